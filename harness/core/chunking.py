@@ -1,0 +1,94 @@
+"""Cutting documents into passages that can be searched, scored and quoted."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from harness.core.text import one_line, sentences
+
+PASSAGE_CHARS = 1_000
+"""A passage aims at this many characters: two or three paragraphs, well inside what MiniLM reads (256 tokens)."""
+
+_ATX = re.compile(r"#{1,6}\s+(\S.*?)\s*#*")
+_UNDERLINE = re.compile(r"([=\-*~^\"'#+])\1{2,}")
+
+
+class Passage(Struct, frozen=True):
+    """A slice of a document: its text (paragraphs apart by an empty line) and the heading that it stands under."""
+
+    section: str
+    text: str
+
+
+def passages(text: str, limit: int = PASSAGE_CHARS) -> list[Passage]:
+    """Cut `text` at headings, then paragraphs, then sentences, into passages of at most `limit` characters.
+
+    Headings of Markdown (`# Title`) and of reStructuredText (a line underlined by punctuation) are recognised; the
+    passages under one carry it as `section` and begin with it no more. Nothing else of the text is dropped.
+    """
+    cut: list[Passage] = []
+    for section, paragraphs in _sections(text):
+        held = ""
+        for piece in (piece for paragraph in paragraphs for piece in _pieces(paragraph, limit)):
+            if held and len(held) + 2 + len(piece) > limit:
+                cut.append(Passage(section, held))
+                held = piece
+            else:
+                held = f"{held}\n\n{piece}" if held else piece
+        if held:
+            cut.append(Passage(section, held))
+    return cut
+
+
+def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each heading (empty before the first) with its paragraphs."""
+    heading, paragraphs, lines = "", [], list[str]()
+
+    def end_paragraph() -> None:
+        if lines:
+            paragraphs.append("\n".join(lines))
+            lines.clear()
+
+    for line in text.splitlines():
+        bare = line.strip()
+        title = _heading(bare, lines)
+        if title is not None:
+            end_paragraph()
+            if paragraphs:
+                yield heading, paragraphs
+            heading, paragraphs = title, []
+        elif not bare:
+            end_paragraph()
+        else:
+            lines.append(bare)
+    end_paragraph()
+    if paragraphs:
+        yield heading, paragraphs
+
+
+def _heading(line: str, above: list[str]) -> str | None:
+    """Return the heading that `line` makes, alone (Markdown) or with the one line `above` it, which it then takes."""
+    if atx := _ATX.fullmatch(line):
+        return atx[1]
+    if len(above) == 1 and _UNDERLINE.fullmatch(line) and len(line) >= len(above[0]) * 0.8:
+        return above.pop()
+    return None
+
+
+def _pieces(paragraph: str, limit: int) -> Iterator[str]:
+    """Yield `paragraph` whole if it fits, else its sentences packed up to `limit`, else cut hard at `limit`."""
+    if len(paragraph) <= limit:
+        yield paragraph
+        return
+    held = ""
+    for sentence in sentences(paragraph):
+        parts = [sentence[i : i + limit] for i in range(0, len(sentence), limit)]
+        for part in parts:
+            if held and len(held) + 1 + len(part) > limit:
+                yield held
+                held = part
+            else:
+                held = one_line(f"{held} {part}")
+    if held:
+        yield held

@@ -1,0 +1,65 @@
+"""What a cache holds, and what a look-up can come to."""
+
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+T = TypeVar("T")
+
+Found: TypeAlias = Literal["exact", "semantic"]
+
+
+# `Struct` rather than a dataclass: as immutable, and made in 0.1 µs instead of 1.3 µs on the path of every hit.
+class Entry(Struct, frozen=True):
+    """One row of a cache table, as the store keeps it.
+
+    `text` is what was asked (a query, a task), `payload` the encoded answer. Times are seconds since the epoch.
+    `own` holds the columns that only this table has, by name. `embedding` (float32, little-endian) and the id of its
+    `embedder` are written but not read back: a look-up by key has no use for them.
+    """
+
+    key: str
+    text: str
+    payload: str
+    created_at: float
+    expires_at: float
+    last_used_at: float
+    own: dict[str, Any]
+    embedding: bytes | None = None
+    embedder: str | None = None
+
+
+class Hit(Struct, Generic[T], frozen=True):
+    """A fresh answer: how it was found, the query it was stored under, similarity (0..1) and age (seconds)."""
+
+    value: T
+    found: Found
+    query: str
+    similarity: float
+    age: float
+
+
+class Stale(Struct, Generic[T], frozen=True):
+    """An answer that exists but expired `expired_for` seconds ago. Serving it is the caller's decision."""
+
+    value: T
+    query: str
+    age: float
+    expired_for: float
+
+
+class Miss(Struct, frozen=True):
+    """No usable answer; `reason` says why in a few words (`unknown`, `fewer results than asked for`, …)."""
+
+    reason: str
+
+
+class TableStats(Struct, frozen=True):
+    """What one cache table holds. Times are seconds since the epoch, `None` when it is empty."""
+
+    table: str
+    live: int
+    expired: int
+    total: int
+    oldest: float | None
+    newest: float | None

@@ -1,0 +1,46 @@
+"""The only definition of *expired*, and words for age.
+
+A TTL is a lifetime in seconds; `expires_at` is a time in seconds since the epoch. They are never mixed.
+"""
+
+import math
+
+from harness.errors import InvalidInput
+
+HOUR = 3_600.0
+DAY = 24 * HOUR
+DEFAULT_TTL = 86_400
+"""Lifetime of a cached search or research when nobody says otherwise: 24 hours, in seconds."""
+
+MAX_TTL = 100 * 365 * DAY
+"""A century: beyond it an expiry is no date that a person or a database could read."""
+
+
+def is_expired(expires_at: float, now: float) -> bool:
+    """Say whether an entry is expired: at the very second of `expires_at` it is."""
+    return expires_at <= now
+
+
+def checked_ttl(ttl: float) -> float:
+    """Return `ttl` (seconds) if it is a lifetime: positive, finite, at most `MAX_TTL`.
+
+    Raises:
+        InvalidInput: for zero, negative, NaN, infinite, longer than a century, or not a number.
+    """
+    if isinstance(ttl, bool) or not isinstance(ttl, (int, float)):
+        raise InvalidInput(f"ttl must be a number of seconds, not {type(ttl).__name__}")
+    if not 0 < ttl <= MAX_TTL:  # also false for NaN
+        reason = "not a number" if math.isnan(ttl) else f"{ttl:g}"
+        raise InvalidInput(f"ttl must be more than 0 and at most {MAX_TTL:.0f} seconds (a century), not {reason}")
+    return ttl
+
+
+def age_in_words(seconds: float) -> str:
+    """Tell an age as people do: `just now`, `5m ago`, `2h ago`, `3d ago`. A clock set back counts as now."""
+    if seconds < 60:
+        return "just now"
+    if seconds < HOUR:
+        return f"{int(seconds // 60)}m ago"
+    if seconds < 2 * DAY:
+        return f"{int(seconds // HOUR)}h ago"
+    return f"{int(seconds // DAY)}d ago"

@@ -1,0 +1,116 @@
+"""Normalising and hashing: which requests are the same request.
+
+Keys are SHA-256 hex digests. A search by the default engine with its default options is keyed by the normalised query
+alone, a research without a fingerprint by its task and type; everything else that changes what comes back is folded in.
+"""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from re import Match
+from re import compile as regex
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from typing import Any
+
+import orjson
+
+from harness.errors import InvalidInput
+
+DEFAULT_ENGINE = "ddgs"
+MAX_QUERY_CHARS = 10_000
+"""A longer query or task is an error: no engine reads one, and somebody has pasted a document."""
+
+_TRACKING = ("utm_", "gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "igshid")
+_ESCAPE = regex("%([0-9A-Fa-f]{2})")
+
+
+def normalise(text: str) -> str:
+    """Lower-case `text` and collapse every run of white space to one space.
+
+    Raises:
+        InvalidInput: if `text` is no string, empty, longer than `MAX_QUERY_CHARS`, or holds a NUL character.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"a query must be text, not {type(text).__name__}")
+    if len(text) > MAX_QUERY_CHARS:
+        raise InvalidInput(f"the query is {len(text):,} characters long; at most {MAX_QUERY_CHARS:,} are allowed")
+    if "\0" in text:
+        raise InvalidInput("the query contains a NUL character; remove it")
+    normalised = " ".join(text.lower().split())
+    if not normalised:
+        raise InvalidInput("the query is empty; say what to look for")
+    return normalised
+
+
+def search_key(query: str, engine: str = DEFAULT_ENGINE, options: Mapping[str, Any] | None = None) -> str:
+    """Return the key of a search: SHA-256 of the normalised query for the default engine and options.
+
+    `options` are the engine options that differ from their defaults and change results; with any of them, or
+    another engine, their canonical JSON is folded into the digest.
+
+    Raises:
+        InvalidInput: see `normalise`; also for lone surrogates.
+    """
+    text = normalise(query)
+    if engine != DEFAULT_ENGINE or options:
+        text += "\0" + canonical_json({"engine": engine, "options": options or {}})
+    return _digest(text)
+
+
+def research_key(task: str, task_type: str, fingerprint: str = "") -> str:
+    """Return the key of a research: SHA-256 of the normalised task + `|` + the lower-cased task type.
+
+    `fingerprint` names what gathers (planner, engine, parameters); an empty one leaves the digest as it is.
+
+    Raises:
+        InvalidInput: see `search_key`.
+    """
+    text = f"{normalise(task)}|{task_type.lower()}"
+    return _digest(f"{text}\0{fingerprint}" if fingerprint else text)
+
+
+def digest_of(value: object) -> str:
+    """Return a short SHA-256 (16 hex digits) of a JSON-able value, independent of the order of mappings."""
+    return sha256(canonical_json(value).encode()).hexdigest()[:16]
+
+
+def canonical_json(value: object) -> str:
+    """Encode `value` as compact JSON with sorted keys."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+
+
+def canonical_url(url: str) -> str:
+    """Return one spelling of a web address: scheme and host lower-cased, default port, fragment and tracking
+    parameters dropped, query parameters sorted, percent-encoding normalised, no trailing slash on the path.
+
+    Anything that is not http(s) is returned stripped but otherwise as it is; the case of a path is kept.
+    Follows the syntax-based normalisation of RFC 3986, section 6.2.2.
+    """
+    url = url.strip()
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # "[", a port that is no number: not an address, still usable as an identity
+        return url
+    if parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
+        return url
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    if port and port != {"http": 80, "https": 443}[parts.scheme.lower()]:
+        host = f"{host}:{port}"
+    path = quote(_ESCAPE.sub(_plain_if_unreserved, parts.path), safe="/%~:@!$&'()*+,;=", errors="replace")
+    query = urlencode(sorted(
+        (name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        if not name.lower().startswith(_TRACKING)
+    ), errors="replace")
+    return urlunsplit((parts.scheme.lower(), host, path.rstrip("/"), query, ""))
+
+
+def _plain_if_unreserved(escape: Match[str]) -> str:
+    char = chr(int(escape[1], 16))
+    return char if char.isascii() and (char.isalnum() or char in "-._~") else escape[0].upper()
+
+
+def _digest(text: str) -> str:
+    try:
+        return sha256(text.encode()).hexdigest()
+    except UnicodeEncodeError:
+        raise InvalidInput("the query contains a lone surrogate (broken Unicode); retype or re-encode it") from None

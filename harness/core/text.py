@@ -1,0 +1,77 @@
+"""Text as the harness reads it: cleaned, in words, in sentences.
+
+Everything from outside passes `clean` once, at the adapter that let it in; after that it is bounded, has no control
+characters and encodes as UTF-8.
+"""
+
+import re
+from functools import cache
+
+import snowballstemmer
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_STEMMER = snowballstemmer.stemmer("english")
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again all also am an and any are as at be because been before being below between both but by
+    can could did do does doing done down during each else ever every few for from further get gets give given go goes
+    had has have having he her here hers him his how i if in into is it its itself just kind let like made make makes
+    many may me might mine more most much must my myself no nor not of off on once one only or other our ours out over
+    own per please same say says shall she should so some such tell than that the their theirs them then there these
+    they thing things this those through to too under until up upon us use used uses using very via was way ways we
+    were what when where whether which while who whom whose why will with within without would you your yours
+    """.split()
+)
+
+
+def clean(text: object, limit: int) -> str:
+    """Make outside text safe to keep: `None` is empty, control and direction-override characters and lone surrogates
+    are dropped, and at most `limit` characters remain.
+    """
+    if text is None:
+        return ""
+    return _CONTROL.sub("", str(text)[: 2 * limit])[:limit].strip()
+
+
+def one_line(text: str) -> str:
+    """Collapse every run of white space to one space."""
+    return " ".join(text.split())
+
+
+def shorten(text: str, limit: int) -> str:
+    """Cut `text` after at most `limit` characters, at a word, with an ellipsis that counts."""
+    text = one_line(text)
+    if len(text) <= limit:
+        return text
+    return text[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:.") + "…"
+
+
+def words(text: str) -> list[str]:
+    """Return the words of `text`, lower-cased, in order."""
+    return _WORD.findall(text.lower())
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words that carry meaning, in order: no function words, no single letters."""
+    return [word for word in words(text) if len(word) > 1 and word not in STOP_WORDS]
+
+
+@cache
+def stem(word: str) -> str:
+    """Return the stem of an English word (Snowball's English stemmer, Porter 2001)."""
+    stemmed: str = _STEMMER.stemWord(word)
+    return stemmed
+
+
+def stems(text: str) -> set[str]:
+    """Return the stems of the content words of `text`."""
+    return {stem(word) for word in content_words(text)}
+
+
+def sentences(paragraph: str) -> list[str]:
+    """Split one paragraph into sentences, each on one line; the rules are those of Wikimedia's sentencex."""
+    from sentencex import segment
+
+    return [sentence.strip() for sentence in segment("en", one_line(paragraph)) if sentence.strip()]

@@ -1,0 +1,1 @@
+"""Adapters of the `Embedder` port: texts to vectors."""

@@ -1,0 +1,1 @@
+"""Adapters of the `SearchEngine` port, one file per foreign thing."""

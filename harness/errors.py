@@ -1,0 +1,77 @@
+"""Every error that the harness raises on purpose.
+
+    HarnessError                 harness_error
+    ├── InvalidInput             invalid_input        the caller's argument, file or setting is wrong
+    ├── StoreError               store_error          the database said no (permissions, full disk, …)
+    │   ├── MigrationError       migration_error      the file's schema cannot be brought up to date
+    │   ├── StoreCorrupt         store_corrupt        the file is not a database, or a damaged one
+    │   └── StoreBusy            store_busy           somebody else held the lock for too long
+    ├── EmbeddingError           embedding_error      no vector could be made
+    └── SearchError              search_error         a search failed; never "it found nothing"
+        ├── RateLimited          rate_limited         the engine asks for fewer requests
+        └── EngineUnavailable    engine_unavailable   no answer, or not an answer of that engine
+
+A message is one line that says what happened and what to do next. `code` is stable: programs may compare it.
+"""
+
+from typing import ClassVar
+
+
+class HarnessError(Exception):
+    """The root: catch it to catch everything that the harness raises on purpose."""
+
+    code: ClassVar[str] = "harness_error"
+
+
+class InvalidInput(HarnessError):
+    """An argument, a file or a setting is not usable as it is."""
+
+    code = "invalid_input"
+
+
+class StoreError(HarnessError):
+    """The database could not do what was asked; what it had acknowledged before is still there."""
+
+    code = "store_error"
+
+
+class MigrationError(StoreError):
+    """The schema of a database file cannot be brought up to date."""
+
+    code = "migration_error"
+
+
+class StoreCorrupt(StoreError):
+    """A file is not a database, or is a damaged one."""
+
+    code = "store_corrupt"
+
+
+class StoreBusy(StoreError):
+    """Another process held the database's lock for longer than the busy time-out."""
+
+    code = "store_busy"
+
+
+class EmbeddingError(HarnessError):
+    """The embedder could not make vectors."""
+
+    code = "embedding_error"
+
+
+class SearchError(HarnessError):
+    """A search failed. An engine that answers with no results raises nothing and returns an empty list."""
+
+    code = "search_error"
+
+
+class RateLimited(SearchError):
+    """The engine refused because of too many requests."""
+
+    code = "rate_limited"
+
+
+class EngineUnavailable(SearchError):
+    """The engine did not answer, or answered with something that is not a result page."""
+
+    code = "engine_unavailable"

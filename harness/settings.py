@@ -1,0 +1,217 @@
+"""Every setting, in one typed object: defaults < YAML file < environment < flags.
+
+The only reader of the environment and of YAML. Every setting may stand in the file under its name, and in the environment
+as `HARNESS_` and its name in capitals (lists with commas); `RESEARCH_CACHE=1` is the historical form of
+`HARNESS_RESEARCH_CACHE=1`. `HARNESS_CONFIG` or `--config` names another file. A key that nobody knows is an error.
+"""
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+
+import msgspec
+import platformdirs
+from msgspec import Meta, Struct, field
+
+from harness.core.freshness import DEFAULT_TTL, MAX_TTL
+from harness.errors import InvalidInput
+
+APP = "harness"
+PREFIX = "HARNESS_"
+CONFIG_VARIABLE = "HARNESS_CONFIG"
+HISTORICAL = {"RESEARCH_CACHE": "research_cache"}
+MAX_CONFIG_BYTES = 2**20
+
+Secret: TypeAlias = Annotated[str, Meta(extra={"secret": True})]
+
+
+def default_data_dir() -> Path:
+    """Return the platform's directory for what programs keep."""
+    return platformdirs.user_data_path(APP, appauthor=False)
+
+
+def default_config_path() -> Path:
+    """Return where the platform keeps configuration; the file need not exist."""
+    return platformdirs.user_config_path(APP, appauthor=False) / "config.yaml"
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """The effective settings of one run. The text of a field is what `harness config` shows."""
+
+    data_dir: Annotated[Path, Meta(description="where everything is kept: harness.db, corpora/")] = field(
+        default_factory=default_data_dir
+    )
+    engine: Annotated[str, Meta(description="search engine, NAME[:ARG]: ddgs, corpus:python-docs, corpus:PATH")] = "ddgs"
+    max_results: Annotated[int, Meta(ge=1, le=100, description="results asked for by each search")] = 10
+    ttl: Annotated[float, Meta(gt=0, le=MAX_TTL, description="lifetime of cached searches and researches, seconds")] = (
+        float(DEFAULT_TTL)
+    )
+    research_cache: Annotated[bool, Meta(description="keep whole researches, too; also RESEARCH_CACHE=1")] = False
+    max_rounds: Annotated[int, Meta(ge=1, le=5, description="rounds of searches at the most")] = 5
+    min_novelty: Annotated[float, Meta(ge=0, le=1, description="stop after a round whose novelty is below this")] = 0.2
+    concurrency: Annotated[int, Meta(ge=1, le=32, description="searches of one round at the same time")] = 4
+    search_timeout: Annotated[float, Meta(gt=0, le=300, description="seconds to wait for a search engine")] = 10.0
+    ddgs_backends: Annotated[
+        tuple[str, ...], Meta(min_length=1, description="backends of ddgs, tried in this order")
+    ] = ("duckduckgo",)
+    ddgs_region: Annotated[
+        str, Meta(pattern="^[a-z]{2}-[a-z]{2}$", description="country and language for ddgs, as us-en")
+    ] = "us-en"
+    ddgs_safesearch: Annotated[Literal["on", "moderate", "off"], Meta(description="safe search of ddgs")] = "moderate"
+    ddgs_timelimit: Annotated[
+        Literal["d", "w", "m", "y"] | None, Meta(description="only results of the last day, week, month or year")
+    ] = None
+    proxy: Annotated[Secret | None, Meta(description="proxy for searches, as http://user:password@host:port")] = None
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Meta(description="what is logged to standard error")
+    ] = "warning"
+
+
+class Described(Struct, frozen=True):
+    """One setting as a person reads it: `value` is hidden for secrets, `origin` says which layer decided."""
+
+    name: str
+    value: str
+    origin: str
+    help: str
+
+
+class Loaded(Struct, frozen=True):
+    """The settings, and for each name the layer that it came from: `default`, a file, a variable or a flag."""
+
+    settings: Settings
+    origins: dict[str, str]
+    config_path: Path
+
+    def describe(self) -> list[Described]:
+        """Tell every setting in the order of declaration, secrets hidden."""
+        return [
+            Described(name, self._shown(name), self.origins[name], _meta(name, "description"))
+            for name in Settings.__struct_fields__
+        ]
+
+    def _shown(self, name: str) -> str:
+        value = getattr(self.settings, name)
+        if value is None:
+            return "not set"
+        if _meta(name, "secret"):
+            return "set (hidden)"
+        return ", ".join(value) if isinstance(value, tuple) else str(value).lower() if value in (True, False) else str(value)
+
+
+def load(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    config: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Loaded:
+    """Merge the layers and check every value. Flags that are `None` were not given; empty variables are not set.
+
+    Raises:
+        InvalidInput: an unknown key (the nearest known one is named), a value out of range, an unreadable file.
+    """
+    named = config or (Path(environment[CONFIG_VARIABLE]) if environment.get(CONFIG_VARIABLE) else None)
+    path = (named or default_config_path()).expanduser()
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(Settings.__struct_fields__, "default")
+    for name, raw, origin in (
+        *_from_file(path, required=named is not None),
+        *_from_environment(environment),
+        *_from_flags(flags or {}),
+    ):
+        values[name] = _checked(name, raw, origin)
+        origins[name] = origin
+    return Loaded(Settings(**values), origins, path)
+
+
+def _from_file(path: Path, *, required: bool) -> Iterator[tuple[str, Any, str]]:
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_CONFIG_BYTES + 1)
+    except FileNotFoundError:
+        if required:
+            raise InvalidInput(f"no such configuration file: {path}; `harness config --path` shows the usual place") from None
+        return
+    except OSError as error:
+        raise InvalidInput(f"cannot read the configuration file {path}: {error.strerror}") from error
+    for name, value in _yaml_mapping(text, path).items():
+        if value is not None:
+            yield _known(str(name), f"in {path}"), value, f"file {path}"
+
+
+def _yaml_mapping(text: bytes, path: Path) -> dict[Any, Any]:
+    import yaml
+
+    if len(text) > MAX_CONFIG_BYTES:
+        raise InvalidInput(f"{path} is larger than {MAX_CONFIG_BYTES:,} bytes; that is no configuration file")
+    try:
+        loaded = yaml.safe_load(text)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark else "its start"
+        raise InvalidInput(f"{path} is not valid YAML near {where}; mend or remove it") from error
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        raise InvalidInput(f"{path} must hold `name: value` lines, not a {type(loaded).__name__}")
+    return loaded
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
+    for variable, name in HISTORICAL.items():
+        if environment.get(variable):
+            yield name, environment[variable], f"environment {variable}"
+    for variable in sorted(environment):
+        if variable.startswith(PREFIX) and variable != CONFIG_VARIABLE and environment[variable]:
+            name = _known(variable.removeprefix(PREFIX).lower(), f"in the environment ({variable})")
+            yield name, environment[variable], f"environment {variable}"
+
+
+def _from_flags(flags: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    for name, value in flags.items():
+        if value is not None:
+            yield name, value, f"flag --{name.replace('_', '-')}"
+
+
+def _known(name: str, where: str) -> str:
+    if name in Settings.__struct_fields__:
+        return name
+    nearest = difflib.get_close_matches(name, Settings.__struct_fields__, n=1, cutoff=0.0)
+    raise InvalidInput(f"unknown setting {name!r} {where}; did you mean {nearest[0]!r}? `harness config` lists them all")
+
+
+def _checked(name: str, raw: object, origin: str) -> Any:  # noqa: ANN401 - the field's own type
+    kind = _types()[name]
+    if isinstance(raw, str) and get_origin(get_args(kind)[0]) is tuple:
+        raw = [part.strip() for part in raw.split(",") if part.strip()]
+    try:
+        return msgspec.convert(raw, kind, strict=False, dec_hook=_decode)
+    except msgspec.ValidationError as error:
+        shown = "its value" if _meta(name, "secret") else repr(raw)
+        raise InvalidInput(f"{name} ({origin}) cannot be {shown}: {str(error)[0].lower()}{str(error)[1:]}") from None
+
+
+def _decode(kind: type, value: object) -> object:
+    if kind is Path and isinstance(value, (str, Path)) and str(value) and "\0" not in str(value):
+        return Path(value).expanduser().absolute()
+    raise msgspec.ValidationError("expected a path")
+
+
+@cache
+def _types() -> dict[str, Any]:
+    return get_type_hints(Settings, include_extras=True)
+
+
+def _meta(name: str, key: str) -> Any:  # noqa: ANN401 - whatever the annotation says
+    """Return what a field's annotations say under `key`, wherever in a union they stand."""
+    pending = [_types()[name]]
+    while pending:
+        kind = pending.pop()
+        for note in getattr(kind, "__metadata__", ()):
+            if found := getattr(note, key, None) or (note.extra or {}).get(key):
+                return found
+        pending.extend(part for part in get_args(kind) if not isinstance(part, Meta))
+    return None

@@ -1,0 +1,167 @@
+"""Bringing any database that ever held these tables to the declared schema.
+
+A migration names a table and says, as SQL expressions, what the columns hold that an older file lacks. Applying one
+rebuilds the table in its declared shape and records the migration's name, in one transaction. A new database takes the
+same road, from no table at all, so a fresh schema and a migrated one are the same.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import Struct
+
+from harness.errors import MigrationError
+from harness.stores.tables import RESEARCH, SEARCH, Table
+
+RECORD = "harness_migrations"
+
+_CREATED = "coalesce({created_at}, :now)"
+_TTL = 86_400
+
+
+class Migration(Struct, frozen=True):
+    """One named step: `needs` are the columns that a table must have to be adopted at all, `fill` gives the value of
+    every other column. In `fill`, `{column}` stands for the old column, or NULL where the old table lacks it.
+    """
+
+    name: str
+    table: Table
+    needs: tuple[str, ...]
+    fill: dict[str, str]
+
+
+_COMMON_FILL = {
+    "tenant": "coalesce({tenant}, 'default')",
+    "created_at": _CREATED,
+    "expires_at": f"coalesce({{expires_at}}, {_CREATED} + {_TTL})",  # a NULL would never expire
+    "last_used_at": f"coalesce({{last_used_at}}, {_CREATED})",
+    "embedding": "{embedding}",
+    "embedder": "{embedder}",
+}
+
+MIGRATIONS = (
+    Migration(
+        "0001-search-cache",
+        SEARCH,
+        needs=("key", "query", "results"),
+        fill=_COMMON_FILL
+        | {
+            # What wrote the files without these columns asked DuckDuckGo, for 10 results unless told otherwise.
+            "engine": "coalesce({engine}, 'ddgs')",
+            "options": "coalesce({options}, '{{}}')",
+            "max_results": "coalesce({max_results}, max(10, iif(json_valid({results}), json_array_length({results}), 0)))",
+        },
+    ),
+    Migration(
+        "0002-research-cache",
+        RESEARCH,
+        needs=("key", "task", "task_type", "context"),
+        fill=_COMMON_FILL
+        | {
+            "search_rounds": "coalesce({search_rounds}, '[]')",
+            "novelty_scores": "coalesce({novelty_scores}, '[]')",
+            "fingerprint": "coalesce({fingerprint}, '')",
+        },
+    ),
+)
+
+
+def is_current(connection: sqlite3.Connection) -> bool:
+    """Say whether every migration is applied.
+
+    Raises:
+        MigrationError: if a newer program wrote this file.
+        sqlite3.DatabaseError: if the file is no database.
+    """
+    if not _columns(connection, RECORD):
+        return False
+    applied = {name for (name,) in connection.execute(f"SELECT name FROM {RECORD}")}
+    known = {migration.name for migration in MIGRATIONS}
+    if unknown := sorted(applied - known):
+        raise MigrationError(
+            f"the database was written by a newer harness (it knows {', '.join(unknown)}); "
+            "upgrade with `pip install -U research-harness`, or choose another --data-dir"
+        )
+    return applied == known
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Apply what is missing, each step with its record in one transaction; safe when others do the same at once.
+
+    Raises:
+        MigrationError: if a table lacks what cannot be made up, or a newer program wrote this file.
+    """
+    with _transaction(connection):
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)")
+    is_current(connection)
+    for migration in MIGRATIONS:
+        with _transaction(connection):
+            found = connection.execute(f"SELECT 1 FROM {RECORD} WHERE name = ?", (migration.name,)).fetchone()
+            if not found:
+                _rebuild(connection, migration)
+                connection.execute(f"INSERT INTO {RECORD} VALUES (?, ?)", (migration.name, time.time()))
+
+
+def _rebuild(connection: sqlite3.Connection, migration: Migration) -> None:
+    table = migration.table
+    old = _columns(connection, table.name)
+    if old and (missing := [column for column in migration.needs if column not in old]):
+        raise MigrationError(
+            f"the table {table.name} has no column {', '.join(missing)}, so it is not a cache of this program; "
+            "choose another file with --db or --data-dir"
+        )
+    # A column that is not ours may be somebody's work: then the old table stays, under another name.
+    aside = f"{table.name}_{'kept' if old.keys() - set(table.columns) else 'old'}"
+    if old:
+        connection.execute(f"ALTER TABLE {table.name} RENAME TO {aside}")
+        for (index,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?", (aside,)
+        ).fetchall():
+            connection.execute(f'DROP INDEX "{index.replace(chr(34), chr(34) * 2)}"')
+    for statement in table.schema:
+        connection.execute(statement)
+    if old:
+        values = ", ".join(_value(column, migration, old) for column in table.columns)
+        connection.execute(
+            f"INSERT OR REPLACE INTO {table.name} ({', '.join(table.columns)}) "
+            f"SELECT {values} FROM {aside} WHERE key IS NOT NULL ORDER BY rowid",
+            {"now": time.time()},
+        )
+        if aside.endswith("_old"):
+            connection.execute(f"DROP TABLE {aside}")
+
+
+def _value(column: str, migration: Migration, old: dict[str, str]) -> str:
+    """Return the SQL expression for one column of the rebuilt table."""
+    known = {name: _seconds(name) if name.endswith("_at") else name for name in old}
+    names = {name: known.get(name, "NULL") for name in migration.table.columns}
+    if column in migration.needs:
+        return f"coalesce(CAST({column} AS TEXT), '')"
+    return migration.fill[column].format(**names)
+
+
+def _seconds(column: str) -> str:
+    """Read a time that may have been kept as a number, a number in text, or ISO 8601; anything else is NULL."""
+    return (
+        f"CASE typeof({column}) WHEN 'real' THEN {column} WHEN 'integer' THEN {column} "
+        f"WHEN 'text' THEN iif(CAST({column} AS REAL) > 1e8, CAST({column} AS REAL), "
+        f"(julianday({column}) - 2440587.5) * 86400.0) END"
+    )
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> dict[str, str]:
+    """Return the columns of a table with their declared types; none when there is no such table."""
+    return {row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
