@@ -14,9 +14,12 @@ standard error.
 
 from __future__ import annotations
 
-import sys
 import threading
-from typing import TYPE_CHECKING, Any
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from harness.cache import Cache, ResearchContext, Results, SearchFunction
 from harness.core.entries import Hit
@@ -145,3 +148,87 @@ def _open() -> Workbench:
 
 
 # The maintenance command ---------------------------------------------------------------------------------------------
+
+
+def _statistics(
+    db: Annotated[
+        Path | None, typer.Option("--db", metavar="PATH", help="Another database than the settings name.")
+    ] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Delete everything, after asking.")] = False,
+    expired: Annotated[bool, typer.Option("--expired", help="Delete what is expired.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Tell what the search cache and the research cache hold; delete what is expired, or everything.
+
+    \b
+    Examples:
+      search_cache
+      search_cache --expired
+      search_cache --clear --yes --db ./old.db
+    """
+    from harness.settings import load
+    from harness.terminal import configure_logging
+    from harness.workbench import Workbench
+
+    if clear and expired:
+        raise InvalidInput("--clear deletes what is expired, too; give one of --clear and --expired")
+    if db is not None and not db.is_file():
+        raise InvalidInput(f"no database at {db}; without --db the one of the settings is used")
+    settings = load().settings
+    configure_logging("debug" if debug else settings.log_level)
+    with Workbench(settings, database=db) as workbench:
+        cache = workbench.cache
+        deleted: dict[str, int] | None = None
+        if clear:
+            count = sum(table.total for table in cache.stats())
+            if not yes:
+                typer.confirm(f"Delete all {count:,} entries in {workbench.database}?", abort=True, err=True)
+            deleted = cache.clear()
+        elif expired:
+            deleted = cache.sweep()
+        _show(workbench.database, cache, deleted, as_json=as_json)
+
+
+def _show(database: Path, cache: Cache, deleted: dict[str, int] | None, *, as_json: bool) -> None:
+    stats, size = cache.stats(), cache.size()
+    if as_json:
+        import orjson
+
+        told: dict[str, Any] = {"database": str(database), "size_bytes": size}
+        told["tables"] = {
+            each.table: {name: getattr(each, name) for name in ("live", "expired", "total", "oldest", "newest")}
+            for each in stats
+        }
+        if deleted is not None:
+            told["deleted"] = deleted
+        typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+        return
+    from tabulate import tabulate
+
+    rows = [
+        (each.table, f"{each.live:,}", f"{each.expired:,}", f"{each.total:,}", _date(each.oldest), _date(each.newest))
+        for each in stats
+    ]
+    if deleted is not None:
+        typer.echo(f"deleted {sum(deleted.values()):,} entries\n")
+    typer.echo(tabulate(rows, headers=("cache", "live", "expired", "total", "oldest", "newest"), stralign="right"))
+    typer.echo(f"\n{size / 2**20:.1f} MB on disk in {database}")
+
+
+def _date(moment: float | None) -> str:
+    return "-" if moment is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
+
+
+def main() -> None:
+    """Run the maintenance command and exit."""
+    from harness.terminal import run
+
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+    app.command()(_statistics)
+    run(lambda: app(prog_name="search_cache"))
+
+
+if __name__ == "__main__":
+    main()

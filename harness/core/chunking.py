@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from harness.core.text import one_line, sentences
+from harness.core.text import sentences
 
 PASSAGE_CHARS = 1_000
 """A passage aims at this many characters: two or three paragraphs, well inside what MiniLM reads (256 tokens)."""
@@ -83,12 +83,10 @@ def _pieces(paragraph: str, limit: int) -> Iterator[str]:
         return
     held = ""
     for sentence in sentences(paragraph):
-        parts = [sentence[i : i + limit] for i in range(0, len(sentence), limit)]
-        for part in parts:
-            if held and len(held) + 1 + len(part) > limit:
+        for part in (sentence[i : i + limit] for i in range(0, len(sentence), limit)):
+            if len(held) + len(part) > limit:
                 yield held
                 held = part
             else:
-                held = one_line(f"{held} {part}")
-    if held:
-        yield held
+                held += part
+    yield held

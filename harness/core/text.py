@@ -71,7 +71,22 @@ def stems(text: str) -> set[str]:
 
 
 def sentences(paragraph: str) -> list[str]:
-    """Split one paragraph into sentences, each on one line; the rules are those of Wikimedia's sentencex."""
+    """Split one paragraph into sentences; joined, they are the paragraph on one line again.
+
+    The rules are those of Wikimedia's sentencex, but that a sentence never begins with a small letter or a sign that
+    only continues one, as after the point in `C.__dict__`.
+    """
     from sentencex import segment
 
-    return [sentence.strip() for sentence in segment("en", one_line(paragraph)) if sentence.strip()]
+    found: list[str] = []
+    for piece in segment("en", one_line(paragraph)):
+        if found and (not piece.strip() or not _begins_sentence(piece)):
+            found[-1] += piece
+        else:
+            found.append(piece)
+    return found
+
+
+def _begins_sentence(piece: str) -> bool:
+    first = piece.lstrip()[0]
+    return not first.islower() and (first.isalnum() or first in "\"'“‘«¿¡([*")

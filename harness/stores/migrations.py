@@ -7,8 +7,6 @@ same road, from no table at all, so a fresh schema and a migrated one are the sa
 
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from msgspec import Struct
 
@@ -93,11 +91,13 @@ def migrate(connection: sqlite3.Connection) -> None:
     Raises:
         MigrationError: if a table lacks what cannot be made up, or a newer program wrote this file.
     """
-    with _transaction(connection):
+    with connection:  # commits, or rolls back
+        connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)")
     is_current(connection)
     for migration in MIGRATIONS:
-        with _transaction(connection):
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
             found = connection.execute(f"SELECT 1 FROM {RECORD} WHERE name = ?", (migration.name,)).fetchone()
             if not found:
                 _rebuild(connection, migration)
@@ -154,14 +154,3 @@ def _seconds(column: str) -> str:
 def _columns(connection: sqlite3.Connection, table: str) -> dict[str, str]:
     """Return the columns of a table with their declared types; none when there is no such table."""
     return {row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({table})")}
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")

@@ -148,16 +148,9 @@ class SqliteStore:
             if handle.file != _identity(self.path):  # deleted or moved under us: writing on would lose it all
                 self._generation += 1
                 handle = self._handle()
-            connection = handle.connection
-            connection.execute("BEGIN IMMEDIATE")  # a deferred one may fail with BUSY at its first write, at once
-            try:
-                result = operation(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-            return result
+            with handle.connection as connection:  # commits, or rolls back
+                connection.execute("BEGIN IMMEDIATE")  # a deferred one may fail with BUSY at its first write, at once
+                return operation(connection)
 
         return self._run(transaction)
 

@@ -1,0 +1,57 @@
+"""The program `harness`."""
+
+from typing import Annotated
+
+import typer
+
+from harness import __version__
+from harness.cli.config import config
+from harness.cli.research import research
+from harness.cli.search import search
+from harness.terminal import EXIT_CODES, run
+
+HELP = f"""Research that is cached, repeatable and honest.
+
+\b
+Examples:
+  harness research "In which order does Python look up an attribute?" --engine corpus:python-docs
+  harness research "what do my notes say about retries" --engine corpus:~/notes
+  harness search "best practices for rag pipelines" --json
+  harness config
+
+Searches go through one cache: the same search is never paid for twice. `search_cache` tells what it holds.
+
+{EXIT_CODES}
+"""
+
+# Without rich markup: `--help` takes half the time, and reads the same in a pipe.
+app = typer.Typer(
+    name="harness", help=HELP, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+app.command()(research)
+app.command()(search)
+app.command()(config)
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if wanted:
+        typer.echo(f"harness {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the program and exit."""
+    run(lambda: app(prog_name="harness"))
+
+
+if __name__ == "__main__":
+    main()

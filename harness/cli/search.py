@@ -1,0 +1,95 @@
+"""`harness search`: one cached search."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli.options import EngineOption, JsonOption, MaxResultsOption, TtlOption
+from harness.cli.session import Session, with_session
+from harness.core.entries import Hit
+from harness.core.freshness import age_in_words
+from harness.core.text import shorten
+from harness.terminal import ExitCode
+
+if TYPE_CHECKING:
+    from harness.cache import Answer, Results
+
+PIPED_WIDTH = 120
+SNIPPET_CHARS = 300
+
+
+@with_session
+def search(
+    session: Session,
+    query: Annotated[str, typer.Argument(help="What to search for.", show_default=False)],
+    engine: EngineOption = None,
+    max_results: MaxResultsOption = None,
+    ttl: TtlOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search once, through the cache.
+
+    \b
+    Examples:
+      harness search "best practices for rag pipelines"
+      harness search "descriptor protocol" --engine corpus:python-docs -n 3
+      harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
+    """
+    with session.workbench(engine=engine, max_results=max_results, ttl=ttl) as workbench:
+        settings = workbench.settings
+        cache = workbench.cache  # opened first: if it cannot be, nothing is asked of the engine
+        source = workbench.engine()
+        answer = cache.search(
+            query,
+            source.search,
+            ttl=settings.ttl,
+            max_results=settings.max_results,
+            engine=source.name,
+            options=source.options,
+        )
+    if as_json:
+        _print_json(query, source.name, answer)
+    elif answer.value:
+        _print_table(answer.value)
+    session.tell(_summary(source.name, answer))
+    if not answer.value:
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+def _summary(engine: str, answer: "Answer[Results]") -> str:
+    count = f"{len(answer.value)} result{'' if len(answer.value) == 1 else 's'}"
+    if isinstance(answer.outcome, Hit):
+        return f"{count} from the cache ({answer.outcome.found}, {age_in_words(answer.outcome.age)}); 0 live calls"
+    if not answer.value:
+        return f"nothing found by {engine}; try other words"
+    return f"{count} from {engine}; 1 live call"
+
+
+def _print_json(query: str, engine: str, answer: "Answer[Results]") -> None:
+    import orjson
+
+    outcome = answer.outcome
+    told: dict[str, Any] = {"query": query, "engine": engine, "outcome": type(outcome).__name__.lower()}
+    if isinstance(outcome, Hit):
+        told |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
+    told |= {"live_calls": int(not isinstance(outcome, Hit)), "results": answer.value}
+    typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+
+
+def _print_table(results: "Results") -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
+    table.add_column("#", justify="right", style="dim")
+    table.add_column("Result", overflow="fold", ratio=1)
+    table.add_column("Text", overflow="fold", ratio=2)
+    for number, result in enumerate(results, start=1):
+        # Text, not markup: what a page says of itself is never an instruction to the terminal
+        title = Text(f"{result.get('title', '')}\n", style="bold").append(str(result.get("href", "")), style="not bold cyan")
+        table.add_row(str(number), title, Text(shorten(str(result.get("body", "")), SNIPPET_CHARS) + "\n"))
+    console.print(table)

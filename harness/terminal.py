@@ -1,0 +1,149 @@
+"""What every command shares: exit codes, one-line errors, logs and progress on standard error."""
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from enum import IntEnum
+from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn, Self
+
+from harness.errors import HarnessError, InvalidInput, SearchError, StoreError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+
+class ExitCode(IntEnum):
+    """How a command ends."""
+
+    OK = 0
+    NOTHING_FOUND = 1
+    USAGE = 2
+    SEARCH_FAILED = 3
+    STORE_FAILED = 4
+    FAILED = 5
+    INTERRUPTED = 130
+
+
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 nothing found, 2 wrong usage or input, 3 the search failed, 4 the database failed, "
+    "5 another failure, 130 interrupted."
+)
+
+
+def exit_code(error: BaseException) -> ExitCode:
+    """Return the exit code that tells of `error`."""
+    match error:
+        case InvalidInput():
+            return ExitCode.USAGE
+        case SearchError():
+            return ExitCode.SEARCH_FAILED
+        case StoreError():
+            return ExitCode.STORE_FAILED
+        case KeyboardInterrupt():
+            return ExitCode.INTERRUPTED
+    return ExitCode.FAILED
+
+
+def run(command: Callable[[], object]) -> NoReturn:
+    """Run a command-line program to its end: an error is one line on standard error, with a traceback only for
+    `--debug`, and Ctrl-C ends at once with 130. What the cache has acknowledged is kept in every case.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a character still shows the rest
+    try:
+        command()
+        code: int = ExitCode.OK
+    except SystemExit as ending:
+        code = ending.code if isinstance(ending.code, int) else ExitCode.FAILED if ending.code else ExitCode.OK
+    except (HarnessError, KeyboardInterrupt) as error:
+        code = exit_code(error)
+        _report(str(error) if isinstance(error, HarnessError) else "interrupted; what was found so far is cached")
+    except BrokenPipeError:
+        code = ExitCode.FAILED
+    except Exception as error:  # noqa: BLE001 - the last place where a bug can become a sentence
+        code = ExitCode.FAILED
+        _report(f"{type(error).__name__}: {error} (a bug in harness; run again with --debug for the details)")
+    _leave(code)
+
+
+def _report(message: str) -> None:
+    if "--debug" in sys.argv:
+        traceback.print_exc()
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+
+
+def _leave(code: int) -> NoReturn:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; nobody to tell
+    if code == ExitCode.INTERRUPTED:
+        sys.stderr.flush()
+        os._exit(code)  # sys.exit would wait for searches in other threads until their time-out
+    sys.exit(code)
+
+
+class _Lines(logging.Handler):
+    """Writes `level: message` to whatever standard error is now, so that a progress bar is not torn."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line."""
+        print(f"{record.levelname.lower()}: {self.format(record)}", file=sys.stderr)  # noqa: T201
+
+
+def configure_logging(level: str) -> None:
+    """Show the harness's own log lines from `level` on (`debug`, `info`, `warning`, `error`) on standard error."""
+    logger = logging.getLogger("harness")
+    logger.setLevel(level.upper())
+    logger.handlers = [_Lines()]
+    logger.propagate = False
+    logging.getLogger().addHandler(logging.NullHandler())  # what libraries log is for --debug, not for users
+    if level == "debug":
+        logging.getLogger().addHandler(_Lines())
+
+
+class ProgressBars:
+    """The `Progress` of a terminal: bars on standard error that vanish when done; nothing at all when it is piped."""
+
+    def __init__(self) -> None:
+        self._bars: Bars | None = None
+        self._task: TaskID | None = None
+        self._visible = sys.stderr.isatty()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """See `Progress`."""
+        if not self._visible:
+            return
+        if self._bars is None:
+            self._bars = _new_bars()
+            self._bars.start()
+        if self._task is None:
+            self._task = self._bars.add_task(what)
+        self._bars.update(self._task, description=what, completed=done, total=total)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the bars away."""
+        if self._bars is not None:
+            self._bars.stop()
+            self._bars = self._task = None
+
+
+def _new_bars() -> "Bars":
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
