@@ -81,8 +81,8 @@ class Cache:
             Exception: whatever `compute` raises; nothing is stored then.
         """
         checked_ttl(ttl)
-        outcome = self.get_search(query, max_results=max_results, engine=engine, options=options)
-        if type(outcome) is Hit:
+        outcome = self._look_up(query, checked_max_results(max_results), engine, options)
+        if isinstance(outcome, Hit):
             return Answer(outcome.value, outcome)
         results = _encodable(compute(query, max_results))[:max_results]
         payload = _encode(results)
@@ -107,13 +107,17 @@ class Cache:
             InvalidInput: an unusable query or `max_results`.
             StoreError: the store cannot be read.
         """
-        if max_results is not None:
-            checked_max_results(max_results)
-        key = search_key(query, engine, options)
-        entry = self._store.get(SEARCHES, self._tenant, key)
+        wanted = 0 if max_results is None else checked_max_results(max_results)
+        return self._look_up(query, wanted, engine, options)
+
+    def _look_up(
+        self, query: str, wanted: int, engine: str, options: Mapping[str, Any] | None
+    ) -> Hit[Results] | Stale[Results] | Miss:
+        """Look a search up that is to bring `wanted` results; 0 takes whatever is there."""
+        entry = self._store.get(SEARCHES, self._tenant, search_key(query, engine, options))
         if entry is None:
             return self._missed(query, "unknown")
-        if max_results is not None and entry.own["max_results"] < max_results:
+        if entry.own[0] < wanted:  # own: max_results, engine, options
             return self._missed(query, "fewer results than asked for")
         try:
             results: Results = orjson.loads(entry.payload)
@@ -122,8 +126,8 @@ class Cache:
             return self._missed(query, "unreadable")
         if not results:
             return self._missed(query, "stored without results")
-        if max_results is not None and len(results) > max_results:
-            results = results[:max_results]
+        if wanted and len(results) > wanted:
+            results = results[:wanted]
         return self._found(SEARCHES, entry, query, results)
 
     def put_search(
@@ -157,7 +161,7 @@ class Cache:
     def _put_search(
         self, query: str, payload: bytes, ttl: float, max_results: int, engine: str, options: Mapping[str, Any] | None
     ) -> None:
-        own = {"engine": engine, "options": canonical_json(options or {}), "max_results": max_results}
+        own = (max_results, engine, canonical_json(options or {}))
         self._put(SEARCHES, search_key(query, engine, options), query, payload.decode(), ttl, own)
 
     # Researches --------------------------------------------------------------------------------------------------
@@ -175,8 +179,7 @@ class Cache:
         if entry is None:
             return self._missed(task, "unknown")
         try:
-            rounds = orjson.loads(entry.own["search_rounds"])
-            scores = orjson.loads(entry.own["novelty_scores"])
+            rounds, scores = map(orjson.loads, entry.own[:2])  # own: search_rounds, novelty_scores, …
         except orjson.JSONDecodeError:
             log.warning("the cached research for %r is unreadable; it will be replaced", task)
             return self._missed(task, "unreadable")
@@ -200,16 +203,14 @@ class Cache:
         checked_ttl(ttl)
         key = research_key(task, task_type, fingerprint)
         if not isinstance(research.context, str):
-            raise InvalidInput(f"the context must be text, not {type(research.context).__name__}; encode it as JSON first")
+            raise InvalidInput(
+                f"the context must be text, not {type(research.context).__name__}; encode it as JSON first"
+            )
         if not research.context.strip():
             log.info("not stored, empty context: %r", task)
             return False
-        own = {
-            "task_type": task_type.lower(),
-            "search_rounds": _encode(research.search_rounds).decode(),
-            "novelty_scores": _encode(research.novelty_scores).decode(),
-            "fingerprint": fingerprint,
-        }
+        rounds, scores = (_encode(each).decode() for each in (research.search_rounds, research.novelty_scores))
+        own = (rounds, scores, task_type.lower(), fingerprint)
         self._put(RESEARCH, key, task, _utf8(research.context), ttl, own)
         return True
 
@@ -235,17 +236,18 @@ class Cache:
 
     def _found(self, table: str, entry: Entry, asked: str, value: T) -> Hit[T] | Stale[T]:
         now = self._clock()
-        age = max(0.0, now - entry.created_at)
+        age = now - entry.created_at
         if is_expired(entry.expires_at, now):
-            self._log("stale", asked)
+            log.info("stale %r", asked)
             return Stale(value, entry.text, age, now - entry.expires_at)
         if now - entry.last_used_at > TOUCH_AFTER:
             self._touch(table, entry.key, now)
-        self._log("hit", asked)
+        if log.isEnabledFor(logging.INFO):  # asked first: this is the path of every hit
+            log.info("hit %r", asked)
         return Hit(value, "exact", entry.text, 1.0, age)
 
     def _missed(self, asked: str, reason: str) -> Miss:
-        self._log("miss", asked)
+        log.info("miss %r (%s)", asked, reason)
         return Miss(reason)
 
     def _touch(self, table: str, key: str, now: float) -> None:
@@ -254,18 +256,13 @@ class Cache:
         except StoreError as error:  # a read-only or busy store still answers
             log.debug("the use of %s was not noted: %s", key, error)
 
-    def _put(self, table: str, key: str, text: str, payload: str, ttl: float, own: dict[str, Any]) -> None:
+    def _put(self, table: str, key: str, text: str, payload: str, ttl: float, own: tuple[Any, ...]) -> None:
         if len(payload) > MAX_PAYLOAD_BYTES:
             raise InvalidInput(f"{len(payload):,} bytes are too much for one entry; at most {MAX_PAYLOAD_BYTES:,}")
         now = self._clock()
         entry = Entry(key, text, payload, now, now + ttl, now, own)
         self._store.put(table, self._tenant, entry, sweep_before=now)
         log.debug("stored %r in %s", text, table)
-
-    @staticmethod
-    def _log(outcome: str, asked: str) -> None:
-        if log.isEnabledFor(logging.INFO):
-            log.info("%s %r", outcome, asked)
 
 
 def checked_max_results(max_results: int) -> int:

@@ -44,7 +44,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     data_dir: Annotated[Path, Meta(description="where everything is kept: harness.db, corpora/")] = field(
         default_factory=default_data_dir
     )
-    engine: Annotated[str, Meta(description="search engine, NAME[:ARG]: ddgs, corpus:python-docs, corpus:PATH")] = "ddgs"
+    engine: Annotated[str, Meta(description="search engine, NAME[:ARG]: ddgs, corpus:python-docs, corpus:PATH")] = (
+        "ddgs"
+    )
     max_results: Annotated[int, Meta(ge=1, le=100, description="results asked for by each search")] = 10
     ttl: Annotated[float, Meta(gt=0, le=MAX_TTL, description="lifetime of cached searches and researches, seconds")] = (
         float(DEFAULT_TTL)
@@ -99,7 +101,13 @@ class Loaded(Struct, frozen=True):
             return "not set"
         if _meta(name, "secret"):
             return "set (hidden)"
-        return ", ".join(value) if isinstance(value, tuple) else str(value).lower() if value in (True, False) else str(value)
+        return (
+            ", ".join(value)
+            if isinstance(value, tuple)
+            else str(value).lower()
+            if value in (True, False)
+            else str(value)
+        )
 
 
 def load(
@@ -133,7 +141,9 @@ def _from_file(path: Path, *, required: bool) -> Iterator[tuple[str, Any, str]]:
             text = file.read(MAX_CONFIG_BYTES + 1)
     except FileNotFoundError:
         if required:
-            raise InvalidInput(f"no such configuration file: {path}; `harness config --path` shows the usual place") from None
+            raise InvalidInput(
+                f"no such configuration file: {path}; `harness config --path` shows the usual place"
+            ) from None
         return
     except OSError as error:
         raise InvalidInput(f"cannot read the configuration file {path}: {error.strerror}") from error
@@ -180,7 +190,9 @@ def _known(name: str, where: str) -> str:
     if name in Settings.__struct_fields__:
         return name
     nearest = difflib.get_close_matches(name, Settings.__struct_fields__, n=1, cutoff=0.0)
-    raise InvalidInput(f"unknown setting {name!r} {where}; did you mean {nearest[0]!r}? `harness config` lists them all")
+    raise InvalidInput(
+        f"unknown setting {name!r} {where}; did you mean {nearest[0]!r}? `harness config` lists them all"
+    )
 
 
 def _checked(name: str, raw: object, origin: str) -> Any:  # noqa: ANN401 - the field's own type

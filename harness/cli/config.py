@@ -11,7 +11,9 @@ from harness.cli.session import Session, with_session
 @with_session
 def config(
     session: Session,
-    path: Annotated[bool, typer.Option("--path", help="Print only where the configuration file is looked for.")] = False,
+    path: Annotated[
+        bool, typer.Option("--path", help="Print only where the configuration file is looked for.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show every setting, its value and where it came from. Secrets are hidden.

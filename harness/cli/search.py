@@ -90,6 +90,8 @@ def _print_table(results: "Results") -> None:
     table.add_column("Text", overflow="fold", ratio=2)
     for number, result in enumerate(results, start=1):
         # Text, not markup: what a page says of itself is never an instruction to the terminal
-        title = Text(f"{result.get('title', '')}\n", style="bold").append(str(result.get("href", "")), style="not bold cyan")
+        title = Text(f"{result.get('title', '')}\n", style="bold").append(
+            str(result.get("href", "")), style="not bold cyan"
+        )
         table.add_row(str(number), title, Text(shorten(str(result.get("body", "")), SNIPPET_CHARS) + "\n"))
     console.print(table)

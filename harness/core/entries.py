@@ -10,12 +10,12 @@ Found: TypeAlias = Literal["exact", "semantic"]
 
 
 # `Struct` rather than a dataclass: as immutable, and made in 0.1 µs instead of 1.3 µs on the path of every hit.
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """One row of a cache table, as the store keeps it.
 
     `text` is what was asked (a query, a task), `payload` the encoded answer. Times are seconds since the epoch.
-    `own` holds the columns that only this table has, by name. `embedding` (float32, little-endian) and the id of its
-    `embedder` are written but not read back: a look-up by key has no use for them.
+    `own` holds the columns that only this table has, in their declared order; a look-up reads back the first of them,
+    which decide whether the row answers, and neither `embedding` (float32, little-endian) nor `embedder`.
     """
 
     key: str
@@ -24,7 +24,7 @@ class Entry(Struct, frozen=True):
     created_at: float
     expires_at: float
     last_used_at: float
-    own: dict[str, Any]
+    own: tuple[Any, ...]
     embedding: bytes | None = None
     embedder: str | None = None
 

@@ -29,16 +29,11 @@ def normalise(text: str) -> str:
     Raises:
         InvalidInput: if `text` is no string, empty, longer than `MAX_QUERY_CHARS`, or holds a NUL character.
     """
-    if not isinstance(text, str):
-        raise InvalidInput(f"a query must be text, not {type(text).__name__}")
-    if len(text) > MAX_QUERY_CHARS:
-        raise InvalidInput(f"the query is {len(text):,} characters long; at most {MAX_QUERY_CHARS:,} are allowed")
-    if "\0" in text:
-        raise InvalidInput("the query contains a NUL character; remove it")
-    normalised = " ".join(text.lower().split())
-    if not normalised:
-        raise InvalidInput("the query is empty; say what to look for")
-    return normalised
+    if isinstance(text, str) and len(text) <= MAX_QUERY_CHARS and "\0" not in text:
+        normalised = " ".join(text.lower().split())
+        if normalised:
+            return normalised
+    raise InvalidInput(_why_unusable(text))
 
 
 def search_key(query: str, engine: str = DEFAULT_ENGINE, options: Mapping[str, Any] | None = None) -> str:
@@ -53,7 +48,10 @@ def search_key(query: str, engine: str = DEFAULT_ENGINE, options: Mapping[str, A
     text = normalise(query)
     if engine != DEFAULT_ENGINE or options:
         text += "\0" + canonical_json({"engine": engine, "options": options or {}})
-    return _digest(text)
+    try:
+        return sha256(text.encode()).hexdigest()
+    except UnicodeEncodeError:
+        raise _broken_unicode() from None
 
 
 def research_key(task: str, task_type: str, fingerprint: str = "") -> str:
@@ -65,7 +63,10 @@ def research_key(task: str, task_type: str, fingerprint: str = "") -> str:
         InvalidInput: see `search_key`.
     """
     text = f"{normalise(task)}|{task_type.lower()}"
-    return _digest(f"{text}\0{fingerprint}" if fingerprint else text)
+    try:
+        return sha256((f"{text}\0{fingerprint}" if fingerprint else text).encode()).hexdigest()
+    except UnicodeEncodeError:
+        raise _broken_unicode() from None
 
 
 def digest_of(value: object) -> str:
@@ -97,10 +98,14 @@ def canonical_url(url: str) -> str:
     if port and port != {"http": 80, "https": 443}[parts.scheme.lower()]:
         host = f"{host}:{port}"
     path = quote(_ESCAPE.sub(_plain_if_unreserved, parts.path), safe="/%~:@!$&'()*+,;=", errors="replace")
-    query = urlencode(sorted(
-        (name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True)
-        if not name.lower().startswith(_TRACKING)
-    ), errors="replace")
+    query = urlencode(
+        sorted(
+            (name, value)
+            for name, value in parse_qsl(parts.query, keep_blank_values=True)
+            if not name.lower().startswith(_TRACKING)
+        ),
+        errors="replace",
+    )
     return urlunsplit((parts.scheme.lower(), host, path.rstrip("/"), query, ""))
 
 
@@ -109,8 +114,15 @@ def _plain_if_unreserved(escape: Match[str]) -> str:
     return char if char.isascii() and (char.isalnum() or char in "-._~") else escape[0].upper()
 
 
-def _digest(text: str) -> str:
-    try:
-        return sha256(text.encode()).hexdigest()
-    except UnicodeEncodeError:
-        raise InvalidInput("the query contains a lone surrogate (broken Unicode); retype or re-encode it") from None
+def _why_unusable(text: object) -> str:
+    if not isinstance(text, str):
+        return f"a query must be text, not {type(text).__name__}"
+    if len(text) > MAX_QUERY_CHARS:
+        return f"the query is {len(text):,} characters long; at most {MAX_QUERY_CHARS:,} are allowed"
+    if "\0" in text:
+        return "the query contains a NUL character; remove it"
+    return "the query is empty; say what to look for"
+
+
+def _broken_unicode() -> InvalidInput:
+    return InvalidInput("the query contains a lone surrogate (broken Unicode); retype or re-encode it")

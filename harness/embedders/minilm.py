@@ -68,7 +68,9 @@ class MiniLM:
         try:
             session = onnxruntime.InferenceSession(_weights(), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's own exceptions share no base class
-            raise EmbeddingError(f"the embedding model cannot be loaded ({error}); reinstall research-harness") from error
+            raise EmbeddingError(
+                f"the embedding model cannot be loaded ({error}); reinstall research-harness"
+            ) from error
         tokenizer = BertWordPieceTokenizer(str(_VOCABULARY), lowercase=True)
         tokenizer.enable_truncation(MAX_TOKENS)
         return session, tokenizer

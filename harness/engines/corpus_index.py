@@ -135,7 +135,9 @@ class CorpusIndex:
                 raise StoreBusy(f"another process is writing {self._path}; try again in a minute") from error
             raise StoreError(f"cannot use the index {self._path} ({error}); free space or remove that file") from error
         except OSError as error:
-            raise StoreError(f"cannot make the index {self._path} ({error.strerror}); choose another --data-dir") from error
+            raise StoreError(
+                f"cannot make the index {self._path} ({error.strerror}); choose another --data-dir"
+            ) from error
 
 
 def _add(connection: sqlite3.Connection, part: str, documents: Iterator[Document]) -> str:
@@ -169,9 +171,7 @@ def _match_expression(query: str) -> str:
     return " OR ".join(f'"{term}"' for term in dict.fromkeys(terms[:MAX_TERMS]))
 
 
-def _counted(
-    documents: Iterator[Document], progress: Progress, what: str, done: int, total: int
-) -> Iterator[Document]:
+def _counted(documents: Iterator[Document], progress: Progress, what: str, done: int, total: int) -> Iterator[Document]:
     """Pass documents on, telling their number where a part holds many."""
     for number, document in enumerate(documents, start=1):
         if number % 250 == 0:

@@ -111,7 +111,8 @@ class DuckDuckGo:
         if not results and page == 1:
             _check_empty(source)
         return [
-            SearchResult(title=clean(r.title, 500), href=clean(r.href, 4_000), body=clean(r.body, 5_000)) for r in results
+            SearchResult(title=clean(r.title, 500), href=clean(r.href, 4_000), body=clean(r.body, 5_000))
+            for r in results
         ]
 
     def _observed(self, backend: str) -> Any:  # noqa: ANN401 - a class made from one of ddgs's

@@ -67,7 +67,9 @@ class Gathered(Struct, frozen=True):
         return [search for round_ in self.rounds for search in round_.searches]
 
 
-def gather(plan: Plan, cache: Cache, engine: SearchEngine, limits: Limits, *, ttl: float, progress: Progress) -> Gathered:
+def gather(
+    plan: Plan, cache: Cache, engine: SearchEngine, limits: Limits, *, ttl: float, progress: Progress
+) -> Gathered:
     """Search in rounds: the plan's queries, then follow-ups on what was found.
 
     Stops when a round's novelty is below the limit, nothing is left to ask, or the rounds are used up. One search that

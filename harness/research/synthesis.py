@@ -88,7 +88,9 @@ def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
             verified = stands_in(sentence, found.source.passages)
             citations.append(Citation(section, paragraph, sentence, number, url, found.similarity, verified))
     titles = {found.source.url: found.source.title for found in evidence}
-    return Report(plan.question, tuple(citations), tuple(CitedSource(n, titles[url], url) for url, n in numbers.items()))
+    return Report(
+        plan.question, tuple(citations), tuple(CitedSource(n, titles[url], url) for url, n in numbers.items())
+    )
 
 
 def _in_order(evidence: Sequence[Evidence]) -> list[Evidence]:

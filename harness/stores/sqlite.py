@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 from harness.core.entries import Entry, TableStats
@@ -27,12 +28,15 @@ _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 class _Handle:
-    """One thread's connection, closed when the thread ends; `file` identifies the file that it is open on."""
+    """One thread's connection, closed when the thread ends; `file` identifies the file that it is open on.
 
-    def __init__(self, connection: sqlite3.Connection, file: tuple[int, int], generation: int) -> None:
+    `execute` is that of one cursor for all look-ups: making a new one takes as long as hashing the key.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, file: tuple[int, int]) -> None:
         self.connection = connection
         self.file = file
-        self.generation = generation
+        self.execute = connection.cursor().execute
 
     def __del__(self) -> None:
         self.connection.close()
@@ -54,7 +58,6 @@ class SqliteStore:
         self._busy_seconds = busy_seconds
         self._local = threading.local()
         self._handles: WeakSet[_Handle] = WeakSet()
-        self._generation = 0
         self._opening = threading.Lock()
         _stores.add(self)
         self._handle()
@@ -62,17 +65,20 @@ class SqliteStore:
     def get(self, table: str, tenant: str, key: str) -> Entry | None:
         """See `Store.get`."""
         declared = TABLES[table]
-        row = self._run(lambda handle: handle.connection.execute(declared.select, (tenant, key)).fetchone())
+        try:
+            row = self._handle().execute(declared.select, (tenant, key)).fetchone()
+        except sqlite3.Error:  # once more by the long road, which tells errors apart and replaces a damaged file
+            row = self._run(partial(_fetch, declared.select, (tenant, key)))
         if row is None:
             return None
-        return Entry(*row[:OWN_START], dict(zip(declared.own_names, row[OWN_START:], strict=True)))
+        return Entry(key, row[0], row[1], row[2], row[3], row[4], row[OWN_START:])
 
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """See `Store.put`."""
         declared = TABLES[table]
         values = (
             *(tenant, entry.key, entry.text, entry.payload),
-            *(entry.own[name] for name in declared.own_names),
+            *entry.own,
             *(entry.created_at, entry.expires_at, entry.last_used_at, entry.embedding, entry.embedder),
         )
 
@@ -116,17 +122,23 @@ class SqliteStore:
 
     def close(self) -> None:
         """See `Store.close`; a later call opens again."""
-        self._generation += 1
-        for handle in list(self._handles):
+        handles = list(self._handles)
+        self._reopen()
+        for handle in handles:
             handle.connection.close()
 
     # One thread's connection -------------------------------------------------------------------------------------
 
     def _handle(self) -> _Handle:
-        handle: _Handle | None = getattr(self._local, "handle", None)
-        if handle is None or handle.generation != self._generation:
+        try:
+            handle: _Handle = self._local.handle
+        except AttributeError:
             handle = self._local.handle = self._open()
         return handle
+
+    def _reopen(self) -> None:
+        """Let every thread open a connection of its own again, at its next call."""
+        self._local = threading.local()
 
     def _run(self, operation: Callable[[_Handle], T]) -> T:
         """Run `operation` on this thread's connection; on a damaged file, once more on the one that replaced it."""
@@ -146,7 +158,7 @@ class SqliteStore:
 
         def transaction(handle: _Handle) -> T:
             if handle.file != _identity(self.path):  # deleted or moved under us: writing on would lose it all
-                self._generation += 1
+                self._reopen()
                 handle = self._handle()
             with handle.connection as connection:  # commits, or rolls back
                 connection.execute("BEGIN IMMEDIATE")  # a deferred one may fail with BUSY at its first write, at once
@@ -175,7 +187,7 @@ class SqliteStore:
                     connection.close()
                     raise
             connection.execute("PRAGMA synchronous = NORMAL")
-            handle = _Handle(connection, _identity(self.path), self._generation)
+            handle = _Handle(connection, _identity(self.path))
             self._handles.add(handle)
             return handle
 
@@ -204,7 +216,7 @@ class SqliteStore:
 
     def _replace_damaged(self) -> None:
         with self._opening, self._translating():
-            self._generation += 1
+            self._reopen()
             self._move_aside()
 
     def _move_aside(self) -> None:
@@ -237,10 +249,20 @@ class SqliteStore:
             case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
                 return StoreCorrupt(f"{self.path} is damaged ({error}); move it away and try again")
             case sqlite3.SQLITE_FULL:
-                return StoreError(f"the disk is full: nothing more fits into {self.path}; free space or move --data-dir")
+                return StoreError(
+                    f"the disk is full: nothing more fits into {self.path}; free space or move --data-dir"
+                )
             case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-                return StoreError(f"cannot write {self.path} ({error}); check its permissions or choose another --data-dir")
-        return StoreError(f"cannot use {self.path} ({error}); check the disk and permissions or choose another --data-dir")
+                return StoreError(
+                    f"cannot write {self.path} ({error}); check its permissions or choose another --data-dir"
+                )
+        return StoreError(
+            f"cannot use {self.path} ({error}); check the disk and permissions or choose another --data-dir"
+        )
+
+
+def _fetch(sql: str, values: tuple[str, ...], handle: _Handle) -> Any:  # noqa: ANN401 - a row, or None
+    return handle.connection.execute(sql, values).fetchone()
 
 
 def _sweep_batch(connection: sqlite3.Connection, table: str, before: float) -> int:

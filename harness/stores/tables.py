@@ -10,21 +10,23 @@ COMMON_AFTER = (
     "embedding BLOB",
     "embedder TEXT",
 )
-OWN_START = 6
+OWN_START = 5
 """How many columns `select` returns before the table's own."""
 
 
 class Table:
     """A cache table: `text` names the column of what was asked, `payload` that of the answer; `own` are the columns
-    that only this table has, as SQL declarations (`"engine TEXT NOT NULL"`).
+    that only this table has, as SQL declarations (`"engine TEXT NOT NULL"`). The first `decisive` of these are read on
+    every look-up, because they decide whether the row answers; the others only tell where it came from.
     """
 
-    def __init__(self, name: str, *, text: str, payload: str, own: tuple[str, ...]) -> None:
+    def __init__(self, name: str, *, text: str, payload: str, own: tuple[str, ...], decisive: int) -> None:
         self.name = name
         self.text = text
         self.payload = payload
         self.own = own
         self.own_names = tuple(column.split()[0] for column in own)
+        self.decisive = self.own_names[:decisive]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -44,9 +46,9 @@ class Table:
 
     @cached_property
     def select(self) -> str:
-        """Read one row by (tenant, key): the first fields of `Entry`, in order, then the own columns."""
-        fields = ("key", self.text, self.payload, "created_at", "expires_at", "last_used_at")
-        return f"SELECT {', '.join((*fields, *self.own_names))} FROM {self.name} WHERE tenant = ? AND key = ?"
+        """Read one row by (tenant, key): the fields of `Entry` after its key, in order, then the decisive columns."""
+        fields = (self.text, self.payload, "created_at", "expires_at", "last_used_at")
+        return f"SELECT {', '.join((*fields, *self.decisive))} FROM {self.name} WHERE tenant = ? AND key = ?"
 
     @cached_property
     def upsert(self) -> str:
@@ -63,17 +65,19 @@ SEARCH = Table(
     "search_cache",
     text="query",
     payload="results",
-    own=("engine TEXT NOT NULL", "options TEXT NOT NULL", "max_results INTEGER NOT NULL"),
+    own=("max_results INTEGER NOT NULL", "engine TEXT NOT NULL", "options TEXT NOT NULL"),
+    decisive=1,
 )
 RESEARCH = Table(
     "research_cache",
     text="task",
     payload="context",
     own=(
-        "task_type TEXT NOT NULL",
         "search_rounds TEXT NOT NULL",
         "novelty_scores TEXT NOT NULL",
+        "task_type TEXT NOT NULL",
         "fingerprint TEXT NOT NULL",
     ),
+    decisive=2,
 )
 TABLES = {table.name: table for table in (SEARCH, RESEARCH)}

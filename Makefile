@@ -1,0 +1,70 @@
+# Needs Python 3.11 or newer and make; everything else goes into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+# The demo and the tests keep what they make here, not among your own data.
+DEMO_DIR := .demo
+DEMO_QUESTION := In which order does Python look up an attribute on an instance?
+
+.PHONY: help demo test test-all check bench clean
+
+help:
+	@echo "make demo      research one question in the bundled corpus, offline; again: 0 live calls, the same report"
+	@echo "make test      the tests that need no torch"
+	@echo "make test-all  every test (installs torch and sentence-transformers)"
+	@echo "make check     ruff, mypy --strict, import-linter"
+	@echo "make bench     speed beside sqlite3, diskcache and requests-cache; DATA=... names a folder for large files"
+	@echo "make clean     remove .venv, .demo and what tools have left"
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: Python 3.11 or newer is needed; run: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
+	@echo "setting up $(VENV) ..." >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --upgrade "pip>=25.1"
+	@touch $@
+
+# one stamp a set of dependencies, made again when pyproject.toml changes
+$(VENV)/run: $(VENV)/created pyproject.toml
+	@echo "installing research-harness (once, about a minute) ..." >&2
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/check: $(VENV)/run
+	@$(PIP) --group check
+	@touch $@
+
+$(VENV)/bench: $(VENV)/run
+	@$(PIP) --group bench
+	@touch $@
+
+# torch by its exact version: there is a CPU build of it; a range would bring gigabytes of CUDA
+$(VENV)/test-all: $(VENV)/check
+	@echo "installing torch and sentence-transformers (once, some minutes) ..." >&2
+	@$(PIP) torch==2.13.0
+	@$(PIP) --editable '.[sentence-transformers]'
+	@$(PIP) --no-deps --group test-all
+	@touch $@
+
+demo: $(VENV)/run
+	@HARNESS_DATA_DIR=$(DEMO_DIR) $(BIN)/harness research "$(DEMO_QUESTION)" --engine corpus:python-docs
+
+test: $(VENV)/check
+	$(BIN)/python -m pytest -m "not full"
+
+test-all: $(VENV)/test-all
+	$(BIN)/python -m pytest
+
+check: $(VENV)/check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/bench
+	$(BIN)/python -m benchmarks.cache
+	$(BIN)/python -m benchmarks.startup
+
+clean:
+	rm -rf $(VENV) $(DEMO_DIR) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

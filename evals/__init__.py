@@ -1,0 +1,1 @@
+"""Evaluation tasks, and what a research is worth on them."""
