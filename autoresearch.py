@@ -2,8 +2,8 @@
 
     python autoresearch.py --tasks T_A,T_B --repeat 3
 
-Researches are kept whole (as with RESEARCH_CACHE=1), so that each task is gathered once. What is not here yet: proposing
-changes, and keeping or discarding them.
+Researches are kept whole (as with RESEARCH_CACHE=1), so that each task is gathered once. What is not here yet:
+proposing changes, and keeping or discarding them.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from harness.terminal import EXIT_CODES, ExitCode, ProgressBars, configure_loggi
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="autoresearch",
-        description="Repeat evaluation tasks against the cache: scores, live calls, and whether the reports are identical.",
+        description="Repeat evaluation tasks against the cache: scores, live calls, whether reports are identical.",
         epilog=EXIT_CODES.replace("1 nothing found", "1 reports of one task differ"),
     )
     parser.add_argument("--tasks", metavar="ID,ID,…", default="", help="tasks to run; all of them by default")

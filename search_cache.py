@@ -8,8 +8,8 @@
     python search_cache.py --clear      delete everything (asks first)
 
 The functions use the database of the settings (`HARNESS_DATA_DIR`, the configuration file), opened at the first call.
-Hits and misses are logged at level INFO by the logger `harness.cache`; `logging.basicConfig(level="INFO")` shows them on
-standard error.
+Hits and misses are logged at level INFO by the logger `harness.cache`; `logging.basicConfig(level="INFO")` shows them
+on standard error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every setting, in one typed object: defaults < YAML file < environment < flags.
 
-The only reader of the environment and of YAML. Every setting may stand in the file under its name, and in the environment
-as `HARNESS_` and its name in capitals (lists with commas); `RESEARCH_CACHE=1` is the historical form of
+The only reader of the environment and of YAML. Every setting may stand in the file under its name, and in the
+environment as `HARNESS_` and its name in capitals (lists with commas); `RESEARCH_CACHE=1` is the historical form of
 `HARNESS_RESEARCH_CACHE=1`. `HARNESS_CONFIG` or `--config` names another file. A key that nobody knows is an error.
 """
 
@@ -195,7 +195,7 @@ def _known(name: str, where: str) -> str:
     )
 
 
-def _checked(name: str, raw: object, origin: str) -> Any:  # noqa: ANN401 - the field's own type
+def _checked(name: str, raw: object, origin: str) -> Any:
     kind = _types()[name]
     if isinstance(raw, str) and get_origin(get_args(kind)[0]) is tuple:
         raw = [part.strip() for part in raw.split(",") if part.strip()]
@@ -217,7 +217,7 @@ def _types() -> dict[str, Any]:
     return get_type_hints(Settings, include_extras=True)
 
 
-def _meta(name: str, key: str) -> Any:  # noqa: ANN401 - whatever the annotation says
+def _meta(name: str, key: str) -> Any:
     """Return what a field's annotations say under `key`, wherever in a union they stand."""
     pending = [_types()[name]]
     while pending:

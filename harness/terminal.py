@@ -113,11 +113,11 @@ class ProgressBars:
     def __init__(self) -> None:
         self._bars: Bars | None = None
         self._task: TaskID | None = None
-        self._visible = sys.stderr.isatty()
+        self.visible = sys.stderr.isatty()
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """See `Progress`."""
-        if not self._visible:
+        if not self.visible:
             return
         if self._bars is None:
             self._bars = _new_bars()

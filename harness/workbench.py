@@ -68,7 +68,8 @@ class Workbench:
 
     def researcher(self, spec: str | None = None) -> "Researcher":
         """Return what leads a research with the engine that `spec` names."""
-        from harness.research.run import Limits, Researcher
+        from harness.research.gather import Limits
+        from harness.research.run import Researcher
 
         settings = self.settings
         limits = Limits(settings.max_rounds, settings.min_novelty, settings.max_results, settings.concurrency)

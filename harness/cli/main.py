@@ -33,7 +33,7 @@ app.command()(search)
 app.command()(config)
 
 
-def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"harness {__version__}")
         raise typer.Exit

@@ -28,7 +28,7 @@ def search(
     ttl: TtlOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search once, through the cache.
+    r"""Search once, through the cache.
 
     \b
     Examples:

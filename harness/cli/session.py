@@ -34,7 +34,7 @@ class Session:
         self._level = "debug" if debug else "info" if verbose else "error" if quiet else None
         self.quiet = quiet
 
-    def load(self, **flags: Any) -> Loaded:  # noqa: ANN401 - each flag has its setting's type
+    def load(self, **flags: Any) -> Loaded:
         """Merge the settings with the common flags and `flags`, and configure logging by them."""
         level_flag = {"log_level": self._level} if self._level else {}
         loaded = settings.load({"data_dir": self._data_dir, **level_flag, **flags}, config=self._config)
@@ -42,12 +42,12 @@ class Session:
         return loaded
 
     @contextmanager
-    def workbench(self, **flags: Any) -> Iterator[Workbench]:  # noqa: ANN401 - as above
+    def workbench(self, **flags: Any) -> Iterator[Workbench]:
         """Open a workbench by the settings, with progress on the terminal; close it at the end."""
         loaded = self.load(**flags)
         with ProgressBars() as bars:
-            progress = {} if self.quiet else {"progress": bars}
-            with Workbench(loaded.settings, **progress) as workbench:
+            bars.visible &= not self.quiet
+            with Workbench(loaded.settings, progress=bars) as workbench:
                 yield workbench
 
     def tell(self, message: str) -> None:
@@ -71,7 +71,7 @@ def with_session(function: Callable[..., None]) -> Callable[..., None]:
     ]
 
     @wraps(function)
-    def command(**arguments: Any) -> None:  # noqa: ANN401 - typer has checked them
+    def command(**arguments: Any) -> None:
         session = Session(**{parameter.name: arguments.pop(parameter.name) for parameter in common})
         function(session, **arguments)
 

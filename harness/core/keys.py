@@ -4,12 +4,11 @@ Keys are SHA-256 hex digests. A search by the default engine with its default op
 alone, a research without a fingerprint by its task and type; everything else that changes what comes back is folded in.
 """
 
+import re
 from collections.abc import Mapping
 from hashlib import sha256
-from re import Match
-from re import compile as regex
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import orjson
 
@@ -20,7 +19,7 @@ MAX_QUERY_CHARS = 10_000
 """A longer query or task is an error: no engine reads one, and somebody has pasted a document."""
 
 _TRACKING = ("utm_", "gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "igshid")
-_ESCAPE = regex("%([0-9A-Fa-f]{2})")
+_ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 
 
 def normalise(text: str) -> str:
@@ -109,7 +108,7 @@ def canonical_url(url: str) -> str:
     return urlunsplit((parts.scheme.lower(), host, path.rstrip("/"), query, ""))
 
 
-def _plain_if_unreserved(escape: Match[str]) -> str:
+def _plain_if_unreserved(escape: re.Match[str]) -> str:
     char = chr(int(escape[1], 16))
     return char if char.isascii() and (char.isalnum() or char in "-._~") else escape[0].upper()
 

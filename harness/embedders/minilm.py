@@ -61,7 +61,7 @@ class MiniLM:
     @cached_property
     def _model(self) -> tuple[Any, Any]:
         import onnxruntime
-        from tokenizers.implementations import BertWordPieceTokenizer
+        from tokenizers import BertWordPieceTokenizer
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1  # the texts are what runs in parallel

@@ -36,7 +36,7 @@ class SentenceTransformers:
         return vectors
 
     @cached_property
-    def _model(self) -> Any:  # noqa: ANN401 - untyped library
+    def _model(self) -> Any:
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import orjson
 from msgspec import Struct
@@ -151,7 +151,7 @@ def _decoded(data: bytes) -> str:
 def _html(path: Path) -> Iterator[Document]:
     from trafilatura import bare_extraction
 
-    page = bare_extraction(_bytes(path), url=None, include_comments=False, with_metadata=True)
+    page: Any = bare_extraction(_bytes(path), include_comments=False, with_metadata=True)
     if page is None or not page.text:
         raise _Unreadable("no article text found in this HTML")
     # trafilatura puts one paragraph on one line

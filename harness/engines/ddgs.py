@@ -88,7 +88,7 @@ class DuckDuckGo:
                 break
         return list(found.values())[:max_results]
 
-    def _page(self, source: Any, query: str, page: int) -> list[SearchResult]:  # noqa: ANN401 - ddgs is untyped here
+    def _page(self, source: Any, query: str, page: int) -> list[SearchResult]:
         from ddgs.exceptions import DDGSException, TimeoutException
 
         try:
@@ -103,7 +103,7 @@ class DuckDuckGo:
             ) from error
         except SearchError:
             raise
-        except Exception as error:
+        except Exception as error:  # whatever a parser throws at a page that it was not made for
             raise EngineUnavailable(
                 f"{source.name} answered with a page that ddgs cannot read ({type(error).__name__}); "
                 "try `pip install -U ddgs` or another of ddgs_backends"
@@ -115,18 +115,18 @@ class DuckDuckGo:
             for r in results
         ]
 
-    def _observed(self, backend: str) -> Any:  # noqa: ANN401 - a class made from one of ddgs's
-        """Return a backend of ddgs that raises on a refusal or failure instead of hiding it, and keeps its last page."""
+    def _observed(self, backend: str) -> Any:
+        """Return a backend of ddgs that raises on a refusal instead of hiding it, and keeps its last page."""
         from ddgs.engines import ENGINES
 
         available = ENGINES["text"]
         if backend not in available:
             raise InvalidInput(f"ddgs has no backend {backend!r}; choose from {', '.join(sorted(available))}")
 
-        class Observed(available[backend]):  # type: ignore[misc]
+        class Observed(available[backend]):  # type: ignore[misc, valid-type]
             last_page = ""
 
-            def request(self, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401 - as ddgs declares it
+            def request(self, *args: Any, **kwargs: Any) -> str:
                 response = self.http_client.request(*args, **kwargs)
                 if response.status_code in _REFUSED:
                     raise _rate_limited(self.name, f"HTTP {response.status_code}")
@@ -138,7 +138,7 @@ class DuckDuckGo:
         return Observed(proxy=self._proxy, timeout=self._timeout, verify=True)
 
 
-def _check_empty(source: Any) -> None:  # noqa: ANN401 - ddgs is untyped here
+def _check_empty(source: Any) -> None:
     """Tell true emptiness from a page that only looks empty: a challenge for robots, or no page of this engine."""
     page = source.last_page.lower()
     if any(mark in page for mark in _CHALLENGES):

@@ -20,11 +20,11 @@ FOLLOW_UPS = 2
 """Queries of every round after the first."""
 
 _BEST_PRACTICES = re.compile(
-    r"\b(best (practices?|ways?)|good practices?|guidelines?|recommend\w*|tips|how (should|do|can|to)\b|should (i|we|one))",
+    r"\b(best (practices?|ways?)|good practices?|guidelines?|recommend\w*|tips|how (should|do|can|to)\b|should (i|we))",
     re.IGNORECASE,
 )
 _ENUMERATED = re.compile(
-    r"\b(list|enumerate|name (all|the)|which \w+s\b|what are|what (kinds|types|sorts)|in (which|what) order|steps|how many)",
+    r"\b(list|enumerate|name (all|the)|which \w+s\b|what are|what (kinds|types)|in (which|what) order|steps|how many)",
     re.IGNORECASE,
 )
 

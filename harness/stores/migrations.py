@@ -17,6 +17,7 @@ RECORD = "harness_migrations"
 
 _CREATED = "coalesce({created_at}, :now)"
 _TTL = 86_400
+_COUNT = "iif(json_valid({results}), json_array_length({results}), 0)"
 
 
 class Migration(Struct, frozen=True):
@@ -49,7 +50,7 @@ MIGRATIONS = (
             # What wrote the files without these columns asked DuckDuckGo, for 10 results unless told otherwise.
             "engine": "coalesce({engine}, 'ddgs')",
             "options": "coalesce({options}, '{{}}')",
-            "max_results": "coalesce({max_results}, max(10, iif(json_valid({results}), json_array_length({results}), 0)))",
+            "max_results": f"coalesce({{max_results}}, max(10, {_COUNT}))",
         },
     ),
     Migration(

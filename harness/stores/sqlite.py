@@ -261,7 +261,7 @@ class SqliteStore:
         )
 
 
-def _fetch(sql: str, values: tuple[str, ...], handle: _Handle) -> Any:  # noqa: ANN401 - a row, or None
+def _fetch(sql: str, values: tuple[str, ...], handle: _Handle) -> Any:
     return handle.connection.execute(sql, values).fetchone()
 
 
