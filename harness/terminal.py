@@ -34,7 +34,7 @@ EXIT_CODES = (
 )
 
 
-def exit_code(error: BaseException) -> ExitCode:
+def exit_code(error: HarnessError) -> ExitCode:
     """Return the exit code that tells of `error`."""
     match error:
         case InvalidInput():
@@ -43,8 +43,6 @@ def exit_code(error: BaseException) -> ExitCode:
             return ExitCode.SEARCH_FAILED
         case StoreError():
             return ExitCode.STORE_FAILED
-        case KeyboardInterrupt():
-            return ExitCode.INTERRUPTED
     return ExitCode.FAILED
 
 
@@ -60,14 +58,18 @@ def run(command: Callable[[], object]) -> NoReturn:
         code: int = ExitCode.OK
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else ExitCode.FAILED if ending.code else ExitCode.OK
-    except (HarnessError, KeyboardInterrupt) as error:
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+    except HarnessError as error:
         code = exit_code(error)
-        _report(str(error) if isinstance(error, HarnessError) else "interrupted; what was found so far is cached")
+        _report(str(error))
     except BrokenPipeError:
         code = ExitCode.FAILED
     except Exception as error:  # noqa: BLE001 - the last place where a bug can become a sentence
         code = ExitCode.FAILED
         _report(f"{type(error).__name__}: {error} (a bug in harness; run again with --debug for the details)")
+    if code == ExitCode.INTERRUPTED:  # from here, or from typer
+        print("interrupted; what was found so far is cached", file=sys.stderr)
     _leave(code)
 
 

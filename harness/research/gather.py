@@ -17,8 +17,8 @@ from harness.research.planner import Plan, follow_ups
 
 StopReason: TypeAlias = Literal["little new", "nothing left to ask", "limit of rounds", "nothing found"]
 
-FEEDBACK_PASSAGES = 10
-"""How many of the round's best passages suggest the next queries."""
+FEEDBACK_RESULTS = 10
+"""How many of a round's first results suggest the next queries."""
 
 
 class Limits(Struct, frozen=True):
@@ -88,11 +88,11 @@ def gather(
             raise failures[0]
         found = [result for outcome in outcomes if not isinstance(outcome, SearchError) for result in outcome.value]
         held = [passage for source in sources.values() for passage in source.passages]
-        added = novelty((_body(result) for result in found), held)
+        added = novelty((passage for result in found for passage in _passages(result)), held)
         rounds.append(Round(tuple(map(_told, queries, outcomes)), added))
         _merge(sources, outcomes)
         asked = [search.query for round_ in rounds for search in round_.searches]
-        queries = follow_ups(plan, asked, (_body(result) for result in found[:FEEDBACK_PASSAGES]))
+        queries = follow_ups(plan, asked, ("\n".join(_passages(result)) for result in found[:FEEDBACK_RESULTS]))
         if reason := _stop_reason(sources, rounds, queries, limits):
             return Gathered(tuple(sources.values()), tuple(rounds), reason)
 
@@ -162,15 +162,17 @@ def _merge(sources: dict[str, Source], outcomes: Sequence[Answer[Results] | Sear
 
 
 def _add(sources: dict[str, Source], result: dict[str, Any]) -> None:
-    url, body = canonical_url(str(result.get("href") or "")), _body(result)
-    if not url or not body.strip():
+    url, found = canonical_url(str(result.get("href") or "")), _passages(result)
+    if not url or not found:
         return
     held = sources.get(url)
     passages = held.passages if held else ()
-    new = [part for part in body.split("\n\n") if part.strip() and all(one_line(part) != one_line(p) for p in passages)]
+    known = {one_line(passage) for passage in passages}
+    new = [passage for passage in found if one_line(passage) not in known]
     title = held.title if held else one_line(str(result.get("title") or "")) or url
     sources[url] = Source(url, title, (*passages, *new))
 
 
-def _body(result: dict[str, Any]) -> str:
-    return str(result.get("body") or "")
+def _passages(result: dict[str, Any]) -> list[str]:
+    """Return the paragraphs of a result's text."""
+    return [part for part in str(result.get("body") or "").split("\n\n") if part.strip()]

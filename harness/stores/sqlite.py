@@ -66,8 +66,8 @@ class SqliteStore:
         """See `Store.get`."""
         declared = TABLES[table]
         try:
-            row = self._handle().execute(declared.select, (tenant, key)).fetchone()
-        except sqlite3.Error:  # once more by the long road, which tells errors apart and replaces a damaged file
+            row = self._local.handle.execute(declared.select, (tenant, key)).fetchone()
+        except (AttributeError, sqlite3.Error):  # the long road: opens, tells errors apart, replaces a damaged file
             row = self._run(partial(_fetch, declared.select, (tenant, key)))
         if row is None:
             return None

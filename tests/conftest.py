@@ -1,0 +1,21 @@
+"""Fixtures for every test: nothing of the developer's own settings or data is ever read or written."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import search_cache
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Give each test a data directory and a (missing) configuration directory of its own."""
+    for variable in list(os.environ):
+        if variable.startswith("HARNESS_") or variable == "RESEARCH_CACHE":
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("HARNESS_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    yield
+    search_cache.close()

@@ -1,0 +1,257 @@
+"""The research loop, on engines that are scripted and on the bundled corpus."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness.cache import Cache
+from harness.core.citations import stands_in
+from harness.embedders.minilm import MiniLM
+from harness.engines.corpus import open_corpus
+from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.ports import SearchEngine, SearchResult
+from harness.research.gather import Limits
+from harness.research.run import Research, Researcher
+from harness.stores.sqlite import SqliteStore
+
+QUESTION = "How does exponential backoff limit retries?"
+PAGE = SearchResult(
+    title="Retries and exponential backoff",
+    href="https://example.org/retries?utm_source=x",
+    body="Exponential backoff doubles the waiting time after every failed retry. "
+    "However, a retry without a limit can overload the server that it waits for.",
+)
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """No progress."""
+
+
+class Scripted:
+    """An engine that answers from a function of the query, and counts."""
+
+    name = "scripted"
+    options: Mapping[str, Any] = {}
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+        self._lock = threading.Lock()
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
+        """Answer, or raise what the function returns."""
+        with self._lock:
+            self.asked.append(query)
+        answer = self.answer(query)
+        if isinstance(answer, Exception):
+            raise answer
+        return list(answer)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> MiniLM:
+    """The real one, loaded once."""
+    return MiniLM()
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    """An empty cache on disk."""
+    return Cache(SqliteStore(tmp_path / "harness.db"))
+
+
+def research(
+    cache: Cache,
+    engine: SearchEngine,
+    embedder: MiniLM,
+    *,
+    keep: bool = False,
+    question: str = QUESTION,
+    rounds: int = 5,
+) -> Research:
+    """Run one research."""
+    limits = Limits(max_rounds=rounds, min_novelty=0.2, max_results=5, concurrency=4)
+    researcher = Researcher(cache, engine, embedder, limits=limits, ttl=60, keep_research=keep, progress=silent)
+    return researcher.run(question)
+
+
+def test_every_sentence_is_quoted_from_its_source(cache: Cache, embedder: MiniLM) -> None:
+    """Each quotation stands in the text that the engine returned, and carries the number of a listed source."""
+    found = research(cache, Scripted(lambda query: [PAGE]), embedder)
+    assert found.report is not None
+    assert found.report.citations
+    assert all(c.verified and stands_in(c.quotation, [PAGE["body"]]) for c in found.report.citations)
+    assert {c.number for c in found.report.citations} == {source.number for source in found.report.sources}
+    assert [source.url for source in found.report.sources] == ["https://example.org/retries"]
+
+
+def test_the_same_research_again_costs_nothing_and_reads_the_same(cache: Cache, embedder: MiniLM) -> None:
+    """0 live calls, the same bytes."""
+    engine = Scripted(lambda query: [PAGE])
+    first, second = research(cache, engine, embedder), research(cache, engine, embedder)
+    assert first.report is not None
+    assert second.report is not None
+    assert first.live_calls == len(engine.asked) > 0
+    assert (second.live_calls, second.cache_hits) == (0, first.live_calls)
+    assert first.report.markdown() == second.report.markdown()
+
+
+def test_the_order_of_answers_does_not_show(cache: Cache, embedder: MiniLM, tmp_path: Path) -> None:
+    """Concurrent searches that end in another order give the same report."""
+    pages = [
+        {**PAGE, "href": f"https://example.org/{n}", "body": f"{PAGE['body']} Page {n} says so."} for n in range(4)
+    ]
+
+    def one_by_one(query: str) -> list[dict[str, str]]:
+        return pages[len(query) % 4 :]
+
+    def slow_first(query: str) -> list[dict[str, str]]:
+        threading.Event().wait(0.05 if len(query) % 2 else 0)
+        return one_by_one(query)
+
+    other = Cache(SqliteStore(tmp_path / "other.db"))
+    first, second = research(cache, Scripted(one_by_one), embedder), research(other, Scripted(slow_first), embedder)
+    assert first.report is not None
+    assert second.report is not None
+    assert first.report.markdown() == second.report.markdown()
+
+
+def test_a_round_that_brings_nothing_new_ends_the_gathering(cache: Cache, embedder: MiniLM) -> None:
+    """The same page again has novelty 0."""
+    shared = {**PAGE, "body": f"{PAGE['body']}\n\nThe jitter spreads retries; more jitter spreads them further."}
+    found = research(cache, Scripted(lambda query: [shared, {**shared, "href": "https://example.org/copy"}]), embedder)
+    assert found.gathered.stop_reason == "little new"
+    assert [round_.novelty for round_ in found.gathered.rounds] == [1.0, 0.0]
+
+
+def test_rounds_are_limited(cache: Cache, embedder: MiniLM) -> None:
+    """New text without end stops at the limit."""
+
+    def endless(query: str) -> list[dict[str, str]]:
+        word = "".join(chr(97 + ord(char) % 26) for char in query[::-1] if char.isalpha())
+        body = f"Retries {word} grow {word} with exponential backoff {word[::2]} and {word[1::2]} limits {word[::3]}."
+        return [{**PAGE, "href": f"https://example.org/{word}-{n}", "body": f"{body} {n}"} for n in range(2)]
+
+    found = research(cache, Scripted(endless), embedder, rounds=3)
+    assert (found.gathered.stop_reason, len(found.gathered.rounds)) == ("limit of rounds", 3)
+
+
+def test_sources_are_merged_by_address(cache: Cache, embedder: MiniLM) -> None:
+    """Spellings of one address are one source, with every different passage once."""
+    spellings = ["https://example.org/a", "HTTPS://EXAMPLE.org:443/a/", "https://example.org/a?utm_medium=y#part"]
+
+    def answer(query: str) -> list[dict[str, str]]:
+        return [{**PAGE, "href": href, "body": f"{PAGE['body']}\n\nPassage {n}."} for n, href in enumerate(spellings)]
+
+    (source,) = research(cache, Scripted(answer), embedder).gathered.sources
+    assert source.passages == (PAGE["body"], "Passage 0.", "Passage 1.", "Passage 2.")
+
+
+def test_nothing_found_is_no_report(cache: Cache, embedder: MiniLM) -> None:
+    """An empty context gives no report, and is not stored as a research."""
+    found = research(cache, Scripted(lambda query: []), embedder, keep=True)
+    assert found.report is None
+    assert (found.gathered.stop_reason, found.research_cache) == ("nothing found", "not stored")
+
+
+def test_unrelated_sources_are_no_answer(cache: Cache, embedder: MiniLM) -> None:
+    """Text about something else is not quoted for want of better."""
+    page = {
+        **PAGE,
+        "title": "Soup",
+        "body": "Peel the onions and let them simmer in butter until they are golden brown.",
+    }
+    found = research(cache, Scripted(lambda query: [page]), embedder)
+    assert found.gathered.sources
+    assert found.report is None
+
+
+def test_one_failing_search_does_not_end_the_run(cache: Cache, embedder: MiniLM) -> None:
+    """It is told, with its code; the report comes from the others, and the half research is not kept."""
+    refused = QUESTION.rstrip("?")
+    engine = Scripted(lambda query: RateLimited("slow down") if query == refused else [PAGE])
+    found = research(cache, engine, embedder, keep=True)
+    assert [s.error for s in found.gathered.searches if s.answered_by == "failed"] == ["rate_limited: slow down"]
+    assert found.report is not None
+    assert found.research_cache == "not stored"
+
+
+def test_when_every_search_fails_the_error_passes_through(cache: Cache, embedder: MiniLM) -> None:
+    """A dead engine is an error, not an empty result."""
+    with pytest.raises(EngineUnavailable, match="down"):
+        research(cache, Scripted(lambda query: EngineUnavailable("down")), embedder)
+
+
+def test_a_whole_research_is_cached_when_opted_in(cache: Cache, embedder: MiniLM) -> None:
+    """The second run does not even look searches up, says so, and writes the same report."""
+    engine = Scripted(lambda query: [PAGE])
+    first, second = research(cache, engine, embedder, keep=True), research(cache, engine, embedder, keep=True)
+    assert (first.research_cache, second.research_cache) == ("stored", "hit")
+    assert (second.live_calls, second.cache_hits) == (0, 0)
+    assert first.report == second.report
+    assert first.gathered == second.gathered
+
+
+def test_what_changes_the_gathering_is_a_miss(cache: Cache, embedder: MiniLM) -> None:
+    """Another limit of rounds gathers again (from cached searches)."""
+    engine = Scripted(lambda query: [PAGE])
+    research(cache, engine, embedder, keep=True, rounds=5)
+    assert research(cache, engine, embedder, keep=True, rounds=4).research_cache == "stored"
+
+
+def test_an_unreadable_cached_research_is_gathered_again(
+    cache: Cache, embedder: MiniLM, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Somebody else's text under our key costs a warning, not an error."""
+    engine = Scripted(lambda query: [PAGE])
+    research(cache, engine, embedder, keep=True)
+    store = cache._store
+    assert isinstance(store, SqliteStore)
+    store._write(lambda connection: connection.execute("UPDATE research_cache SET context = '{}'"))
+    assert research(cache, engine, embedder, keep=True).research_cache == "stored"
+    assert "unreadable" in caplog.text
+
+
+@pytest.mark.parametrize("question", ["", " ", "x" * 20_000, "a\0b", "\ud800"])
+def test_an_unusable_question_is_an_error(cache: Cache, embedder: MiniLM, question: str) -> None:
+    """It is refused before anything is searched."""
+    engine = Scripted(lambda query: [PAGE])
+    with pytest.raises(InvalidInput):
+        research(cache, engine, embedder, question=question)
+    assert engine.asked == []
+
+
+def test_hostile_text_is_never_markup(cache: Cache, embedder: MiniLM) -> None:
+    """Titles, addresses and sentences of a page cannot make links, headings or HTML in the report."""
+    page = {
+        "title": "# Heading <script>alert(1)</script> [x](javascript:alert(1))",
+        "href": "https://example.org/a> <b",
+        "body": "Exponential backoff <img src=x> limits retries by [doubling](javascript:x) the *time* each `turn`.",
+    }
+    found = research(cache, Scripted(lambda query: [page]), embedder)
+    assert found.report is not None
+    report = found.report.markdown()
+    assert found.report.citations[0].quotation == page["body"]
+    assert "\\<script\\>" in report
+    assert "[doubling\\](" in report
+    assert "\\*time\\*" in report
+    assert "<https://example.org/a%3E%20%3Cb>" in report
+    assert "\n# Heading" not in report
+
+
+def test_the_bundled_corpus_answers_the_demo_question(tmp_path: Path, cache: Cache, embedder: MiniLM) -> None:
+    """The look-up chain is quoted from the page that defines it; all quotations stand; the bytes repeat."""
+    engine = open_corpus("python-docs", tmp_path / "corpora", silent)
+    question = "In which order does Python look up an attribute on an instance?"
+    found = research(cache, engine, embedder, question=question)
+    assert found.report is not None
+    assert "pydoc:attribute-access" in {source.url for source in found.report.sources}
+    assert any("base classes" in citation.quotation for citation in found.report.citations)
+    assert all(citation.verified for citation in found.report.citations)
+    again = research(cache, engine, embedder, question=question)
+    assert again.live_calls == 0
+    assert msgspec.json.encode(again.report) == msgspec.json.encode(found.report)
