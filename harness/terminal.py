@@ -69,14 +69,18 @@ def run(command: Callable[[], object]) -> NoReturn:
         code = ExitCode.FAILED
         _report(f"{type(error).__name__}: {error} (a bug in harness; run again with --debug for the details)")
     if code == ExitCode.INTERRUPTED:  # from here, or from typer
-        print("interrupted; what was found so far is cached", file=sys.stderr)
+        _say("interrupted; what was found so far is cached")
     _leave(code)
 
 
 def _report(message: str) -> None:
     if "--debug" in sys.argv:
         traceback.print_exc()
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+    _say(f"error: {' '.join(message.split())}")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201 - standard error as it is now, a progress bar's if there is one
 
 
 def _leave(code: int) -> NoReturn:
@@ -95,7 +99,7 @@ class _Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line."""
-        print(f"{record.levelname.lower()}: {self.format(record)}", file=sys.stderr)  # noqa: T201
+        _say(f"{record.levelname.lower()}: {self.format(record)}")
 
 
 def configure_logging(level: str) -> None:

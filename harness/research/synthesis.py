@@ -14,7 +14,7 @@ from harness.research.planner import Plan
 ANSWER_EXCERPTS = 3
 
 _LIMITS = re.compile(
-    r"\b(however|except|unless|only if|but|not|never|cannot|can't|don't|avoid|warning|caution|limit\w*|fails?)\b",
+    r"\b(however|except (for|if|when)|unless|only if|must not|should not|never|cannot|avoid|warning|limit\w*)\b",
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"([\\`*_<>#|~]|\](?=[(\[:]))")

@@ -250,7 +250,7 @@ class SqliteStore:
                 return StoreCorrupt(f"{self.path} is damaged ({error}); move it away and try again")
             case sqlite3.SQLITE_FULL:
                 return StoreError(
-                    f"the disk is full: nothing more fits into {self.path}; free space or move --data-dir"
+                    f"the disk is full: nothing more fits into {self.path}; free space or choose another --data-dir"
                 )
             case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
                 return StoreError(

@@ -1,0 +1,111 @@
+"""When an entry is expired, what a lifetime is, and age in words."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.core.freshness import DAY, DEFAULT_TTL, HOUR, MAX_TTL, age_in_words, checked_ttl, is_expired
+from harness.errors import InvalidInput
+
+PROPERTY = settings(deadline=None, max_examples=200)
+
+
+def test_an_entry_is_expired_at_the_very_second_of_its_expiry() -> None:
+    """The boundary belongs to the past: expires_at == now is expired."""
+    assert is_expired(1_000.0, 1_000.0)
+
+
+def test_an_entry_is_fresh_until_just_before_its_expiry() -> None:
+    """One representable instant earlier it is still fresh."""
+    assert not is_expired(1_000.0, math.nextafter(1_000.0, 0))
+
+
+def test_an_entry_is_expired_after_its_expiry() -> None:
+    """Once past its expiry an entry stays expired."""
+    assert is_expired(1_000.0, 1_000.1)
+
+
+@PROPERTY
+@given(expires_at=st.floats(0, 1e11), now=st.floats(0, 1e11), later=st.floats(0, 1e6))
+def test_what_is_expired_stays_expired(expires_at: float, now: float, later: float) -> None:
+    """Time never makes an entry fresh again."""
+    assert not is_expired(expires_at, now) or is_expired(expires_at, now + later)
+
+
+def test_the_default_lifetime_is_a_day() -> None:
+    """Nobody who says nothing waits longer than 24 hours for news."""
+    assert DEFAULT_TTL == 24 * HOUR == DAY
+
+
+@pytest.mark.parametrize("ttl", [1, 0.001, 86_400, MAX_TTL])
+def test_a_positive_finite_number_is_a_lifetime(ttl: float) -> None:
+    """Seconds up to a century, whole or not, are accepted as they are."""
+    assert checked_ttl(ttl) == ttl
+
+
+@pytest.mark.parametrize(
+    "ttl",
+    [
+        0,
+        0.0,
+        -0.0,
+        -1,
+        -1e-9,
+        math.nan,
+        math.inf,
+        -math.inf,
+        1e300,
+        math.nextafter(MAX_TTL, math.inf),
+        10**400,
+        -(10**400),
+        True,
+        False,
+        "60",
+        "forever",
+        None,
+        b"60",
+        [60],
+    ],
+    ids=lambda ttl: repr(ttl)[:20],
+)
+def test_what_is_no_lifetime_is_refused_in_one_line(ttl: object) -> None:
+    """Zero, negative, NaN, infinite, over a century or no number at all: an error that says the bounds."""
+    with pytest.raises(
+        InvalidInput, match=r"^ttl must be more than 0 and at most 3153600000 seconds.*, not \S"
+    ) as caught:
+        checked_ttl(ttl)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+@PROPERTY
+@given(st.one_of(st.floats(), st.integers()))
+def test_every_number_is_a_lifetime_or_invalid_input(ttl: float) -> None:
+    """No number leads to any other error."""
+    try:
+        assert 0 < checked_ttl(ttl) <= MAX_TTL
+    except InvalidInput:
+        assert not 0 < ttl <= MAX_TTL
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-5, "just now"),
+        (0, "just now"),
+        (59.9, "just now"),
+        (60, "1m ago"),
+        (5 * 60 + 30, "5m ago"),
+        (HOUR - 1, "59m ago"),
+        (HOUR, "1h ago"),
+        (2 * HOUR + 600, "2h ago"),
+        (2 * DAY - 1, "47h ago"),
+        (2 * DAY, "2d ago"),
+        (400 * DAY, "400d ago"),
+    ],
+)
+def test_age_is_told_as_people_do(seconds: float, words: str) -> None:
+    """An age has one short wording, rounded down, and a clock set back counts as now."""
+    assert age_in_words(seconds) == words

@@ -1,0 +1,293 @@
+"""Which requests are the same request: normalising, keys, addresses."""
+
+import re
+from hashlib import sha256
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from harness.core.keys import (
+    MAX_QUERY_CHARS,
+    canonical_json,
+    canonical_url,
+    digest_of,
+    normalise,
+    research_key,
+    search_key,
+)
+from harness.errors import InvalidInput
+
+PROPERTY = settings(deadline=None, max_examples=200)
+
+HEX_64 = re.compile(r"[0-9a-f]{64}")
+WHITE_SPACE = st.text(alphabet=" \t\n\r\v\f\u00a0\u2003\u3000", min_size=1, max_size=4)
+WORDS = st.lists(st.text(alphabet="abcdefghijklmnopqrstuvwxyzäöéñжд0123456789?'-", min_size=1, max_size=8), min_size=1)
+
+URL_TEXT = st.text(alphabet="aZ09%4fF1/2~;:@!$&'()*+,=?#[]. -_\u3000é\udc80\\|\"<>^`{}", max_size=20)
+URLS = st.builds(
+    "{}://{}{}/{}{}".format,
+    st.sampled_from(["http", "https", "HTTP", "hTTps", "ftp", ""]),
+    st.one_of(st.sampled_from(["example.org", "EXAMPLE.org", "[::1]", "user:pw@h.de", "h ", "bücher.de"]), URL_TEXT),
+    st.sampled_from(["", ":80", ":443", ":8080", ":0", ":x", ":99999"]),
+    URL_TEXT,
+    st.one_of(st.just(""), st.builds("?{}".format, URL_TEXT), st.just("?utm_source=x&b=2&a=1&a=0&gclid=")),
+)
+
+
+# --- normalise
+
+
+def test_normalise_lower_cases_and_collapses_white_space() -> None:
+    """Case, tabs, line ends and repeated spaces do not make another query."""
+    assert normalise("  Best\tPractices \n for   RAG\u00a0Pipelines ") == "best practices for rag pipelines"
+
+
+@PROPERTY
+@given(st.text(max_size=200))
+def test_normalise_is_idempotent(text: str) -> None:
+    """A normalised query is its own normal form."""
+    try:
+        once = normalise(text)
+    except InvalidInput:
+        return
+    assert normalise(once) == once
+
+
+@pytest.mark.parametrize("text", ["", " ", "\t\n \u3000"])
+def test_an_empty_query_is_refused_with_advice(text: str) -> None:
+    """Nothing but white space is no query, and the message says what to do."""
+    with pytest.raises(InvalidInput, match="say what to look for"):
+        normalise(text)
+
+
+def test_a_nul_character_is_refused() -> None:
+    """A NUL in a query is an error that names it."""
+    with pytest.raises(InvalidInput, match="NUL"):
+        normalise("rag\0pipelines")
+
+
+def test_the_longest_query_allowed_is_accepted() -> None:
+    """A query of exactly the limit is still a query."""
+    assert len(normalise("x" * MAX_QUERY_CHARS)) == MAX_QUERY_CHARS
+
+
+def test_a_longer_query_is_refused_with_both_numbers() -> None:
+    """A pasted document is refused with its length and the limit."""
+    with pytest.raises(InvalidInput, match=r"100,000 characters long; at most 10,000"):
+        normalise("x" * 100_000)
+
+
+@pytest.mark.parametrize("text", [None, 5, b"query", ["query"]])
+def test_what_is_no_text_is_refused_by_its_type(text: object) -> None:
+    """Something that is no string is refused, and the message tells its type."""
+    with pytest.raises(InvalidInput, match=f"not {type(text).__name__}"):
+        normalise(text)  # type: ignore[arg-type]
+
+
+# --- search_key
+
+
+def test_the_default_search_key_is_the_sha256_of_the_normalised_query() -> None:
+    """The digest that older files hold: SHA-256 of the lower-cased query with white space collapsed."""
+    expected = "bfdfdc9c2089a1dac3146214d213b0b195cc221327b5fd02ce4482f8daa8a94e"
+    assert search_key("  Best practices for\nRAG pipelines") == expected
+
+
+def test_the_default_search_key_is_that_of_any_sha256_tool() -> None:
+    """Any program can compute the key of a query: UTF-8, SHA-256, hex."""
+    assert search_key("Köln  Wetter") == sha256("köln wetter".encode()).hexdigest()
+
+
+def test_default_engine_without_options_is_the_bare_digest() -> None:
+    """Naming the default engine, or passing no options, leaves the key as it is."""
+    assert search_key("q", "ddgs", {}) == search_key("q", "ddgs", None) == search_key("q")
+
+
+def test_another_engine_has_another_key() -> None:
+    """Results of different engines are never mixed."""
+    assert search_key("q", "corpus") != search_key("q")
+
+
+def test_options_are_folded_into_the_key() -> None:
+    """An option that changes results changes the key, and so does its value."""
+    keys = {search_key("q"), search_key("q", "ddgs", {"region": "de-de"}), search_key("q", "ddgs", {"region": "fr-fr"})}
+    assert len(keys) == 3
+
+
+def test_the_order_of_options_does_not_matter() -> None:
+    """Options are a mapping: their order makes no other key."""
+    one = search_key("q", "ddgs", {"region": "de-de", "timelimit": "w"})
+    assert one == search_key("q", "ddgs", {"timelimit": "w", "region": "de-de"})
+
+
+def test_a_tuple_and_a_list_of_options_are_the_same() -> None:
+    """Options read from JSON give the key that options from Python give."""
+    assert search_key("q", "ddgs", {"backends": ("a", "b")}) == search_key("q", "ddgs", {"backends": ["a", "b"]})
+
+
+@PROPERTY
+@given(words=WORDS, gaps=st.lists(WHITE_SPACE, min_size=1), around=WHITE_SPACE)
+def test_case_and_white_space_variants_share_a_key(words: list[str], gaps: list[str], around: str) -> None:
+    """However a query is spaced and capitalised, it is the same search."""
+    spaced = around + "".join(word + gaps[i % len(gaps)] for i, word in enumerate(words)) + around
+    assert search_key(spaced) == search_key(" ".join(words)) == search_key(" ".join(words).upper())
+
+
+@PROPERTY
+@given(st.one_of(st.text(), st.text(alphabet="a\0 \ud800\udfffé\n", max_size=5)))
+def test_any_text_gives_a_key_or_invalid_input(text: str) -> None:
+    """Whatever is typed, the outcome is 64 hex digits or an error of ours."""
+    try:
+        key = search_key(text)
+    except InvalidInput:
+        return
+    assert HEX_64.fullmatch(key)
+
+
+def test_a_lone_surrogate_is_refused_with_advice() -> None:
+    """Broken Unicode is an error that says what it is."""
+    with pytest.raises(InvalidInput, match="lone surrogate"):
+        search_key("rag \ud800 pipelines")
+
+
+@PROPERTY
+@given(st.lists(WORDS.map(" ".join), min_size=2, max_size=20, unique=True))
+def test_different_queries_have_different_keys(queries: list[str]) -> None:
+    """Two queries that differ after normalising never share a key."""
+    assert len({search_key(query) for query in queries}) == len({normalise(query) for query in queries})
+
+
+# --- research_key
+
+
+def test_the_research_key_is_the_sha256_of_task_bar_type() -> None:
+    """The digest that older files hold: SHA-256 of the normalised task, a bar and the lower-cased type."""
+    expected = sha256(b"in which order?|explanation").hexdigest()
+    assert research_key(" In which\tORDER? ", "Explanation") == expected
+
+
+def test_the_research_key_is_stable_across_releases() -> None:
+    """A fixed digest guards against a change that would lose every old row."""
+    expected = "f8f66f9e95ec839d0958ce28da2da9ac667cb7721a75091cedccc3c84f8c0cb2"
+    assert research_key("In which order?", "explanation") == expected
+
+
+def test_a_fingerprint_makes_another_research_key() -> None:
+    """What another planner or engine gathered is another research."""
+    keys = {research_key("t", "x"), research_key("t", "x", "one"), research_key("t", "x", "two")}
+    assert len(keys) == 3
+
+
+def test_a_lone_surrogate_in_a_task_is_refused() -> None:
+    """Broken Unicode in a task is an error of ours, too."""
+    with pytest.raises(InvalidInput, match="lone surrogate"):
+        research_key("task \udfff", "overview")
+
+
+# --- canonical_json, digest_of
+
+
+def test_canonical_json_is_compact_and_sorted() -> None:
+    """Equal values have one spelling."""
+    assert canonical_json({"b": [1, 2.5, None], "a": True}) == '{"a":true,"b":[1,2.5,null]}'
+
+
+def test_digest_of_ignores_the_order_of_mappings() -> None:
+    """A digest tells values apart, not the order in which they were written down."""
+    assert digest_of({"a": 1, "b": {"c": 2, "d": 3}}) == digest_of({"b": {"d": 3, "c": 2}, "a": 1})
+    assert digest_of({"a": 1}) != digest_of({"a": 2})
+
+
+# --- canonical_url
+
+
+@pytest.mark.parametrize(
+    ("spelled", "canonical"),
+    [
+        ("HTTP://Example.ORG/Path", "http://example.org/Path"),
+        ("  https://example.org/a \n", "https://example.org/a"),
+        ("https://example.org/", "https://example.org"),
+        ("https://example.org/a/", "https://example.org/a"),
+        ("https://example.org/a#section", "https://example.org/a"),
+        ("http://[2001:DB8::1]:80/a", "http://[2001:db8::1]/a"),
+    ],
+)
+def test_spellings_of_one_address_become_one(spelled: str, canonical: str) -> None:
+    """Case of scheme and host, fragment, outer white space and a trailing slash make no other address."""
+    assert canonical_url(spelled) == canonical
+
+
+@pytest.mark.parametrize(
+    ("spelled", "canonical"),
+    [
+        ("http://example.org:80/a", "http://example.org/a"),
+        ("https://example.org:443/a", "https://example.org/a"),
+        ("http://example.org:443/a", "http://example.org:443/a"),
+        ("https://example.org:8443/a", "https://example.org:8443/a"),
+    ],
+)
+def test_only_the_schemes_own_port_is_dropped(spelled: str, canonical: str) -> None:
+    """Port 80 means nothing after http, and something after https."""
+    assert canonical_url(spelled) == canonical
+
+
+@pytest.mark.parametrize("name", ["utm_source", "UTM_Campaign", "gclid", "fbclid", "msclkid", "mc_cid", "igshid"])
+def test_tracking_parameters_are_dropped(name: str) -> None:
+    """Where a reader came from does not change the page."""
+    assert canonical_url(f"https://example.org/a?{name}=x&id=7") == "https://example.org/a?id=7"
+
+
+def test_other_parameters_are_kept_and_sorted() -> None:
+    """Parameters decide what a page shows; their order does not."""
+    assert canonical_url("https://example.org/a?b=2&a=1&b=1&empty=") == "https://example.org/a?a=1&b=1&b=2&empty="
+
+
+def test_an_escaped_slash_is_not_decoded() -> None:
+    """`%2F` is a character of a name, not a separator: decoding it would make another address."""
+    assert canonical_url("https://example.org/a%2fb") == "https://example.org/a%2Fb"
+
+
+def test_needless_escapes_are_decoded_and_others_upper_cased() -> None:
+    """`%7E` is `~` and `%c3%a9` is `%C3%A9` (RFC 3986, 6.2.2.1 and 6.2.2.2)."""
+    assert canonical_url("https://example.org/%7Eme/caf%c3%a9") == "https://example.org/~me/caf%C3%A9"
+
+
+def test_a_plain_and_an_escaped_letter_are_one() -> None:
+    """A path with é is the path with its percent-encoding."""
+    assert canonical_url("https://example.org/café") == canonical_url("https://example.org/caf%C3%A9")
+
+
+@pytest.mark.parametrize("path", ["/Wiki/Python", "/a/../b", "/a//b"])
+def test_what_a_server_may_tell_apart_stays(path: str) -> None:
+    """The case of a path and its inner slashes are kept."""
+    assert canonical_url(f"https://example.org{path}") == f"https://example.org{path}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "pydoc:attribute-access",
+        "file:///home/me/Notes.md",
+        "mailto:a@b.org",
+        "[",
+        "http://h:port/",
+        "http://",
+        "",
+        "x y",
+    ],
+)
+def test_what_is_no_web_address_stays_as_it_is(address: str) -> None:
+    """Other identities of sources pass through unchanged."""
+    assert canonical_url(f" {address} ") == address
+
+
+@PROPERTY
+@given(st.one_of(URLS, st.text(max_size=60)))
+@example("http://h/%%34%31")
+@example("http://h /")
+@example("http://h\u3000/")
+def test_canonical_url_is_idempotent(url: str) -> None:
+    """The canonical spelling is its own canonical spelling, however odd the address, and none raises."""
+    once = canonical_url(url)
+    assert canonical_url(once) == once

@@ -1,0 +1,180 @@
+"""Text as the harness reads it: cleaned, bounded, in words, in sentences."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from harness.core.text import clean, content_words, one_line, sentences, shorten, stem, stems, words
+
+PROPERTY = settings(deadline=None, max_examples=200)
+
+CONTROLS = [chr(c) for c in (*range(0x20), *range(0x7F, 0xA0)) if chr(c) not in "\t\n\r"]
+OVERRIDES = list("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+HOSTILE = st.text(alphabet=st.one_of(st.sampled_from([*CONTROLS, *OVERRIDES, "\ud800", "\udfff"]), st.characters()))
+VALID = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
+PROSE = st.text(alphabet="aB3é .!?…\"'’)(“”\n\t;:,-—\u3000。？", max_size=120)
+
+
+# --- clean
+
+
+@pytest.mark.parametrize("char", CONTROLS, ids=lambda char: f"U+{ord(char):04X}")
+def test_control_characters_are_dropped(char: str) -> None:
+    """A NUL, an escape or any other control character does not survive."""
+    assert clean(f"be{char}fore", 100) == "before"
+
+
+@pytest.mark.parametrize("char", OVERRIDES, ids=lambda char: f"U+{ord(char):04X}")
+def test_direction_overrides_are_dropped(char: str) -> None:
+    """Outside text cannot turn the reading direction of what stands around it."""
+    assert clean(f"be{char}fore", 100) == "before"
+
+
+@pytest.mark.parametrize("code", [0xD800, 0xDBFF, 0xDC80, 0xDFFF], ids=hex)
+def test_lone_surrogates_are_dropped(code: int) -> None:
+    """What has no UTF-8 encoding does not survive."""
+    assert clean(f"be{chr(code)}fore", 100) == "before"
+
+
+def test_lines_and_tabs_are_kept() -> None:
+    """The layout of a text is part of it."""
+    assert clean("a\tb\nc\r\nd", 100) == "a\tb\nc\r\nd"
+
+
+def test_letters_of_every_script_are_kept() -> None:
+    """Cleaning takes nothing from text that is in order."""
+    text = "naïve Ω 中文 العربية עברית 🦄 👩\u200d🔬"
+    assert clean(text, 100) == text
+
+
+def test_none_is_empty() -> None:
+    """A field that an engine leaves out is an empty text, not the word None."""
+    assert clean(None, 100) == ""
+
+
+def test_numbers_become_text() -> None:
+    """A number where text was expected is written out."""
+    assert clean(2.5, 100) == "2.5"
+
+
+def test_outer_white_space_is_stripped() -> None:
+    """Text begins and ends with something to read."""
+    assert clean(" \n a b \t", 100) == "a b"
+
+
+def test_a_text_of_the_limit_is_kept_whole() -> None:
+    """The limit itself is allowed."""
+    assert clean("x" * 10, 10) == "x" * 10
+
+
+def test_a_longer_text_is_cut_at_the_limit() -> None:
+    """However much comes in, at most the limit stays."""
+    assert clean("x" * 1_000_000, 10) == "x" * 10
+
+
+@PROPERTY
+@given(text=HOSTILE, limit=st.integers(1, 50))
+def test_cleaned_text_is_bounded_encodable_and_stays_as_it_is(text: str, limit: int) -> None:
+    """After `clean`, text is within its limit, encodes as UTF-8, and cleaning it again changes nothing."""
+    cleaned = clean(text, limit)
+    assert len(cleaned) <= limit
+    assert cleaned.encode().decode() == cleaned
+    assert not set(cleaned) & {*CONTROLS, *OVERRIDES}
+    assert clean(cleaned, limit) == cleaned
+
+
+# --- one_line, shorten
+
+
+def test_one_line_collapses_every_white_space() -> None:
+    """Line ends, tabs and wide spaces become single spaces."""
+    assert one_line(" a\n\n b\t\u3000c ") == "a b c"
+
+
+def test_a_short_text_is_not_shortened() -> None:
+    """What fits stays whole."""
+    assert shorten("a short text", 12) == "a short text"
+
+
+def test_a_long_text_is_cut_at_a_word_with_an_ellipsis() -> None:
+    """A cut text ends with a whole word and says that it was cut."""
+    assert shorten("the quick brown fox, jumps over", 23) == "the quick brown fox…"
+
+
+@PROPERTY
+@given(text=st.text(), limit=st.integers(1, 60))
+def test_a_shortened_text_keeps_to_its_limit(text: str, limit: int) -> None:
+    """The ellipsis counts: the limit is never passed."""
+    assert len(shorten(text, limit)) <= limit
+
+
+# --- words
+
+
+def test_words_are_lower_cased_in_order() -> None:
+    """Words come as they stand, without case and punctuation."""
+    assert words("Don’t panic: it's PEP-8!") == ["don’t", "panic", "it's", "pep", "8"]
+
+
+def test_content_words_leave_function_words_out() -> None:
+    """Only words that carry meaning count when texts are compared."""
+    assert content_words("What is the order in which a Python attribute is found?") == [
+        "order",
+        "python",
+        "attribute",
+        "found",
+    ]
+
+
+@pytest.mark.parametrize("forms", [("caches", "cached", "caching"), ("search", "searches", "searching")])
+def test_forms_of_a_word_share_a_stem(forms: tuple[str, ...]) -> None:
+    """Inflected forms meet in one stem."""
+    assert len({stem(form) for form in forms}) == 1
+
+
+def test_stems_are_those_of_the_content_words() -> None:
+    """A text's stems are a set without function words."""
+    assert stems("The caches and the caching of caches") == {stem("cache")}
+
+
+# --- sentences
+
+
+def test_a_paragraph_is_split_into_sentences() -> None:
+    """Points, question marks and exclamation marks end sentences."""
+    assert [s.strip() for s in sentences("It works. Does it?  Yes! Good.")] == [
+        "It works.",
+        "Does it?",
+        "Yes!",
+        "Good.",
+    ]
+
+
+def test_abbreviations_and_dotted_names_do_not_end_a_sentence() -> None:
+    """`e.g.`, version numbers and `C.__dict__` stay inside their sentence."""
+    text = "Python 3.11 looks into C.__dict__ first, e.g. for methods. Then it looks into the bases."
+    assert [s.strip() for s in sentences(text)] == [
+        "Python 3.11 looks into C.__dict__ first, e.g. for methods.",
+        "Then it looks into the bases.",
+    ]
+
+
+def test_an_empty_paragraph_has_no_sentences() -> None:
+    """Nothing to read, no sentence."""
+    assert sentences(" \n ") == []
+
+
+@PROPERTY
+@given(st.one_of(VALID, PROSE))
+@example("a. \u200bb")
+@example("A.\x1cB.")
+def test_sentences_joined_are_the_paragraph_on_one_line(paragraph: str) -> None:
+    """Splitting loses no character, adds none, and changes no order."""
+    assert "".join(sentences(paragraph)) == one_line(paragraph)
+
+
+@PROPERTY
+@given(PROSE)
+def test_no_sentence_is_blank(paragraph: str) -> None:
+    """Every sentence has something to read."""
+    assert all(sentence.strip() for sentence in sentences(paragraph))
