@@ -10,7 +10,8 @@ from harness.core.text import sentences
 PASSAGE_CHARS = 1_000
 """A passage aims at this many characters: two or three paragraphs, well inside what MiniLM reads (256 tokens)."""
 
-_ATX = re.compile(r"#{1,6}\s+(\S.*?)\s*#*")
+_ATX = re.compile(r"#{1,6}\s+(\S.*?)(?:\s+#+)?")
+_FENCE = re.compile(r"(```|~~~)")
 _UNDERLINE = re.compile(r"([=\-*~^\"'#+])\1{2,}")
 
 
@@ -30,7 +31,7 @@ def passages(text: str, limit: int = PASSAGE_CHARS) -> list[Passage]:
     cut: list[Passage] = []
     for section, paragraphs in _sections(text):
         held = ""
-        for piece in (piece for paragraph in paragraphs for piece in _pieces(paragraph, limit)):
+        for piece in (piece for paragraph in paragraphs for piece in _pieces(paragraph, limit) if piece.strip()):
             if held and len(held) + 2 + len(piece) > limit:
                 cut.append(Passage(section, held))
                 held = piece
@@ -44,6 +45,7 @@ def passages(text: str, limit: int = PASSAGE_CHARS) -> list[Passage]:
 def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each heading (empty before the first) with its paragraphs."""
     heading, paragraphs, lines = "", [], list[str]()
+    fence = ""  # what ends the block of code that we are in; a comment in one looks like a heading
 
     def end_paragraph() -> None:
         if lines:
@@ -52,7 +54,9 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
     for line in text.splitlines():
         bare = line.strip()
-        title = _heading(bare, lines)
+        title = None if fence else _heading(bare, lines)
+        if title is None and (mark := _FENCE.match(bare)):
+            fence = "" if mark[1] == fence else fence or mark[1]
         if title is not None:
             end_paragraph()
             if paragraphs:
@@ -71,8 +75,11 @@ def _heading(line: str, above: list[str]) -> str | None:
     """Return the heading that `line` makes, alone (Markdown) or with the one line `above` it, which it then takes."""
     if atx := _ATX.fullmatch(line):
         return atx[1]
-    if len(above) == 1 and _UNDERLINE.fullmatch(line) and len(line) >= len(above[0]) * 0.8:
-        return above.pop()
+    if above and _UNDERLINE.fullmatch(line) and len(line) >= len(above[-1]) * 0.8:
+        title = above[-1]
+        if above in ([title], [line, title]):  # underlined, or between two lines
+            above.clear()
+            return title
     return None
 
 

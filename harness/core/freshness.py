@@ -30,7 +30,8 @@ def checked_ttl(ttl: float) -> float:
     """
     if type(ttl) in _NUMBERS and 0 < ttl <= MAX_TTL:  # false for NaN, too
         return ttl
-    shown = f"{ttl:g}" if type(ttl) in _NUMBERS else repr(ttl)[:50]
+    # a huge int has no float, and may have too many digits for repr
+    shown = f"{ttl:g}" if type(ttl) is float or (type(ttl) is int and abs(ttl) < 1e18) else f"this {type(ttl).__name__}"
     raise InvalidInput(f"ttl must be more than 0 and at most {MAX_TTL:.0f} seconds (a century), not {shown}")
 
 

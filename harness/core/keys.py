@@ -19,7 +19,7 @@ MAX_QUERY_CHARS = 10_000
 """A longer query or task is an error: no engine reads one, and somebody has pasted a document."""
 
 _TRACKING = ("utm_", "gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "igshid")
-_ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+_ESCAPE = re.compile("%([0-9A-Fa-f]{2})?")
 
 
 def normalise(text: str) -> str:
@@ -91,7 +91,7 @@ def canonical_url(url: str) -> str:
         port = parts.port
     except ValueError:  # "[", a port that is no number: not an address, still usable as an identity
         return url
-    if parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
+    if parts.scheme.lower() not in {"http", "https"} or not parts.hostname or parts.netloc.split() != [parts.netloc]:
         return url
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     if port and port != {"http": 80, "https": 443}[parts.scheme.lower()]:
@@ -109,6 +109,8 @@ def canonical_url(url: str) -> str:
 
 
 def _plain_if_unreserved(escape: re.Match[str]) -> str:
+    if escape[1] is None:
+        return "%25"  # a percent sign that escapes nothing stands for itself
     char = chr(int(escape[1], 16))
     return char if char.isascii() and (char.isalnum() or char in "-._~") else escape[0].upper()
 
