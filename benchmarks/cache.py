@@ -1,4 +1,4 @@
-"""Exact hit, miss and put of this cache beside bare sqlite3, diskcache and requests-cache: `python -m benchmarks.cache`.
+"""Exact hit, miss and put beside bare sqlite3, diskcache and requests-cache: `python -m benchmarks.cache`.
 
 Every contender keeps the same rows (10 results of about 300 bytes) in files of its own, and does the same work inside
 the timing, key hashing included (`benchmarks.contenders` says what each does). Calls are timed one by one, in short
@@ -22,7 +22,7 @@ from benchmarks.contenders import BARE, DISKCACHE, OURS, Contender, open_all
 from benchmarks.rows import BYTES_A_ROW, SEED, at_least, query, results, say, unknown_query, workplace
 from benchmarks.timing import Contestant, Timing, as_json, interleaved, table, verdict
 
-REFERENCES = {"x sqlite3": BARE, "x diskcache": DISKCACHE}
+REFERENCES = {f"x {BARE}": BARE, f"x {DISKCACHE}": DISKCACHE}
 MOST_OF_BARE = 1.3
 BATCH = 25
 ROUNDS = 400
@@ -35,8 +35,8 @@ Task = int
 
 def measure(contenders: Sequence[Contender], rows: int) -> dict[str, dict[str, Timing]]:
     """Store `rows` rows in every contender, check what comes back, and time `hit`, `miss` and `put` (of new rows)."""
-    say(f"storing {rows:,} rows in each of {len(contenders)} caches ...")
     for contender in contenders:
+        say(f"storing {rows:,} rows in {contender.name} ...")
         for number in range(rows):
             contender.put(contender.request(query(number)), contender.answer(query(number), results(number)))
         _check(contender, rows)
@@ -96,8 +96,8 @@ def _show(timings: dict[str, dict[str, Timing]], rows: int) -> None:
     for operation, measured in timings.items():
         print(table(operation, measured, references=REFERENCES), end="\n\n")
     hit = timings["exact hit"]
-    print(verdict("exact hit at p50 / sqlite3 + orjson", hit[OURS].p50 / hit[BARE].p50, MOST_OF_BARE))
-    print(verdict("exact hit at p50 / diskcache", hit[OURS].p50 / hit[DISKCACHE].p50, 1))
+    print(verdict("exact hit at p50, this cache / sqlite3 + orjson", hit[OURS].p50 / hit[BARE].p50, MOST_OF_BARE))
+    print(verdict("exact hit at p50, this cache / diskcache", hit[OURS].p50 / hit[DISKCACHE].p50, 1))
 
 
 def _compare(rows: int, data: Path | None, *, as_object: bool) -> None:

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from io import BytesIO
@@ -72,7 +73,8 @@ class Ours(Contender):
     name = OURS
 
     def __init__(self, folder: Path) -> None:
-        os.environ["HARNESS_DATA_DIR"] = str(folder)  # read at the first call
+        os.environ["HARNESS_DATA_DIR"] = str(folder)
+        search_cache.close()  # or the database that an earlier call has opened would get these rows
 
     def hit(self, request: str) -> Results | None:
         """Go through `cached_search`; it never gets to call the search."""
@@ -102,7 +104,7 @@ class Bare(Contender):
     """
 
     name = BARE
-    loads = staticmethod(orjson.loads)
+    loads: Callable[[str], Any] = staticmethod(orjson.loads)
     select = "SELECT results, expires_at FROM search_cache WHERE key = ?"
     _schema = """
         CREATE TABLE IF NOT EXISTS search_cache (
@@ -148,7 +150,7 @@ class BareJson(Bare):
     """The same with the standard library's json."""
 
     name = BARE_JSON
-    loads = staticmethod(json.loads)
+    loads: Callable[[str], Any] = staticmethod(json.loads)
 
     def dumps(self, results: Results) -> str:
         """Encode as JSON text without spaces, as orjson does, so that the rows are the same."""

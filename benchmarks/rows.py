@@ -3,6 +3,7 @@
 import argparse
 import random
 import shutil
+import signal
 import sqlite3
 import sys
 import time
@@ -93,7 +94,7 @@ def _stored(start: int, stop: int) -> Iterator[tuple[str | float | None, ...]]:
     payloads = [orjson.dumps(value).decode() for value in _values()]
     now = time.time()
     for number in range(start, stop):
-        row = {
+        row: dict[str, str | float | None] = {
             "tenant": "default",
             "key": search_key(query(number)),
             "query": query(number),
@@ -119,6 +120,7 @@ def workplace(parent: Path | None, needed_bytes: int) -> Iterator[Path]:
     """
     if parent is not None and not parent.is_dir():
         sys.exit(f"error: no such folder: {parent}; make it, or pass --data another")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds, so that the gigabytes go in that case, too
     with TemporaryDirectory(prefix="harness-bench-", dir=parent) as name:
         free = shutil.disk_usage(name).free
         if free < needed_bytes:

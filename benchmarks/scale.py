@@ -112,7 +112,7 @@ def _show(timings: Timings) -> None:
             )
         )
     to_first = f"x {SIZES[0]:,} rows"
-    headers = ("rows", f"{OURS} p50", "p99", "min", to_first, f"{BARE} p50", "p99", "min", to_first, "x sqlite3")
+    headers = ("rows", f"{OURS} p50", "p99", "min", to_first, f"{BARE} p50", "p99", "min", to_first, f"{OURS} / {BARE}")
     print(tabulate(rows, headers=headers, stralign="right", disable_numparse=True))
     growth = max(_growth(timings, OURS, size) for size in SIZES)
     print()

@@ -1,5 +1,6 @@
 """Timing contestants so that all of them see the same machine noise, and showing the result as a table."""
 
+import random
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -63,9 +64,10 @@ def interleaved(
     not counted: they fill caches and compile what is compiled once.
     """
     times = {contestant.name: array("q") for contestant in contestants}
+    chance = random.Random(0)
     for number, tasks in enumerate(rounds):
-        first = number % len(contestants)  # the order rotates, so that nobody always follows the same neighbour
-        for contestant in (*contestants[first:], *contestants[:first]):
+        # another order each round: who follows whom decides what the processor's caches hold
+        for contestant in chance.sample(contestants, len(contestants)):
             taken = _timed(contestant.call, [contestant.prepare(task) for task in tasks])
             if number >= warm_up:
                 times[contestant.name].extend(taken)
@@ -110,5 +112,6 @@ def as_json(timings: Mapping[str, Timing], *, references: Mapping[str, str]) -> 
 
 def verdict(what: str, value: float, limit: float, unit: str = "times") -> str:
     """Return one line that compares `value` with the goal of at most `limit`, both in `unit`."""
+    digits = ".2f" if unit == "times" else ".0f"
     met = "met" if value <= limit else "NOT MET"
-    return f"{what}: {value:.4g} {unit} (goal: at most {limit:g}): {met}"
+    return f"{what}: {value:{digits}} {unit} (goal: at most {limit:g}): {met}"

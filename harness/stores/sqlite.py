@@ -21,6 +21,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 BUSY_SECONDS = 30.0
+PAGE_CACHE_KIB = 32_768
+"""Pages that a connection keeps. Mapping the file would be as fast, but kills us when another program cuts it short."""
+
 SWEEP_BATCH = 1_000
 """Rows that one write deletes at the most, so that no writer holds the lock for long."""
 
@@ -187,6 +190,7 @@ class SqliteStore:
                     connection.close()
                     raise
             connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
             handle = _Handle(connection, _identity(self.path))
             self._handles.add(handle)
             return handle
