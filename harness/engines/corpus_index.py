@@ -124,7 +124,9 @@ class CorpusIndex:
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _connected(self) -> "closing[sqlite3.Connection]":
-        return closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None))
+        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
+        connection.execute("PRAGMA synchronous = NORMAL")  # a copy: what a power cut takes is indexed again
+        return closing(connection)
 
     @contextmanager
     def _translating(self) -> Iterator[None]:

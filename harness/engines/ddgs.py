@@ -5,6 +5,7 @@ backends at random. So this adapter asks the library's own backends one by one, 
 status of their answer before it lets them parse it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,10 @@ _REFUSED = frozenset({202, 403, 429})
 """DuckDuckGo answers 202, other engines 403 or 429, when they take us for a robot."""
 
 _CHALLENGES = ("anomaly-modal", "anomaly.js", "g-recaptcha", "h-captcha", "cf-challenge", "captcha-form")
+
+
+_SEARCH_FIELD = re.compile(r"<input[^>]{0,500}\bname=[\"']?q[\"'\s>/]")
+"""Every page of a search engine has a field to search again, a page without results most of all."""
 
 
 class DuckDuckGo:
@@ -78,8 +83,7 @@ class DuckDuckGo:
             before = len(found)
             try:
                 for result in self._page(source, query, page):
-                    if result["href"]:
-                        found.setdefault(result["href"], result)
+                    found.setdefault(result["href"], result)
             except SearchError:
                 if not found:
                     raise
@@ -108,12 +112,16 @@ class DuckDuckGo:
                 f"{source.name} answered with a page that ddgs cannot read ({type(error).__name__}); "
                 "try `pip install -U ddgs` or another of ddgs_backends"
             ) from error
-        if not results and page == 1:
-            _check_empty(source)
-        return [
-            SearchResult(title=clean(r.title, 500), href=clean(r.href, 4_000), body=clean(r.body, 5_000))
+        found = [
+            SearchResult(
+                title=clean(r.title, 500), href="".join(clean(r.href, 4_000).split()), body=clean(r.body, 5_000)
+            )
             for r in results
         ]
+        found = [result for result in found if result["href"]]  # what only looks like a result has no address
+        if not found and page == 1:
+            _check_empty(source)
+        return found
 
     def _observed(self, backend: str) -> Any:
         """Return a backend of ddgs that raises on a refusal instead of hiding it, and keeps its last page."""
@@ -135,7 +143,10 @@ class DuckDuckGo:
                 self.last_page = response.text[:MAX_PAGE_CHARS]
                 return self.last_page
 
-        return Observed(proxy=self._proxy, timeout=self._timeout, verify=True)
+        try:
+            return Observed(proxy=self._proxy, timeout=self._timeout, verify=True)
+        except Exception:  # noqa: BLE001 - primp's own; not chained, for its message may show the password
+            raise InvalidInput("the setting proxy is no address; write it as http://user:password@host:port") from None
 
 
 def _check_empty(source: Any) -> None:
@@ -143,7 +154,7 @@ def _check_empty(source: Any) -> None:
     page = source.last_page.lower()
     if any(mark in page for mark in _CHALLENGES):
         raise _rate_limited(source.name, "a test for robots")
-    if "<form" not in page and 'name="q"' not in page:
+    if not _SEARCH_FIELD.search(page):
         raise EngineUnavailable(f"{source.name} answered with something that is no result page; try again later")
 
 
