@@ -295,5 +295,20 @@ def test_any_results_come_back_or_are_refused(
 def _only_key(cache: Cache) -> str:
     store = cache._store
     assert isinstance(store, SqliteStore)
-    key: str = store._handle().connection.execute("SELECT key FROM search_cache").fetchone()[0]
-    return key
+    key: bytes = store._handle().connection.execute("SELECT key FROM search_cache").fetchone()[0]
+    return key.decode()
+
+
+def test_a_store_that_cannot_be_written_is_said_once_and_loses_nothing(
+    cache: Cache, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Results that were paid for are returned; the reason they are not kept is one line, however many there are."""
+    store = cache._store
+    assert isinstance(store, SqliteStore)
+    connection = store._handle().connection
+    connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
+    large = [{"body": "x" * 100_000}]
+    assert cache.search("one", Engine(large)).value == large
+    assert cache.search("two", Engine(large)).value == large
+    (record,) = caplog.records
+    assert "the disk is full" in record.getMessage()

@@ -10,17 +10,18 @@ Found: TypeAlias = Literal["exact", "semantic"]
 
 
 # `Struct` rather than a dataclass: as immutable, and made in 0.1 µs instead of 1.3 µs on the path of every hit.
+# `gc=False`: none of these values can be part of a cycle, so the collector need not look at them.
 class Entry(Struct, frozen=True, gc=False):
     """One row of a cache table, as the store keeps it.
 
-    `text` is what was asked (a query, a task), `payload` the encoded answer. Times are seconds since the epoch.
+    `text` is what was asked (a query, a task), `payload` the answer in UTF-8. Times are seconds since the epoch.
     `own` holds the columns that only this table has, in their declared order; a look-up reads back the first of them,
     which decide whether the row answers, and neither `embedding` (float32, little-endian) nor `embedder`.
     """
 
     key: str
     text: str
-    payload: str
+    payload: bytes
     created_at: float
     expires_at: float
     last_used_at: float
@@ -29,7 +30,7 @@ class Entry(Struct, frozen=True, gc=False):
     embedder: str | None = None
 
 
-class Hit(Struct, Generic[T], frozen=True):
+class Hit(Struct, Generic[T], frozen=True, gc=False):
     """A fresh answer: how it was found, the query it was stored under, similarity (0..1) and age (seconds)."""
 
     value: T
@@ -39,7 +40,7 @@ class Hit(Struct, Generic[T], frozen=True):
     age: float
 
 
-class Stale(Struct, Generic[T], frozen=True):
+class Stale(Struct, Generic[T], frozen=True, gc=False):
     """An answer that exists but expired `expired_for` seconds ago. Serving it is the caller's decision."""
 
     value: T

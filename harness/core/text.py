@@ -6,12 +6,10 @@ characters and encodes as UTF-8.
 
 import re
 from functools import cache
-
-import snowballstemmer
+from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-_STEMMER = snowballstemmer.stemmer("english")
 
 STOP_WORDS = frozenset(
     """
@@ -61,8 +59,15 @@ def content_words(text: str) -> list[str]:
 @cache
 def stem(word: str) -> str:
     """Return the stem of an English word (Snowball's English stemmer, Porter 2001)."""
-    stemmed: str = _STEMMER.stemWord(word)
+    stemmed: str = _stemmer().stemWord(word)
     return stemmed
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer  # only research needs it, and `--help` does not
+
+    return snowballstemmer.stemmer("english")
 
 
 def stems(text: str) -> set[str]:

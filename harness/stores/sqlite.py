@@ -74,13 +74,13 @@ class SqliteStore:
             row = self._run(partial(_fetch, declared.select, (tenant, key)))
         if row is None:
             return None
-        return Entry(key, row[0], row[1], row[2], row[3], row[4], row[OWN_START:])
+        return Entry(key, row[0].decode(), row[1], row[2], row[3], row[4], row[OWN_START:])
 
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """See `Store.put`."""
         declared = TABLES[table]
         values = (
-            *(tenant, entry.key, entry.text, entry.payload),
+            *(tenant, entry.key, entry.text, entry.payload.decode()),
             *entry.own,
             *(entry.created_at, entry.expires_at, entry.last_used_at, entry.embedding, entry.embedder),
         )
@@ -191,6 +191,8 @@ class SqliteStore:
                     raise
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
+            # A payload goes to a JSON parser, which wants bytes: making text of it first takes as long as parsing it.
+            connection.text_factory = bytes
             handle = _Handle(connection, _identity(self.path))
             self._handles.add(handle)
             return handle
