@@ -7,6 +7,7 @@ environment as `HARNESS_` and its name in capitals (lists with commas); `RESEARC
 
 import difflib
 import os
+import reprlib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ import platformdirs
 from msgspec import Meta, Struct, field
 
 from harness.core.freshness import DEFAULT_TTL, MAX_TTL
+from harness.core.text import shorten
 from harness.errors import InvalidInput
 
 APP = "harness"
@@ -24,6 +26,9 @@ PREFIX = "HARNESS_"
 CONFIG_VARIABLE = "HARNESS_CONFIG"
 HISTORICAL = {"RESEARCH_CACHE": "research_cache"}
 MAX_CONFIG_BYTES = 2**20
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 120, 120, 2
 
 Secret: TypeAlias = Annotated[str, Meta(extra={"secret": True})]
 
@@ -122,7 +127,10 @@ def load(
         InvalidInput: an unknown key (the nearest known one is named), a value out of range, an unreadable file.
     """
     named = config or (Path(environment[CONFIG_VARIABLE]) if environment.get(CONFIG_VARIABLE) else None)
-    path = (named or default_config_path()).expanduser()
+    try:
+        path = (named or default_config_path()).expanduser()
+    except RuntimeError as error:
+        raise InvalidInput(f"no such configuration file: {named}; {error}") from error
     values: dict[str, Any] = {}
     origins = dict.fromkeys(Settings.__struct_fields__, "default")
     for name, raw, origin in (
@@ -159,7 +167,7 @@ def _yaml_mapping(text: bytes, path: Path) -> dict[Any, Any]:
         raise InvalidInput(f"{path} is larger than {MAX_CONFIG_BYTES:,} bytes; that is no configuration file")
     try:
         loaded = yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError, RecursionError) as error:  # its constructors', too
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else "its start"
         raise InvalidInput(f"{path} is not valid YAML near {where}; mend or remove it") from error
@@ -197,18 +205,24 @@ def _known(name: str, where: str) -> str:
 
 def _checked(name: str, raw: object, origin: str) -> Any:
     kind = _types()[name]
+    if isinstance(raw, str) and raw.lower() == "null" and type(None) in get_args(get_args(kind)[0]):
+        raw = None
     if isinstance(raw, str) and get_origin(get_args(kind)[0]) is tuple:
         raw = [part.strip() for part in raw.split(",") if part.strip()]
     try:
         return msgspec.convert(raw, kind, strict=False, dec_hook=_decode)
     except msgspec.ValidationError as error:
-        shown = "its value" if _meta(name, "secret") else repr(raw)
-        raise InvalidInput(f"{name} ({origin}) cannot be {shown}: {str(error)[0].lower()}{str(error)[1:]}") from None
+        reason = shorten(str(error), 200)
+        shown = "its value" if _meta(name, "secret") else _SHORT.repr(raw)
+        raise InvalidInput(f"{name} ({origin}) cannot be {shown}: {reason[0].lower()}{reason[1:]}") from None
 
 
 def _decode(kind: type, value: object) -> object:
     if kind is Path and isinstance(value, (str, Path)) and str(value) and "\0" not in str(value):
-        return Path(value).expanduser().absolute()
+        try:
+            return Path(value).expanduser().absolute()
+        except RuntimeError as error:
+            raise msgspec.ValidationError(f"{error}") from error
     raise msgspec.ValidationError("expected a path")
 
 

@@ -91,7 +91,7 @@ class MemoryStore:
         """Return the bytes of what the tables hold; nothing is on a disk."""
         with self._lock:
             entries = [entry for rows in self._tables.values() for entry in rows.values()]
-        return sum(len(f"{entry.key}{entry.text}{entry.payload}".encode()) for entry in entries)
+        return sum(len(f"{entry.key}{entry.text}".encode()) + len(entry.payload) for entry in entries)
 
     def close(self) -> None:
         """See `Store.close`."""

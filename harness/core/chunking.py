@@ -11,7 +11,7 @@ PASSAGE_CHARS = 1_000
 """A passage aims at this many characters: two or three paragraphs, well inside what MiniLM reads (256 tokens)."""
 
 _ATX = re.compile(r"#{1,6}\s+(\S.*?)(?:\s+#+)?")
-_FENCE = re.compile(r"(```|~~~)")
+_FENCE = re.compile(r"(```)`*[^`]*|(~~~).*")
 _UNDERLINE = re.compile(r"([=\-*~^\"'#+])\1{2,}")
 
 
@@ -55,8 +55,8 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
     for line in text.splitlines():
         bare = line.strip()
         title = None if fence else _heading(bare, lines)
-        if title is None and (mark := _FENCE.match(bare)):
-            fence = "" if mark[1] == fence else fence or mark[1]
+        if title is None and (mark := _FENCE.fullmatch(bare)):
+            fence = "" if fence in mark.groups() else fence or mark[1] or mark[2]
         if title is not None:
             end_paragraph()
             if paragraphs:

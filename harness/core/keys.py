@@ -97,14 +97,10 @@ def canonical_url(url: str) -> str:
     if port and port != {"http": 80, "https": 443}[parts.scheme.lower()]:
         host = f"{host}:{port}"
     path = quote(_ESCAPE.sub(_plain_if_unreserved, parts.path), safe="/%~:@!$&'()*+,;=", errors="replace")
-    query = urlencode(
-        sorted(
-            (name, value)
-            for name, value in parse_qsl(parts.query, keep_blank_values=True)
-            if not name.lower().startswith(_TRACKING)
-        ),
-        errors="replace",
-    )
+    kept = [
+        pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not pair[0].lower().startswith(_TRACKING)
+    ]
+    query = "&".join(sorted(urlencode(kept, errors="replace").split("&")))
     return urlunsplit((parts.scheme.lower(), host, path.rstrip("/"), query, ""))
 
 

@@ -41,7 +41,10 @@ class MiniLM:
             session, tokenizer = self._model
 
         def vector(text: str) -> Vectors:
-            encoded = tokenizer.encode(text)
+            try:
+                encoded = tokenizer.encode(text)
+            except TypeError as error:
+                raise EmbeddingError("a text contains a lone surrogate (broken Unicode); re-encode it") from error
             inputs = {
                 "input_ids": np.array([encoded.ids], dtype=np.int64),
                 "attention_mask": np.array([encoded.attention_mask], dtype=np.int64),

@@ -22,7 +22,10 @@ class SentenceTransformers:
     @property
     def dimension(self) -> int:
         """How many numbers a vector has; loads the model."""
-        return int(self._model.get_sentence_embedding_dimension())
+        model = self._model
+        # renamed in sentence-transformers 5.2; the old name warns there
+        ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+        return int(ask())
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.embed`."""

@@ -1,16 +1,20 @@
 """Research over local text: a folder, a JSON Lines file, or the language reference inside every Python interpreter."""
 
+import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.core.keys import digest_of
 from harness.core.text import one_line
 from harness.engines.corpus_files import Document, FileSource, Source
 from harness.engines.corpus_index import CorpusIndex
-from harness.errors import InvalidInput
+from harness.errors import InvalidInput, StoreCorrupt
 from harness.ports import Progress, SearchResult
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 BUNDLED = "python-docs"
 
@@ -34,17 +38,39 @@ class PythonDocs:
 
 
 class Corpus:
-    """A `SearchEngine` over an index of local text. A change of the text is a change of `options`, so of the key."""
+    """A `SearchEngine` over an index of local text, brought up to date when it is opened.
+
+    A change of the text is a change of `options`, so of every key. A damaged index is made anew.
+
+    Raises:
+        StoreError: the index cannot be written.
+    """
 
     name = "corpus"
 
-    def __init__(self, label: str, index: CorpusIndex) -> None:
+    def __init__(self, source: Source, index: CorpusIndex, progress: Progress) -> None:
+        self._source = source
         self._index = index
-        self.options: Mapping[str, Any] = {"corpus": label, "version": index.version()}
+        self._progress = progress
+        version = self._on_index(self._up_to_date)
+        self.options: Mapping[str, Any] = {"corpus": source.label, "version": version}
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`: one result a document, its best passages as the body, by BM25."""
-        return self._index.search(query, max_results)
+        return self._on_index(lambda index: index.search(query, max_results))
+
+    def _up_to_date(self, index: CorpusIndex) -> str:
+        index.update(self._source, self._progress)
+        return index.version()
+
+    def _on_index(self, operation: Callable[[CorpusIndex], T]) -> T:
+        try:
+            return operation(self._index)
+        except StoreCorrupt as error:
+            log.warning("%s: making it anew", error)
+            self._index.discard()
+            self._index.update(self._source, self._progress)
+            return operation(self._index)
 
 
 def open_corpus(argument: str, index_dir: Path, progress: Progress) -> Corpus:
@@ -58,8 +84,7 @@ def open_corpus(argument: str, index_dir: Path, progress: Progress) -> Corpus:
         raise InvalidInput("which corpus? pass --engine corpus:python-docs or --engine corpus:PATH")
     source: Source = PythonDocs() if argument == BUNDLED else FileSource.at(argument)
     name = "".join(char if char.isalnum() else "-" for char in Path(source.label).name.lower())[:40]
-    index = CorpusIndex(index_dir / f"{name}-{digest_of(source.label)}.db")
-    index.update(source, progress)
-    if not index.version():
+    corpus = Corpus(source, CorpusIndex(index_dir / f"{name}-{digest_of(source.label)}.db"), progress)
+    if not corpus.options["version"]:
         raise InvalidInput(f"nothing to read in {source.label}; put .md .txt .rst .html .pdf or .jsonl files there")
-    return Corpus(source.label, index)
+    return corpus

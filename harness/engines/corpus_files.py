@@ -2,6 +2,7 @@
 
 import logging
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
@@ -39,7 +40,11 @@ class Source(Protocol):
         """Return each part with its state: as long as that stays the same, so do the part's documents."""
 
     def read(self, part: str) -> Iterator[Document]:
-        """Yield the documents of a part. What cannot be read is skipped, with a warning that says so."""
+        """Yield the documents of a part. What is no readable text is skipped, with a warning that says so.
+
+        Raises:
+            PartUnavailable: the part cannot be opened; a warning has said so.
+        """
 
 
 class FileSource:
@@ -59,6 +64,7 @@ class FileSource:
         try:
             root = Path(path).expanduser().resolve()
             exists = root.exists()
+            str(root).encode()
         except (OSError, ValueError, RuntimeError) as error:
             raise InvalidInput(f"no such corpus: {path!r} ({error})") from error
         if not exists:
@@ -72,11 +78,14 @@ class FileSource:
         found = {}
         for path in self._files():
             try:
-                stat = path.stat()
+                state = path.stat()
             except OSError as error:
                 _skipped(path, error.strerror or "cannot be read")
                 continue
-            found[str(path)] = f"{stat.st_size}:{stat.st_mtime_ns}"
+            if not stat.S_ISREG(state.st_mode):
+                _skipped(path, "no regular file")  # reading a pipe would wait for ever
+                continue
+            found[str(path)] = f"{state.st_size}:{state.st_mtime_ns}"
         return found
 
     def read(self, part: str) -> Iterator[Document]:
@@ -86,6 +95,7 @@ class FileSource:
             yield from _READERS[path.suffix.lower()](path)
         except OSError as error:
             _skipped(path, error.strerror or "cannot be read")
+            raise PartUnavailable(part) from error
         except _Unreadable as error:
             _skipped(path, str(error))
 
@@ -101,8 +111,12 @@ class FileSource:
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
                 path = Path(folder, name)
-                if not name.startswith(".") and path.suffix.lower() in _READERS and _is_text(name):
+                if not name.startswith(".") and path.suffix.lower() in _READERS and _has_readable_name(path):
                     yield path
+
+
+class PartUnavailable(Exception):
+    """A part could not be opened this time; it may be the next time, although its state is the same."""
 
 
 class _Unreadable(Exception):
@@ -113,11 +127,11 @@ def _skipped(path: Path, reason: str) -> None:
     log.warning("skipped %s: %s; mend or remove it", os.fsencode(path).decode(errors="replace"), reason)
 
 
-def _is_text(name: str) -> bool:
+def _has_readable_name(path: Path) -> bool:
     try:
-        name.encode()
+        str(path).encode()
     except UnicodeEncodeError:
-        _skipped(Path(name), "its name is not valid UTF-8")
+        _skipped(path, "its name is not valid UTF-8")
         return False
     return True
 
@@ -151,6 +165,7 @@ def _decoded(data: bytes) -> str:
 def _html(path: Path) -> Iterator[Document]:
     from trafilatura import bare_extraction
 
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # what it cannot read is said here, once
     page: Any = bare_extraction(_bytes(path), include_comments=False, with_metadata=True)
     if page is None or not page.text:
         raise _Unreadable("no article text found in this HTML")
@@ -160,14 +175,13 @@ def _html(path: Path) -> Iterator[Document]:
 
 def _pdf(path: Path) -> Iterator[Document]:
     from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
 
     logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns of every oddity that it then reads past
     try:
         reader = PdfReader(BytesIO(_bytes(path)))
         title = reader.metadata.title if reader.metadata else None
         text = "\n\n".join(page.extract_text() for page in reader.pages[:MAX_PDF_PAGES])
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except Exception as error:  # a damaged PDF makes pypdf raise whatever its parser runs into
         raise _Unreadable(f"not a PDF that can be read ({type(error).__name__})") from error
     if not text.strip():
         raise _Unreadable("no text in this PDF (scanned images?)")
@@ -187,6 +201,8 @@ def _json_lines(path: Path) -> Iterator[Document]:
                 fields = orjson.loads(line)
                 text = clean(fields["text"], MAX_DOCUMENT_CHARS)
             except (orjson.JSONDecodeError, KeyError, TypeError):
+                text = ""
+            if not text:
                 bad.append(number)
                 continue
             id_ = clean(fields.get("id"), 500) or str(number)

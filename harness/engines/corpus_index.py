@@ -2,14 +2,14 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
 from harness.core.chunking import passages
 from harness.core.text import content_words, words
-from harness.engines.corpus_files import Document, Source
-from harness.errors import StoreBusy, StoreError
+from harness.engines.corpus_files import Document, PartUnavailable, Source
+from harness.errors import StoreBusy, StoreCorrupt, StoreError
 from harness.ports import Progress, SearchResult
 
 SCHEMA_VERSION = 1
@@ -18,6 +18,9 @@ SCHEMA_VERSION = 1
 PASSAGES_PER_RESULT = 3
 MAX_TERMS = 64
 BUSY_SECONDS = 60.0
+
+# SQLITE_ERROR is a statement that the schema does not know: somebody else's tables, or none
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 
 _SCHEMA = (
     "CREATE TABLE parts (part TEXT PRIMARY KEY, state TEXT NOT NULL, digest TEXT NOT NULL)",
@@ -43,20 +46,25 @@ WHERE words MATCH ? ORDER BY bm25(words, 2.0, 2.0, 1.0), passages.id LIMIT ?
 
 
 class CorpusIndex:
-    """The index in the file at `path`, which is only a copy: a damaged or older one is made anew from the source."""
+    """The index in the file at `path`; one of another version of the program is emptied.
+
+    It is only a copy. When a method raises `StoreCorrupt`, `discard` it and `update` again.
+
+    Raises:
+        StoreError: if the file cannot be made.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         with self._translating():
             path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                self._prepare()
-            except sqlite3.DatabaseError as error:
-                if _primary(error) not in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-                    raise
-                for suffix in ("", "-wal", "-shm"):
-                    path.with_name(path.name + suffix).unlink(missing_ok=True)
-                self._prepare()
+            self._prepare()
+
+    def discard(self) -> None:
+        """Delete the index and begin an empty one."""
+        with self._translating():
+            self._remove()
+            self._prepare()
 
     def update(self, source: Source, progress: Progress) -> None:
         """Index what changed since the last time, part by part; an interrupted update goes on where it stopped.
@@ -75,7 +83,7 @@ class CorpusIndex:
             changed = [part for part in current if known.get(part) != current[part]]
             for done, part in enumerate(changed):
                 progress(what, done, len(changed))
-                with connection:
+                with suppress(PartUnavailable), connection:
                     connection.execute("BEGIN IMMEDIATE")
                     _forget(connection, part)
                     digest = _add(connection, part, _counted(source.read(part), progress, what, done, len(changed)))
@@ -95,7 +103,11 @@ class CorpusIndex:
         if not expression:
             return []
         with self._translating(), self._connected() as connection:
-            rows = connection.execute(_SEARCH, (expression, max_results * 20)).fetchall()
+            limit = max_results * 20
+            rows = connection.execute(_SEARCH, (expression, limit)).fetchall()
+            while len(rows) == limit and len({row[0] for row in rows}) < max_results:  # a few documents hold them all
+                limit *= 10
+                rows = connection.execute(_SEARCH, (expression, limit)).fetchall()
         chosen: dict[int, tuple[str, str, dict[int, str]]] = {}
         for document, title, href, passage, section, text in rows:
             if document not in chosen and len(chosen) == max_results:
@@ -109,23 +121,29 @@ class CorpusIndex:
         ]
 
     def _prepare(self) -> None:
-        with self._connected() as connection:
-            if _schema_version(connection) == SCHEMA_VERSION:
-                return
-            connection.execute("PRAGMA journal_mode = WAL")
-            with connection:
-                connection.execute("BEGIN IMMEDIATE")
-                if _schema_version(connection) == SCHEMA_VERSION:
-                    return  # another process was faster
-                for table in ("words", "passages", "documents", "parts"):
-                    connection.execute(f"DROP TABLE IF EXISTS {table}")
-                for statement in _SCHEMA:
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        try:
+            with self._connected() as connection:
+                ready = _schema_version(connection) == SCHEMA_VERSION
+        except sqlite3.DatabaseError as error:
+            if _primary(error) not in _DAMAGED:
+                raise
+            self._remove()
+            ready = False
+        if not ready:
+            with self._connected() as connection:
+                _create(connection)
+
+    def _remove(self) -> None:
+        for suffix in ("", "-journal"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
     def _connected(self) -> "closing[sqlite3.Connection]":
         connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
-        connection.execute("PRAGMA synchronous = NORMAL")  # a copy: what a power cut takes is indexed again
+        try:
+            connection.execute("PRAGMA synchronous = OFF")  # a copy: what a power cut damages is made anew
+        except sqlite3.DatabaseError:
+            connection.close()
+            raise
         return closing(connection)
 
     @contextmanager
@@ -135,11 +153,25 @@ class CorpusIndex:
         except sqlite3.DatabaseError as error:
             if _primary(error) == sqlite3.SQLITE_BUSY:
                 raise StoreBusy(f"another process is writing {self._path}; try again in a minute") from error
+            if _primary(error) in _DAMAGED:
+                raise StoreCorrupt(f"the index {self._path} is damaged ({error}); remove that file") from error
             raise StoreError(f"cannot use the index {self._path} ({error}); free space or remove that file") from error
         except OSError as error:
             raise StoreError(
                 f"cannot make the index {self._path} ({error.strerror}); choose another --data-dir"
             ) from error
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        if _schema_version(connection) == SCHEMA_VERSION:
+            return  # another process was faster
+        for table in ("words", "passages", "documents", "parts"):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def _add(connection: sqlite3.Connection, part: str, documents: Iterator[Document]) -> str:

@@ -21,6 +21,7 @@ DEFAULTS: Mapping[str, Any] = {
 }
 MAX_PAGES = 5
 MAX_PAGE_CHARS = 5_000_000
+MAX_ADDRESS_CHARS = 4_000
 
 _REFUSED = frozenset({202, 403, 429})
 """DuckDuckGo answers 202, other engines 403 or 429, when they take us for a robot."""
@@ -67,6 +68,11 @@ class DuckDuckGo:
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`. When every backend fails, the error of the first is raised."""
+        from ddgs.engines import ENGINES
+
+        if unknown := [backend for backend in self._backends if backend not in ENGINES["text"]]:
+            known = ", ".join(sorted(ENGINES["text"]))
+            raise InvalidInput(f"ddgs has no backend {unknown[0]!r}; choose from {known} for ddgs_backends")
         failures: list[SearchError] = []
         for backend in self._backends:
             try:
@@ -113,12 +119,10 @@ class DuckDuckGo:
                 "try `pip install -U ddgs` or another of ddgs_backends"
             ) from error
         found = [
-            SearchResult(
-                title=clean(r.title, 500), href="".join(clean(r.href, 4_000).split()), body=clean(r.body, 5_000)
-            )
-            for r in results
+            SearchResult(title=clean(each.title, 500), href=address, body=clean(each.body, 5_000))
+            for each in results
+            if (address := _web_address(each.href))  # what only looks like a result has none
         ]
-        found = [result for result in found if result["href"]]  # what only looks like a result has no address
         if not found and page == 1:
             _check_empty(source)
         return found
@@ -127,11 +131,7 @@ class DuckDuckGo:
         """Return a backend of ddgs that raises on a refusal instead of hiding it, and keeps its last page."""
         from ddgs.engines import ENGINES
 
-        available = ENGINES["text"]
-        if backend not in available:
-            raise InvalidInput(f"ddgs has no backend {backend!r}; choose from {', '.join(sorted(available))}")
-
-        class Observed(available[backend]):  # type: ignore[misc, valid-type]
+        class Observed(ENGINES["text"][backend]):  # type: ignore[misc]
             last_page = ""
 
             def request(self, *args: Any, **kwargs: Any) -> str:
@@ -147,6 +147,13 @@ class DuckDuckGo:
             return Observed(proxy=self._proxy, timeout=self._timeout, verify=True)
         except Exception:  # noqa: BLE001 - primp's own; not chained, for its message may show the password
             raise InvalidInput("the setting proxy is no address; write it as http://user:password@host:port") from None
+
+
+def _web_address(href: str) -> str:
+    """Return a result's address if it is one of the web and not absurdly long, else an empty string."""
+    address = "".join(clean(href, MAX_ADDRESS_CHARS + 1).split())
+    usable = address.lower().startswith(("http://", "https://")) and len(address) <= MAX_ADDRESS_CHARS
+    return address if usable else ""
 
 
 def _check_empty(source: Any) -> None:

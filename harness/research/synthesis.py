@@ -17,6 +17,7 @@ _LIMITS = re.compile(
     r"\b(however|except (for|if|when)|unless|only if|must not|should not|never|cannot|avoid|warning|limit\w*)\b",
     re.IGNORECASE,
 )
+_LINKED = ("http://", "https://", "file://", "pydoc:")
 _MARKUP = re.compile(r"([\\`*_<>#|~]|\](?=[(\[:]))")
 
 
@@ -60,7 +61,7 @@ class Report(Struct, frozen=True):
                 blocks.append(" ".join(f"“{_escaped(c.quotation)}” [{c.number}]" for c in sentences))
         blocks.append("## Sources")
         blocks.append(
-            "\n".join(f"{source.number}. {_escaped(source.title)} <{_address(source.url)}>" for source in self.sources)
+            "\n".join(f"{source.number}. {_escaped(source.title)} {_address(source.url)}" for source in self.sources)
         )
         return "\n\n".join(blocks) + "\n"
 
@@ -104,5 +105,12 @@ def _escaped(text: str) -> str:
 
 
 def _address(url: str) -> str:
-    """Make an address that cannot leave its angle brackets."""
-    return re.sub(r"[\s<>]", lambda bad: f"%{ord(bad[0]):02X}", url)
+    """Make a link that cannot leave its angle brackets; an address that might do something is only text."""
+    if not url.startswith(_LINKED):
+        return _escaped(url)
+    safe = re.sub(r"[\s<>]", _percent, url)
+    return f"<{safe}>"
+
+
+def _percent(bad: re.Match[str]) -> str:
+    return f"%{ord(bad[0]):02X}"

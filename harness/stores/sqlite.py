@@ -31,7 +31,10 @@ _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 class _Handle:
-    """One thread's connection, closed when the thread ends; `file` identifies the file that it is open on.
+    """One thread's connection; `file` identifies the file that it is open on.
+
+    It is closed when nobody holds the handle any more: its thread has ended, or the store was closed. So whoever uses
+    the connection must hold the handle meanwhile: closing a connection that another thread is using is a crash.
 
     `execute` is that of one cursor for all look-ups: making a new one takes as long as hashing the key.
     """
@@ -60,8 +63,8 @@ class SqliteStore:
         self.path = path
         self._busy_seconds = busy_seconds
         self._local = threading.local()
-        self._handles: WeakSet[_Handle] = WeakSet()
         self._opening = threading.Lock()
+        self._writing = threading.Lock()
         _stores.add(self)
         self._handle()
 
@@ -69,7 +72,8 @@ class SqliteStore:
         """See `Store.get`."""
         declared = TABLES[table]
         try:
-            row = self._local.handle.execute(declared.select, (tenant, key)).fetchone()
+            handle = self._local.handle
+            row = handle.execute(declared.select, (tenant, key)).fetchone()
         except (AttributeError, sqlite3.Error):  # the long road: opens, tells errors apart, replaces a damaged file
             row = self._run(partial(_fetch, declared.select, (tenant, key)))
         if row is None:
@@ -124,11 +128,8 @@ class SqliteStore:
         return sum(file.stat().st_size for file in files if file.exists())
 
     def close(self) -> None:
-        """See `Store.close`; a later call opens again."""
-        handles = list(self._handles)
+        """See `Store.close`: what another thread is doing is finished first. A later call opens again."""
         self._reopen()
-        for handle in handles:
-            handle.connection.close()
 
     # One thread's connection -------------------------------------------------------------------------------------
 
@@ -140,7 +141,7 @@ class SqliteStore:
         return handle
 
     def _reopen(self) -> None:
-        """Let every thread open a connection of its own again, at its next call."""
+        """Let go of every thread's connection; each opens a new one at its next call."""
         self._local = threading.local()
 
     def _run(self, operation: Callable[[_Handle], T]) -> T:
@@ -167,7 +168,8 @@ class SqliteStore:
                 connection.execute("BEGIN IMMEDIATE")  # a deferred one may fail with BUSY at its first write, at once
                 return operation(connection)
 
-        return self._run(transaction)
+        with self._writing:  # only one can write: threads that queue here need not poll for the file's lock
+            return self._run(transaction)
 
     # Opening -----------------------------------------------------------------------------------------------------
 
@@ -191,11 +193,10 @@ class SqliteStore:
                     raise
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
+            connection.execute("PRAGMA secure_delete = OFF")  # where it is on, clearing writes as much as it deletes
             # A payload goes to a JSON parser, which wants bytes: making text of it first takes as long as parsing it.
             connection.text_factory = bytes
-            handle = _Handle(connection, _identity(self.path))
-            self._handles.add(handle)
-            return handle
+            return _Handle(connection, _identity(self.path))
 
     def _connect(self) -> sqlite3.Connection:
         # close() and the end of a thread close connections from elsewhere; each is used by one thread only
@@ -204,9 +205,22 @@ class SqliteStore:
         )
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        with self._file_lock():  # switching to WAL fails at once, without waiting, when two processes try
-            connection.execute("PRAGMA journal_mode = WAL")
+        with self._file_lock():
+            self._switch_to_wal(connection)
             migrate(connection)
+
+    def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
+        """Wait ourselves: where somebody reads the file, SQLite fails at once instead of waiting its busy time-out."""
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if _primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     @contextmanager
     def _file_lock(self) -> Iterator[None]:
@@ -310,18 +324,32 @@ def _is_sound(path: Path) -> bool:
         connection.close()
 
 
-# A child must never touch a connection that its parent opened: not use it, and not close it.
+# A fork copies one thread and every lock. So it waits until no thread writes, for a lock that SQLite holds then would
+# be held for ever in the child; and the child must never touch a connection that its parent opened: not use it, and
+# not close it.
 _stores: WeakSet[SqliteStore] = WeakSet()
+_paused: list[SqliteStore] = []
 _inherited: list[threading.local] = []
 
 
-def _forget_connections() -> None:
+def _pause_writers() -> None:
     for store in list(_stores):
-        _inherited.append(store._local)  # noqa: SLF001 - same module
+        store._writing.acquire()  # noqa: SLF001 - same module
+        _paused.append(store)
+
+
+def _resume_writers() -> None:
+    while _paused:
+        _paused.pop()._writing.release()  # noqa: SLF001
+
+
+def _forget_connections() -> None:
+    for store in _paused:
+        _inherited.append(store._local)  # noqa: SLF001
         store._local = threading.local()  # noqa: SLF001
-        store._handles = WeakSet()  # noqa: SLF001
         store._opening = threading.Lock()  # noqa: SLF001
+    _resume_writers()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either
-    os.register_at_fork(after_in_child=_forget_connections)
+    os.register_at_fork(before=_pause_writers, after_in_parent=_resume_writers, after_in_child=_forget_connections)

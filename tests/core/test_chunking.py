@@ -107,6 +107,12 @@ def test_lines_of_a_fenced_code_block_are_no_headings() -> None:
     assert "# make the environment\n# and enter it" in "\n".join(passage.text for passage in cut)
 
 
+def test_code_within_a_line_opens_no_block() -> None:
+    """Code that begins and ends on one line hides no heading below it."""
+    cut = passages("# Setup\n\n```make test```\n\n# Use\n\nThe text.")
+    assert cut == [Passage("Setup", "```make test```"), Passage("Use", "The text.")]
+
+
 def test_text_before_the_first_heading_has_no_section() -> None:
     """An introduction stands under no heading."""
     assert passages("Before.\n\n# After\n\nBelow.") == [Passage("", "Before."), Passage("After", "Below.")]

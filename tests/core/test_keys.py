@@ -287,6 +287,7 @@ def test_what_is_no_web_address_stays_as_it_is(address: str) -> None:
 @example("http://h/%%34%31")
 @example("http://h /")
 @example("http://h\u3000/")
+@example("http://h/?[&\udc80")
 def test_canonical_url_is_idempotent(url: str) -> None:
     """The canonical spelling is its own canonical spelling, however odd the address, and none raises."""
     once = canonical_url(url)

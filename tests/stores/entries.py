@@ -1,0 +1,23 @@
+"""Entries to store: light to import, since other processes make them too."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from harness.core.entries import Entry
+
+SEARCHES = "search_cache"
+RESEARCH = "research_cache"
+NOW = 1_700_000_000.0
+TENANT = "default"
+
+_OWN: dict[str, tuple[Any, ...]] = {
+    SEARCHES: (10, "ddgs", '{"region":"us-en"}'),  # max_results, engine, options
+    RESEARCH: ('["round one"]', "[0.9,0.1]", "comparison", "planner-1"),  # rounds, novelty scores, type, fingerprint
+}
+
+
+def an_entry(key: str, table: str = SEARCHES, **changes: Any) -> Entry:
+    """Return an entry for `table`, made at `NOW`, fresh for an hour; `changes` are fields with other values."""
+    entry = Entry(key, f"text of {key}", f'["payload of {key}"]'.encode(), NOW, NOW + 3_600, NOW, _OWN[table])
+    return replace(entry, **changes) if changes else entry

@@ -1,0 +1,543 @@
+"""Settings: defaults < file < environment < flags, every value checked and its origin told."""
+
+import typing
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from harness.errors import InvalidInput
+from harness.settings import MAX_CONFIG_BYTES, Loaded, Settings, default_config_path, load
+
+SECRET = "http://user:hunter2@proxy.example:3128"  # noqa: S105 - made up
+NOTHING: typing.Final = MappingProxyType[str, str]({})
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Where a configuration file may be written."""
+    return tmp_path / "config.yaml"
+
+
+def from_file(file: Path, text: str) -> Loaded:
+    """Load a file of that text and nothing else."""
+    file.write_text(text, encoding="utf-8")
+    return load(config=file, environment=NOTHING)
+
+
+def from_environment(**variables: str) -> Settings:
+    """Load an environment and nothing else."""
+    return load(environment=variables).settings
+
+
+def refused(caught: pytest.ExceptionInfo[InvalidInput], *told: str) -> None:
+    """Check that a message is one line of bounded length that tells all of `told`."""
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 1_000
+    for part in told:
+        assert part in message
+
+
+# --- the order of the layers
+
+
+def test_without_anything_the_defaults_hold() -> None:
+    """No file, no variable, no flag: every setting has its default, and says so."""
+    loaded = load(environment=NOTHING)
+    assert loaded.settings == Settings()
+    assert set(loaded.origins.values()) == {"default"}
+    assert loaded.origins.keys() == set(Settings.__struct_fields__)
+
+
+def test_the_file_wins_over_the_defaults(file: Path) -> None:
+    """A value in the file is used, and told with the file."""
+    loaded = from_file(file, "max_results: 7\n")
+    assert loaded.settings.max_results == 7
+    assert loaded.origins["max_results"] == f"file {file}"
+
+
+def test_the_environment_wins_over_the_file(file: Path) -> None:
+    """A variable is used rather than the file, and told by its name."""
+    file.write_text("max_results: 7\nconcurrency: 2\n")
+    loaded = load(config=file, environment={"HARNESS_MAX_RESULTS": "8"})
+    assert (loaded.settings.max_results, loaded.settings.concurrency) == (8, 2)
+    assert loaded.origins["max_results"] == "environment HARNESS_MAX_RESULTS"
+    assert loaded.origins["concurrency"] == f"file {file}"
+
+
+def test_a_flag_wins_over_everything(file: Path) -> None:
+    """A flag is used rather than variable and file, and told as it is written."""
+    file.write_text("max_results: 7\n")
+    loaded = load({"max_results": 9}, config=file, environment={"HARNESS_MAX_RESULTS": "8"})
+    assert loaded.settings.max_results == 9
+    assert loaded.origins["max_results"] == "flag --max-results"
+
+
+def test_a_flag_that_was_not_given_decides_nothing() -> None:
+    """A flag of None leaves the layer below."""
+    loaded = load({"max_results": None}, environment={"HARNESS_MAX_RESULTS": "8"})
+    assert loaded.settings.max_results == 8
+    assert loaded.origins["max_results"] == "environment HARNESS_MAX_RESULTS"
+
+
+def test_an_empty_value_of_the_file_decides_nothing(file: Path) -> None:
+    """`max_results:` without a value leaves the default."""
+    loaded = from_file(file, "max_results:\n")
+    assert loaded.settings.max_results == 10
+    assert loaded.origins["max_results"] == "default"
+
+
+def test_an_empty_variable_decides_nothing() -> None:
+    """A variable set to nothing is not set."""
+    loaded = load(environment={"HARNESS_MAX_RESULTS": "", "RESEARCH_CACHE": "", "HARNESS_CONFIG": ""})
+    assert loaded.settings == Settings()
+    assert set(loaded.origins.values()) == {"default"}
+
+
+def test_zero_is_a_value(file: Path) -> None:
+    """A zero in a higher layer wins over a number in a lower one."""
+    file.write_text("min_novelty: 0.5\n")
+    assert load({"min_novelty": 0.0}, config=file, environment=NOTHING).settings.min_novelty == 0.0
+
+
+def test_false_is_a_value(file: Path) -> None:
+    """A false in a higher layer wins over a true in a lower one."""
+    file.write_text("research_cache: true\n")
+    assert not load({"research_cache": False}, config=file, environment=NOTHING).settings.research_cache
+
+
+# --- which file
+
+
+def test_the_usual_file_is_read_when_it_exists() -> None:
+    """Without --config, the file in the platform's configuration directory counts."""
+    path = default_config_path()
+    path.parent.mkdir(parents=True)
+    path.write_text("max_results: 7\n")
+    loaded = load(environment=NOTHING)
+    assert loaded.settings.max_results == 7
+    assert loaded.config_path == path
+
+
+def test_the_usual_file_need_not_exist() -> None:
+    """Nobody has to write a configuration; where one would stand is known."""
+    assert load(environment=NOTHING).config_path == default_config_path()
+
+
+def test_a_variable_names_another_file(file: Path) -> None:
+    """`HARNESS_CONFIG` takes the place of the usual file."""
+    file.write_text("max_results: 7\n")
+    loaded = load(environment={"HARNESS_CONFIG": str(file)})
+    assert loaded.settings.max_results == 7
+    assert loaded.config_path == file
+
+
+def test_the_flag_for_the_file_wins_over_the_variable(file: Path, tmp_path: Path) -> None:
+    """`--config` takes the place of `HARNESS_CONFIG`, which need not exist then."""
+    file.write_text("max_results: 7\n")
+    loaded = load(config=file, environment={"HARNESS_CONFIG": str(tmp_path / "missing.yaml")})
+    assert loaded.settings.max_results == 7
+
+
+def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    """A mistyped --config is told, not passed over."""
+    with pytest.raises(InvalidInput) as caught:
+        load(config=tmp_path / "missing.yaml", environment=NOTHING)
+    refused(caught, "no such configuration file", str(tmp_path / "missing.yaml"), "harness config --path")
+
+
+def test_a_variable_that_names_a_missing_file_is_an_error(tmp_path: Path) -> None:
+    """A mistyped HARNESS_CONFIG is told, too."""
+    with pytest.raises(InvalidInput) as caught:
+        load(environment={"HARNESS_CONFIG": str(tmp_path / "missing.yaml")})
+    refused(caught, "no such configuration file", str(tmp_path / "missing.yaml"))
+
+
+def test_a_folder_is_no_configuration_file(tmp_path: Path) -> None:
+    """What cannot be read as a file is told with the reason."""
+    with pytest.raises(InvalidInput) as caught:
+        load(config=tmp_path, environment=NOTHING)
+    refused(caught, "cannot read the configuration file", str(tmp_path), "directory")
+
+
+def test_a_home_that_nobody_has_is_an_error_of_ours() -> None:
+    """A tilde with an unknown user's name is told, not left to the standard library."""
+    with pytest.raises(InvalidInput):
+        load(environment={"HARNESS_CONFIG": "~no-such-user-here/config.yaml"})
+
+
+def test_an_empty_file_decides_nothing(file: Path) -> None:
+    """A file of comments is a configuration."""
+    assert from_file(file, "# nothing yet\n").settings == Settings()
+
+
+# --- variables of every type
+
+
+def test_an_integer_from_the_environment() -> None:
+    """Digits become a whole number."""
+    assert from_environment(HARNESS_CONCURRENCY="2").concurrency == 2
+
+
+@pytest.mark.parametrize(("text", "value"), [("3600", 3600.0), ("0.5", 0.5), ("1e3", 1000.0)])
+def test_a_float_from_the_environment(text: str, value: float) -> None:
+    """Seconds may be whole, broken, or written with an exponent."""
+    assert from_environment(HARNESS_TTL=text).ttl == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1", True), ("true", True), ("True", True), ("0", False), ("false", False), ("FALSE", False)]
+)
+def test_a_truth_value_from_the_environment(text: str, value: bool) -> None:
+    """1 and true are true, 0 and false are false."""
+    assert from_environment(HARNESS_RESEARCH_CACHE=text).research_cache is value
+
+
+@pytest.mark.parametrize("text", ["duckduckgo,mojeek", " duckduckgo , mojeek ", "duckduckgo,,mojeek,"])
+def test_a_list_from_the_environment(text: str) -> None:
+    """Lists are written with commas; spaces and empty places do not matter."""
+    assert from_environment(HARNESS_DDGS_BACKENDS=text).ddgs_backends == ("duckduckgo", "mojeek")
+
+
+def test_a_choice_from_the_environment() -> None:
+    """One of the words that a setting knows."""
+    assert from_environment(HARNESS_DDGS_TIMELIMIT="w").ddgs_timelimit == "w"
+
+
+def test_null_takes_a_choice_back(file: Path) -> None:
+    """A variable can take back what the file has set."""
+    file.write_text("ddgs_timelimit: w\n")
+    loaded = load(config=file, environment={"HARNESS_DDGS_TIMELIMIT": "null"})
+    assert loaded.settings.ddgs_timelimit is None
+    assert loaded.origins["ddgs_timelimit"] == "environment HARNESS_DDGS_TIMELIMIT"
+
+
+def test_null_takes_a_proxy_back(file: Path) -> None:
+    """What takes back one optional setting takes back the other: `null` is not the name of a proxy."""
+    file.write_text(f"proxy: {SECRET}\n")
+    assert load(config=file, environment={"HARNESS_PROXY": "null"}).settings.proxy is None
+
+
+def test_a_path_from_the_environment_is_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A relative data directory is where we are now, whatever happens to the working directory later."""
+    monkeypatch.chdir(tmp_path)
+    assert from_environment(HARNESS_DATA_DIR="data/here").data_dir == tmp_path / "data" / "here"
+
+
+def test_a_path_may_begin_with_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`~` is the home directory where no shell has expanded it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert from_environment(HARNESS_DATA_DIR="~/data").data_dir == tmp_path / "data"
+
+
+def test_the_historical_variable_still_works() -> None:
+    """`RESEARCH_CACHE=1` turns the research cache on, and is told as what did."""
+    loaded = load(environment={"RESEARCH_CACHE": "1"})
+    assert loaded.settings.research_cache is True
+    assert loaded.origins["research_cache"] == "environment RESEARCH_CACHE"
+
+
+def test_the_historical_variable_can_say_no() -> None:
+    """`RESEARCH_CACHE=0` is off."""
+    assert from_environment(RESEARCH_CACHE="0").research_cache is False
+
+
+def test_the_new_name_wins_over_the_historical_one() -> None:
+    """Where both are set, the one with the prefix decides."""
+    loaded = load(environment={"RESEARCH_CACHE": "1", "HARNESS_RESEARCH_CACHE": "0"})
+    assert loaded.settings.research_cache is False
+    assert loaded.origins["research_cache"] == "environment HARNESS_RESEARCH_CACHE"
+
+
+def test_variables_of_other_programs_are_left_alone() -> None:
+    """Without the prefix, a variable is none of ours."""
+    assert from_environment(MAX_RESULTS="99", HARNES_TTL="1", PATH="/bin") == Settings()
+
+
+# --- values of the file
+
+
+def test_every_type_from_the_file(file: Path) -> None:
+    """Numbers, truth values, lists, words and paths are written as YAML writes them."""
+    loaded = from_file(
+        file,
+        "ttl: 3600\nresearch_cache: yes\nddgs_backends: [mojeek, duckduckgo]\nddgs_timelimit: m\n"
+        "data_dir: /somewhere\nmin_novelty: 0.35\n",
+    )
+    assert loaded.settings == Settings(
+        ttl=3600.0,
+        research_cache=True,
+        ddgs_backends=("mojeek", "duckduckgo"),
+        ddgs_timelimit="m",
+        data_dir=Path("/somewhere"),
+        min_novelty=0.35,
+    )
+
+
+def test_a_list_in_the_file_may_be_written_with_commas(file: Path) -> None:
+    """What works in the environment works in the file."""
+    assert from_file(file, "ddgs_backends: mojeek, duckduckgo\n").settings.ddgs_backends == ("mojeek", "duckduckgo")
+
+
+# --- unknown keys
+
+
+def test_an_unknown_key_in_the_file_names_the_nearest(file: Path) -> None:
+    """A slip of the pen is told with what was meant, and where it stands."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, "max_result: 7\n")
+    refused(caught, "'max_result'", str(file), "did you mean 'max_results'?", "harness config")
+
+
+def test_an_unknown_variable_names_the_nearest() -> None:
+    """A slip in a variable's name is told with the variable and what was meant."""
+    with pytest.raises(InvalidInput) as caught:
+        from_environment(HARNESS_DDGS_BACKEND="mojeek")
+    refused(caught, "HARNESS_DDGS_BACKEND", "did you mean 'ddgs_backends'?")
+
+
+@pytest.mark.parametrize("key", ["7", "zzz", "true", '""', "[a]"])
+def test_any_unknown_key_is_an_error_of_ours(file: Path, key: str) -> None:
+    """Keys that are no names at all are refused like any other."""
+    with pytest.raises(InvalidInput):
+        from_file(file, f"{key}: 7\n")
+
+
+def test_the_bare_prefix_is_an_error_of_ours() -> None:
+    """A variable called HARNESS_ names no setting."""
+    with pytest.raises(InvalidInput, match="HARNESS_"):
+        load(environment={"HARNESS_": "x"})
+
+
+def test_an_unknown_key_does_not_show_its_value(file: Path) -> None:
+    """A mistyped name of a secret does not give the secret away."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, f"proxi: {SECRET}\n")
+    assert "hunter2" not in str(caught.value)
+
+
+# --- values out of range
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("MAX_RESULTS", "0"),
+        ("MAX_RESULTS", "101"),
+        ("MAX_RESULTS", "-1"),
+        ("MAX_RESULTS", "2.5"),
+        ("MAX_RESULTS", "ten"),
+        ("MAX_RESULTS", "9" * 100),
+        ("TTL", "0"),
+        ("TTL", "-1"),
+        ("TTL", "nan"),
+        ("TTL", "inf"),
+        ("TTL", "1e300"),
+        ("TTL", "1 day"),
+        ("RESEARCH_CACHE", "maybe"),
+        ("RESEARCH_CACHE", "2"),
+        ("MAX_ROUNDS", "6"),
+        ("MIN_NOVELTY", "1.01"),
+        ("MIN_NOVELTY", "nan"),
+        ("CONCURRENCY", "0"),
+        ("SEARCH_TIMEOUT", "0"),
+        ("SEARCH_TIMEOUT", "301"),
+        ("DDGS_BACKENDS", ","),
+        ("DDGS_REGION", "english"),
+        ("DDGS_SAFESEARCH", "strict"),
+        ("DDGS_TIMELIMIT", "decade"),
+        ("LOG_LEVEL", "loud"),
+        ("DATA_DIR", "a\0b"),
+        ("DATA_DIR", "~no-such-user-here/data"),
+    ],
+)
+def test_a_variable_out_of_range_is_told_whole(variable: str, value: str) -> None:
+    """The message names the setting, the value and the variable that it came from."""
+    with pytest.raises(InvalidInput) as caught:
+        load(environment={f"HARNESS_{variable}": value})
+    shown = [] if variable == "DDGS_BACKENDS" else [repr(value)]
+    refused(caught, variable.lower(), f"environment HARNESS_{variable}", *shown)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("max_results: 0", "0"),
+        ("max_results: [1]", "[1]"),
+        ("ttl: .nan", "nan"),
+        ("ttl: .inf", "inf"),
+        ("ttl: 2026-11-21", "2026"),
+        ("research_cache: maybe", "'maybe'"),
+        ("ddgs_backends: []", "[]"),
+        ("ddgs_backends: [1]", "[1]"),
+        ("ddgs_backends: {a: b}", "{'a': 'b'}"),
+        ("data_dir: 5", "5"),
+        ("engine: 5", "5"),
+    ],
+)
+def test_a_value_of_the_file_out_of_range_is_told_whole(file: Path, line: str, shown: str) -> None:
+    """The message names the setting, the value and the file."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, f"{line}\n")
+    refused(caught, line.partition(":")[0], f"file {file}", shown)
+
+
+def test_a_flag_out_of_range_is_told_whole() -> None:
+    """The message names the setting, the value and the flag."""
+    with pytest.raises(InvalidInput) as caught:
+        load({"max_results": 0}, environment=NOTHING)
+    refused(caught, "max_results", "flag --max-results", "cannot be 0", ">= 1")
+
+
+def test_a_value_that_a_higher_layer_replaces_is_checked_all_the_same(file: Path) -> None:
+    """A wrong line in the file is told before the day on which it counts."""
+    file.write_text("max_results: 0\n")
+    with pytest.raises(InvalidInput):
+        load({"max_results": 5}, config=file, environment=NOTHING)
+
+
+def test_a_huge_value_is_not_repeated_whole(file: Path) -> None:
+    """The message stays one line that a person can read."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, f"log_level: {'x' * 100_000}\n")
+    refused(caught, "log_level")
+
+
+def test_nested_anchors_are_not_written_out(file: Path) -> None:
+    """A file of a few lines that stands for a billion is refused at once (the `billion laughs`)."""
+    text = "".join(f"  - &a{n} [{', '.join([f'*a{n - 1}'] * 9) if n else 'x'}]\n" for n in range(6))
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, f"ddgs_backends:\n{text}")
+    refused(caught, "ddgs_backends")
+
+
+# --- secrets
+
+
+def test_a_secret_is_used_but_never_shown(file: Path) -> None:
+    """`harness config` says that a proxy is set and where, not which."""
+    loaded = from_file(file, f"proxy: {SECRET}\n")
+    assert loaded.settings.proxy == SECRET
+    [shown] = [line for line in loaded.describe() if line.name == "proxy"]
+    assert (shown.value, shown.origin) == ("set (hidden)", f"file {file}")
+    assert "hunter2" not in repr(loaded.describe())
+
+
+def test_a_secret_that_is_not_set_is_told_as_that() -> None:
+    """Nothing is hidden where nothing is set."""
+    [shown] = [line for line in load(environment=NOTHING).describe() if line.name == "proxy"]
+    assert shown.value == "not set"
+
+
+@pytest.mark.parametrize("layer", ["file", "flag"])
+def test_a_refused_secret_is_not_shown(file: Path, layer: str) -> None:
+    """An error about a secret tells its name and origin, not its value."""
+    file.write_text(f"proxy: [{SECRET!r}]\n" if layer == "file" else "")
+    with pytest.raises(InvalidInput) as caught:
+        load({"proxy": [SECRET]} if layer == "flag" else {}, config=file, environment=NOTHING)
+    refused(caught, "proxy", layer)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_invalid_yaml_does_not_show_a_secret(file: Path) -> None:
+    """A slip beside a secret does not print the line that it stands on."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, f"proxy: '{SECRET}\n")
+    assert "hunter2" not in str(caught.value)
+
+
+# --- description
+
+
+def test_every_setting_is_described_in_order() -> None:
+    """What `harness config` prints: each setting once, with a value, an origin and a help."""
+    described = load(environment=NOTHING).describe()
+    assert [line.name for line in described] == list(Settings.__struct_fields__)
+    assert all(line.value and line.origin and line.help for line in described)
+
+
+@pytest.mark.parametrize(
+    ("variable", "raw", "name", "shown"),
+    [
+        ("HARNESS_RESEARCH_CACHE", "1", "research_cache", "true"),
+        ("HARNESS_MAX_RESULTS", "1", "max_results", "1"),
+        ("HARNESS_MIN_NOVELTY", "0", "min_novelty", "0.0"),
+        ("HARNESS_DDGS_BACKENDS", "a,b", "ddgs_backends", "a, b"),
+        ("HARNESS_DATA_DIR", "/somewhere", "data_dir", "/somewhere"),
+    ],
+)
+def test_values_are_shown_as_they_are_written(variable: str, raw: str, name: str, shown: str) -> None:
+    """A shown value can be written back into the file."""
+    [line] = [line for line in load(environment={variable: raw}).describe() if line.name == name]
+    assert (line.value, line.origin) == (shown, f"environment {variable}")
+
+
+# --- files that are no configuration
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("max_results: 7\nttl: [1, 2\nengine: ddgs\n", "line 3"),
+        ("a: b: c\n", "line 1"),
+        ("\tmax_results: 7\n", "line 1"),
+        ("max_results: 7\n- 8\n", "line 2"),
+        ("ttl: !!python/object/apply:os.system ['true']\n", "line 1"),
+        ("ttl: *nowhere\n", "line 1"),
+    ],
+)
+def test_invalid_yaml_is_told_with_its_line(file: Path, text: str, where: str) -> None:
+    """A file that YAML cannot read is told with the place and what to do."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, text)
+    refused(caught, str(file), "not valid YAML", where, "mend or remove it")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["engine: 2026-13-45\n", "ttl: !!int ten\n", "ttl: " + "9" * 5_000 + "\n", "ttl: !!timestamp soon\n"],
+    ids=["no date", "no number", "too many digits", "no time"],
+)
+def test_a_value_that_yaml_cannot_make_is_an_error_of_ours(file: Path, text: str) -> None:
+    """A date that no calendar has is one line, not a traceback of the YAML library."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, text)
+    refused(caught, str(file))
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"caf\xe9: 1\n", b"a\0b", b"\x1b[31m: 1"])
+def test_a_file_that_is_no_text_is_told(file: Path, data: bytes) -> None:
+    """A binary file in the place of the configuration is an error of ours."""
+    file.write_bytes(data)
+    with pytest.raises(InvalidInput) as caught:
+        load(config=file, environment=NOTHING)
+    refused(caught, str(file), "not valid YAML")
+
+
+@pytest.mark.parametrize(("text", "kind"), [("- max_results: 7\n", "list"), ("max_results\n", "str"), ("7\n", "int")])
+def test_what_is_no_mapping_is_told(file: Path, text: str, kind: str) -> None:
+    """A list or a single word is told with the form that is expected."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, text)
+    refused(caught, str(file), "`name: value` lines", kind)
+
+
+def test_deeply_nested_yaml_is_told(file: Path) -> None:
+    """A file that only nests ends in one line, not in a full stack."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, "[" * 5_000)
+    refused(caught, str(file))
+
+
+def test_a_huge_file_is_refused_unread(file: Path) -> None:
+    """A file over the limit is no configuration, and is told as that."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, "# \n" * (MAX_CONFIG_BYTES // 3 + 1))
+    refused(caught, str(file), f"larger than {MAX_CONFIG_BYTES:,} bytes")
+
+
+def test_a_file_of_the_largest_size_is_read(file: Path) -> None:
+    """The limit itself is allowed."""
+    line = "max_results: 7\n"
+    assert from_file(file, line + "#" * (MAX_CONFIG_BYTES - len(line))).settings.max_results == 7
