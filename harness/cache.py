@@ -122,7 +122,7 @@ class Cache:
             return self._missed(query, "fewer results than asked for")
         try:
             results: Results = orjson.loads(entry.payload)
-        except orjson.JSONDecodeError:
+        except ValueError:
             log.warning("the cached results for %r are unreadable; they will be replaced", query)
             return self._missed(query, "unreadable")
         if not results:
@@ -180,11 +180,12 @@ class Cache:
         if entry is None:
             return self._missed(task, "unknown")
         try:
+            context = entry.payload.decode()
             rounds, scores = map(orjson.loads, entry.own[:2])  # own: search_rounds, novelty_scores, …
-        except orjson.JSONDecodeError:
+        except ValueError:
             log.warning("the cached research for %r is unreadable; it will be replaced", task)
             return self._missed(task, "unreadable")
-        return self._found(RESEARCH, entry, task, ResearchContext(entry.payload.decode(), rounds, scores))
+        return self._found(RESEARCH, entry, task, ResearchContext(context, rounds, scores))
 
     def put_research(
         self,

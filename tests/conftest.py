@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import search_cache
-from harness.stores import sqlite
+from harness.stores import connections
 
 
 @pytest.fixture(autouse=True)
@@ -20,5 +20,5 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     yield
     search_cache.close()
-    for store in list(sqlite._stores):  # Python 3.13 warns of connections that nobody closed
-        store.close()
+    for each in list(connections._all):  # Python 3.13 warns of connections that nobody closed
+        each.reopen()

@@ -197,7 +197,7 @@ def test_unreadable_cached_results_are_replaced(cache: Cache, caplog: pytest.Log
     cache.put_search("q", RESULTS)
     store = cache._store
     assert isinstance(store, SqliteStore)
-    store._write(lambda connection: connection.execute("UPDATE search_cache SET results = '[{'"))
+    store._connections.write(lambda connection: connection.execute("UPDATE search_cache SET results = '[{'"))
     assert cache.search("q", Engine()).outcome == Miss("unreadable")
     assert "unreadable" in caplog.text
     assert isinstance(cache.get_search("q"), Hit)
@@ -295,7 +295,7 @@ def test_any_results_come_back_or_are_refused(
 def _only_key(cache: Cache) -> str:
     store = cache._store
     assert isinstance(store, SqliteStore)
-    key: bytes = store._handle().connection.execute("SELECT key FROM search_cache").fetchone()[0]
+    key: bytes = store._connections.handle().connection.execute("SELECT key FROM search_cache").fetchone()[0]
     return key.decode()
 
 
@@ -305,7 +305,7 @@ def test_a_store_that_cannot_be_written_is_said_once_and_loses_nothing(
     """Results that were paid for are returned; the reason they are not kept is one line, however many there are."""
     store = cache._store
     assert isinstance(store, SqliteStore)
-    connection = store._handle().connection
+    connection = store._connections.handle().connection
     connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
     large = [{"body": "x" * 100_000}]
     assert cache.search("one", Engine(large)).value == large

@@ -92,13 +92,12 @@ def migrate(connection: sqlite3.Connection) -> None:
     Raises:
         MigrationError: if a table lacks what cannot be made up, or a newer program wrote this file.
     """
-    with connection:  # commits, or rolls back
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)")
     is_current(connection)
+    connection.execute("PRAGMA legacy_alter_table = ON")  # a view on an old table need not know of the renaming
     for migration in MIGRATIONS:
-        with connection:
+        with connection:  # commits, or rolls back
             connection.execute("BEGIN IMMEDIATE")
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)")
             found = connection.execute(f"SELECT 1 FROM {RECORD} WHERE name = ?", (migration.name,)).fetchone()
             if not found:
                 _rebuild(connection, migration)
@@ -114,7 +113,8 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration) -> None:
             "choose another file with --db or --data-dir"
         )
     # A column that is not ours may be somebody's work: then the old table stays, under another name.
-    aside = f"{table.name}_{'kept' if old.keys() - set(table.columns) else 'old'}"
+    foreign = bool(old.keys() - set(table.columns))
+    aside = _free_name(connection, f"{table.name}_{'kept' if foreign else 'old'}")
     if old:
         connection.execute(f"ALTER TABLE {table.name} RENAME TO {aside}")
         for (index,) in connection.execute(
@@ -127,10 +127,11 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration) -> None:
         values = ", ".join(_value(column, migration, old) for column in table.columns)
         connection.execute(
             f"INSERT OR REPLACE INTO {table.name} ({', '.join(table.columns)}) "
-            f"SELECT {values} FROM {aside} WHERE key IS NOT NULL ORDER BY rowid",
+            # should two rows have one key, the newer one stays
+            f"SELECT {values} FROM {aside} WHERE key IS NOT NULL ORDER BY {_value('created_at', migration, old)}",
             {"now": time.time()},
         )
-        if aside.endswith("_old"):
+        if not foreign:
             connection.execute(f"DROP TABLE {aside}")
 
 
@@ -154,4 +155,10 @@ def _seconds(column: str) -> str:
 
 def _columns(connection: sqlite3.Connection, table: str) -> dict[str, str]:
     """Return the columns of a table with their declared types; none when there is no such table."""
-    return {row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({table})")}
+    return {row[1].lower(): row[2] for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def _free_name(connection: sqlite3.Connection, name: str) -> str:
+    while _columns(connection, name):
+        name += "_"
+    return name

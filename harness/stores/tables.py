@@ -27,6 +27,7 @@ class Table:
         self.own = own
         self.own_names = tuple(column.split()[0] for column in own)
         self.decisive = self.own_names[:decisive]
+        self.decides_by_text = any("TEXT" in column for column in own[:decisive])
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -211,7 +211,7 @@ def test_an_unreadable_cached_research_is_gathered_again(
     research(cache, engine, embedder, keep=True)
     store = cache._store
     assert isinstance(store, SqliteStore)
-    store._write(lambda connection: connection.execute("UPDATE research_cache SET context = '{}'"))
+    store._connections.write(lambda connection: connection.execute("UPDATE research_cache SET context = '{}'"))
     assert research(cache, engine, embedder, keep=True).research_cache == "stored"
     assert "unreadable" in caplog.text
 

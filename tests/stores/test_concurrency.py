@@ -78,7 +78,7 @@ def test_each_thread_has_its_own_connection(store: SqliteStore) -> None:
 
     def use(_name: int) -> None:
         store.get(SEARCHES, TENANT, "k")
-        connections.append(store._handle().connection)
+        connections.append(store._connections.handle().connection)
         together.wait(60)  # all at once: the address of a closed connection may be used again
 
     _run_threads(use)
@@ -91,7 +91,7 @@ def test_connections_of_ended_threads_are_closed(store: SqliteStore) -> None:
 
     def use(_name: int) -> None:
         store.get(SEARCHES, TENANT, "k")
-        connections.append(store._handle().connection)
+        connections.append(store._connections.handle().connection)
 
     _run_threads(use)
     for connection in connections:

@@ -15,6 +15,7 @@ import pytest
 from harness.cache import Cache, ResearchContext
 from harness.core.entries import Hit, Miss
 from harness.errors import StoreError
+from harness.stores.connections import Connections
 from harness.stores.sqlite import SqliteStore
 from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
 from tests.stores.scenarios import play
@@ -431,14 +432,14 @@ def _remove(path: Path, how: str) -> None:
 
 def _on_a_small_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
     """Open a store whose file can grow to 50 pages: SQLite then says what it says when the disk is full."""
-    connect = SqliteStore._connect
+    connect = Connections._connect
 
-    def limited(self: SqliteStore) -> sqlite3.Connection:
+    def limited(self: Connections) -> sqlite3.Connection:
         connection = connect(self)
         connection.execute("PRAGMA max_page_count = 50")
         return connection
 
-    monkeypatch.setattr(SqliteStore, "_connect", limited)
+    monkeypatch.setattr(Connections, "_connect", limited)
     return SqliteStore(path)
 
 

@@ -41,7 +41,6 @@ ODD_COMPANIONS = {
     "a trigger": """CREATE TABLE seen (key TEXT);
         CREATE TRIGGER note AFTER INSERT ON search_cache BEGIN INSERT INTO seen VALUES (new.key); END;""",
     "a foreign key": "CREATE TABLE notes (key TEXT REFERENCES search_cache (key)); INSERT INTO notes VALUES ('k');",
-    "our index name on another table": "CREATE INDEX search_cache_expires_at ON research_cache (task);",
     "a table search_cache_old": "CREATE TABLE search_cache_old (body TEXT);",
     "an index with a quote in its name": 'CREATE INDEX "a""b" ON search_cache (query);',
 }
@@ -323,7 +322,8 @@ def test_a_migration_that_fails_leaves_its_table_as_it_was(
     with pytest.raises(StoreError):
         SqliteStore(path)
     assert (children.schema(path, table), children.rows(path, table)) == before
-    assert (migration.name,) not in _query(path, f"SELECT name FROM {RECORD}")
+    recorded = _query(path, f"SELECT 1 FROM sqlite_master WHERE name = '{RECORD}'")
+    assert not recorded or (migration.name,) not in _query(path, f"SELECT name FROM {RECORD}")
 
 
 @pytest.mark.parametrize("step", range(len(MIGRATIONS)), ids=[step.name for step in MIGRATIONS])

@@ -202,7 +202,7 @@ def _writing(path: Path) -> AbstractContextManager[sqlite3.Connection]:
 
 
 def _connection(store: SqliteStore) -> sqlite3.Connection:
-    return store._handle().connection
+    return store._connections.handle().connection
 
 
 def _plan(path: Path, sql: str, values: tuple[object, ...]) -> str:

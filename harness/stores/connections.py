@@ -1,0 +1,281 @@
+"""Connections to one SQLite file: one a thread, across forks, lost files and damage."""
+
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+from weakref import WeakSet
+
+from harness.errors import MigrationError, StoreBusy, StoreCorrupt, StoreError
+from harness.stores.migrations import is_current, migrate
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+PAGE_CACHE_KIB = 32_768
+"""Pages that a connection keeps. Mapping the file would be as fast, but kills us when another program cuts it short."""
+
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class Handle:
+    """One thread's connection; `file` identifies the file that it is open on.
+
+    It is closed when nobody holds the handle any more: its thread has ended, or the store was closed. So whoever uses
+    the connection must hold the handle meanwhile: closing a connection that another thread is using is a crash.
+
+    `execute` is that of one cursor for all look-ups: making a new one takes as long as hashing the key.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, file: tuple[int, int]) -> None:
+        self.connection = connection
+        self.file = file
+        self.execute = connection.cursor().execute
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
+class Connections:
+    """Every thread's connection to the database at `path`, made or brought up to date on opening.
+
+    `local.handle` is this thread's, once it has one. Text comes back as bytes: a payload goes to a JSON parser, which
+    wants bytes, and making text of it first takes as long as parsing it.
+    """
+
+    def __init__(self, path: Path, busy_seconds: float) -> None:
+        self.path = path
+        self.local = threading.local()
+        self._busy_seconds = busy_seconds
+        self._opening = threading.Lock()
+        self._writing = threading.Lock()
+        _all.add(self)
+
+    def handle(self) -> Handle:
+        """Return this thread's handle, opening the file if need be."""
+        try:
+            handle: Handle = self.local.handle
+        except AttributeError:
+            handle = self.local.handle = self._open()
+        return handle
+
+    def run(self, operation: Callable[[Handle], T]) -> T:
+        """Run `operation` on this thread's handle; on a damaged file, once more on the one that replaced it."""
+        handle = self.handle()
+        try:
+            return operation(handle)
+        except sqlite3.Error as error:
+            if _primary(error) not in _DAMAGED:
+                raise self._translated(error) from error
+        del handle  # or its connection would be open on the damaged file while that is moved
+        self._replace_damaged()
+        with self._translating():
+            return operation(self.handle())
+
+    def write(self, operation: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `operation` in one transaction, on the file that stands at `path` now."""
+
+        def transaction(handle: Handle) -> T:
+            if handle.file != _identity(self.path):  # deleted or moved under us: writing on would lose it all
+                self.reopen()
+                handle = self.handle()
+            with handle.connection as connection:  # commits, or rolls back
+                connection.execute("BEGIN IMMEDIATE")  # a deferred one may fail with BUSY at its first write, at once
+                return operation(connection)
+
+        with self._writing:  # only one can write: threads that queue here need not poll for the file's lock
+            return self.run(transaction)
+
+    def reopen(self) -> None:
+        """Let go of every thread's connection; each opens a new one at its next call."""
+        self.local = threading.local()
+
+    # Opening -----------------------------------------------------------------------------------------------------
+
+    def _open(self) -> Handle:
+        with self._opening, self._translating():
+            while True:
+                file = self._existing_file()
+                connection = self._prepared(file)
+                if connection is not None and file == _identity(self.path):
+                    break
+                if connection is not None:  # another process has moved the file aside meanwhile
+                    connection.close()
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
+            connection.execute("PRAGMA secure_delete = OFF")  # where it is on, clearing writes as much as it deletes
+            connection.text_factory = bytes
+            return Handle(connection, file)
+
+    def _existing_file(self) -> tuple[int, int]:
+        """Make an empty file where there is none, without the log that an earlier one may have left behind."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.exists():
+            with self._file_lock():
+                if not self.path.exists():
+                    for suffix in ("-wal", "-shm"):
+                        _beside(self.path, suffix).unlink(missing_ok=True)
+                    self.path.touch()
+        return _identity(self.path)
+
+    def _prepared(self, file: tuple[int, int]) -> sqlite3.Connection | None:
+        """Return a connection to an up-to-date database, or `None` after having moved a damaged one aside."""
+        connection = self._connect()
+        try:
+            if not (is_current(connection) and _journal_mode(connection) == "wal"):
+                with self._file_lock():
+                    migrate(connection)
+                    self._switch_to_wal(connection)
+        except (sqlite3.DatabaseError, MigrationError, StoreError) as error:
+            connection.close()
+            # SQLITE_ERROR: a header that asks for another version of SQLite, if the file is not sound
+            unreadable = _primary(error) in _DAMAGED | {sqlite3.SQLITE_ERROR}
+            if (unreadable and self._move_aside()) or file != _identity(self.path):
+                return None
+            raise
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        # the end of a thread closes its connection from elsewhere; each is used by one thread only
+        return sqlite3.connect(
+            self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=64
+        )
+
+    def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
+        """Wait ourselves: where somebody reads the file, SQLite fails at once instead of waiting its busy time-out."""
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if _primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
+    @contextmanager
+    def _file_lock(self) -> Iterator[None]:
+        from filelock import FileLock, Timeout
+
+        try:
+            with FileLock(_beside(self.path, ".lock"), timeout=self._busy_seconds):
+                yield
+        except Timeout as error:
+            raise StoreBusy(f"another process is preparing {self.path}; try again in a minute") from error
+
+    # Damage ------------------------------------------------------------------------------------------------------
+
+    def _replace_damaged(self) -> None:
+        with self._opening, self._translating():
+            self.reopen()
+            self._move_aside()
+
+    def _move_aside(self) -> bool:
+        """Rename the file if it is still damaged: another thread or process may have replaced it already."""
+        with self._file_lock():
+            if not self.path.exists() or _is_sound(self.path):
+                return False
+            aside = _beside(self.path, f".damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+            while aside.exists():
+                aside = _beside(aside, "-again")
+            for suffix in ("-wal", "-shm", ""):  # the log first: nobody may open the file with another's
+                part = _beside(self.path, suffix)
+                if part.exists():
+                    part.rename(_beside(aside, suffix))
+        log.warning("%s is damaged or not a database; moved it to %s and started a new one", self.path, aside)
+        return True
+
+    # Errors ------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise self._translated(error) from error
+
+    def _translated(self, error: sqlite3.Error | OSError) -> StoreError:
+        match _primary(error):
+            case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+                return StoreBusy(f"another process held {self.path} for over {self._busy_seconds:g} s; try again")
+            case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+                return StoreCorrupt(f"{self.path} is damaged ({error}); move it away and try again")
+            case sqlite3.SQLITE_FULL:
+                return StoreError(
+                    f"the disk is full: nothing more fits into {self.path}; free space or choose another --data-dir"
+                )
+            case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+                return StoreError(
+                    f"cannot write {self.path} ({error}); check its permissions or choose another --data-dir"
+                )
+        return StoreError(
+            f"cannot use {self.path} ({error}); check the disk and permissions or choose another --data-dir"
+        )
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _primary(error: BaseException) -> int:
+    """Return the primary result code of SQLite's error, 0 for another kind of error."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Return device and inode of the file at `path`, zeros when there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - Path.stat costs twice as much, on every write
+    except FileNotFoundError:
+        return (0, 0)
+    return (found.st_dev, found.st_ino)
+
+
+def _journal_mode(connection: sqlite3.Connection) -> str:
+    mode: str = connection.execute("PRAGMA journal_mode").fetchone()[0]
+    return mode
+
+
+def _is_sound(path: Path) -> bool:
+    connection = sqlite3.connect(path, timeout=30)
+    try:
+        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    except sqlite3.DatabaseError as error:
+        if _primary(error) in _DAMAGED | {sqlite3.SQLITE_ERROR}:
+            return False
+        raise
+    finally:
+        connection.close()
+
+
+# A fork copies one thread, every lock, and what SQLite knows of the parent's locks on the file, none of which holds for
+# the child. So before a fork, threads that write or open finish, and every connection is let go; parent and child each
+# open their own afterwards. (A look-up of another thread may still be under way: forking a process with threads is
+# never safe altogether.)
+_all: WeakSet[Connections] = WeakSet()
+_paused: list[Connections] = []
+
+
+def _before_fork() -> None:
+    for connections in list(_all):
+        connections._writing.acquire()  # noqa: SLF001 - same module
+        connections._opening.acquire()  # noqa: SLF001
+        connections.reopen()
+        _paused.append(connections)
+
+
+def _after_fork() -> None:
+    while _paused:
+        connections = _paused.pop()
+        connections._opening.release()  # noqa: SLF001 - same module
+        connections._writing.release()  # noqa: SLF001
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
