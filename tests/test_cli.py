@@ -243,7 +243,9 @@ def test_help_teaches_with_examples() -> None:
     """Every command's help shows how it is used; the exit codes are documented."""
     assert "130 interrupted" in harness("--help").stdout
     for command in ("research", "search", "config"):
-        assert f"  harness {command}" in harness(command, "--help").stdout
+        shown = harness(command, "--help").stdout
+        assert f"\n    harness {command}" in shown, "an example stands on a line of its own"
+        assert "\\b" not in shown
     assert harness("--version").stdout.startswith("harness ")
 
 

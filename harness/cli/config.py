@@ -16,7 +16,7 @@ def config(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    r"""Show every setting, its value and where it came from. Secrets are hidden.
+    """Show every setting, its value and where it came from. Secrets are hidden.
 
     Each may stand in the configuration file (`name: value`), in the environment (HARNESS_NAME=value) or, for those that
     have one, in a flag; the later of these wins.

@@ -35,7 +35,7 @@ def research(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    r"""Research a question: plan, search in rounds, and write a report of quotations.
+    """Research a question: plan, search in rounds, and write a report of quotations.
 
     Every sentence of the report is quoted from a source and carries its number. Asked again, the same question costs no
     live call and gives the same report, byte for byte.

@@ -28,7 +28,7 @@ def search(
     ttl: TtlOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    r"""Search once, through the cache.
+    """Search once, through the cache.
 
     \b
     Examples:
