@@ -123,10 +123,11 @@ class Cache:
         try:
             results: Results = orjson.loads(entry.payload)
         except ValueError:
-            log.warning("the cached results for %r are unreadable; they will be replaced", query)
-            return self._missed(query, "unreadable")
+            return self._unreadable(query)
         if not results:
             return self._missed(query, "stored without results")
+        if type(results) is not list or type(results[0]) is not dict:  # an older program's file may hold anything
+            return self._unreadable(query)
         if wanted and len(results) > wanted:
             results = results[:wanted]
         return self._found(SEARCHES, entry, query, results)
@@ -183,8 +184,7 @@ class Cache:
             context = entry.payload.decode()
             rounds, scores = map(orjson.loads, entry.own[:2])  # own: search_rounds, novelty_scores, …
         except ValueError:
-            log.warning("the cached research for %r is unreadable; it will be replaced", task)
-            return self._missed(task, "unreadable")
+            return self._unreadable(task)
         return self._found(RESEARCH, entry, task, ResearchContext(context, rounds, scores))
 
     def put_research(
@@ -252,6 +252,10 @@ class Cache:
         if message not in self._said:  # a full disk stays full: not a line for every search
             self._said.add(message)
             log.error(message)
+
+    def _unreadable(self, asked: str) -> Miss:
+        log.warning("what is cached for %r is unreadable; it will be replaced", asked)
+        return self._missed(asked, "unreadable")
 
     def _missed(self, asked: str, reason: str) -> Miss:
         log.info("miss %r (%s)", asked, reason)
