@@ -10,7 +10,9 @@ from harness.core.text import sentences
 PASSAGE_CHARS = 1_000
 """A passage aims at this many characters: two or three paragraphs, well inside what MiniLM reads (256 tokens)."""
 
-_ATX = re.compile(r"#{1,6}\s+(\S.*?)(?:\s+#+)?")
+MAX_HEADING_CHARS = 200
+"""What is longer is a paragraph that begins with a sign."""
+
 _FENCE = re.compile(r"(```)`*[^`]*|(~~~).*")
 _UNDERLINE = re.compile(r"([=\-*~^\"'#+])\1{2,}")
 
@@ -73,11 +75,15 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 def _heading(line: str, above: list[str]) -> str | None:
     """Return the heading that `line` makes, alone (Markdown) or with the one line `above` it, which it then takes."""
-    if atx := _ATX.fullmatch(line):
-        return atx[1]
+    marks = len(line) - len(line.lstrip("#"))
+    if 1 <= marks <= 6 and line[marks : marks + 1].isspace():
+        title = line[marks:].strip()
+        opened = title.rstrip("#")  # `# Title ##`, but not `# C#`
+        title = opened.rstrip() if opened[-1:].isspace() else title
+        return title if len(title) <= MAX_HEADING_CHARS else None
     if above and _UNDERLINE.fullmatch(line) and len(line) >= len(above[-1]) * 0.8:
         title = above[-1]
-        if above in ([title], [line, title]):  # underlined, or between two lines
+        if above in ([title], [line, title]) and len(title) <= MAX_HEADING_CHARS:  # underlined, or between two lines
             above.clear()
             return title
     return None

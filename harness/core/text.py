@@ -5,10 +5,12 @@ characters and encodes as UTF-8.
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+MAX_BLOCK = 5_000
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 STOP_WORDS = frozenset(
@@ -84,12 +86,22 @@ def sentences(paragraph: str) -> list[str]:
     from sentencex import segment
 
     found: list[str] = []
-    for piece in segment("en", one_line(paragraph)):
+    for piece in (piece for block in _blocks(one_line(paragraph)) for piece in segment("en", block)):
         if found and (not piece.strip() or not _begins_sentence(piece)):
             found[-1] += piece
         else:
             found.append(piece)
     return found
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Cut `text` after a space at least every `MAX_BLOCK` characters: the splitter's time grows with the square."""
+    start = 0
+    while len(text) - start > MAX_BLOCK:
+        end = text.rfind(" ", start, start + MAX_BLOCK) + 1 or start + MAX_BLOCK
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
 def _begins_sentence(piece: str) -> bool:

@@ -17,6 +17,7 @@ from harness.research.planner import Plan, follow_ups
 
 StopReason: TypeAlias = Literal["little new", "nothing left to ask", "limit of rounds", "nothing found"]
 
+MAX_BODY_CHARS = 50_000
 FEEDBACK_RESULTS = 10
 """How many of a round's first results suggest the next queries."""
 
@@ -174,5 +175,5 @@ def _add(sources: dict[str, Source], result: dict[str, Any]) -> None:
 
 
 def _passages(result: dict[str, Any]) -> list[str]:
-    """Return the paragraphs of a result's text."""
-    return [part for part in str(result.get("body") or "").split("\n\n") if part.strip()]
+    """Return the paragraphs of a result's text, of which no engine of ours returns as much as the bound."""
+    return [part for part in str(result.get("body") or "")[:MAX_BODY_CHARS].split("\n\n") if part.strip()]

@@ -147,3 +147,21 @@ def test_windows_line_ends_make_the_same_passages() -> None:
     """How lines end does not matter."""
     text = "# A\n\nOne.\nTwo.\n\nThree."
     assert passages(text.replace("\n", "\r\n")) == passages(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# a" + " " * 100_000 + "b",
+        "# " + "#" * 200_000 + " x",
+        "```\n" * 50_000,
+        "=\n" * 100_000,
+        "# heading\n" * 100_000,
+        "A. " * 100_000,
+        "x" * 1_000_000,
+    ],
+    ids=["spaces", "signs", "fences", "underlines", "headings", "sentences", "one word"],
+)
+def test_a_hostile_text_does_not_take_for_ever(text: str) -> None:
+    """Each of these once took minutes; now it is cut like any other, and no heading grows into every passage."""
+    assert all(len(passage.text) <= 1_000 and len(passage.section) <= 200 for passage in passages(text))
