@@ -17,6 +17,9 @@ from harness.errors import InvalidInput
 log = logging.getLogger(__name__)
 
 MAX_FILE_BYTES = 50 * 2**20
+MAX_HTML_BYTES = 5 * 2**20
+"""trafilatura takes 20 s for a page of this size, and four times as long for twice as much."""
+
 MAX_LINES_BYTES = 4 * 2**30
 MAX_DOCUMENT_CHARS = 5_000_000
 MAX_PDF_PAGES = 2_000
@@ -136,11 +139,11 @@ def _has_readable_name(path: Path) -> bool:
     return True
 
 
-def _bytes(path: Path) -> bytes:
+def _bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     with path.open("rb") as file:
-        data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise _Unreadable(f"larger than {MAX_FILE_BYTES // 2**20} MB")
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise _Unreadable(f"larger than {limit // 2**20} MB")
     return data
 
 
@@ -166,7 +169,7 @@ def _html(path: Path) -> Iterator[Document]:
     from trafilatura import bare_extraction
 
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # what it cannot read is said here, once
-    page: Any = bare_extraction(_bytes(path), include_comments=False, with_metadata=True)
+    page: Any = bare_extraction(_bytes(path, MAX_HTML_BYTES), include_comments=False, with_metadata=True)
     if page is None or not page.text:
         raise _Unreadable("no article text found in this HTML")
     # trafilatura puts one paragraph on one line
@@ -199,7 +202,7 @@ def _json_lines(path: Path) -> Iterator[Document]:
                 continue
             try:
                 fields = orjson.loads(line)
-                text = clean(fields["text"], MAX_DOCUMENT_CHARS)
+                text = clean(fields["text"], MAX_DOCUMENT_CHARS) if isinstance(fields["text"], str) else ""
             except (orjson.JSONDecodeError, KeyError, TypeError):
                 text = ""
             if not text:
