@@ -22,7 +22,7 @@ TEXTS = [
     "python 3.11 release date",
 ]
 
-# cosine distances of all-MiniLM-L6-v2, measured on other machines (shared/FACTS.md)
+# cosine distances of all-MiniLM-L6-v2, measured on other machines
 KNOWN = [
     ("RAG best practices", "retrieval-augmented generation tips", 0.88),
     ("best practices for rag pipelines", "rag pipeline best practices", 0.01),
