@@ -74,7 +74,8 @@ class Cache:
         """Answer `query` from the cache, else call `compute(query, max_results)` and keep what it returns.
 
         What is returned has been through the cache's encoding either way, so a hit equals the miss that made it.
-        If the store cannot take the results (a full disk), they are returned all the same and an error is logged.
+        If the results cannot be kept (a full disk, too many bytes), they are returned all the same, with an error in
+        the log.
 
         Raises:
             InvalidInput: an unusable query, `ttl` or `max_results`, or results that are not a list of JSON objects.
@@ -90,7 +91,7 @@ class Cache:
         if results:
             try:
                 self._put_search(query, payload, ttl, max_results, engine, options)
-            except StoreError as error:
+            except (StoreError, InvalidInput) as error:  # the disk is full, or they are too many bytes
                 self._say_once(f"results are not cached: {error}")
         return Answer(orjson.loads(payload), outcome)
 
@@ -238,7 +239,7 @@ class Cache:
 
     def _found(self, table: str, entry: Entry, asked: str, value: T) -> Hit[T] | Stale[T]:
         now = self._clock()
-        age = now - entry.created_at
+        age = now - entry.created_at if now > entry.created_at else 0.0  # a clock may have been set back
         if is_expired(entry.expires_at, now):
             log.info("stale %r", asked)
             return Stale(value, entry.text, age, now - entry.expires_at)

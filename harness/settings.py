@@ -106,13 +106,9 @@ class Loaded(Struct, frozen=True):
             return "not set"
         if _meta(name, "secret"):
             return "set (hidden)"
-        return (
-            ", ".join(value)
-            if isinstance(value, tuple)
-            else str(value).lower()
-            if value in (True, False)
-            else str(value)
-        )
+        if isinstance(value, bool):
+            return str(value).lower()
+        return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def load(

@@ -65,6 +65,9 @@ def run(command: Callable[[], object]) -> NoReturn:
         _report(str(error))
     except BrokenPipeError:
         code = ExitCode.FAILED
+    except OSError as error:  # files of the harness's own have errors of their own; this is standard output
+        code = ExitCode.FAILED
+        _report(f"cannot write the output ({error.strerror}); check where it goes")
     except Exception as error:  # noqa: BLE001 - the last place where a bug can become a sentence
         code = ExitCode.FAILED
         _report(f"{type(error).__name__}: {error} (a bug in harness; run again with --debug for the details)")
@@ -86,8 +89,8 @@ def _say(line: str) -> None:
 def _leave(code: int) -> NoReturn:
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone; nobody to tell
+    except OSError:  # the reader has gone, or the disk is full: what is left has nowhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if code == ExitCode.INTERRUPTED:
         sys.stderr.flush()
         os._exit(code)  # sys.exit would wait for searches in other threads until their time-out

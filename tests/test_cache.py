@@ -220,7 +220,9 @@ def test_a_clock_set_back_gives_no_negative_expiry(cache: Cache, clock: Clock) -
     """An entry from the future is still a hit."""
     cache.put_search("q", RESULTS)
     clock.now -= 1_000
-    assert isinstance(cache.get_search("q"), Hit)
+    found = cache.get_search("q")
+    assert isinstance(found, Hit)
+    assert found.age == 0.0
 
 
 def test_hits_and_misses_are_logged_with_the_query(cache: Cache, caplog: pytest.LogCaptureFixture) -> None:
@@ -313,3 +315,11 @@ def test_a_store_that_cannot_be_written_is_said_once_and_loses_nothing(
     assert cache.search("two", Engine(large)).value == large
     (record,) = caplog.records
     assert "the disk is full" in record.getMessage()
+
+
+def test_results_too_large_to_keep_are_returned(cache: Cache, caplog: pytest.LogCaptureFixture) -> None:
+    """What was paid for is not lost because it cannot be stored."""
+    large = [{"body": "x" * MAX_PAYLOAD_BYTES}]
+    assert cache.search("q", Engine(large)).value == large
+    assert "not cached" in caplog.text
+    assert cache.stats()[0].total == 0

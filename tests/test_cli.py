@@ -254,3 +254,11 @@ def test_a_closed_pipe_is_no_error(corpora: Path) -> None:
     command = f'"{HARNESS}" search attribute -n 50 -e corpus:python-docs --data-dir "{corpora}" -q | head -1'
     ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60)
     assert ended.stderr == ""
+
+
+def test_output_that_cannot_be_written_is_one_line() -> None:
+    """A full disk behind `> file` is told as that, not as a bug."""
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run([HARNESS, "config"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 5
+    assert ended.stderr == "error: cannot write the output (No space left on device); check where it goes\n"

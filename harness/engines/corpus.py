@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,7 +11,7 @@ from harness.core.keys import digest_of
 from harness.core.text import one_line
 from harness.engines.corpus_files import Document, FileSource, Source
 from harness.engines.corpus_index import CorpusIndex
-from harness.errors import InvalidInput, StoreCorrupt
+from harness.errors import EngineUnavailable, InvalidInput, StoreCorrupt
 from harness.ports import Progress, SearchResult
 
 log = logging.getLogger(__name__)
@@ -52,12 +53,13 @@ class Corpus:
         self._source = source
         self._index = index
         self._progress = progress
-        version = self._on_index(self._up_to_date)
-        self.options: Mapping[str, Any] = {"corpus": source.label, "version": version}
+        self._mending = threading.Lock()
+        self._version = self._on_index(self._up_to_date)
+        self.options: Mapping[str, Any] = {"corpus": source.label, "version": self._version}
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
         """See `SearchEngine.search`: one result a document, its best passages as the body, by BM25."""
-        return self._on_index(lambda index: index.search(query, max_results))
+        return self._on_index(lambda index: index.search(query, max_results, version=self._version))
 
     def _up_to_date(self, index: CorpusIndex) -> str:
         index.update(self._source, self._progress)
@@ -66,11 +68,15 @@ class Corpus:
     def _on_index(self, operation: Callable[[CorpusIndex], T]) -> T:
         try:
             return operation(self._index)
-        except StoreCorrupt as error:
-            log.warning("%s: making it anew", error)
-            self._index.discard()
-            self._index.update(self._source, self._progress)
-            return operation(self._index)
+        except (StoreCorrupt, EngineUnavailable):
+            with self._mending:  # another thread may be making it anew
+                try:
+                    return operation(self._index)
+                except StoreCorrupt as error:
+                    log.warning("%s: making it anew", error)
+                    self._index.discard()
+                    self._index.update(self._source, self._progress)
+                    return operation(self._index)
 
 
 def open_corpus(argument: str, index_dir: Path, progress: Progress) -> Corpus:

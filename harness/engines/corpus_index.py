@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.core.chunking import passages
 from harness.core.text import content_words, words
 from harness.engines.corpus_files import Document, PartUnavailable, Source
-from harness.errors import StoreBusy, StoreCorrupt, StoreError
+from harness.errors import EngineUnavailable, StoreBusy, StoreCorrupt, StoreError
 from harness.ports import Progress, SearchResult
 
 SCHEMA_VERSION = 1
@@ -94,15 +94,22 @@ class CorpusIndex:
     def version(self) -> str:
         """Return a digest of all indexed text: equal texts, equal version. Empty when there is none."""
         with self._translating(), self._connected() as connection:
-            digests = sorted(digest for (digest,) in connection.execute("SELECT digest FROM parts") if digest)
-        return sha256(f"{SCHEMA_VERSION} {' '.join(digests)}".encode()).hexdigest()[:16] if digests else ""
+            return _version(connection)
 
-    def search(self, query: str, max_results: int) -> list[SearchResult]:
-        """Return the best documents by their best passage, each with its passages that match best, in their order."""
+    def search(self, query: str, max_results: int, *, version: str) -> list[SearchResult]:
+        """Return the best documents by their best passage, each with its passages that match best, in their order.
+
+        Raises:
+            EngineUnavailable: the index is no longer, or not yet, at `version`: another process is at work on it. What
+                it returned would be cached as the answer of a text that it does not come from.
+        """
         expression = _match_expression(query)
         if not expression:
             return []
         with self._translating(), self._connected() as connection:
+            connection.execute("BEGIN")  # version and rows are of one moment
+            if _version(connection) != version:
+                raise EngineUnavailable("the corpus changed while it was searched; run the same again")
             limit = max_results * 20
             rows = connection.execute(_SEARCH, (expression, limit)).fetchall()
             while len(rows) == limit and len({row[0] for row in rows}) < max_results:  # a few documents hold them all
@@ -211,6 +218,11 @@ def _counted(documents: Iterator[Document], progress: Progress, what: str, done:
         if number % 250 == 0:
             progress(f"{what}, {number:,} documents", done, total)
         yield document
+
+
+def _version(connection: sqlite3.Connection) -> str:
+    digests = sorted(digest for (digest,) in connection.execute("SELECT digest FROM parts") if digest)
+    return sha256(f"{SCHEMA_VERSION} {' '.join(digests)}".encode()).hexdigest()[:16] if digests else ""
 
 
 def _schema_version(connection: sqlite3.Connection) -> int:

@@ -12,6 +12,7 @@ import time
 import zlib
 from base64 import b64decode
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from harness.engines.corpus import Corpus, open_corpus
 from harness.engines.corpus_files import Document, FileSource
 from harness.engines.corpus_index import CorpusIndex
-from harness.errors import InvalidInput, StoreError
+from harness.errors import EngineUnavailable, InvalidInput, StoreError
 
 Open = Callable[[Path], Corpus]
 
@@ -884,3 +885,25 @@ def test_a_search_goes_on_while_another_process_writes(folder: Path, opened: Ope
     finally:
         writer.execute("ROLLBACK")
         writer.close()
+
+
+def test_a_corpus_that_changed_under_a_search_is_no_answer(folder: Path, opened: Open) -> None:
+    """Results of another text than the key names would be cached as its answer: an error says to run again."""
+    before = opened(folder)
+    (folder / "more.md").write_text("# More\n\nAn apple, a pear and a plum that were not there.")
+    opened(folder)
+    with pytest.raises(EngineUnavailable, match="run the same again"):
+        before.search("apple pear plum", 5)
+
+
+def test_threads_that_meet_a_damaged_index_all_get_the_whole_answer(folder: Path, opened: Open, tmp_path: Path) -> None:
+    """One of them makes it anew; none searches what is half made."""
+    for n in range(30):
+        (folder / f"filler{n}.md").write_text(f"# Filler {n}\n\n" + " ".join(f"word{n}x{k}" for k in range(100)))
+    corpus = opened(folder)
+    results = corpus.search("apple pear plum", 5)
+    [index] = (tmp_path / "indexes").glob("*.db")
+    damage_middle(index)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: corpus.search("apple pear plum", 5), range(16)))
+    assert all(each == results for each in found)
