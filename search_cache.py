@@ -138,13 +138,16 @@ def _cache() -> Cache:
 
 
 def _open() -> Workbench:
+    from msgspec.structs import replace
+
     from harness.settings import load
     from harness.workbench import Workbench
 
     global _workbench  # noqa: PLW0603 - the one cache of a script
     with _opening:
         if _workbench is None:
-            _workbench = Workbench(load().settings)
+            # an empty answer of a function of yours is not known to be a true "no results": it is asked again
+            _workbench = Workbench(replace(load().settings, negative_ttl=0.0))
         return _workbench
 
 

@@ -6,10 +6,12 @@
     │   ├── MigrationError       migration_error      the file's schema cannot be brought up to date
     │   ├── StoreCorrupt         store_corrupt        the file is not a database, or a damaged one
     │   └── StoreBusy            store_busy           somebody else held the lock for too long
+    ├── IndexUnavailable         index_unavailable    the vector index is lost, damaged or not installed
     ├── EmbeddingError           embedding_error      no vector could be made
-    └── SearchError              search_error         a search failed; never "it found nothing"
-        ├── RateLimited          rate_limited         the engine asks for fewer requests
-        └── EngineUnavailable    engine_unavailable   no answer, or not an answer of that engine
+    ├── SearchError              search_error         a search failed; never "it found nothing"
+    │   ├── RateLimited          rate_limited         the engine asks for fewer requests
+    │   └── EngineUnavailable    engine_unavailable   no answer, or not an answer of that engine
+    └── OfflineMiss              offline_miss         offline, and the cache has no answer
 
 A message is one line that says what happened and what to do next. `code` is stable: programs may compare it.
 """
@@ -53,6 +55,12 @@ class StoreBusy(StoreError):
     code = "store_busy"
 
 
+class IndexUnavailable(HarnessError):
+    """The vector index cannot be used. It is a copy of what the database holds, so nothing is lost."""
+
+    code = "index_unavailable"
+
+
 class EmbeddingError(HarnessError):
     """The embedder could not make vectors."""
 
@@ -75,3 +83,9 @@ class EngineUnavailable(SearchError):
     """The engine did not answer, or answered with something that is not a result page."""
 
     code = "engine_unavailable"
+
+
+class OfflineMiss(HarnessError):
+    """The harness is offline or replaying, and what was asked is not in the cache."""
+
+    code = "offline_miss"

@@ -1,9 +1,10 @@
 """What services ask of the outside world. Adapters implement these; services know nothing else of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
-from harness.core.entries import Entry, TableStats
+from harness.core.entries import Entry, Neighbour, TableStats
 
 if TYPE_CHECKING:  # numpy takes 0.1 s to import, and an exact hit has no vectors
     import numpy as np
@@ -43,17 +44,67 @@ class Store(Protocol):
         In the same transaction, rows of the table that expired at or before `sweep_before` go (in bounded number).
         """
 
+    def nearest(
+        self, table: str, tenant: str, scope: tuple[str, ...], vector: "Vectors", *, embedder: str, k: int, now: float
+    ) -> list[Neighbour]:
+        """Return up to `k` rows that are not expired at `now`, nearest to `vector` first.
+
+        Only rows whose scope columns equal `scope` and whose embedding is of `embedder` count; `vector` is a unit
+        vector, float32, shape (dimension,). What any process has put before is found. The rows carry the embeddings
+        that the similarities were computed from. A read: it changes no row.
+        """
+
+    def scan(self, table: str, tenant: str) -> Iterator[Entry]:
+        """Yield every row, whole: all own columns and the embedding; oldest first."""
+
+    def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
+        """Give the row its embedding, if it is still there."""
+
     def touch(self, table: str, tenant: str, key: str, now: float) -> None:
         """Note that the row was used."""
 
     def sweep(self, table: str, before: float) -> int:
         """Delete every row that expired at or before `before`, in batches; return how many."""
 
+    def delete(self, table: str, tenant: str, keys: Sequence[str]) -> int:
+        """Delete these rows; return how many there were."""
+
     def clear(self, table: str) -> int:
         """Delete every row of the table; return how many."""
 
-    def stats(self, table: str, now: float) -> TableStats:
-        """Count what the table holds."""
+    def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the (short, meaning) pairs that rows of the tenant teach for these short forms, each as often as it
+        is taught. Short forms are compared without regard to case.
+        """
+
+    def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
+        """Add to how often each thing happened on `day` (YYYY-MM-DD)."""
+
+    def counted(self, tenant: str) -> dict[str, int]:
+        """Return how often each thing happened, over all days."""
+
+    def turn(self, name: str, wait: float) -> AbstractContextManager[bool]:
+        """Hold the lock `name` among all threads and processes; it is free again when its holder dies.
+
+        Yields whether it was got within `wait` seconds.
+        """
+
+    def stats(self, table: str, now: float, embedder: str = "") -> TableStats:
+        """Count what the table holds; `unembedded` are the live rows without a vector of `embedder`."""
+
+    def verify(self, *, repair: bool) -> list[str]:
+        """Check the file, the rows and the vector index; return a line for each problem, none when all is well.
+
+        With `repair`, rows that no look-up can use are deleted, damaged embeddings are forgotten, and a lost index is
+        made anew; what is said was then mended.
+        """
+
+    def reindex(self) -> int:
+        """Make the vector index anew from the rows; return how many vectors it has now.
+
+        Raises:
+            IndexUnavailable: no index can be made.
+        """
 
     def size(self) -> int:
         """Return the bytes that the database takes on disk."""

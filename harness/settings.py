@@ -1,8 +1,9 @@
 """Every setting, in one typed object: defaults < YAML file < environment < flags.
 
 The only reader of the environment and of YAML. Every setting may stand in the file under its name, and in the
-environment as `HARNESS_` and its name in capitals (lists with commas); `RESEARCH_CACHE=1` is the historical form of
-`HARNESS_RESEARCH_CACHE=1`. `HARNESS_CONFIG` or `--config` names another file. A key that nobody knows is an error.
+environment as `HARNESS_` and its name in capitals (lists with commas); `RESEARCH_CACHE` and `SEMANTIC_CACHE_THRESHOLD`
+are historical forms without the prefix. `HARNESS_CONFIG` or `--config` names another file. A key that nobody knows is
+an error.
 """
 
 import difflib
@@ -17,14 +18,14 @@ import msgspec
 import platformdirs
 from msgspec import Meta, Struct, field
 
-from harness.core.freshness import DEFAULT_TTL, MAX_TTL
+from harness.core.freshness import DAY, DEFAULT_TTL, HOUR, MAX_TTL
 from harness.core.text import shorten
 from harness.errors import InvalidInput
 
 APP = "harness"
 PREFIX = "HARNESS_"
 CONFIG_VARIABLE = "HARNESS_CONFIG"
-HISTORICAL = {"RESEARCH_CACHE": "research_cache"}
+HISTORICAL = {"RESEARCH_CACHE": "research_cache", "SEMANTIC_CACHE_THRESHOLD": "semantic_cache_threshold"}
 MAX_CONFIG_BYTES = 2**20
 
 _SHORT = reprlib.Repr()
@@ -72,6 +73,35 @@ class Settings(Struct, frozen=True, kw_only=True):
         Literal["d", "w", "m", "y"] | None, Meta(description="only results of the last day, week, month or year")
     ] = None
     proxy: Annotated[Secret | None, Meta(description="proxy for searches, as http://user:password@host:port")] = None
+    semantic: Annotated[bool, Meta(description="answer a search by one that means the same, on an exact miss")] = True
+    semantic_cache_threshold: Annotated[
+        float, Meta(ge=0, le=1, description="cosine distance beyond which nothing is answered by meaning")
+    ] = 0.15
+    max_wrong: Annotated[
+        float, Meta(gt=0, lt=1, description="share of look-alike questions that may be answered wrongly by meaning")
+    ] = 0.01
+    candidates: Annotated[int, Meta(ge=1, le=100, description="nearest entries that are tried, in order")] = 8
+    volatile_ttl: Annotated[
+        float, Meta(gt=0, le=MAX_TTL, description="lifetime at the most of answers about now (latest, price), seconds")
+    ] = HOUR
+    negative_ttl: Annotated[
+        float, Meta(ge=0, le=MAX_TTL, description='how long "no results" is believed, seconds; 0 never')
+    ] = 600.0
+    ttl_jitter: Annotated[
+        float,
+        Meta(ge=0, le=0.5, description="share of lifetimes taken off by chance, so that not all expire at once"),
+    ] = 0.0
+    stale_if_error: Annotated[
+        float,
+        Meta(ge=0, le=MAX_TTL, description="seconds past their expiry that results serve if a search fails"),
+    ] = DAY
+    offline: Annotated[bool, Meta(description="answer from the cache alone; what is not there is an error")] = False
+    searches_per_minute: Annotated[
+        float, Meta(ge=0.01, le=60_000, description="live searches of one engine, of all processes together")
+    ] = 30.0
+    rate_limit_retries: Annotated[
+        int, Meta(ge=0, le=10, description="how often a search is tried again that an engine refused as one too many")
+    ] = 2
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="what is logged to standard error")
     ] = "warning"

@@ -9,7 +9,7 @@ from enum import IntEnum
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from harness.errors import HarnessError, InvalidInput, SearchError, StoreError
+from harness.errors import HarnessError, InvalidInput, OfflineMiss, SearchError, StoreError
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -25,12 +25,13 @@ class ExitCode(IntEnum):
     SEARCH_FAILED = 3
     STORE_FAILED = 4
     FAILED = 5
+    OFFLINE_MISS = 6
     INTERRUPTED = 130
 
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 nothing found, 2 wrong usage or input, 3 the search failed, 4 the database failed, "
-    "5 another failure, 130 interrupted."
+    "5 another failure, 6 offline and not in the cache, 130 interrupted."
 )
 
 
@@ -43,6 +44,8 @@ def exit_code(error: HarnessError) -> ExitCode:
             return ExitCode.SEARCH_FAILED
         case StoreError():
             return ExitCode.STORE_FAILED
+        case OfflineMiss():
+            return ExitCode.OFFLINE_MISS
     return ExitCode.FAILED
 
 

@@ -1,17 +1,20 @@
 """The one place where settings become objects: every adapter and service is made here, when first needed, once."""
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from harness.cache import Cache
-from harness.errors import InvalidInput
-from harness.ports import Embedder, Progress, SearchEngine, Store
+from harness.cache import Cache, Policy, Semantics
+from harness.core.equivalence import Rule, rule_for
+from harness.errors import InvalidInput, OfflineMiss
+from harness.ports import Embedder, Progress, SearchEngine, SearchResult, Store
 from harness.settings import Settings
 
 if TYPE_CHECKING:
     from harness.research.run import Researcher
+    from harness.stores.snapshot import Header, Line
 
 DATABASE = "harness.db"
 
@@ -24,24 +27,98 @@ class Workbench:
     """Everything that one run of the harness works with. Use it as a context manager, or close it.
 
     `database` is another SQLite file than `harness.db` in the data directory. `progress` is told about long work.
+    `read` and `write` say whether the cache is looked up and stored (see `Policy`); `replay` names a snapshot that
+    answers instead of it.
     """
 
-    def __init__(self, settings: Settings, *, database: Path | None = None, progress: Progress = _silent) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        database: Path | None = None,
+        progress: Progress = _silent,
+        read: bool = True,
+        write: bool = True,
+        replay: Path | None = None,
+    ) -> None:
+        if settings.offline and not read:
+            raise InvalidInput("offline, only the cache can answer; leave out --refresh and --no-cache, or --offline")
         self.settings = settings
         self.database = database or settings.data_dir / DATABASE
-        self._progress = progress
+        self.progress = progress
+        self._read = read
+        self._write = write
+        self._replay = replay
 
     @cached_property
     def store(self) -> Store:
-        """The store, opened and brought up to date."""
+        """The store, opened and brought up to date; replaying, the snapshot."""
+        if self._replay is not None:
+            from harness.stores.snapshot import SnapshotStore
+
+            return SnapshotStore(self.snapshot[1])
         from harness.stores.sqlite import SqliteStore
 
         return SqliteStore(self.database)
 
     @cached_property
+    def snapshot(self) -> "tuple[Header, list[Line]]":
+        """The snapshot that is replayed, checked."""
+        from harness.stores.snapshot import read_snapshot
+
+        if self._replay is None:
+            raise InvalidInput("no snapshot is replayed; name one with --replay FILE")
+        return read_snapshot(self._replay)
+
+    @cached_property
     def cache(self) -> Cache:
         """The cache of searches and researches."""
-        return Cache(self.store)
+        settings, replay = self.settings, self._replay is not None
+        policy = Policy(
+            read=self._read,
+            write=self._write and not replay,
+            offline=settings.offline or replay,
+            replay=replay,
+            stale_if_error=settings.stale_if_error,
+            volatile_ttl=settings.volatile_ttl,
+            negative_ttl=settings.negative_ttl,
+            jitter=settings.ttl_jitter,
+        )
+        return Cache(self.store, semantics=self.semantics if settings.semantic else None, policy=policy)
+
+    @cached_property
+    def semantics(self) -> Semantics:
+        """The look-up by meaning."""
+        from harness.embedders.minilm import vocabulary
+
+        return Semantics(
+            self.store,
+            self.embedder,
+            rule=self.rule,
+            words=vocabulary,
+            max_distance=self.settings.semantic_cache_threshold,
+            candidates=self.settings.candidates,
+        )
+
+    @property
+    def rule_file(self) -> Path:
+        """Where the acceptance rule is kept that somebody has calibrated on pairs of their own."""
+        return self.settings.data_dir / "acceptance.json"
+
+    @cached_property
+    def rule(self) -> Rule:
+        """The acceptance rule: one's own, else the one shipped, at the setting `max_wrong`."""
+        import msgspec
+
+        try:
+            rule = msgspec.json.decode(self.rule_file.read_bytes(), type=Rule)
+        except FileNotFoundError:
+            return rule_for(self.settings.max_wrong)
+        except (OSError, msgspec.MsgspecError) as error:
+            raise InvalidInput(
+                f"the acceptance rule {self.rule_file} cannot be used ({error}); calibrate again, or remove the file"
+            ) from error
+        return rule if rule.max_wrong <= self.settings.max_wrong else rule_for(self.settings.max_wrong)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -56,14 +133,16 @@ class Workbench:
         Raises:
             InvalidInput: no such engine, a missing or unusable argument.
         """
+        if self._replay is not None and (run := self.snapshot[0].run) is not None:
+            return _Recorded(str(run.get("engine", "")), run.get("options") or {})
         name, _, argument = (spec or self.settings.engine).partition(":")
         match name:
             case "ddgs":
-                return self._ddgs(argument)
+                return self._gated(self._ddgs(argument))
             case "corpus":
                 from harness.engines.corpus import open_corpus
 
-                return open_corpus(argument, self.settings.data_dir / "corpora", self._progress)
+                return open_corpus(argument, self.settings.data_dir / "corpora", self.progress)
         raise InvalidInput(f"no such engine: {name!r}; choose ddgs, corpus:python-docs or corpus:PATH")
 
     def researcher(self, spec: str | None = None) -> "Researcher":
@@ -72,19 +151,38 @@ class Workbench:
         from harness.research.run import Researcher
 
         settings = self.settings
-        limits = Limits(settings.max_rounds, settings.min_novelty, settings.max_results, settings.concurrency)
+        run = (self.snapshot[0].run or {}) if self._replay is not None else {}
+        limits = Limits(
+            run.get("max_rounds", settings.max_rounds),
+            run.get("min_novelty", settings.min_novelty),
+            run.get("max_results", settings.max_results),
+            settings.concurrency,
+        )
         return Researcher(
             self.cache,
             self.engine(spec),
             self.embedder,
             limits=limits,
             ttl=settings.ttl,
-            keep_research=settings.research_cache,
-            progress=self._progress,
+            keep_research=run.get("research_cache", settings.research_cache),
+            progress=self.progress,
+        )
+
+    def _gated(self, engine: SearchEngine) -> SearchEngine:
+        from harness.engines.gate import GatedEngine
+
+        settings = self.settings
+        return GatedEngine(
+            engine,
+            settings.data_dir / "gates",
+            per_minute=settings.searches_per_minute,
+            retries=settings.rate_limit_retries,
         )
 
     def close(self) -> None:
-        """Close the store, if it was opened."""
+        """Keep what has been counted, and close the store, if it was opened."""
+        if "cache" in self.__dict__:
+            self.cache.flush()
         if "store" in self.__dict__:
             self.store.close()
 
@@ -110,3 +208,19 @@ class Workbench:
             proxy=settings.proxy,
             timeout=settings.search_timeout,
         )
+
+
+class _Recorded:
+    """The engine of a recorded run, which only lends its name: a replay asks nothing of it."""
+
+    def __init__(self, name: str, options: Mapping[str, Any]) -> None:
+        self.name = name
+        self.options = options
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
+        """See `SearchEngine.search`.
+
+        Raises:
+            OfflineMiss: always.
+        """
+        raise OfflineMiss(f"replaying, and the snapshot has no answer to {query!r} for {max_results} results")

@@ -1,10 +1,13 @@
 """Stand-ins for what is outside: a store without a database, and a clock that goes when it is told to."""
 
 import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import msgspec
+import numpy as np
 
-from harness.core.entries import Entry, TableStats
+from harness.core.entries import Entry, Neighbour, TableStats
 from harness.core.freshness import is_expired
 from harness.stores.tables import TABLES
 
@@ -36,6 +39,8 @@ class MemoryStore:
     def __init__(self) -> None:
         self._tables: dict[str, dict[tuple[str, str], Entry]] = {name: {} for name in TABLES}
         self._lock = threading.RLock()
+        self._times: dict[tuple[str, str, str], int] = {}
+        self._turns: dict[str, threading.Lock] = {}
 
     def get(self, table: str, tenant: str, key: str) -> Entry | None:
         """See `Store.get`."""
@@ -44,7 +49,7 @@ class MemoryStore:
         if entry is None:
             return None
         decisive = entry.own[: len(TABLES[table].decisive)]
-        return msgspec.structs.replace(entry, own=decisive, embedding=None, embedder=None)
+        return msgspec.structs.replace(entry, own=decisive, embedding=None, embedder=None, teaches=())
 
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """See `Store.put`."""
@@ -52,6 +57,74 @@ class MemoryStore:
             if sweep_before is not None:
                 self._sweep(table, sweep_before, SWEEP_BATCH)
             self._tables[table][tenant, entry.key] = entry
+
+    def nearest(
+        self, table: str, tenant: str, scope: tuple[str, ...], vector: np.ndarray, *, embedder: str, k: int, now: float
+    ) -> list[Neighbour]:
+        """See `Store.nearest`."""
+        declared = TABLES[table]
+        places = [declared.own_names.index(column) for column in declared.scope]
+        found = [
+            Neighbour(entry, min(1.0, max(0.0, float(np.frombuffer(entry.embedding, np.float32) @ vector))))
+            for entry in self.scan(table, tenant)
+            if entry.embedding
+            and entry.embedder == embedder
+            and len(entry.embedding) == 4 * len(vector)
+            and not is_expired(entry.expires_at, now)
+            and tuple(entry.own[place] for place in places) == scope
+        ]
+        return sorted(found, key=lambda each: (-each.similarity, each.entry.key))[:k]
+
+    def scan(self, table: str, tenant: str) -> Iterator[Entry]:
+        """See `Store.scan`."""
+        with self._lock:
+            entries = [entry for (owner, _), entry in self._tables[table].items() if owner == tenant]
+        yield from (msgspec.structs.replace(entry, teaches=()) for entry in entries)
+
+    def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
+        """See `Store.embed`."""
+        with self._lock:
+            rows = self._tables[table]
+            if entry := rows.get((tenant, key)):
+                rows[tenant, key] = msgspec.structs.replace(entry, embedding=embedding, embedder=embedder)
+
+    def delete(self, table: str, tenant: str, keys: Sequence[str]) -> int:
+        """See `Store.delete`."""
+        with self._lock:
+            return sum(self._tables[table].pop((tenant, key), None) is not None for key in keys)
+
+    def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
+        """See `Store.meanings`."""
+        wanted = {short.casefold() for short in shorts}
+        with self._lock:
+            entries = [e for rows in self._tables.values() for (owner, _), e in rows.items() if owner == tenant]
+        return [pair for entry in entries for pair in entry.teaches if pair[0].casefold() in wanted]
+
+    def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
+        """See `Store.count`."""
+        with self._lock:
+            for what, number in times.items():
+                self._times[tenant, day, what] = self._times.get((tenant, day, what), 0) + number
+
+    def counted(self, tenant: str) -> dict[str, int]:
+        """See `Store.counted`."""
+        told: dict[str, int] = {}
+        for (owner, _, what), number in self._times.items():
+            if owner == tenant:
+                told[what] = told.get(what, 0) + number
+        return told
+
+    @contextmanager
+    def turn(self, name: str, wait: float) -> Iterator[bool]:
+        """See `Store.turn`; there is only one process."""
+        with self._lock:
+            lock = self._turns.setdefault(name, threading.Lock())
+        got = lock.acquire(timeout=wait)
+        try:
+            yield got
+        finally:
+            if got:
+                lock.release()
 
     def touch(self, table: str, tenant: str, key: str, now: float) -> None:
         """See `Store.touch`."""
@@ -72,7 +145,7 @@ class MemoryStore:
             self._tables[table].clear()
             return deleted
 
-    def stats(self, table: str, now: float) -> TableStats:
+    def stats(self, table: str, now: float, embedder: str = "") -> TableStats:
         """See `Store.stats`."""
         with self._lock:
             entries = list(self._tables[table].values())
@@ -85,7 +158,19 @@ class MemoryStore:
             total=len(entries),
             oldest=min(created, default=None),
             newest=max(created, default=None),
+            tail=sum(entry.embedding is not None for entry in entries),
+            unembedded=sum(
+                entry.embedder != embedder and not is_expired(entry.expires_at, now) for entry in entries if embedder
+            ),
         )
+
+    def verify(self, *, repair: bool) -> list[str]:
+        """See `Store.verify`."""
+        return []
+
+    def reindex(self) -> int:
+        """See `Store.reindex`."""
+        return 0
 
     def size(self) -> int:
         """Return the bytes of what the tables hold; nothing is on a disk."""

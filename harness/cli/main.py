@@ -5,7 +5,10 @@ from typing import Annotated
 import typer
 
 from harness import __version__
+from harness.cli import cache, snapshots
+from harness.cli.calibrate import calibrate
 from harness.cli.config import config
+from harness.cli.doctor import doctor
 from harness.cli.research import research
 from harness.cli.search import search
 from harness.terminal import EXIT_CODES, run
@@ -17,9 +20,11 @@ Examples:
   harness research "In which order does Python look up an attribute?" --engine corpus:python-docs
   harness research "what do my notes say about retries" --engine corpus:~/notes
   harness search "best practices for rag pipelines" --json
-  harness config
+  harness cache stats
+  harness cache explain "best practices for rag pipelines"
+  harness doctor
 
-Searches go through one cache: the same search is never paid for twice. `search_cache` tells what it holds.
+Searches go through one cache: the same search is never paid for twice, nor is one that means the same.
 
 {EXIT_CODES}
 """
@@ -31,6 +36,15 @@ app = typer.Typer(
 app.command()(research)
 app.command()(search)
 app.command()(config)
+app.command()(doctor)
+
+cache_app = typer.Typer(name="cache", help="Look after what is cached.", no_args_is_help=True, rich_markup_mode=None)
+for command in (cache.stats, cache.explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate):
+    cache_app.command()(command)
+cache_app.command()(snapshots.runs)
+cache_app.command()(snapshots.export)
+cache_app.command("import")(snapshots.import_command)
+app.add_typer(cache_app)
 
 
 def _show_version(wanted: bool) -> None:

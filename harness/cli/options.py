@@ -1,5 +1,6 @@
 """Options that more than one command has."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,3 +16,19 @@ TtlOption = Annotated[
     float | None, typer.Option("--ttl", metavar="SECONDS", help="How long what is found stays fresh.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+OfflineOption = Annotated[
+    bool | None,
+    typer.Option("--offline/--online", help="Answer from the cache alone; what is missing is an error (exit code 6).",
+                 show_default=False),
+]  # fmt: skip
+RefreshOption = Annotated[bool, typer.Option("--refresh", help="Ask anew, and cache what comes.")]
+NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Neither look into the cache nor store.")]
+SemanticOption = Annotated[
+    bool | None,
+    typer.Option("--semantic/--exact", help="Answer by searches that mean the same, or only by the very same.",
+                 show_default=False),
+]  # fmt: skip
+ReplayOption = Annotated[
+    Path | None, typer.Option("--replay", metavar="FILE", help="Answer from this snapshot alone, whatever has expired.")
+]

@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import EngineOption, JsonOption, MaxResultsOption, TtlOption
+from harness.cli.options import (
+    EngineOption,
+    JsonOption,
+    MaxResultsOption,
+    NoCacheOption,
+    OfflineOption,
+    RefreshOption,
+    ReplayOption,
+    SemanticOption,
+    TtlOption,
+)
 from harness.cli.session import Session, with_session
 from harness.terminal import ExitCode
 
@@ -33,6 +43,17 @@ def research(
             show_default=False,
         ),
     ] = None,
+    semantic: SemanticOption = None,
+    refresh: RefreshOption = False,
+    no_cache: NoCacheOption = False,
+    offline: OfflineOption = None,
+    replay: ReplayOption = None,
+    stale_if_error: Annotated[
+        float | None,
+        typer.Option(
+            "--stale-if-error", metavar="SECONDS", help="If a search fails, take results expired so long ago."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Research a question: plan, search in rounds, and write a report of quotations.
@@ -46,6 +67,8 @@ def research(
       harness research "How does the with statement handle exceptions?" --engine corpus:python-docs
       harness research "what do my notes say about retries" --engine corpus:~/notes --json
       RESEARCH_CACHE=1 harness research "semantic cache false positives"
+      harness research "semantic cache false positives" --offline
+      harness research "semantic cache false positives" --replay run.snapshot
     """
     flags = {
         "engine": engine,
@@ -53,8 +76,11 @@ def research(
         "max_results": max_results,
         "ttl": ttl,
         "research_cache": research_cache,
+        "semantic": semantic,
+        "offline": offline,
+        "stale_if_error": stale_if_error or 0.0,
     }
-    with session.workbench(**flags) as workbench:
+    with session.workbench(refresh=refresh, no_cache=no_cache, replay=replay, **flags) as workbench:
         found = workbench.researcher().run(question)
     if as_json:
         import orjson
@@ -96,6 +122,10 @@ def _summary(found: "Research") -> str:
         lines.append(f"nothing found by {found.engine}; try other words or another --engine")
     where = "the whole research from the cache" if found.research_cache == "hit" else f"{found.cache_hits} cache hits"
     lines.append(f"{len(rounds)} rounds ({found.gathered.stop_reason}); {found.live_calls} live calls, {where}")
+    hits = ", ".join(f"{found.answered.get(how, 0)} {how}" for how in ("exact", "semantic", "stale", "no results"))
+    lines.append(f"hits: {hits}; misses: {found.answered.get('live', 0) + found.answered.get('failed', 0)}")
+    if found.id:
+        lines[-1] += f"; run {found.id}"
     return "\n".join(lines)
 
 
@@ -120,5 +150,7 @@ def _as_json(found: "Research") -> dict[str, Any]:
         "live_calls": found.live_calls,
         "cache_hits": found.cache_hits,
         "research_cache": found.research_cache,
+        "answered": found.answered,
+        "run": found.id or None,
         "report": report.markdown() if report else None,
     }

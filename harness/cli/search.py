@@ -5,9 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import EngineOption, JsonOption, MaxResultsOption, TtlOption
+from harness.cli.options import (
+    EngineOption,
+    JsonOption,
+    MaxResultsOption,
+    NoCacheOption,
+    OfflineOption,
+    RefreshOption,
+    ReplayOption,
+    SemanticOption,
+    TtlOption,
+)
 from harness.cli.session import Session, with_session
-from harness.core.entries import Hit
+from harness.core.entries import Hit, Stale
 from harness.core.freshness import age_in_words
 from harness.core.text import shorten
 from harness.terminal import ExitCode
@@ -26,9 +36,16 @@ def search(
     engine: EngineOption = None,
     max_results: MaxResultsOption = None,
     ttl: TtlOption = None,
+    semantic: SemanticOption = None,
+    refresh: RefreshOption = False,
+    no_cache: NoCacheOption = False,
+    offline: OfflineOption = None,
+    replay: ReplayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search once, through the cache.
+
+    On a miss, a cached search that means the same may answer; `harness cache explain` tells why it does or not.
 
     \b
     Examples:
@@ -36,7 +53,8 @@ def search(
       harness search "descriptor protocol" --engine corpus:python-docs -n 3
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
-    with session.workbench(engine=engine, max_results=max_results, ttl=ttl) as workbench:
+    flags = {"engine": engine, "max_results": max_results, "ttl": ttl, "semantic": semantic, "offline": offline}
+    with session.workbench(refresh=refresh, no_cache=no_cache, replay=replay, **flags) as workbench:
         settings = workbench.settings
         cache = workbench.cache  # opened first: if it cannot be, nothing is asked of the engine
         source = workbench.engine()
@@ -59,8 +77,16 @@ def search(
 
 def _summary(engine: str, answer: "Answer[Results]") -> str:
     count = f"{len(answer.value)} result{'' if len(answer.value) == 1 else 's'}"
-    if isinstance(answer.outcome, Hit):
-        return f"{count} from the cache ({answer.outcome.found}, {age_in_words(answer.outcome.age)}); 0 live calls"
+    outcome = answer.outcome
+    if isinstance(outcome, Hit):
+        told = f"{outcome.found}, {age_in_words(outcome.age)}"
+        if outcome.found == "semantic":
+            told = (
+                f"means the same as {outcome.query!r}, similarity {outcome.similarity:.2f}, {age_in_words(outcome.age)}"
+            )
+        return f"{count} from the cache ({told}); 0 live calls"
+    if isinstance(outcome, Stale) and answer.value == outcome.value:
+        return f"{count} from the cache (stale, {age_in_words(outcome.age)}), because the search failed"
     if not answer.value:
         return f"nothing found by {engine}; try other words"
     return f"{count} from {engine}; 1 live call"
@@ -73,7 +99,9 @@ def _print_json(query: str, engine: str, answer: "Answer[Results]") -> None:
     told: dict[str, Any] = {"query": query, "engine": engine, "outcome": type(outcome).__name__.lower()}
     if isinstance(outcome, Hit):
         told |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
-    told |= {"live_calls": int(not isinstance(outcome, Hit)), "results": answer.value}
+        told["similarity"] = round(outcome.similarity, 4)
+    stale = isinstance(outcome, Stale) and answer.value == outcome.value
+    told |= {"stale": stale, "live_calls": int(not (isinstance(outcome, Hit) or stale)), "results": answer.value}
     typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
 
 

@@ -42,12 +42,16 @@ class Session:
         return loaded
 
     @contextmanager
-    def workbench(self, **flags: Any) -> Iterator[Workbench]:
+    def workbench(
+        self, *, refresh: bool = False, no_cache: bool = False, replay: Path | None = None, **flags: Any
+    ) -> Iterator[Workbench]:
         """Open a workbench by the settings, with progress on the terminal; close it at the end."""
         loaded = self.load(**flags)
         with ProgressBars() as bars:
             bars.visible &= not self.quiet
-            with Workbench(loaded.settings, progress=bars) as workbench:
+            with Workbench(
+                loaded.settings, progress=bars, read=not (refresh or no_cache), write=not no_cache, replay=replay
+            ) as workbench:
                 yield workbench
 
     def tell(self, message: str) -> None:

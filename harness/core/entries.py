@@ -6,7 +6,7 @@ from msgspec import Struct
 
 T = TypeVar("T")
 
-Found: TypeAlias = Literal["exact", "semantic"]
+Found: TypeAlias = Literal["exact", "semantic", "no results"]
 
 
 # `Struct` rather than a dataclass: as immutable, and made in 0.1 µs instead of 1.3 µs on the path of every hit.
@@ -17,6 +17,7 @@ class Entry(Struct, frozen=True, gc=False):
     `text` is what was asked (a query, a task), `payload` the answer in UTF-8. Times are seconds since the epoch.
     `own` holds the columns that only this table has, in their declared order; a look-up reads back the first of them,
     which decide whether the row answers, and neither `embedding` (float32, little-endian) nor `embedder`.
+    `teaches` are the abbreviations that this entry defines, as (short, meaning); they are kept, and go, with it.
     """
 
     key: str
@@ -28,10 +29,21 @@ class Entry(Struct, frozen=True, gc=False):
     own: tuple[Any, ...]
     embedding: bytes | None = None
     embedder: str | None = None
+    teaches: tuple[tuple[str, str], ...] = ()
+
+
+class Neighbour(Struct, frozen=True, gc=False):
+    """An entry near a vector, and the similarity (0..1: cosine, negative ones count as 0) of its own embedding."""
+
+    entry: Entry
+    similarity: float
 
 
 class Hit(Struct, Generic[T], frozen=True, gc=False):
-    """A fresh answer: how it was found, the query it was stored under, similarity (0..1) and age (seconds)."""
+    """A fresh answer: how it was found, the query it was stored under, similarity (0..1) and age (seconds).
+
+    `no results` is an answer, too: the engine said a while ago that there are none, and `value` is empty.
+    """
 
     value: T
     found: Found
@@ -64,3 +76,9 @@ class TableStats(Struct, frozen=True):
     total: int
     oldest: float | None
     newest: float | None
+    indexed: int = 0
+    """Vectors in the index."""
+    tail: int = 0
+    """Vectors that only the rows hold so far."""
+    unembedded: int = 0
+    """Live rows without a vector of the present embedder: they answer to their very words only."""

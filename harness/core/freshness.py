@@ -3,6 +3,8 @@
 A TTL is a lifetime in seconds; `expires_at` is a time in seconds since the epoch. They are never mixed.
 """
 
+import re
+
 from harness.errors import InvalidInput
 
 HOUR = 3_600.0
@@ -15,6 +17,14 @@ MAX_TTL = 100 * 365 * DAY
 
 
 _NUMBERS = (int, float)
+_VOLATILE = re.compile(
+    r"\b(?:latest|newest|most recent|today(?:'s)?|tonight|tomorrow|yesterday|now|nowadays|currently|current|breaking|"
+    r"news|headlines|prices?|stock quote|exchange rate|scores?|standings|weather|forecast|trending|upcoming|"
+    r"at the moment|this (?:week|month|year|morning|evening|weekend|season)|next (?:week|month|game|match|episode)|"
+    r"who is winning|who won)\b",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 def is_expired(expires_at: float, now: float) -> bool:
@@ -44,3 +54,19 @@ def age_in_words(seconds: float) -> str:
     if seconds < 2 * DAY:
         return f"{int(seconds // HOUR)}h ago"
     return f"{int(seconds // DAY)}d ago"
+
+
+def is_volatile(query: str, year: int) -> bool:
+    """Say whether the answer to `query` changes within hours or days: it speaks of now, of prices or scores, or names
+    the current `year` or a later one.
+    """
+    query = query[:10_000]
+    return bool(_VOLATILE.search(query)) or any(int(found) >= year for found in _YEAR.findall(query))
+
+
+def jittered(ttl: float, jitter: float, key: str) -> float:
+    """Shorten `ttl` by up to the share `jitter` (0..1), so that what was stored together does not expire together.
+
+    How much depends on the key alone (a hex digest): the same entry always lives as long.
+    """
+    return ttl * (1.0 - jitter * (int(key[:8], 16) / 0xFFFFFFFF))

@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,13 @@ MAX_TOKENS = 256
 
 _VOCABULARY = Path(__file__).with_name("vocab.txt")
 _WORKERS = min(4, os.cpu_count() or 1)
+
+
+@cache
+def vocabulary() -> frozenset[str]:
+    """Return the whole words of the model's vocabulary, in small letters: correctly written English and names."""
+    words = _VOCABULARY.read_text(encoding="utf-8").split()
+    return frozenset(word for word in words if len(word) > 2 and word.isalpha())
 
 
 class MiniLM:

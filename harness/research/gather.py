@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from harness.cache import Answer, Cache, Results
-from harness.core.entries import Hit
+from harness.core.entries import Miss
 from harness.core.keys import canonical_url
 from harness.core.novelty import novelty
 from harness.core.text import one_line
@@ -121,10 +121,19 @@ def _search_all(
     number: int,
 ) -> list[Answer[Results] | SearchError]:
     """Ask all queries at once; outcomes come in the order of the queries, whichever was answered first."""
+    began = (
+        cache.now
+    )  # whichever search of a round ends first, the others are not answered by it: a run repeats exactly
 
     def search(query: str) -> Answer[Results]:
         return cache.search(
-            query, engine.search, ttl=ttl, max_results=limits.max_results, engine=engine.name, options=engine.options
+            query,
+            engine.search,
+            ttl=ttl,
+            max_results=limits.max_results,
+            engine=engine.name,
+            options=engine.options,
+            before=began,
         )
 
     pool = ThreadPoolExecutor(limits.concurrency, thread_name_prefix="search")
@@ -150,7 +159,7 @@ def _outcome(future: "Future[Answer[Results]]") -> Answer[Results] | SearchError
 def _told(query: str, outcome: Answer[Results] | SearchError) -> Search:
     if isinstance(outcome, SearchError):
         return Search(query, "failed", 0, f"{outcome.code}: {outcome}")
-    return Search(query, "cache" if isinstance(outcome.outcome, Hit) else "live", len(outcome.value))
+    return Search(query, "live" if isinstance(outcome.outcome, Miss) else "cache", len(outcome.value))
 
 
 def _merge(sources: dict[str, Source], outcomes: Sequence[Answer[Results] | SearchError]) -> None:

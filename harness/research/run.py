@@ -1,7 +1,10 @@
 """One research, led from the question to the report."""
 
 import logging
-from typing import Literal, TypeAlias
+import secrets
+import time
+from collections import Counter
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -26,7 +29,9 @@ class Research(Struct, frozen=True):
     """A finished research. Without a report, nothing that answers was found.
 
     `live_calls` counts the searches that the engine itself answered (or failed) in this run, `cache_hits` those that
-    the cache did. With a whole research from the cache, `gathered` tells how it was gathered at the time.
+    the cache did, `answered` both of them by how (`exact`, `semantic`, `stale`, `no results`, `live`, `failed`). With a
+    whole research from the cache, `gathered` tells how it was gathered at the time. `id` names the run; empty when it
+    was not recorded.
     """
 
     plan: Plan
@@ -36,6 +41,8 @@ class Research(Struct, frozen=True):
     live_calls: int
     cache_hits: int
     research_cache: ResearchCacheUse
+    answered: dict[str, int]
+    id: str
 
 
 class Researcher:
@@ -70,7 +77,8 @@ class Researcher:
             EmbeddingError: the embedder failed.
         """
         plan = make_plan(question)
-        gathered, use = self._gathered(plan)
+        cache = self._cache.recording()
+        gathered, use = self._gathered(plan, cache)
         searches = [] if use == "hit" else gathered.searches
         self._progress("reading", 0, 1)
         evidence = find_evidence(plan.question, gathered.sources, self._embedder)
@@ -83,20 +91,46 @@ class Researcher:
             live_calls=sum(search.answered_by != "cache" for search in searches),
             cache_hits=sum(search.answered_by == "cache" for search in searches),
             research_cache=use,
+            answered=dict(Counter(use.how for use in cache.uses)),
+            id=self._record(plan, cache),
         )
 
-    def _gathered(self, plan: Plan) -> tuple[Gathered, ResearchCacheUse]:
+    def _record(self, plan: Plan, cache: Cache) -> str:
+        """Keep what this run was answered with, so that it can be exported and replayed; return the run's id."""
+        if not cache.policy.write:
+            return ""
+        now = cache.now
+        run = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}-{secrets.token_hex(3)}"
+        limits = self._limits
+        record: dict[str, Any] = {
+            "question": plan.question,
+            "engine": self._engine.name,
+            "options": dict(self._engine.options),
+            "max_rounds": limits.max_rounds,
+            "min_novelty": limits.min_novelty,
+            "max_results": limits.max_results,
+            "research_cache": self._keep_research,
+            "uses": sorted(msgspec.to_builtins(cache.uses), key=_place),
+        }
+        try:
+            cache.put_run(run, plan.question, self._engine.name, record)
+        except StoreError as error:
+            log.error("the run is not recorded: %s", error)  # noqa: TRY400 - one line; nothing else is lost
+            return ""
+        return run
+
+    def _gathered(self, plan: Plan, cache: Cache) -> tuple[Gathered, ResearchCacheUse]:
         """Gather through the search cache; with the research cache on, look there first and store there after."""
         if not self._keep_research:
-            return self._gather(plan), "off"
+            return self._gather(plan, cache), "off"
         fingerprint = self._fingerprint()
-        outcome = self._cache.get_research(plan.question, plan.task_type, fingerprint=fingerprint)
+        outcome = cache.get_research(plan.question, plan.task_type, fingerprint=fingerprint)
         if isinstance(outcome, Hit):
             try:
                 return msgspec.json.decode(outcome.value.context, type=Gathered), "hit"
             except msgspec.MsgspecError as error:
                 log.warning("the cached research is unreadable (%s) and will be replaced", error)
-        gathered = self._gather(plan)
+        gathered = self._gather(plan, cache)
         if not gathered.sources or any(search.answered_by == "failed" for search in gathered.searches):
             return gathered, "not stored"  # half a context would pass for the whole one until it expires
         context = ResearchContext(
@@ -105,14 +139,14 @@ class Researcher:
             [round_.novelty for round_ in gathered.rounds],
         )
         try:
-            self._cache.put_research(plan.question, plan.task_type, context, ttl=self._ttl, fingerprint=fingerprint)
+            kept = cache.put_research(plan.question, plan.task_type, context, ttl=self._ttl, fingerprint=fingerprint)
         except StoreError as error:
             log.error("the research is not cached: %s", error)  # noqa: TRY400 - one line; nothing is lost
             return gathered, "not stored"
-        return gathered, "stored"
+        return gathered, "stored" if kept else "not stored"
 
-    def _gather(self, plan: Plan) -> Gathered:
-        return gather(plan, self._cache, self._engine, self._limits, ttl=self._ttl, progress=self._progress)
+    def _gather(self, plan: Plan, cache: Cache) -> Gathered:
+        return gather(plan, cache, self._engine, self._limits, ttl=self._ttl, progress=self._progress)
 
     def _fingerprint(self) -> str:
         """Name everything that decides what is gathered; how a report is written from it does not count."""
@@ -127,3 +161,7 @@ class Researcher:
                 "max_results": limits.max_results,
             }
         )
+
+
+def _place(use: dict[str, str]) -> tuple[str, str]:
+    return use["table"], use["asked"]

@@ -11,7 +11,7 @@ import time
 from msgspec import Struct
 
 from harness.errors import MigrationError
-from harness.stores.tables import RESEARCH, SEARCH, Table
+from harness.stores.tables import BESIDE, RESEARCH, RUNS, SEARCH, UNANSWERED, Table
 
 RECORD = "harness_migrations"
 
@@ -27,8 +27,10 @@ class Migration(Struct, frozen=True):
 
     name: str
     table: Table
-    needs: tuple[str, ...]
-    fill: dict[str, str]
+    needs: tuple[str, ...] = ()
+    fill: dict[str, str] = {}
+    beside: tuple[str, ...] = ()
+    """Statements that make what stands beside the table."""
 
 
 _COMMON_FILL = {
@@ -40,30 +42,28 @@ _COMMON_FILL = {
     "embedder": "{embedder}",
 }
 
+_SEARCH_NEEDS = ("key", "query", "results")
+_SEARCH_FILL = _COMMON_FILL | {
+    # What wrote the files without these columns asked DuckDuckGo, for 10 results unless told otherwise.
+    "engine": "coalesce({engine}, 'ddgs')",
+    "options": "coalesce({options}, '{{}}')",
+    "max_results": f"coalesce({{max_results}}, max(10, {_COUNT}))",
+}
+_RESEARCH_NEEDS = ("key", "task", "task_type", "context")
+_RESEARCH_FILL = _COMMON_FILL | {
+    "search_rounds": "coalesce({search_rounds}, '[]')",
+    "novelty_scores": "coalesce({novelty_scores}, '[]')",
+    "fingerprint": "coalesce({fingerprint}, '')",
+}
+
 MIGRATIONS = (
-    Migration(
-        "0001-search-cache",
-        SEARCH,
-        needs=("key", "query", "results"),
-        fill=_COMMON_FILL
-        | {
-            # What wrote the files without these columns asked DuckDuckGo, for 10 results unless told otherwise.
-            "engine": "coalesce({engine}, 'ddgs')",
-            "options": "coalesce({options}, '{{}}')",
-            "max_results": f"coalesce({{max_results}}, max(10, {_COUNT}))",
-        },
-    ),
-    Migration(
-        "0002-research-cache",
-        RESEARCH,
-        needs=("key", "task", "task_type", "context"),
-        fill=_COMMON_FILL
-        | {
-            "search_rounds": "coalesce({search_rounds}, '[]')",
-            "novelty_scores": "coalesce({novelty_scores}, '[]')",
-            "fingerprint": "coalesce({fingerprint}, '')",
-        },
-    ),
+    Migration("0001-search-cache", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL),
+    Migration("0002-research-cache", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
+    # seq, for look-ups by meaning: what was written since
+    Migration("0003-search-cache-seq", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL, BESIDE),
+    Migration("0004-research-cache-seq", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
+    Migration("0005-unanswered-searches", UNANSWERED),
+    Migration("0006-research-runs", RUNS),
 )
 
 
@@ -100,6 +100,8 @@ def migrate(connection: sqlite3.Connection) -> None:
             connection.execute(f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)")
             found = connection.execute(f"SELECT 1 FROM {RECORD} WHERE name = ?", (migration.name,)).fetchone()
             if not found:
+                for statement in migration.beside:
+                    connection.execute(statement)
                 _rebuild(connection, migration)
                 connection.execute(f"INSERT INTO {RECORD} VALUES (?, ?)", (migration.name, time.time()))
 
@@ -113,14 +115,16 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration) -> None:
             "choose another file with --db or --data-dir"
         )
     # A column that is not ours may be somebody's work: then the old table stays, under another name.
-    foreign = bool(old.keys() - set(table.columns))
+    foreign = bool(old.keys() - {"seq", *table.columns})
     aside = _free_name(connection, f"{table.name}_{'kept' if foreign else 'old'}")
     if old:
         connection.execute(f"ALTER TABLE {table.name} RENAME TO {aside}")
-        for (index,) in connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?", (aside,)
+        for kind, name in connection.execute(
+            "SELECT type, name FROM sqlite_master WHERE type IN ('index', 'trigger') AND sql IS NOT NULL "
+            "AND tbl_name = ?",
+            (aside,),
         ).fetchall():
-            connection.execute(f'DROP INDEX "{index.replace(chr(34), chr(34) * 2)}"')
+            connection.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
     for statement in table.schema:
         connection.execute(statement)
     if old:

@@ -1,15 +1,24 @@
 """The `Store` on SQLite: one file, any number of threads and processes."""
 
 import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from harness.core.entries import Entry, TableStats
+from harness.core.entries import Entry, Neighbour, TableStats
+from harness.errors import StoreError
+from harness.ports import Vectors
+from harness.stores import checks
 from harness.stores.connections import Connections, Handle
-from harness.stores.tables import OWN_START, TABLES
+from harness.stores.tables import ABBREVIATIONS, OWN_START, TABLES, USES
+from harness.stores.vectors import TAIL_LIMIT, Scope, VectorSearch
 
 BUSY_SECONDS = 30.0
+SCAN_BATCH = 500
+_MAX_BOUND = 500
 SWEEP_BATCH = 1_000
 """Rows that one write deletes at the most, so that no writer holds the lock for long."""
 
@@ -25,10 +34,11 @@ class SqliteStore:
         StoreError: if the file cannot be opened (`MigrationError`, `StoreBusy` where that is the reason).
     """
 
-    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS, tail_limit: int = TAIL_LIMIT) -> None:
         self.path = path
         self._connections = Connections(path, busy_seconds)
         self._connections.handle()
+        self.vectors = VectorSearch(self._connections, path.with_name(f"{path.name}.chroma"), tail_limit=tail_limit)
 
     def get(self, table: str, tenant: str, key: str) -> Entry | None:
         """See `Store.get`."""
@@ -56,8 +66,117 @@ class SqliteStore:
             if sweep_before is not None:
                 _sweep_batch(connection, table, sweep_before)
             connection.execute(declared.upsert, values)
+            connection.execute(
+                f"DELETE FROM {ABBREVIATIONS} WHERE tenant = ? AND source = ? AND key = ?", (tenant, table, entry.key)
+            )
+            connection.executemany(
+                f"INSERT OR IGNORE INTO {ABBREVIATIONS} VALUES (?, ?, ?, ?, ?, ?)",
+                [(tenant, short.casefold(), short, long, table, entry.key) for short, long in entry.teaches],
+            )
 
         self._connections.write(write)
+
+    def nearest(
+        self, table: str, tenant: str, scope: tuple[str, ...], vector: Vectors, *, embedder: str, k: int, now: float
+    ) -> list[Neighbour]:
+        """See `Store.nearest`. Each similarity is computed from the row, whatever the index said."""
+        found: list[Neighbour] = []
+        for keys in self.vectors.nearest(Scope(table, tenant, scope, embedder), vector, k):
+            found += self._checked(table, tenant, keys, vector, embedder, now)
+            if len(found) >= k:
+                break
+        return sorted(found, key=lambda each: (-each.similarity, each.entry.key))[:k]
+
+    def _checked(
+        self, table: str, tenant: str, keys: Sequence[str], vector: Vectors, embedder: str, now: float
+    ) -> list[Neighbour]:
+        """Return those of the rows that are there, not expired, and of this embedder, with their own similarities."""
+        import numpy as np
+
+        found = []
+        for start in range(0, len(keys), _MAX_BOUND):
+            part = keys[start : start + _MAX_BOUND]
+            marks = ", ".join("?" * len(part))
+            condition = f"tenant = ? AND key IN ({marks}) AND expires_at > ? AND embedder = ?"
+            sql = f"{TABLES[table].select_whole} WHERE {condition}"
+            for row in self._all(sql, (tenant, *part, now, embedder)):
+                entry = _whole(row)
+                if entry.embedding is not None and len(entry.embedding) == 4 * len(vector):
+                    similarity = float(np.frombuffer(entry.embedding, np.float32) @ vector)
+                    found.append(Neighbour(entry, min(1.0, max(0.0, similarity))))
+        return found
+
+    def scan(self, table: str, tenant: str) -> Iterator[Entry]:
+        """See `Store.scan`; in batches, so that a large table never stands in memory."""
+        declared = TABLES[table]
+        since = 0
+        sql = (
+            f"SELECT seq, {', '.join(declared.columns)} FROM {table} "
+            f"WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT {SCAN_BATCH}"
+        )
+        while rows := self._all(sql, (tenant, since)):
+            yield from (_whole(row[1:]) for row in rows)
+            since = rows[-1][0]
+
+    def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
+        """See `Store.embed`. The row is written anew, so that every process notices."""
+        declared = TABLES[table]
+
+        def write(connection: sqlite3.Connection) -> None:
+            row = connection.execute(f"{declared.select_whole} WHERE tenant = ? AND key = ?", (tenant, key)).fetchone()
+            if row:
+                connection.execute(declared.upsert, (*map(_text, row[:-2]), embedding, embedder))
+
+        self._connections.write(write)
+
+    def delete(self, table: str, tenant: str, keys: Sequence[str]) -> int:
+        """See `Store.delete`."""
+        sql = f"DELETE FROM {TABLES[table].name} WHERE tenant = ? AND key = ?"
+        values = [(tenant, key) for key in keys]
+        return self._connections.write(lambda connection: connection.executemany(sql, values).rowcount) if values else 0
+
+    def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
+        """See `Store.meanings`."""
+        marks = ", ".join("?" * len(shorts))
+        sql = f"SELECT written, meaning FROM {ABBREVIATIONS} WHERE tenant = ? AND short IN ({marks})"
+        return [
+            (_text(short), _text(long)) for short, long in self._all(sql, (tenant, *(s.casefold() for s in shorts)))
+        ]
+
+    def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
+        """See `Store.count`."""
+        sql = (
+            f"INSERT INTO {USES} VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (tenant, day, what) DO UPDATE SET times = times + excluded.times"
+        )
+        values = [(tenant, day, what, number) for what, number in times.items()]
+        self._connections.write(lambda connection: connection.executemany(sql, values))
+
+    def counted(self, tenant: str) -> dict[str, int]:
+        """See `Store.counted`."""
+        rows = self._all(f"SELECT what, sum(times) FROM {USES} WHERE tenant = ? GROUP BY what", (tenant,))
+        return {_text(what): times for what, times in rows}
+
+    @contextmanager
+    def turn(self, name: str, wait: float) -> Iterator[bool]:
+        """See `Store.turn`: a lock on a file, which the system lets go of when the process dies."""
+        from filelock import FileLock, Timeout
+
+        folder = self.path.with_name(f"{self.path.name}.turns")
+        try:
+            folder.mkdir(exist_ok=True)
+            lock = FileLock(folder / f"{sha256(name.encode()).hexdigest()[:32]}.lock", timeout=wait, poll_interval=0.02)
+            lock.acquire()
+        except Timeout:
+            yield False
+            return
+        except OSError as error:
+            raise StoreError(f"cannot lock {folder} ({error}); check its permissions and the disk") from error
+        try:
+            yield True
+        finally:
+            Path(lock.lock_file).unlink(missing_ok=True)  # whoever waits on it looks the answer up before computing
+            lock.release()
 
     def touch(self, table: str, tenant: str, key: str, now: float) -> None:
         """See `Store.touch`."""
@@ -79,13 +198,39 @@ class SqliteStore:
             self._connections.run(partial(_fetch, statement, ()))
         return deleted
 
-    def stats(self, table: str, now: float) -> TableStats:
+    def stats(self, table: str, now: float, embedder: str = "") -> TableStats:
         """See `Store.stats`."""
+        indexed, tail = self.vectors.counts(table)
+        unembedded = f"SELECT count(*) FROM {TABLES[table].name} WHERE expires_at > ? AND embedder IS NOT ?"
         sql = (
             "SELECT count(*) FILTER (WHERE expires_at > ?1), count(*) FILTER (WHERE expires_at <= ?1), count(*), "
             f"min(created_at), max(created_at) FROM {TABLES[table].name}"
         )
-        return TableStats(table, *self._connections.run(partial(_fetch, sql, (now,))))
+        live, expired, total, oldest, newest = self._connections.run(partial(_fetch, sql, (now,)))
+        missing = self._connections.run(partial(_fetch, unembedded, (now, embedder)))[0] if embedder else 0
+        return TableStats(table, live, expired, total, oldest, newest, indexed, tail, missing)
+
+    def verify(self, *, repair: bool) -> list[str]:
+        """See `Store.verify`."""
+        problems = checks.file_problems(self._all)
+        for table in TABLES.values():
+            unusable = checks.unusable_rows(table, self._all)
+            problems += [f"{table.name}: row {seq}: {reason}" for seq, reason in unusable]
+            damaged = checks.damaged_embeddings(table, self._all)
+            problems += [f"{table.name}: row {seq}: its embedding is damaged" for seq in damaged]
+            if repair:
+                delete = f"DELETE FROM {table.name} WHERE seq = ?"
+                forget = f"UPDATE {table.name} SET embedding = NULL, embedder = NULL WHERE seq = ?"
+                self._execute_many(delete, [(seq,) for seq, _ in unusable])
+                self._execute_many(forget, [(seq,) for seq in damaged])
+        lost = self.vectors.lost()
+        if lost and repair:
+            self.vectors.rebuild()
+        return problems + [f"the vector index has lost {name}" for name in lost]
+
+    def reindex(self) -> int:
+        """See `Store.reindex`; scopes small enough to be scanned are left out of it."""
+        return sum(self.vectors.rebuild().values())
 
     def size(self) -> int:
         """See `Store.size`; the write-ahead log counts."""
@@ -94,11 +239,27 @@ class SqliteStore:
 
     def close(self) -> None:
         """See `Store.close`: what another thread is doing is finished first. A later call opens again."""
+        self.vectors.close()
         self._connections.reopen()
+
+    def _execute_many(self, sql: str, values: list[tuple[Any, ...]]) -> None:
+        if values:
+            self._connections.write(lambda connection: connection.executemany(sql, values))
+
+    def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        return self._connections.run(lambda handle: handle.connection.execute(sql, values).fetchall())
 
 
 def _fetch(sql: str, values: tuple[Any, ...], handle: Handle) -> Any:
     return handle.connection.execute(sql, values).fetchone()
+
+
+def _whole(row: tuple[Any, ...]) -> Entry:
+    """Make an entry of a row with every column, in the order of `Table.columns`."""
+    key, text, *own = map(_text, (row[1], row[2], *row[4:-5]))
+    embedding = row[-2] if type(row[-2]) is bytes else None
+    created_at, expires_at, last_used_at = row[-5:-2]
+    return Entry(key, text, row[3], created_at, expires_at, last_used_at, tuple(own), embedding, _text(row[-1]))
 
 
 def _text(value: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from functools import cached_property
 
-COMMON_BEFORE = ("tenant TEXT NOT NULL", "key TEXT NOT NULL")
+COMMON_BEFORE = ("seq INTEGER PRIMARY KEY AUTOINCREMENT", "tenant TEXT NOT NULL", "key TEXT NOT NULL")
+"""`seq` grows with every row written and is never given twice: what is newer than one has seen has a higher one."""
 COMMON_AFTER = (
     "created_at REAL NOT NULL",
     "expires_at REAL NOT NULL",
@@ -17,10 +18,13 @@ OWN_START = 5
 class Table:
     """A cache table: `text` names the column of what was asked, `payload` that of the answer; `own` are the columns
     that only this table has, as SQL declarations (`"engine TEXT NOT NULL"`). The first `decisive` of these are read on
-    every look-up, because they decide whether the row answers; the others only tell where it came from.
+    every look-up, because they decide whether the row answers; the others only tell where it came from. Rows are
+    compared by meaning only where the `scope` columns are equal.
     """
 
-    def __init__(self, name: str, *, text: str, payload: str, own: tuple[str, ...], decisive: int) -> None:
+    def __init__(
+        self, name: str, *, text: str, payload: str, own: tuple[str, ...], decisive: int, scope: tuple[str, ...]
+    ) -> None:
         self.name = name
         self.text = text
         self.payload = payload
@@ -28,22 +32,32 @@ class Table:
         self.own_names = tuple(column.split()[0] for column in own)
         self.decisive = self.own_names[:decisive]
         self.decides_by_text = any("TEXT" in column for column in own[:decisive])
+        self.scope = scope
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column's name, in the order of the schema."""
+        """Every column's name but `seq`, in the order of the schema."""
         return ("tenant", "key", self.text, self.payload, *self.own_names, *(c.split()[0] for c in COMMON_AFTER))
 
     @property
     def schema(self) -> tuple[str, ...]:
-        """The statements that create the table and its index. The primary key begins with the tenant."""
+        """The statements that create the table, its indexes and its trigger. The unique key begins with the tenant."""
         asked = (f"{self.text} TEXT NOT NULL", f"{self.payload} TEXT NOT NULL")
-        body = ",\n    ".join((*COMMON_BEFORE, *asked, *self.own, *COMMON_AFTER, "PRIMARY KEY (tenant, key)"))
+        body = ",\n    ".join((*COMMON_BEFORE, *asked, *self.own, *COMMON_AFTER, "UNIQUE (tenant, key)"))
         return (
             f"CREATE TABLE {self.name} (\n    {body}\n)",
             # covers what `stats` asks, so that a count never reads the rows
             f"CREATE INDEX {self.name}_expires_at ON {self.name} (expires_at, created_at)",
+            # ends, as every index does, with seq: the newest rows of one scope are one range of it
+            f"CREATE INDEX {self.name}_scope ON {self.name} (tenant, {', '.join(self.scope)}, embedder)",
+            f"CREATE TRIGGER {self.name}_forget AFTER DELETE ON {self.name} BEGIN DELETE FROM {ABBREVIATIONS} "
+            f"WHERE tenant = OLD.tenant AND source = '{self.name}' AND key = OLD.key; END",
         )
+
+    @cached_property
+    def in_scope(self) -> str:
+        """The condition that tells the rows of one scope; binds tenant, the scope's values, embedder."""
+        return " AND ".join(f"{column} = ?" for column in ("tenant", *self.scope, "embedder"))
 
     @cached_property
     def select(self) -> str:
@@ -52,15 +66,20 @@ class Table:
         return f"SELECT {', '.join((*fields, *self.decisive))} FROM {self.name} WHERE tenant = ? AND key = ?"
 
     @cached_property
-    def upsert(self) -> str:
-        """Insert or replace one row; values are bound in the order of `columns`."""
-        values = ", ".join("?" * len(self.columns))
-        updates = ", ".join(f"{name} = excluded.{name}" for name in self.columns[2:])
-        return (
-            f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES ({values}) "
-            f"ON CONFLICT (tenant, key) DO UPDATE SET {updates}"
-        )
+    def select_whole(self) -> str:
+        """Read every column in the order of `columns`, for a condition to follow."""
+        return f"SELECT {', '.join(self.columns)} FROM {self.name}"
 
+    @cached_property
+    def upsert(self) -> str:
+        """Insert or replace one row, under a new `seq`; values are bound in the order of `columns`."""
+        values = ", ".join("?" * len(self.columns))
+        return f"INSERT OR REPLACE INTO {self.name} ({', '.join(self.columns)}) VALUES ({values})"
+
+
+ABBREVIATIONS = "harness_abbreviations"
+INDEXES = "harness_vector_indexes"
+USES = "harness_uses"
 
 SEARCH = Table(
     "search_cache",
@@ -68,6 +87,7 @@ SEARCH = Table(
     payload="results",
     own=("max_results INTEGER NOT NULL", "engine TEXT NOT NULL", "options TEXT NOT NULL"),
     decisive=1,
+    scope=("engine", "options"),
 )
 RESEARCH = Table(
     "research_cache",
@@ -80,5 +100,36 @@ RESEARCH = Table(
         "fingerprint TEXT NOT NULL",
     ),
     decisive=2,
+    scope=("task_type", "fingerprint"),
 )
-TABLES = {table.name: table for table in (SEARCH, RESEARCH)}
+UNANSWERED = Table(
+    "unanswered_searches",
+    text="query",
+    payload="reason",
+    own=("engine TEXT NOT NULL", "options TEXT NOT NULL"),
+    decisive=0,
+    scope=("engine", "options"),
+)
+RUNS = Table(
+    "research_runs",
+    text="question",
+    payload="record",
+    own=("engine TEXT NOT NULL",),
+    decisive=0,
+    scope=("engine",),
+)
+TABLES = {table.name: table for table in (SEARCH, RESEARCH, UNANSWERED, RUNS)}
+
+BESIDE = (
+    # what cached texts teach; goes with the row that taught it, by that table's trigger
+    f"CREATE TABLE {ABBREVIATIONS} (tenant TEXT NOT NULL, short TEXT NOT NULL, written TEXT NOT NULL, "
+    "meaning TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL, "
+    "PRIMARY KEY (tenant, short, source, key, meaning)) WITHOUT ROWID",
+    f"CREATE INDEX {ABBREVIATIONS}_source ON {ABBREVIATIONS} (tenant, source, key)",
+    # how far each collection of the vector index reaches, and which generation of it is meant
+    f"CREATE TABLE {INDEXES} (name TEXT PRIMARY KEY, generation TEXT NOT NULL, upto INTEGER NOT NULL)",
+    # how often what happened, by day
+    f"CREATE TABLE {USES} (tenant TEXT NOT NULL, day TEXT NOT NULL, what TEXT NOT NULL, times INTEGER NOT NULL, "
+    "PRIMARY KEY (tenant, day, what)) WITHOUT ROWID",
+)
+"""The tables that are no cache tables."""

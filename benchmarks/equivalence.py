@@ -1,0 +1,223 @@
+"""May the answer to one question be served for another? `python -m benchmarks.equivalence --pairs DIR`.
+
+Every labelled set is halved so that no text is in both halves (pairs that share texts stay together; a hash decides).
+What can be fitted is fitted on one half, everything is measured on the other: the share of same questions that is
+served, the share of different ones that is served, wrongly, and the precision of what is served, with 95 % intervals.
+`benchmarks.rules` says what each contender does; all see the same MiniLM vectors.
+"""
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+from msgspec import structs
+from tabulate import tabulate
+
+from benchmarks.embeddings import RememberedEmbedder
+from benchmarks.pairs import LOOSE, MOST_WRONG, Pair, halves, present, topic_pairs
+from benchmarks.rows import at_least, say
+from benchmarks.rules import OURS, Flags, Judged, Thresholds, calibrate, cosine_as_often_wrong, judge, served_by_all
+from harness.core.calibration import interval
+
+LIMITS_FROM = "qqp"
+"""The set whose fitted thresholds judge what has no calibration half of its own."""
+
+SIX = (
+    ("RAG best practices", "retrieval-augmented generation tips", True),
+    ("best practices for rag pipelines", "rag pipeline best practices", True),
+    ("GitHub API rate limits", "github rest api rate limit", True),
+    ("python 3.11 release date", "python 3.12 release date", False),
+    ("population of france 2023", "population of france 2024", False),
+    ("how to enable ipv6 on linux", "how to disable ipv6 on linux", False),
+)
+"""Pairs that every semantic cache should get right, and whether one answers the other."""
+
+NEAR = 0.85
+"""The cosine from which a veto is likely to decide: what is less alike is mostly refused anyway."""
+
+_SHARES = ("same served", "different served", "precision")
+
+
+def measure(judged: Judged, served: Mapping[str, Flags]) -> dict[str, dict[str, Any]]:
+    """Return for each contender the three shares with their intervals, and `x cosine`: same questions served, compared
+    with the best cosine cut, chosen in hindsight, that serves no more different ones. So a cosine rule has at most 1.
+    """
+    same, different = int(judged.same.sum()), int((~judged.same).sum())
+    told: dict[str, dict[str, Any]] = {}
+    for name, flags in served.items():
+        right, wrong = int((flags & judged.same).sum()), int((flags & ~judged.same).sum())
+        counts = ((right, same), (wrong, different), (right, right + wrong))
+        told[name] = dict(zip(_SHARES, (structs.asdict(interval(*count)) for count in counts), strict=True))
+        reached = int((judged.similarity[judged.same] >= cosine_as_often_wrong(judged, wrong)).sum())
+        told[name] |= {"wrong": wrong, "x cosine": right / reached if reached else None}
+    return told
+
+
+def veto_rows(judged: Judged) -> dict[str, dict[str, tuple[int, int]]]:
+    """Count for each guard the pairs that it vetoed, and how many of them really differ: of all, of those that are at
+    least `NEAR` alike, and of those that no other guard vetoed.
+    """
+    found: dict[str, dict[str, list[bool]]] = {}
+    for pair, decision in zip(judged.pairs, judged.decisions, strict=True):
+        failed = [verdict.guard for verdict in decision.verdicts if not verdict.passed]
+        for guard in failed:
+            row = found.setdefault(guard, {"vetoed": [], "near": [], "alone": []})
+            row["vetoed"].append(not pair.same)
+            if pair.similarity >= NEAR:
+                row["near"].append(not pair.same)
+            if len(failed) == 1:
+                row["alone"].append(not pair.same)
+    return {
+        guard: {which: (len(differ), sum(differ)) for which, differ in row.items()}
+        for guard, row in sorted(found.items())
+    }
+
+
+def _compare(folder: Path, embedder: RememberedEmbedder, limit: int | None, dump: Path | None) -> dict[str, Any]:
+    """Measure every set; return all figures. `dump` gets what our rule says of the calibration halves."""
+    told: dict[str, Any] = {"sets": {}, "vetoes": {}}
+    fitted: dict[str, Thresholds] = {}
+    names = present(folder)
+    if dump:
+        dump.write_bytes(b"")
+    for name in (each for each in names if each in MOST_WRONG):
+        halved = halves(folder, name, embedder, limit)
+        start = time.perf_counter()
+        calibration, held_out = judge(halved.calibration), judge(halved.held_out)
+        number, took = len(calibration.pairs) + len(held_out.pairs), time.perf_counter() - start
+        say(f"{name}: {number:,} pairs judged, {1e6 * took / max(1, number):.0f} µs each")
+        fitted[name] = calibrate(calibration, MOST_WRONG[name])
+        if dump:
+            _append(dump, name, calibration)
+        served = served_by_all(held_out, fitted[name], f"{MOST_WRONG[name]:.1%} wrong")
+        told["sets"][name] = {
+            "same": int(held_out.same.sum()),
+            "different": int((~held_out.same).sum()),
+            "left out": halved.left_out,
+            "thresholds": asdict(fitted[name]),
+            "rules": measure(held_out, served),
+        }
+        told["vetoes"][name] = veto_rows(held_out)
+    if LOOSE in names:
+        told["topics"] = _topics(topic_pairs(folder, embedder, limit), fitted.get(LIMITS_FROM))
+    told["six"] = _six(embedder, fitted.get(LIMITS_FROM))
+    return told
+
+
+def _topics(pairs: Sequence[Pair], fitted: Thresholds | None) -> dict[str, Any]:
+    judged = judge(pairs)
+    served = served_by_all(judged, fitted, f"{LIMITS_FROM}'s {MOST_WRONG[LIMITS_FROM]:.0%} wrong")
+    return {
+        "same": int(judged.same.sum()),
+        "different": int((~judged.same).sum()),
+        "rules": measure(judged, served),
+        "vetoes": veto_rows(judged),
+    }
+
+
+def _six(embedder: RememberedEmbedder, fitted: Thresholds | None) -> dict[str, Any]:
+    texts = [text for one, other, _ in SIX for text in (one, other)]
+    vectors = embedder.embed(texts)
+    cosines = [float(vectors[2 * number] @ vectors[2 * number + 1]) for number in range(len(SIX))]
+    judged = judge([Pair(one, other, same, cosine) for (one, other, same), cosine in zip(SIX, cosines, strict=True)])
+    served = served_by_all(judged, fitted, f"{LIMITS_FROM}'s {MOST_WRONG[LIMITS_FROM]:.0%} wrong")
+    return {"cosine": cosines, "served": {name: flags.tolist() for name, flags in served.items()}}
+
+
+def _append(dump: Path, name: str, judged: Judged) -> None:
+    with dump.open("ab") as file:
+        for pair, decision in zip(judged.pairs, judged.decisions, strict=True):
+            vetoes = [[each.guard, each.reason] for each in decision.verdicts if not each.passed]
+            line = asdict(pair) | {"set": name, "score": decision.score, "accepted": decision.accepted}
+            file.write(orjson.dumps(line | {"vetoes": vetoes}) + b"\n")  # orjson writes -inf as null
+
+
+def _show(told: dict[str, Any]) -> None:
+    for name, each in told["sets"].items():
+        print(
+            f"{name}, held-out half: {each['same']:,} pairs of the same question, {each['different']:,} of different "
+            f"ones ({each['left out']} equal texts in the whole set left out)\n"
+        )
+        print(_table(each["rules"]), end="\n\n")
+        print(_vetoes(told["vetoes"][name]), end="\n\n")
+    if topics := told.get("topics"):
+        print(
+            f"{LOOSE}, NOT a same-answer set: {topics['same']:,} pairs of queries for one topic, and "
+            f"{topics['different']:,} of the most\nsimilar queries of different topics; whole set, pairs share "
+            "queries, so the intervals are too narrow\n"
+        )
+        print(_table(topics["rules"], first=("one topic served", "two topics served")), end="\n\n")
+        print(_vetoes(topics["vetoes"]), end="\n\n")
+    _show_six(told["six"])
+
+
+def _table(rules: dict[str, dict[str, Any]], first: Sequence[str] = _SHARES[:2]) -> str:
+    rows = [
+        (
+            name,
+            *(_percent(each[share]) for share in _SHARES),
+            f"{each['wrong']:,}",
+            "" if each["x cosine"] is None else f"{each['x cosine']:.2f}",
+        )
+        for name, each in rules.items()
+    ]
+    headers = ("%, 95 % interval", *first, _SHARES[2], "wrong", "x cosine")
+    return tabulate(rows, headers=headers, colalign=("left", *["right"] * 5), disable_numparse=True)
+
+
+def _percent(each: dict[str, float]) -> str:
+    share, low, high = (100 * each[key] for key in ("share", "low", "high"))
+    digits = 2 if share < 10 else 1
+    return f"{share:.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
+
+
+def _vetoes(guards: dict[str, dict[str, tuple[int, int]]]) -> str:
+    if not guards:
+        return "no guard vetoed anything"
+    rows = [
+        (guard, *(cell for counted in each.values() for cell in _precision(*counted))) for guard, each in guards.items()
+    ]
+    headers = ("guard", "vetoed", "different", "%", f"cosine >= {NEAR}", "different", "%", "no other", "different", "%")
+    return tabulate(rows, headers=headers, colalign=("left", *["right"] * 9), disable_numparse=True)
+
+
+def _precision(vetoed: int, different: int) -> tuple[str, str, str]:
+    return f"{vetoed:,}", f"{different:,}", f"{100 * different / vetoed:.0f}" if vetoed else ""
+
+
+def _show_six(six: dict[str, Any]) -> None:
+    for number, ((one, other, same), cosine) in enumerate(zip(SIX, six["cosine"], strict=True), start=1):
+        print(f"{number}  {'reuse' if same else 'never'}  cosine {cosine:.2f}  {one} / {other}")
+    rows = []
+    for name, flags in six["served"].items():
+        answers = zip(flags, SIX, strict=True)
+        told = [("served" if flag else "no") + ("" if flag is same else " !") for flag, (_, _, same) in answers]
+        rows.append((name, *told, f"{sum('!' not in each for each in told)} of {len(SIX)}"))
+    headers = ("(! = wrong)", *(str(number + 1) for number in range(len(SIX))), "right")
+    print(f"\n{tabulate(rows, headers=headers, disable_numparse=True)}")
+
+
+def main() -> None:
+    """Run the benchmark that the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.equivalence", description=__doc__)
+    parser.add_argument("--pairs", type=Path, metavar="DIR", required=True, help="folder of the labelled pairs")
+    parser.add_argument("--limit", type=at_least(1), metavar="N", help="at most N pairs of each set")
+    parser.add_argument("--cache", type=Path, metavar="FILE", help=".npz file that keeps the vectors between runs")
+    parser.add_argument(
+        "--dump", type=Path, metavar="FILE", help=f"write what {OURS} says of every calibration pair (JSON lines)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    told = _compare(arguments.pairs, RememberedEmbedder(arguments.cache), arguments.limit, arguments.dump)
+    if arguments.json:
+        print(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY).decode())
+    else:
+        _show(told)
+
+
+if __name__ == "__main__":
+    main()

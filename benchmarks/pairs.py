@@ -1,0 +1,162 @@
+"""Labelled pairs of questions: read from a folder, halved so that no text is in both halves, measured by MiniLM.
+
+The folder holds `qqp`, `paws` and `medical` (.jsonl.gz; fields a, b, label; 1 = the same question) and `robust_uqv`
+(topic, query: what people typed for one need). It is no part of this project; a set that is absent is said to be.
+"""
+
+import gzip
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from benchmarks.embeddings import RememberedEmbedder
+from benchmarks.rows import say
+from harness.core.keys import normalise
+
+MOST_WRONG = {"qqp": 0.01, "paws": 0.03, "medical": 0.005}
+"""The sets that say which pairs are the same question, and the share of the others that may be served (0..1)."""
+
+LOOSE = "robust_uqv"
+"""Queries for one need are looser than that: they share a topic, and an answer to one may not answer the other."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two texts, their similarity (cosine, -1..1), and whether they are the same question (in `LOOSE`, one topic)."""
+
+    a: str
+    b: str
+    same: bool
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Halves:
+    """One set, halved: on `calibration` a rule may be fitted, `held_out` measures it. `left_out` pairs are equal
+    texts, which an exact look-up answers.
+    """
+
+    name: str
+    calibration: list[Pair]
+    held_out: list[Pair]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class _Unmeasured:
+    a: str
+    b: str
+    same: bool
+
+
+def read_lines(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a gzipped JSON-lines file.
+
+    Raises:
+        SystemExit: if there is no such file.
+    """
+    if not file.is_file():
+        sys.exit(f"error: no such file: {file}; this data is not part of the project, name your copy of it")
+    with gzip.open(file, "rb") as lines:
+        yield from map(orjson.loads, lines)
+
+
+def present(folder: Path) -> list[str]:
+    """Return the names of the sets that `folder` holds, and say which are absent.
+
+    Raises:
+        SystemExit: if there is none.
+    """
+    names = [*MOST_WRONG, LOOSE]
+    found = [name for name in names if _file(folder, name).is_file()]
+    if not found:
+        wanted = ", ".join(_file(folder, name).name for name in names)
+        sys.exit(f"error: none of {wanted} is in {folder}; this data is not part of the project, name your copy of it")
+    for name in sorted(set(names) - set(found)):
+        say(f"absent, so not measured: {_file(folder, name)}")
+    return found
+
+
+def halves(folder: Path, name: str, embedder: RememberedEmbedder, limit: int | None) -> Halves:
+    """Read a set of `MOST_WRONG`, at most `limit` pairs of it, and halve it.
+
+    Pairs that share a text, directly or through others, are in the same half; the half is decided by a hash.
+    """
+    pairs = [_Unmeasured(row["a"], row["b"], row["label"] == 1) for row in read_lines(_file(folder, name))]
+    different = [pair for pair in pairs if normalise(pair.a) != normalise(pair.b)]
+    groups = _Groups()  # of all pairs, so that a limit moves none to the other half
+    for pair in different:
+        groups.join(normalise(pair.a), normalise(pair.b))
+    chosen = sorted(different, key=lambda pair: _digest(f"{pair.a}\0{pair.b}"))[:limit]
+    sides: tuple[list[Pair], list[Pair]] = ([], [])
+    for pair in _measured(chosen, embedder):
+        sides[groups.of(normalise(pair.a))[-1] % 2].append(pair)
+    return Halves(name, *sides, left_out=len(pairs) - len(different))
+
+
+def topic_pairs(folder: Path, embedder: RememberedEmbedder, limit: int | None) -> list[Pair]:
+    """Pair the queries of `LOOSE`: each two of one topic (`same`), and each query with the most similar one of another
+    topic. `limit` bounds the queries.
+    """
+    rows = [(row["topic"], row["query"]) for row in read_lines(_file(folder, LOOSE))][:limit]
+    queries = list({(topic, normalise(query)): (topic, query) for topic, query in rows}.values())
+    texts = [query for _, query in queries]
+    embedder.prepare(texts)
+    vectors = embedder.embed(texts)
+    topics = np.array([topic for topic, _ in queries])
+    pairs = [
+        _Unmeasured(texts[one], texts[other], same=True)
+        for one, other in combinations(range(len(texts)), 2)
+        if topics[one] == topics[other] and normalise(texts[one]) != normalise(texts[other])
+    ]
+    nearest = np.where(topics[:, None] == topics[None, :], -np.inf, vectors @ vectors.T).argmax(axis=1)
+    near = {(min(one, int(other)), max(one, int(other))) for one, other in enumerate(nearest)}
+    pairs += [_Unmeasured(texts[one], texts[other], same=False) for one, other in sorted(near)]
+    return _measured(pairs, embedder)
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.jsonl.gz"
+
+
+def _measured(pairs: Sequence[_Unmeasured], embedder: RememberedEmbedder) -> list[Pair]:
+    embedder.prepare(text for pair in pairs for text in (pair.a, pair.b))
+    if not pairs:
+        return []
+    ones, others = (embedder.embed([getattr(pair, side) for pair in pairs]) for side in ("a", "b"))
+    similarities = np.einsum("ij,ij->i", ones, others)
+    return [Pair(pair.a, pair.b, pair.same, float(s)) for pair, s in zip(pairs, similarities, strict=True)]
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode()).digest()
+
+
+class _Groups:
+    """Texts that are connected by pairs (union-find)."""
+
+    def __init__(self) -> None:
+        self._towards: dict[str, str] = {}
+
+    def join(self, one: str, other: str) -> None:
+        first, second = self._root(one), self._root(other)
+        # the smaller digest becomes the root, so that it does not depend on the order of the pairs
+        low, high = sorted((first, second), key=_digest)
+        self._towards[high] = low
+
+    def of(self, text: str) -> bytes:
+        """Return what names this text's group: the smallest digest of its texts."""
+        return _digest(self._root(text))
+
+    def _root(self, text: str) -> str:
+        while (further := self._towards.get(text, text)) != text:
+            self._towards[text] = self._towards.get(further, further)
+            text = further
+        return text

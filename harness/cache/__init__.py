@@ -1,0 +1,33 @@
+"""The cache: exact, then by meaning, then compute once. What every cached thing goes through."""
+
+from harness.cache.maintenance import KINDS, Explanation
+from harness.cache.policy import Policy
+from harness.cache.researches import ResearchContext
+from harness.cache.road import MAX_PAYLOAD_BYTES, Answer
+from harness.cache.searches import DEFAULT_MAX_RESULTS, MAX_RESULTS, Results, SearchFunction, checked_max_results
+from harness.cache.semantic import Semantics
+from harness.cache.service import Cache
+from harness.cache.tables import RESEARCH, RUNS, SEARCHES, TABLES, UNANSWERED
+from harness.cache.uses import Use
+
+__all__ = [
+    "DEFAULT_MAX_RESULTS",
+    "KINDS",
+    "MAX_PAYLOAD_BYTES",
+    "MAX_RESULTS",
+    "RESEARCH",
+    "RUNS",
+    "SEARCHES",
+    "TABLES",
+    "UNANSWERED",
+    "Answer",
+    "Cache",
+    "Explanation",
+    "Policy",
+    "ResearchContext",
+    "Results",
+    "SearchFunction",
+    "Semantics",
+    "Use",
+    "checked_max_results",
+]

@@ -1,0 +1,170 @@
+"""Looking after a cache: what it holds, why it answers as it does, what may go, what must be mended."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from harness.cache.searches import DEFAULT_MAX_RESULTS, Searches
+from harness.cache.semantic import Candidate
+from harness.cache.tables import SEARCHES, TABLES
+from harness.core.entries import Entry, Hit, Miss, Stale
+from harness.core.freshness import is_volatile
+from harness.core.keys import DEFAULT_ENGINE, canonical_json, normalise, search_key
+from harness.errors import InvalidInput
+from harness.ports import Progress
+
+BATCH = 64
+KINDS = {"search": TABLES[0], "research": TABLES[1]}
+
+
+class Explanation(Struct, frozen=True):
+    """Why a search is answered as it is. `expanded` is the query with its abbreviations written out; `candidates` are
+    empty when the very query is cached, or look-ups by meaning are off.
+    """
+
+    query: str
+    key: str
+    exact: Hit[Any] | Stale[Any] | Miss
+    expanded: str
+    volatile: bool
+    threshold: float
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def answer(self) -> Candidate | None:
+        """The candidate that answers, if one does."""
+        return next((candidate for candidate in self.candidates if not candidate.refusal), None)
+
+
+class Maintenance(Searches):
+    """What maintenance asks of a cache."""
+
+    def explain(
+        self,
+        query: str,
+        *,
+        max_results: int = DEFAULT_MAX_RESULTS,
+        engine: str = DEFAULT_ENGINE,
+        options: Mapping[str, Any] | None = None,
+    ) -> Explanation:
+        """Look `query` up as a search would, and tell every candidate with its verdicts; nothing is changed.
+
+        Raises:
+            InvalidInput: an unusable query.
+            StoreError: the store cannot be read.
+        """
+        import time
+
+        key = search_key(query, engine, options)
+        exact = self._peek(key, max_results)
+        year = time.gmtime(self.now).tm_year
+        if self.semantics is None:
+            return Explanation(query, key, exact, query, is_volatile(query, year), 0.0, ())
+        meanings = self.semantics.meanings(query)
+        candidates = self.semantics.candidates_for(
+            SEARCHES,
+            (engine, canonical_json(options or {})),
+            query,
+            self.now,
+            volatile_ttl=self.policy.volatile_ttl,
+            unfit=lambda entry: "fewer results than asked for" if entry.own[0] < max_results else "",
+        )
+        return Explanation(
+            query,
+            key,
+            exact,
+            meanings.expand(query) if meanings else query,
+            is_volatile(query, year),
+            self.semantics.rule.threshold,
+            tuple(candidates),
+        )
+
+    def _peek(self, key: str, wanted: int) -> Hit[Any] | Stale[Any] | Miss:
+        entry = self._store.get(SEARCHES, self._tenant, key)
+        if entry is None:
+            return Miss("unknown")
+        results = self._results(entry, wanted)
+        if isinstance(results, Miss):
+            return results
+        age = max(0.0, self.now - entry.created_at)
+        if entry.expires_at <= self.now:
+            return Stale(results, entry.text, age, self.now - entry.expires_at)
+        return Hit(results, "exact", entry.text, 1.0, age)
+
+    def select(
+        self, tables: Sequence[str] = TABLES, *, older_than: float | None = None, query: str | None = None
+    ) -> dict[str, list[Entry]]:
+        """Return the entries of `tables` that are older than so many seconds, or about this very query (in any case and
+        spacing, of any engine).
+
+        Raises:
+            InvalidInput: an unusable query.
+            StoreError: the store cannot be read.
+        """
+        wanted = normalise(query) if query is not None else None
+
+        def fits(entry: Entry) -> bool:
+            old = older_than is None or self.now - entry.created_at > older_than
+            return old and (wanted is None or " ".join(entry.text.lower().split()) == wanted)
+
+        return {
+            table: [_slim(entry) for entry in self._store.scan(table, self._tenant) if fits(entry)] for table in tables
+        }
+
+    def delete(self, selected: Mapping[str, Sequence[Entry]]) -> dict[str, int]:
+        """Delete what was selected; return how many rows of each table there still were."""
+        return {
+            table: self._store.delete(table, self._tenant, [entry.key for entry in entries])
+            for table, entries in selected.items()
+        }
+
+    def reembed(self, progress: Progress) -> int:
+        """Embed every row that has no vector of the present embedder; return how many.
+
+        Raises:
+            InvalidInput: look-ups by meaning are off.
+            EmbeddingError: the embedder failed.
+            StoreError: the store cannot be written.
+        """
+        if self.semantics is None:
+            raise InvalidInput("look-ups by meaning are off; set `semantic: true` first")
+        embedder = self.semantics.embedder
+        missing = [
+            (table, entry.key, entry.text)
+            for table in TABLES
+            for entry in self._store.scan(table, self._tenant)
+            if entry.embedder != embedder.id
+        ]
+        for start in range(0, len(missing), BATCH):
+            progress("embedding", start, len(missing))
+            part = missing[start : start + BATCH]
+            meanings = [self.semantics.meanings(text) for _, _, text in part]
+            texts = [known.expand(text) if known else text for known, (_, _, text) in zip(meanings, part, strict=True)]
+            for (table, key, _), vector in zip(part, embedder.embed(texts), strict=True):
+                self._store.embed(table, self._tenant, key, vector.tobytes(), embedder.id)
+        progress("embedding", len(missing), len(missing))
+        return len(missing)
+
+    def entries(self, tables: Sequence[str]) -> Iterator[tuple[str, Entry]]:
+        """Yield every row of `tables`, whole."""
+        for table in tables:
+            for entry in self._store.scan(table, self._tenant):
+                yield table, entry
+
+    def restore(self, table: str, entry: Entry) -> bool:
+        """Put an imported entry, unless a newer one is there; return whether it was.
+
+        Raises:
+            StoreError: the store cannot take it.
+        """
+        held = self._store.get(table, self._tenant, entry.key)
+        if held is not None and held.created_at >= entry.created_at:
+            return False
+        self._store.put(table, self._tenant, entry)
+        return True
+
+
+def _slim(entry: Entry) -> Entry:
+    """Leave out what takes memory."""
+    return Entry(entry.key, entry.text, b"", entry.created_at, entry.expires_at, entry.last_used_at, entry.own)

@@ -1,0 +1,159 @@
+"""What every kind of cached thing has in common: found, kept, noted, counted."""
+
+import logging
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, Generic, TypeVar
+
+import orjson
+from msgspec import Struct
+
+from harness.cache.once import Once
+from harness.cache.policy import Policy
+from harness.cache.semantic import Candidate, Semantics
+from harness.cache.uses import How, Tally, Use, day_of
+from harness.core.abbreviations import find_abbreviations
+from harness.core.entries import Entry, Hit, Miss, Stale
+from harness.core.freshness import HOUR, is_expired, is_volatile, jittered
+from harness.errors import InvalidInput, StoreError
+from harness.ports import Store
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+MAX_PAYLOAD_BYTES = 16 * 2**20
+TOUCH_AFTER = HOUR
+"""A hit notes its use only when the row's `last_used_at` is older, so that look-ups stay reads (cf. relatime)."""
+MAX_TAUGHT_CHARS = 50_000
+"""How much of an answer's text is read for abbreviations."""
+TALLY_EVERY = 2_000
+UNREADABLE = "unreadable"
+
+
+class Answer(Struct, Generic[T], frozen=True, gc=False):
+    """What the caller gets, and how: `outcome` is the hit, or why it was computed."""
+
+    value: T
+    outcome: Hit[T] | Stale[T] | Miss
+
+
+class Road:
+    """The road that every kind takes through one `Store`, for one tenant."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        semantics: Semantics | None = None,
+        policy: Policy = Policy(),  # noqa: B008 - immutable
+        tenant: str = "default",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.policy = policy
+        self.semantics = semantics
+        self._store = store
+        self._tenant = tenant
+        self._clock = clock
+        self._said: set[str] = set()
+        self._tally = Tally()
+        self._once: Once[bytes] = Once(store, policy.turn_wait)
+        self._uses: list[Use] | None = None
+
+    @property
+    def now(self) -> float:
+        """The time by this cache's clock, in seconds since the epoch."""
+        return self._clock()
+
+    def flush(self) -> None:
+        """Store what has been counted so far; nothing is lost where that fails but the counts."""
+        if self.policy.write and len(self._tally):
+            try:
+                self._store.count(self._tenant, day_of(self._clock()), self._tally.take())
+            except StoreError as error:
+                log.debug("uses were not counted: %s", error)
+
+    def _found(self, table: str, entry: Entry, key: str, asked: str, value: T) -> Hit[T] | Stale[T]:
+        now = self._clock()
+        age = now - entry.created_at if now > entry.created_at else 0.0  # a clock may have been set back
+        if is_expired(entry.expires_at, now):
+            log.info("stale %r", asked)
+            return Stale(value, entry.text, age, now - entry.expires_at)
+        if now - entry.last_used_at > TOUCH_AFTER:
+            self._touch(table, entry.key, now)
+        if log.isEnabledFor(logging.INFO):  # asked first: this is the path of every hit
+            log.info("hit %r", asked)
+        self._note(table, key, entry.key, "exact", entry.payload)
+        return Hit(value, "exact", entry.text, 1.0, age)
+
+    def _nearest(
+        self, table: str, scope: tuple[str, ...], asked: str, before: float | None, unfit: Callable[[Entry], str]
+    ) -> Candidate | None:
+        assert self.semantics is not None  # noqa: S101 - callers have asked
+        return self.semantics.find(
+            table, scope, asked, self._clock(), volatile_ttl=self.policy.volatile_ttl, before=before, unfit=unfit
+        )
+
+    def _meant(self, table: str, key: str, asked: str, found: Candidate, value: T) -> Hit[T]:
+        entry, now = found.entry, self._clock()
+        if now - entry.last_used_at > TOUCH_AFTER:
+            self._touch(table, entry.key, now)
+        log.info("hit %r by meaning: %r (%.2f)", asked, entry.text, found.decision.similarity)
+        self._note(table, key, entry.key, "semantic", entry.payload)
+        return Hit(value, "semantic", entry.text, found.decision.similarity, max(0.0, now - entry.created_at))
+
+    def _note(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
+        self._tally.note(how)
+        if self._uses is not None:
+            self._uses.append(Use(table, asked, served, how, sha256(payload).hexdigest()))
+        if len(self._tally) >= TALLY_EVERY:
+            self.flush()
+
+    def _say_once(self, message: str) -> None:
+        if message not in self._said:  # a full disk stays full: not a line for every search
+            self._said.add(message)
+            log.error(message)
+
+    def _missed(self, asked: str, reason: str) -> Miss:
+        if reason == UNREADABLE:
+            log.warning("what is cached for %r is unreadable; it will be replaced", asked)
+        log.info("miss %r (%s)", asked, reason)
+        return Miss(reason)
+
+    def _touch(self, table: str, key: str, now: float) -> None:
+        try:
+            self._store.touch(table, self._tenant, key, now)
+        except StoreError as error:  # a read-only or busy store still answers
+            log.debug("the use of %s was not noted: %s", key, error)
+
+    def _put(
+        self, table: str, key: str, text: str, payload: bytes, ttl: float, own: tuple[Any, ...], teaching: str
+    ) -> None:
+        if len(payload) > MAX_PAYLOAD_BYTES:
+            raise InvalidInput(f"{len(payload):,} bytes are too much for one entry; at most {MAX_PAYLOAD_BYTES:,}")
+        now, policy = self._clock(), self.policy
+        if is_volatile(text, time.gmtime(now).tm_year):
+            ttl = min(ttl, policy.volatile_ttl)
+        embedding: bytes | None = None
+        embedder: str | None = None
+        teaches: tuple[tuple[str, str], ...] = ()
+        if self.semantics is not None:
+            teaches = tuple(find_abbreviations(teaching[:MAX_TAUGHT_CHARS]))
+            embedding = self.semantics.embedding(text, teaches)
+            embedder = self.semantics.embedder.id if embedding else None
+        expires_at = now + (jittered(ttl, policy.jitter, key) if policy.jitter else ttl)
+        entry = Entry(key, text, payload, now, expires_at, now, own, embedding, embedder, teaches)
+        self._store.put(table, self._tenant, entry, sweep_before=now - policy.stale_if_error)
+        log.debug("stored %r in %s", text, table)
+
+
+def encode(value: object) -> bytes:
+    """Return `value` as JSON.
+
+    Raises:
+        InvalidInput: if it is not JSON.
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError as error:
+        raise InvalidInput(f"not JSON: {error}; pass strings, numbers, lists and dicts with text keys") from error

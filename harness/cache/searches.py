@@ -1,0 +1,338 @@
+"""Searches: looked up exactly, then by meaning; else one live call for all who ask, and what comes of its failure."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+import orjson
+from msgspec import Struct
+
+from harness.cache.road import UNREADABLE, Answer, Road, encode
+from harness.cache.tables import SEARCHES, UNANSWERED
+from harness.cache.uses import Use
+from harness.core.entries import Entry, Hit, Miss, Stale
+from harness.core.freshness import DEFAULT_TTL, age_in_words, checked_ttl, is_expired
+from harness.core.keys import DEFAULT_ENGINE, canonical_json, search_key
+from harness.errors import (
+    EngineUnavailable,
+    HarnessError,
+    InvalidInput,
+    OfflineMiss,
+    RateLimited,
+    SearchError,
+    StoreError,
+)
+
+log = logging.getLogger(__name__)
+
+DEFAULT_MAX_RESULTS = 10
+MAX_RESULTS = 100
+FAILURE_SECONDS = 30.0
+"""How long a failure is kept for those in other processes that wait for it."""
+
+SearchFunction = Callable[[str, int], Iterable[Mapping[str, Any]]]
+Results = list[dict[str, Any]]
+
+_NO_RESULTS = {"code": "no_results"}
+_FAILURES = {error.code: error for error in (RateLimited, EngineUnavailable, SearchError)}
+
+
+class Question(Struct, frozen=True):
+    """One search as it is asked: everything that decides which row answers it."""
+
+    query: str
+    key: str
+    max_results: int
+    engine: str
+    options: str
+    """Canonical JSON."""
+
+    @property
+    def scope(self) -> tuple[str, str]:
+        """What a row must share to answer by meaning."""
+        return (self.engine, self.options)
+
+
+class Searches(Road):
+    """The cache of searches."""
+
+    def search(
+        self,
+        query: str,
+        compute: SearchFunction,
+        *,
+        ttl: float = DEFAULT_TTL,
+        max_results: int = DEFAULT_MAX_RESULTS,
+        engine: str = DEFAULT_ENGINE,
+        options: Mapping[str, Any] | None = None,
+        before: float | None = None,
+    ) -> Answer[Results]:
+        """Answer `query` from the cache, else call `compute(query, max_results)` and keep what it returns.
+
+        What is returned has been through the cache's encoding either way, so a hit equals the miss that made it. If the
+        results cannot be kept (a full disk, too many bytes), they are returned all the same, with an error in the log.
+        Of all who ask the same at the same time, in any process, one computes. By meaning, only rows stored before the
+        time `before` answer, if given.
+
+        Raises:
+            InvalidInput: an unusable query, `ttl` or `max_results`, or results that are not a list of JSON objects.
+            StoreError: the store cannot be read.
+            OfflineMiss: the cache has no answer, and may not compute one.
+            Exception: whatever `compute` raises; nothing is stored then. If a search fails in another process that this
+                one waits for, its `SearchError`.
+        """
+        checked_ttl(ttl)
+        question = Question(
+            query, search_key(query, engine, options), checked_max_results(max_results), engine, _canonical(options)
+        )
+        outcome: Hit[Results] | Stale[Results] | Miss = Miss("not looked up")
+        if self.policy.read:
+            outcome = self._look_up(question)
+            if type(outcome) is Hit:  # isinstance takes three times as long
+                return Answer(outcome.value, outcome)
+            if other := self._known_empty(question) or self._by_meaning(question, before):
+                return Answer(other.value, other)
+        if self.policy.offline:
+            return Answer((late := self._late(question, outcome, None)).value, late)
+        try:
+            return self._live(question, compute, ttl, outcome)
+        except SearchError as error:
+            if self._uses is not None:
+                self._uses.append(Use(SEARCHES, question.key, "", "failed", error=f"{error.code}: {error}"))
+            late = self._late(question, outcome, error)
+            return Answer(late.value, late)
+
+    def get_search(
+        self,
+        query: str,
+        *,
+        max_results: int | None = None,
+        engine: str = DEFAULT_ENGINE,
+        options: Mapping[str, Any] | None = None,
+    ) -> Hit[Results] | Stale[Results] | Miss:
+        """Look a search up, exactly, then by meaning. A row that was asked for fewer results does not answer.
+
+        Raises:
+            InvalidInput: an unusable query or `max_results`.
+            StoreError: the store cannot be read.
+        """
+        wanted = 0 if max_results is None else checked_max_results(max_results)
+        question = Question(query, search_key(query, engine, options), wanted, engine, _canonical(options))
+        outcome = self._look_up(question)
+        return outcome if type(outcome) is Hit else self._by_meaning(question, None) or outcome
+
+    def _look_up(self, question: Question) -> Hit[Results] | Stale[Results] | Miss:
+        """Look a search up by its key. `max_results` 0 takes whatever is there."""
+        entry = self._store.get(SEARCHES, self._tenant, question.key)
+        if entry is None:
+            return self._missed(question.query, "unknown")
+        results = self._results(entry, question.max_results)
+        if isinstance(results, Miss):
+            return self._missed(question.query, results.reason)
+        return self._found(SEARCHES, entry, question.key, question.query, results)
+
+    def _results(self, entry: Entry, wanted: int) -> Results | Miss:
+        if entry.own[0] < wanted:  # own: max_results, engine, options
+            return Miss("fewer results than asked for")
+        try:
+            results: Results = orjson.loads(entry.payload)
+        except ValueError:
+            return Miss(UNREADABLE)
+        if not results:
+            return Miss("stored without results")
+        if type(results) is not list or type(results[0]) is not dict:  # an older program's file may hold anything
+            return Miss(UNREADABLE)
+        return results[:wanted] if wanted and len(results) > wanted else results
+
+    def _known_empty(self, question: Question) -> Hit[Results] | None:
+        """Return the answer "no results" if the engine gave it a short while ago; replaying, raise what it raised."""
+        entry = self._store.get(UNANSWERED, self._tenant, question.key)
+        now = self._clock()
+        if entry is None or is_expired(entry.expires_at, now):
+            return None
+        reason = orjson.loads(entry.payload)
+        if reason == _NO_RESULTS and (self.policy.negative_ttl or self.policy.replay):
+            self._note(UNANSWERED, question.key, entry.key, "no results", entry.payload)
+            return Hit([], "no results", entry.text, 1.0, max(0.0, now - entry.created_at))
+        if self.policy.replay:
+            _raise(reason)
+        return None
+
+    def _by_meaning(self, question: Question, before: float | None) -> Hit[Results] | None:
+        if self.semantics is None:
+            return None
+
+        def unfit(entry: Entry) -> str:
+            results = self._results(entry, question.max_results)
+            return results.reason if isinstance(results, Miss) else ""
+
+        found = self._nearest(SEARCHES, question.scope, question.query, before, unfit)
+        if found is None:
+            return None
+        results = self._results(found.entry, question.max_results)
+        assert not isinstance(results, Miss)  # noqa: S101 - `unfit` has just said so
+        return self._meant(SEARCHES, question.key, question.query, found, results)
+
+    def _live(
+        self, question: Question, compute: SearchFunction, ttl: float, outcome: Hit[Results] | Stale[Results] | Miss
+    ) -> Answer[Results]:
+        started = self._clock()
+        work = partial(self._compute, question, compute, ttl)
+        if not self.policy.write:
+            self._note(SEARCHES, question.key, "", "live", payload := work())
+            return Answer(orjson.loads(payload), outcome)
+        name = f"{self._tenant} {question.key} {question.max_results}"
+        payload, mine = self._once.run(name, partial(self._computed_meanwhile, question, started), work)
+        results: Results = orjson.loads(payload)[: question.max_results]
+        table, kept = (SEARCHES, payload) if results else (UNANSWERED, orjson.dumps(_NO_RESULTS))
+        self._note(table, question.key, question.key, "live" if mine else "exact" if results else "no results", kept)
+        if mine:
+            return Answer(results, outcome)
+        log.info("hit %r, computed meanwhile", question.query)
+        return Answer(results, Hit(results, "exact" if results else "no results", question.query, 1.0, 0.0))
+
+    def _compute(self, question: Question, compute: SearchFunction, ttl: float) -> bytes:
+        try:
+            results = _encodable(compute(question.query, question.max_results))[: question.max_results]
+        except Exception as error:
+            self._keep_unanswered(question, _told(error), FAILURE_SECONDS)
+            raise
+        payload = encode(results)
+        if not results:
+            self._keep_unanswered(question, _NO_RESULTS, self.policy.negative_ttl)
+        elif self.policy.write:
+            try:
+                self._put_search(question, results, payload, ttl)
+            except (StoreError, InvalidInput) as error:  # the disk is full, or they are too many bytes
+                self._say_once(f"results are not cached: {error}")
+        return payload
+
+    def _computed_meanwhile(self, question: Question, started: float) -> bytes | None:
+        """Return what somebody else has stored since this look-up began; raise what they failed with."""
+        now = self._clock()
+        entry = self._store.get(SEARCHES, self._tenant, question.key)
+        if (
+            entry is not None
+            and not is_expired(entry.expires_at, now)
+            and (self.policy.read or entry.created_at >= started)
+        ):
+            return None if isinstance(self._results(entry, question.max_results), Miss) else entry.payload
+        unanswered = self._store.get(UNANSWERED, self._tenant, question.key)
+        # of somebody who asked at the same time as this one, or it would not be waiting: not of an earlier failure
+        if unanswered is None or unanswered.created_at <= started or is_expired(unanswered.expires_at, now):
+            return None
+        reason = orjson.loads(unanswered.payload)
+        if reason != _NO_RESULTS:
+            _raise(reason)
+        return b"[]"
+
+    def _keep_unanswered(self, question: Question, reason: Mapping[str, str], ttl: float) -> None:
+        if ttl <= 0 or not self.policy.write:
+            return
+        now = self._clock()
+        own = (question.engine, question.options)
+        entry = Entry(question.key, question.query, orjson.dumps(reason), now, now + ttl, now, own)
+        try:
+            self._store.put(UNANSWERED, self._tenant, entry, sweep_before=now)
+        except StoreError as error:
+            log.debug("not kept that %r was not answered: %s", question.query, error)
+
+    def _late(
+        self, question: Question, outcome: Hit[Results] | Stale[Results] | Miss, error: SearchError | None
+    ) -> Stale[Results]:
+        """Serve the expired answer where the engine fails, or is out of reach, and that is allowed (RFC 5861).
+
+        Raises:
+            SearchError: `error`, when it may not be served, or there is none.
+            OfflineMiss: likewise, offline.
+        """
+        if isinstance(outcome, Stale) and outcome.expired_for <= self.policy.stale_if_error:
+            log.warning("%r: %s; what is %s is served", question.query, error or "offline", age_in_words(outcome.age))
+            entry = self._store.get(SEARCHES, self._tenant, question.key)
+            self._note(SEARCHES, question.key, question.key, "stale", entry.payload if entry else b"")
+            return outcome
+        if error is not None:
+            raise error
+        what = (
+            f"its answer expired {age_in_words(outcome.expired_for)}"
+            if isinstance(outcome, Stale)
+            else "nothing is cached"
+        )
+        advice = "replay a snapshot that holds it" if self.policy.replay else "run it once with a network"
+        raise OfflineMiss(f"offline, and {what} for {question.query!r}; {advice}")
+
+    def put_search(
+        self,
+        query: str,
+        results: Iterable[Mapping[str, Any]],
+        *,
+        ttl: float = DEFAULT_TTL,
+        max_results: int | None = None,
+        engine: str = DEFAULT_ENGINE,
+        options: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Keep `results`; return whether they were stored: empty results are not.
+
+        `max_results` is how many had been asked for: the default, or as many as there are, when not given.
+
+        Raises:
+            InvalidInput: an unusable query, `ttl` or results.
+            StoreError: the store cannot take them.
+        """
+        checked_ttl(ttl)
+        found = _encodable(results)
+        key = search_key(query, engine, options)
+        if not found:
+            log.info("not stored, no results: %r", query)
+            return False
+        asked = max(DEFAULT_MAX_RESULTS, len(found)) if max_results is None else checked_max_results(max_results)
+        self._put_search(Question(query, key, asked, engine, _canonical(options)), found, encode(found), ttl)
+        return True
+
+    def _put_search(self, question: Question, results: Sequence[Mapping[str, Any]], payload: bytes, ttl: float) -> None:
+        own = (question.max_results, question.engine, question.options)
+        self._put(SEARCHES, question.key, question.query, payload, ttl, own, _text_of(results))
+
+
+def checked_max_results(max_results: int) -> int:
+    """Return `max_results` if it is a whole number from 1 to `MAX_RESULTS`.
+
+    Raises:
+        InvalidInput: otherwise.
+    """
+    if type(max_results) is not int or not 1 <= max_results <= MAX_RESULTS:
+        raise InvalidInput(f"max_results must be a whole number from 1 to {MAX_RESULTS}, not {max_results!r}")
+    return max_results
+
+
+def _encodable(results: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    if isinstance(results, (str, bytes, Mapping)) or not isinstance(results, Iterable):
+        raise InvalidInput(f"results must be a list of JSON objects, not {type(results).__name__}")
+    found = list(results)
+    if wrong := next((type(result).__name__ for result in found if not isinstance(result, Mapping)), None):
+        raise InvalidInput(f"every result must be a JSON object (a dict), not {wrong}")
+    return found
+
+
+def _canonical(options: Mapping[str, Any] | None) -> str:
+    return canonical_json(options) if options else "{}"
+
+
+def _text_of(results: Sequence[Mapping[str, Any]]) -> str:
+    """Join what results say of themselves, for what it teaches."""
+    return "\n".join(str(result.get(field) or "")[:5_000] for result in results for field in ("title", "body"))
+
+
+def _told(error: Exception) -> dict[str, str]:
+    """Tell an error so that another process can raise it."""
+    if isinstance(error, HarnessError):
+        return {"code": error.code, "message": str(error)}
+    return {
+        "code": SearchError.code,
+        "message": f"the search failed in another process: {type(error).__name__}: {error}",
+    }
+
+
+def _raise(reason: Mapping[str, str]) -> NoReturn:
+    raise _FAILURES.get(reason.get("code", ""), SearchError)(str(reason.get("message", "the search failed")))

@@ -1,0 +1,170 @@
+"""The look-up by meaning: near rows are candidates, and equivalence decides which of them may answer."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Container, Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from harness.core.abbreviations import Meanings
+from harness.core.entries import Entry, Neighbour
+from harness.core.equivalence import Decision, Rule, decide
+from harness.core.freshness import is_volatile
+from harness.errors import EmbeddingError
+from harness.ports import Embedder, Store, Vectors
+
+log = logging.getLogger(__name__)
+
+CANDIDATES = 8
+MAX_DISTANCE = 0.15
+MAX_REMEMBERED = 256
+
+
+class Candidate(Struct, frozen=True):
+    """A near row, what equivalence says of it, and why it cannot answer (nothing when it can)."""
+
+    entry: Entry
+    decision: Decision
+    refusal: str
+
+
+class Semantics:
+    """Look-ups by meaning in one store, for one tenant.
+
+    `rule` decides what is accepted; `max_distance` (cosine distance, 0..1) is the classic threshold, beyond which
+    nothing is accepted whatever the rule says. `words` returns correctly written words; it is asked for when first
+    needed. If no vector can be made, that is said once, and look-ups by meaning find nothing.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        rule: Rule,
+        words: Callable[[], Container[str]] = frozenset,
+        max_distance: float = MAX_DISTANCE,
+        candidates: int = CANDIDATES,
+        tenant: str = "default",
+    ) -> None:
+        self.embedder = embedder
+        self.rule = rule
+        self.max_distance = max_distance
+        self.candidates = candidates
+        self._store = store
+        self._tenant = tenant
+        self._load_words = words
+        self._lock = threading.Lock()
+        self._remembered: dict[str, Vectors] = {}
+        self._failed = False
+
+    @cached_property
+    def _words(self) -> Container[str]:
+        return self._load_words()
+
+    def find(
+        self,
+        table: str,
+        scope: tuple[str, ...],
+        query: str,
+        now: float,
+        *,
+        volatile_ttl: float,
+        before: float | None = None,
+        unfit: Callable[[Entry], str] = lambda _: "",
+    ) -> Candidate | None:
+        """Return the first candidate that may answer `query`, or `None`.
+
+        `unfit` says why a row cannot answer for reasons of its own ("" when it can). Rows stored at or after `before`
+        do not count.
+        """
+        found = self.candidates_for(table, scope, query, now, volatile_ttl=volatile_ttl, before=before, unfit=unfit)
+        return next((candidate for candidate in found if not candidate.refusal), None)
+
+    def candidates_for(
+        self,
+        table: str,
+        scope: tuple[str, ...],
+        query: str,
+        now: float,
+        *,
+        volatile_ttl: float,
+        before: float | None = None,
+        unfit: Callable[[Entry], str] = lambda _: "",
+    ) -> Iterator[Candidate]:
+        """Judge the nearest rows, nearest first."""
+        meanings = self.meanings(query)
+        near = self._near(table, scope, query, meanings, now)
+        if not near:
+            return
+        meanings = self.meanings(query, *(each.entry.text for each in near))
+        year = time.gmtime(now).tm_year
+        for each in near:
+            entry = each.entry
+            decision = decide(query, entry.text, each.similarity, rule=self.rule, known=self._words, meanings=meanings)
+            volatile = is_volatile(query, year) or is_volatile(entry.text, year)
+            if before is not None and entry.created_at >= before:
+                refusal = "stored during this very run"
+            elif volatile and now - entry.created_at > volatile_ttl:
+                refusal = "too old for a question about now"
+            elif decision.accepted and 1.0 - each.similarity > self.max_distance:
+                refusal = f"farther away than {self.max_distance:g}"
+            elif decision.accepted:
+                refusal = unfit(entry)
+            else:
+                refusal = "; ".join(f"{verdict.guard}: {verdict.reason}" for verdict in decision.objections) or (
+                    f"similarity {decision.similarity:.2f}, but these need "
+                    f"{decision.required + max(0.0, self.rule.threshold):.2f}"
+                )
+            yield Candidate(entry, decision, refusal)
+
+    def embedding(self, text: str, teaches: tuple[tuple[str, str], ...] = ()) -> bytes | None:
+        """Return the vector that a row about `text` is kept with; what the row itself teaches counts already."""
+        meanings = self.meanings(text, teaches=teaches)
+        vector = self._vector(meanings.expand(text) if meanings else text)
+        return None if vector is None else vector.tobytes()
+
+    def meanings(self, *texts: str, teaches: tuple[tuple[str, str], ...] = ()) -> Meanings | None:
+        """Return what the cached texts teach of the short forms in `texts`, if anything."""
+        shorts = sorted({short for text in texts for short in Meanings.shorts_in(text)})
+        taught = [*teaches, *(self._store.meanings(self._tenant, shorts) if shorts else ())]
+        return Meanings(taught) if taught else None
+
+    def _near(
+        self, table: str, scope: tuple[str, ...], query: str, meanings: Meanings | None, now: float
+    ) -> list[Neighbour]:
+        """Return the rows nearest to the query as written, and as its abbreviations mean, each once."""
+        found: dict[str, Neighbour] = {}
+        for text in dict.fromkeys((query, meanings.expand(query) if meanings else query)):
+            vector = self._vector(text)
+            if vector is None:
+                return []
+            for each in self._store.nearest(
+                table, self._tenant, scope, vector, embedder=self.embedder.id, k=self.candidates, now=now
+            ):
+                held = found.get(each.entry.key)
+                if held is None or held.similarity < each.similarity:
+                    found[each.entry.key] = each
+        return sorted(found.values(), key=lambda each: (-each.similarity, each.entry.key))[: self.candidates]
+
+    def _vector(self, text: str) -> "Vectors | None":
+        """Embed `text`; a look-up that misses is followed by a put, so the last vectors are remembered."""
+        with self._lock:
+            held = self._remembered.get(text)
+        if held is not None:
+            return held
+        if self._failed:
+            return None
+        try:
+            vector: Vectors = self.embedder.embed([text])[0]
+        except EmbeddingError as error:
+            self._failed = True
+            log.warning("nothing is found by meaning: %s", error)
+            return None
+        with self._lock:
+            self._remembered[text] = vector
+            while len(self._remembered) > MAX_REMEMBERED:
+                del self._remembered[next(iter(self._remembered))]
+        return vector

@@ -1,0 +1,94 @@
+"""`Cache`: one look-up, one outcome. Exact first, then by meaning; what is missing is computed once."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Self
+
+import orjson
+
+from harness.cache.maintenance import Maintenance
+from harness.cache.researches import Researches
+from harness.cache.road import encode
+from harness.cache.tables import EVERY_TABLE, RUNS, TABLES
+from harness.cache.uses import Use
+from harness.core.entries import Entry, TableStats
+from harness.core.freshness import DAY
+from harness.errors import InvalidInput
+
+RUN_TTL = 400 * DAY
+"""How long it is remembered what a run was answered with."""
+
+
+class Cache(Maintenance, Researches):
+    """Cache of searches and researches in a `Store`, for one tenant.
+
+    Look-ups never change what is stored, but for a note of use at most once an hour. Expired rows stay until the next
+    write of their table sweeps them (later, where stale answers are allowed). Empty results are kept as what they are,
+    for a short time. Without `semantics` only the very same query is answered.
+    """
+
+    # Maintenance -------------------------------------------------------------------------------------------------
+
+    def stats(self) -> list[TableStats]:
+        """Count what each table holds, for all tenants."""
+        embedder = self.semantics.embedder.id if self.semantics else ""
+        return [self._store.stats(table, self._clock(), embedder) for table in TABLES]
+
+    def counted(self) -> dict[str, int]:
+        """Return how often the cache answered, and how: `exact`, `semantic`, `stale`, `no results`, `miss`, `live`."""
+        self.flush()
+        return self._store.counted(self._tenant)
+
+    def size(self) -> int:
+        """Return the bytes that the database takes on disk."""
+        return self._store.size()
+
+    def clear(self) -> dict[str, int]:
+        """Delete everything; return how many rows of each table."""
+        deleted = {table: self._store.clear(table) for table in EVERY_TABLE}
+        return {table: deleted[table] for table in TABLES}
+
+    def sweep(self) -> dict[str, int]:
+        """Delete what is expired; return how many rows of each table."""
+        deleted = {table: self._store.sweep(table, self._clock()) for table in EVERY_TABLE}
+        return {table: deleted[table] for table in TABLES}
+
+    # Runs --------------------------------------------------------------------------------------------------------
+
+    def recording(self) -> Self:
+        """Return this cache, with a list of its own of what it answers from now on."""
+        mine = copy.copy(self)
+        mine._uses = []  # noqa: SLF001 - same class
+        return mine
+
+    @property
+    def uses(self) -> list[Use]:
+        """What was answered since `recording`, in the order of the answers."""
+        return list(self._uses or ())
+
+    def put_run(self, run: str, question: str, engine: str, record: Mapping[str, Any]) -> None:
+        """Keep the record of a run (JSON), under the id `run`.
+
+        Raises:
+            StoreError: the store cannot take it.
+        """
+        now = self._clock()
+        entry = Entry(run, question, encode(record), now, now + RUN_TTL, now, (engine,))
+        self._store.put(RUNS, self._tenant, entry, sweep_before=now)
+
+    def get_run(self, run: str) -> dict[str, Any]:
+        """Return the record of the run with this id.
+
+        Raises:
+            InvalidInput: there is no such run.
+            StoreError: the store cannot be read.
+        """
+        entry = self._store.get(RUNS, self._tenant, run)
+        if entry is None:
+            raise InvalidInput(f"no such run: {run!r}; `harness cache runs` lists them")
+        record: dict[str, Any] = orjson.loads(entry.payload)
+        return record
+
+    def runs(self) -> list[Entry]:
+        """Return the recorded runs, newest first: key is the id, text the question, payload the record."""
+        return sorted(self._store.scan(RUNS, self._tenant), key=lambda entry: (entry.created_at, entry.key))[::-1]

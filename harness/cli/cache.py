@@ -1,0 +1,304 @@
+"""`harness cache`: look after what is cached."""
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli.options import EngineOption, JsonOption, MaxResultsOption, YesOption
+from harness.cli.session import Session, with_session
+from harness.core.entries import Hit, Miss, Stale
+from harness.core.freshness import age_in_words
+from harness.core.text import shorten
+from harness.errors import InvalidInput
+from harness.terminal import ExitCode
+
+if TYPE_CHECKING:
+    from harness.cache import Cache, Explanation
+    from harness.cache.semantic import Candidate
+
+KIND_NAMES = ("search", "research", "all")
+SHOWN = 10
+
+KindOption = Annotated[str, typer.Option("--kind", metavar="KIND", help="search, research or all.")]
+
+
+def print_json(told: object) -> None:
+    """Print one JSON object."""
+    import orjson
+
+    typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+
+
+def table_names(kind: str) -> tuple[str, ...]:
+    """Return the tables of a kind.
+
+    Raises:
+        InvalidInput: there is no such kind.
+    """
+    from harness.cache import KINDS, TABLES
+
+    if kind not in KIND_NAMES:
+        raise InvalidInput(f"no such kind: {kind!r}; choose {', '.join(KIND_NAMES)}")
+    return TABLES if kind == "all" else (KINDS[kind],)
+
+
+@with_session
+def stats(session: Session, as_json: JsonOption = False) -> None:
+    """Tell what the cache holds, and how often it has answered.
+
+    \b
+    Examples:
+      harness cache stats
+      harness cache stats --json
+    """
+    with session.workbench() as workbench:
+        cache = workbench.cache
+        held, size, counted = cache.stats(), cache.size(), cache.counted()
+        database = workbench.database
+    hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
+    misses = counted.get("live", 0)
+    if as_json:
+        from msgspec import to_builtins
+
+        told = {
+            "database": str(database),
+            "size_bytes": size,
+            "tables": {each.table: to_builtins(each) for each in held},
+        }
+        print_json(told | {"hits": hits, "misses": misses, "live_calls_saved": sum(hits.values())})
+        return
+    from tabulate import tabulate
+
+    names = ("cache", "live", "expired", "total", "oldest", "newest", "indexed", "tail", "no vector")
+    rows = [
+        (
+            each.table,
+            *(f"{number:,}" for number in (each.live, each.expired, each.total)),
+            *(_date(moment) for moment in (each.oldest, each.newest)),
+            *(f"{number:,}" for number in (each.indexed, each.tail, each.unembedded)),
+        )
+        for each in held
+    ]
+    typer.echo(tabulate(rows, headers=names, stralign="right"))
+    asked = sum(hits.values()) + misses
+    typer.echo(f"\nhits: {', '.join(f'{number:,} {how}' for how, number in hits.items())}; misses: {misses:,}")
+    typer.echo(f"{sum(hits.values()):,} of {asked:,} live calls saved; {size / 2**20:.1f} MB on disk in {database}")
+
+
+@with_session
+def explain(
+    session: Session,
+    query: Annotated[str, typer.Argument(help="The search to explain.", show_default=False)],
+    engine: EngineOption = None,
+    max_results: MaxResultsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell how a search would be answered: the candidates, what each guard says of them, and the decision.
+
+    Nothing is searched, and nothing is changed.
+
+    \b
+    Examples:
+      harness cache explain "python 3.12 release date"
+      harness cache explain "rag tips" --engine corpus:python-docs --json
+    """
+    with session.workbench(engine=engine, max_results=max_results) as workbench:
+        source = workbench.engine()
+        explained = workbench.cache.explain(
+            query, max_results=workbench.settings.max_results, engine=source.name, options=source.options
+        )
+        now = workbench.cache.now
+    if as_json:
+        print_json(_as_json(explained, now))
+        return
+    typer.echo(_exact_words(explained.exact))
+    if explained.expanded != query:
+        typer.echo(f"read as: {explained.expanded}")
+    if explained.volatile:
+        typer.echo("speaks of now: answers live shortly, and only fresh ones serve by meaning")
+    for number, candidate in enumerate(explained.candidates, start=1):
+        _print_candidate(number, candidate, now)
+    typer.echo(_decision(explained))
+
+
+def _print_candidate(number: int, candidate: "Candidate", now: float) -> None:
+    decision = candidate.decision
+    age = age_in_words(now - candidate.entry.created_at)
+    typer.echo(f"\n{number}. {shorten(candidate.entry.text, 100)}")
+    typer.echo(f"   similarity {decision.similarity:.3f}, needs {decision.required:.2f}; {age}")
+    for verdict in decision.verdicts:
+        if not verdict.passed:
+            typer.echo(f"   {verdict.guard} objects: {verdict.reason}")
+    typer.echo(f"   {'refused: ' + candidate.refusal if candidate.refusal else 'may answer'}")
+
+
+def _exact_words(outcome: "Hit[Any] | Stale[Any] | Miss") -> str:
+    match outcome:
+        case Hit():
+            return f"exact: cached {age_in_words(outcome.age)}, {len(outcome.value)} results"
+        case Stale():
+            return f"exact: expired {age_in_words(outcome.expired_for)}"
+        case Miss():
+            return f"exact: {outcome.reason}"
+
+
+def _decision(explained: "Explanation") -> str:
+    if isinstance(explained.exact, Hit):
+        return "\ndecision: the very search is cached, and answers"
+    if explained.answer:
+        return f"\ndecision: answered by {explained.answer.entry.text!r}, which means the same"
+    return "\ndecision: a miss; it would be searched"
+
+
+def _as_json(explained: "Explanation", now: float) -> dict[str, Any]:
+    from msgspec import to_builtins
+
+    answer = explained.answer
+    return {
+        "query": explained.query,
+        "key": explained.key,
+        "exact": type(explained.exact).__name__.lower(),
+        "read_as": explained.expanded,
+        "volatile": explained.volatile,
+        "threshold": explained.threshold,
+        "candidates": [
+            {
+                "query": each.entry.text,
+                "similarity": round(each.decision.similarity, 4),
+                "required": each.decision.required,
+                "age_seconds": round(now - each.entry.created_at, 3),
+                "guards": {v.guard: v.reason or "passed" for v in to_verdicts(each)},
+                "refused": each.refusal or None,
+            }
+            for each in explained.candidates
+        ],
+        "decision": "exact" if isinstance(explained.exact, Hit) else "semantic" if answer else "miss",
+        "answered_by": to_builtins(answer.entry.text) if answer and not isinstance(explained.exact, Hit) else None,
+    }
+
+
+def to_verdicts(candidate: "Candidate") -> tuple[Any, ...]:
+    """Return the guards' verdicts on a candidate."""
+    return candidate.decision.verdicts
+
+
+@with_session
+def clear(
+    session: Session,
+    kind: KindOption = "all",
+    older_than: Annotated[
+        float | None, typer.Option("--older-than", metavar="HOURS", help="Only entries stored longer ago than this.")
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option("--query", metavar="TEXT", help="Only entries about this very query.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go.")] = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete entries: all, or by kind, age and query. Asks first.
+
+    \b
+    Examples:
+      harness cache clear --dry-run
+      harness cache clear --kind search --older-than 48 --yes
+      harness cache clear --query "python 3.12 release date"
+    """
+    tables = table_names(kind)
+    if older_than is not None and not older_than >= 0:
+        raise InvalidInput(f"--older-than must be hours, 0 or more, not {older_than}")
+    everything = kind == "all" and older_than is None and query is None
+    with session.workbench() as workbench:
+        cache = workbench.cache
+        selected = cache.select(tables, older_than=None if older_than is None else older_than * 3600, query=query)
+        count = sum(map(len, selected.values()))
+        if not as_json:
+            for entry in [entry for entries in selected.values() for entry in entries][:SHOWN]:
+                typer.echo(f"  {shorten(entry.text, 90)}")
+            if count > SHOWN:
+                typer.echo(f"  … and {count - SHOWN:,} more")
+        if dry_run or not count:
+            deleted = dict.fromkeys(selected, 0)
+        else:
+            if not yes and not typer.confirm(f"Delete {count:,} entries in {workbench.database}?", err=True):
+                raise InvalidInput("nothing was deleted; answer y, or pass --yes")
+            deleted = _delete(cache, selected, everything=everything)
+    if as_json:
+        print_json({"selected": {t: len(entries) for t, entries in selected.items()}, "deleted": deleted})
+    else:
+        typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
+
+
+def _delete(cache: "Cache", selected: dict[str, Any], *, everything: bool) -> dict[str, int]:
+    return cache.clear() if everything else cache.delete(selected)
+
+
+@with_session
+def expired(session: Session, as_json: JsonOption = False) -> None:
+    """Delete what has expired.
+
+    \b
+    Example:
+      harness cache expired
+    """
+    with session.workbench() as workbench:
+        deleted = workbench.cache.sweep()
+    if as_json:
+        print_json({"deleted": deleted})
+    else:
+        typer.echo(f"deleted {sum(deleted.values()):,} expired entries")
+
+
+@with_session
+def reindex(session: Session, as_json: JsonOption = False) -> None:
+    """Embed what has no vector yet, and make the vector index anew from the rows.
+
+    \b
+    Example:
+      harness cache reindex
+    """
+    with session.workbench() as workbench:
+        embedded = workbench.cache.reembed(workbench.progress)
+        indexed = workbench.store.reindex()
+    if as_json:
+        print_json({"embedded": embedded, "indexed": indexed})
+    else:
+        typer.echo(f"embedded {embedded:,} entries; {indexed:,} vectors in the index, the rest is scanned")
+
+
+@with_session
+def verify(
+    session: Session,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend what can be mended; unusable rows are deleted.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Check the database file, every row and the vector index. Ends with 4 when something is wrong.
+
+    \b
+    Examples:
+      harness cache verify
+      harness cache verify --repair
+    """
+    with session.workbench() as workbench:
+        problems = workbench.store.verify(repair=repair)
+        database = workbench.database
+    if as_json:
+        print_json({"database": str(database), "problems": problems, "repaired": repair and bool(problems)})
+    else:
+        for problem in problems:
+            typer.echo(problem)
+        if not problems:
+            typer.echo(f"{database} is sound")
+        elif repair:
+            typer.echo(f"mended {len(problems):,} problems")
+        else:
+            typer.echo(f"{len(problems):,} problems; `harness cache verify --repair` mends them")
+    if problems and not repair:
+        raise typer.Exit(ExitCode.STORE_FAILED)
+
+
+def _date(moment: float | None) -> str:
+    return "-" if moment is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))

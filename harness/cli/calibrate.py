@@ -1,0 +1,112 @@
+"""`harness cache calibrate`: an acceptance rule for one's own kind of questions."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.cache import print_json
+from harness.cli.options import JsonOption
+from harness.cli.session import Session, with_session
+from harness.errors import InvalidInput
+
+MAX_PAIRS = 200_000
+BATCH = 256
+
+
+@with_session
+def calibrate(
+    session: Session,
+    pairs: Annotated[
+        Path,
+        typer.Option(
+            "--pairs",
+            metavar="FILE",
+            help="JSON Lines with a, b and label (1: the same answer, 0: not); may be gzipped.",
+            show_default=False,
+        ),
+    ],
+    max_wrong: Annotated[
+        float | None, typer.Option("--max-wrong", metavar="SHARE", help="Different pairs that may be served, as 0.01.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what the rule would be.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Set how sure a match by meaning must be, on labelled pairs of questions.
+
+    The threshold is found by conformal risk control: on questions like these, the share of different pairs that are
+    served wrongly stays within --max-wrong. It is kept in the data directory and used from then on; too few pairs are
+    refused. The shares printed are of pairs that their threshold was not chosen on.
+
+    \b
+    Examples:
+      harness cache calibrate --pairs mine.jsonl
+      harness cache calibrate --pairs mine.jsonl.gz --max-wrong 0.005 --dry-run
+    """  # fmt: skip
+    import msgspec
+
+    from harness.core.calibration import calibrate as calibrated
+    from harness.core.equivalence import Rule, decide
+    from harness.embedders.minilm import vocabulary
+
+    labelled = _read(pairs)
+    with session.workbench(max_wrong=max_wrong) as workbench:
+        embedder, limit, file = workbench.embedder, workbench.settings.max_wrong, workbench.rule_file
+        scores = []
+        words, open_rule = vocabulary(), Rule(0.0, limit, "")
+        for start in range(0, len(labelled), BATCH):
+            workbench.progress("comparing", start, len(labelled))
+            part = labelled[start : start + BATCH]
+            vectors = embedder.embed([text for a, b, _ in part for text in (a, b)])
+            for (a, b, _), one, two in zip(part, vectors[::2], vectors[1::2], strict=True):
+                scores.append(decide(a, b, float(one @ two), rule=open_rule, known=words).score)
+        workbench.progress("comparing", len(labelled), len(labelled))
+        found = calibrated(scores, [label for *_, label in labelled], limit)
+        rule = Rule(found.threshold, limit, f"{len(labelled):,} pairs of {pairs.name}")
+        if not dry_run:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(msgspec.json.encode(rule))
+    if as_json:
+        print_json(msgspec.to_builtins(found) | {"kept": None if dry_run else str(file)})
+        return
+    typer.echo(
+        f"threshold {found.threshold:.4f} for at most {limit:.2%} wrong, on {found.different:,} different and {found.same:,} same pairs"
+    )
+    for name, share in (("served, of the same", found.served), ("wrong, of the different", found.wrong)):
+        typer.echo(f"{name:24} {share.share:7.2%}  (95 %: {share.low:.2%} to {share.high:.2%})")
+    typer.echo("not kept (dry run)" if dry_run else f"kept in {file}; remove it to go back to the shipped rule")
+
+
+def _read(path: Path) -> list[tuple[str, str, bool]]:
+    """Read labelled pairs.
+
+    Raises:
+        InvalidInput: an unreadable file, or a line that is no labelled pair.
+    """
+    import gzip
+    import zlib
+
+    opened = gzip.open if path.suffix == ".gz" else open
+    found = []
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if number > MAX_PAIRS:
+                    raise InvalidInput(f"{path} has more than {MAX_PAIRS:,} pairs; take a sample of them")
+                if line.strip():
+                    found.append(_pair(line, path, number))
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}") from error
+    return found
+
+
+def _pair(line: str, path: Path, number: int) -> tuple[str, str, bool]:
+    try:
+        row = json.loads(line)
+        a, b, label = row["a"], row["b"], row["label"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InvalidInput(f"{path}, line {number}: not a JSON object with a, b and label") from None
+    if not isinstance(a, str) or not isinstance(b, str) or label not in (0, 1):
+        raise InvalidInput(f"{path}, line {number}: a and b must be text, label 0 or 1")
+    return a, b, bool(label)

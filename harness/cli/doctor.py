@@ -1,0 +1,136 @@
+"""`harness doctor`: check everything that the harness depends on."""
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from harness.cli.cache import print_json
+from harness.cli.options import JsonOption
+from harness.cli.session import Session, with_session
+from harness.errors import HarnessError
+from harness.terminal import ExitCode
+
+if TYPE_CHECKING:
+    from harness.workbench import Workbench
+
+LOW_DISK = 200 * 2**20
+
+
+class Finding(NamedTuple):
+    """One thing that was checked: `ok`, `weak` (works, with less) or `broken`; and what to do about it."""
+
+    name: str
+    state: str
+    told: str
+
+
+@with_session
+def doctor(session: Session, as_json: JsonOption = False) -> None:
+    """Check Python, disk, database, embedder, vector index and engines, and say what to do. Ends with 5 if one is broken.
+
+    Nothing is sent over the network.
+
+    \b
+    Example:
+      harness doctor
+    """
+    with session.workbench() as workbench:
+        findings = [_run(name, check, workbench) for name, check in CHECKS]
+    if as_json:
+        print_json([finding._asdict() for finding in findings])
+    else:
+        marks = {"ok": "ok    ", "weak": "weak  ", "broken": "BROKEN"}
+        for finding in findings:
+            typer.echo(f"{marks[finding.state]}  {finding.name}: {finding.told}")
+    if any(finding.state == "broken" for finding in findings):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _run(name: str, check: "Callable[[Workbench], Finding]", workbench: "Workbench") -> Finding:
+    try:
+        return check(workbench)
+    except HarnessError as error:
+        return Finding(name, "broken", str(error))
+
+
+def _python(_workbench: "Workbench") -> Finding:
+    import sqlite3
+
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Finding("python", "ok", f"{version}, SQLite {sqlite3.sqlite_version}")
+
+
+def _disk(workbench: "Workbench") -> Finding:
+    import shutil
+
+    folder = workbench.settings.data_dir
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    free = shutil.disk_usage(existing).free
+    if free < LOW_DISK:
+        return Finding(
+            "disk", "broken", f"{free / 2**20:.0f} MB free for {folder}; free space or choose another --data-dir"
+        )
+    return Finding("disk", "ok", f"{free / 2**30:.1f} GB free for {folder}")
+
+
+def _database(workbench: "Workbench") -> Finding:
+    problems = workbench.store.verify(repair=False)
+    if problems:
+        more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+        return Finding("database", "broken", f"{problems[0]}{more}; run `harness cache verify --repair`")
+    stats = workbench.cache.stats()
+    return Finding("database", "ok", f"{sum(each.total for each in stats):,} entries in {workbench.database}")
+
+
+def _embedder(workbench: "Workbench") -> Finding:
+    vectors = workbench.embedder.embed(["enable", "disable", "enable"])
+    same, other = float(vectors[0] @ vectors[2]), float(vectors[0] @ vectors[1])
+    if not same > 0.999 > other:
+        return Finding("embedder", "broken", "its vectors make no sense; reinstall research-harness")
+    return Finding("embedder", "ok", workbench.embedder.id)
+
+
+def _meaning(workbench: "Workbench") -> Finding:
+    if not workbench.settings.semantic:
+        return Finding("meaning", "weak", "off: only the very same search is answered; set `semantic: true`")
+    missing = sum(each.unembedded for each in workbench.cache.stats())
+    rule = workbench.rule
+    told = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
+    if missing:
+        return Finding("meaning", "weak", f"{missing:,} entries have no vector; run `harness cache reindex`")
+    return Finding("meaning", "ok", told)
+
+
+def _index(workbench: "Workbench") -> Finding:
+    from importlib.util import find_spec
+
+    if find_spec("chromadb") is None:
+        return Finding("vector index", "weak", "chromadb is not installed: rows are scanned; pip install chromadb")
+    indexed, tail = (sum(getattr(each, field) for each in workbench.cache.stats()) for field in ("indexed", "tail"))
+    return Finding("vector index", "ok", f"{indexed:,} vectors in the index, {tail:,} scanned")
+
+
+def _engine(workbench: "Workbench") -> Finding:
+    engine = workbench.engine()
+    return Finding("engine", "ok", f"{engine.name} (not asked: no network is used here)")
+
+
+def _settings(workbench: "Workbench") -> Finding:
+    offline = workbench.settings.offline
+    return Finding("settings", "weak" if offline else "ok", "offline: nothing is searched" if offline else "valid")
+
+
+def _checks() -> Iterator[tuple[str, "Callable[[Workbench], Finding]"]]:
+    yield "python", _python
+    yield "settings", _settings
+    yield "disk", _disk
+    yield "database", _database
+    yield "embedder", _embedder
+    yield "meaning", _meaning
+    yield "vector index", _index
+    yield "engine", _engine
+
+
+CHECKS = tuple(_checks())

@@ -1,0 +1,165 @@
+"""`harness cache runs | export | import`: what runs were answered with, in files that others can replay."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli.cache import print_json
+from harness.cli.options import JsonOption
+from harness.cli.session import Session, with_session
+from harness.core.text import shorten
+from harness.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from harness.cache import Cache
+    from harness.stores.snapshot import Line
+
+
+@with_session
+def runs(
+    session: Session,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many, newest first.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List past researches: when, what, and with how many live calls.
+
+    \b
+    Example:
+      harness cache runs --limit 5
+    """
+    import orjson
+
+    with session.workbench() as workbench:
+        found = [(entry, orjson.loads(entry.payload)) for entry in workbench.cache.runs()[:limit]]
+    told = [
+        {
+            "run": entry.key,
+            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.created_at)),
+            "question": entry.text,
+            "engine": record["engine"],
+            "answers": len(record["uses"]),
+            "live_calls": sum(use["how"] in {"live", "failed"} for use in record["uses"]),
+        }
+        for entry, record in found
+    ]
+    if as_json:
+        print_json({"runs": told})
+        return
+    from tabulate import tabulate
+
+    rows = [(run["run"], shorten(str(run["question"]), 60), run["answers"], run["live_calls"]) for run in told]
+    typer.echo(tabulate(rows, headers=("run", "question", "answers", "live calls")) if rows else "no runs yet")
+
+
+@with_session
+def export(
+    session: Session,
+    file: Annotated[Path, typer.Argument(help="The snapshot to write.", show_default=False)],
+    run: Annotated[str | None, typer.Option("--run", metavar="ID", help="What this run was answered with.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every entry (default).")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write cached entries into one portable file with a checksum.
+
+    A snapshot of a run answers the same question again anywhere, with `harness research … --replay FILE`.
+
+    \b
+    Examples:
+      harness cache export all.snapshot
+      harness cache export run.snapshot --run 20261122-101500-1a2b3c
+    """
+    from harness.stores.snapshot import write_snapshot
+
+    if run is not None and everything:
+        raise InvalidInput("choose one of --run and --all")
+    if file.exists() and not force:
+        raise InvalidInput(f"{file} exists; choose another name, or pass --force")
+    with session.workbench() as workbench:
+        cache = workbench.cache
+        record = cache.get_run(run) if run is not None else None
+        lines = _lines_of_run(cache, record) if record is not None else _all_lines(cache)
+        kept = None if record is None else {name: value for name, value in record.items() if name != "uses"}
+        header = write_snapshot(file, lines, run=kept)
+    if as_json:
+        print_json({"file": str(file), "entries": header.entries, "bytes": header.bytes, "sha256": header.sha256})
+    else:
+        typer.echo(f"wrote {header.entries:,} entries to {file} (sha256 {header.sha256[:16]}…)")
+
+
+def _all_lines(cache: "Cache") -> "Iterator[Line]":
+    from harness.cache.tables import EVERY_TABLE
+    from harness.stores.snapshot import line_of
+
+    for table, entry in cache.entries(EVERY_TABLE):
+        yield line_of(table, entry)
+
+
+def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
+    """Yield what a run was answered with, exactly as it was.
+
+    Raises:
+        InvalidInput: some of it has changed or gone since.
+    """
+    from hashlib import sha256
+
+    from harness.cache import TABLES, UNANSWERED
+    from harness.stores.snapshot import Line, line_of
+
+    wanted: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for use in record["uses"]:
+        if use["how"] == "failed":
+            code, _, message = use["error"].partition(": ")
+            payload = _json({"code": code, "message": message})
+            yield Line(UNANSWERED, use["asked"], "", payload, 0.0, 0.0, ["", ""])
+        else:
+            wanted.setdefault((use["table"], use["served"]), []).append(use)
+    for table in (*TABLES, UNANSWERED):
+        for _, entry in cache.entries((table,)):
+            digest = sha256(entry.payload).hexdigest()
+            uses = wanted.get((table, entry.key), [])
+            wanted[table, entry.key] = [use for use in uses if use["digest"] != digest]
+            for asked in dict.fromkeys(use["asked"] for use in uses if use["digest"] == digest):
+                yield line_of(table, entry, asked)
+    if missing := sum(map(len, wanted.values())):
+        raise InvalidInput(
+            f"{missing} of the answers that this run was given have changed or gone since; run it again, then export it"
+        )
+
+
+def _json(value: object) -> str:
+    import orjson
+
+    return orjson.dumps(value).decode()
+
+
+def import_(
+    session: Session,
+    file: Annotated[Path, typer.Argument(help="The snapshot to read.", show_default=False)],
+    as_json: JsonOption = False,
+) -> None:
+    """Add a snapshot's entries to the cache; newer ones that are there already stay. Nothing of a damaged file is used.
+
+    \b
+    Example:
+      harness cache import all.snapshot
+    """
+    from harness.stores.snapshot import entry_of, read_snapshot
+
+    _, lines = read_snapshot(file)
+    with session.workbench() as workbench:
+        cache = workbench.cache
+        added = 0
+        for done, line in enumerate(lines):
+            workbench.progress("importing", done, len(lines))
+            added += not line.asked and line.expires_at > 0 and cache.restore(line.table, entry_of(line))
+    if as_json:
+        print_json({"file": str(file), "entries": len(lines), "added": added})
+    else:
+        typer.echo(f"added {added:,} of {len(lines):,} entries; the others were there already, or belong to a run")
+
+
+import_command = with_session(import_)

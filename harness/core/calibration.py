@@ -1,0 +1,188 @@
+"""The acceptance threshold from labelled pairs: how alike two queries must be to share an answer.
+
+Conformal risk control (Angelopoulos, Bates, Fisch, Lei and Schuster, 2022, arXiv:2208.02814) with the loss "an answer
+was served to a different question", which only falls as the threshold rises. Its promise is about the mean: over draws
+of the labelled pairs and of one more pair that is different, the chance that this pair is served is at most
+`max_wrong`. It holds for any score, if the pairs are exchangeable with those met later: drawn alike, none chosen for
+its score, none a near-copy of another.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from msgspec import Struct
+
+from harness.errors import InvalidInput
+
+CONFIDENCE = Fraction(95, 100)
+
+
+class Interval(Struct, frozen=True):
+    """A share (0..1) and its two-sided 95 % interval, both ends included."""
+
+    share: float
+    low: float
+    high: float
+
+
+class Calibration(Struct, frozen=True):
+    """A threshold and what it came to on the labelled pairs.
+
+    A pair is served iff its score is at least `threshold`. `different` and `same` count the pairs by label; `served` is
+    the share of the same ones that are served, `wrong` that of the different ones.
+    """
+
+    threshold: float
+    max_wrong: float
+    different: int
+    same: int
+    served: Interval
+    wrong: Interval
+
+
+def calibrate(scores: Sequence[float], labels: Sequence[bool], max_wrong: float) -> Calibration:
+    """Return the threshold that keeps the expected share of different pairs served at or under `max_wrong` (0..1,
+    exclusive), with an honest estimate of what it serves.
+
+    `labels` say of each score whether its pair asks the same (true). The threshold comes from all different pairs.
+    `served` and `wrong` do not come from it: judged by the pairs that chose it, a threshold looks better than it is.
+    Among the same pairs and among the different ones, those at even positions choose a threshold that judges those at
+    odd positions, and the other way round (two-fold cross-fitting, without chance); the counts are pooled. So both
+    tell of thresholds from half the labels, which tend to serve a little less; a half with too few labels serves
+    nothing. The intervals treat the pooled pairs as independent draws, which is nearly so.
+
+    Raises:
+        InvalidInput: if scores and labels differ in number, and as `lowest_threshold` does.
+    """
+    if len(scores) != len(labels):
+        raise InvalidInput(f"{len(scores):,} scores and {len(labels):,} labels; every score needs one label")
+    different = [score for score, label in zip(scores, labels, strict=True) if not label]
+    same = [score for score, label in zip(scores, labels, strict=True) if label]
+    _check(same)
+    threshold = lowest_threshold(different, max_wrong)
+    served = wrong = 0
+    for half in (0, 1):
+        chosen = _threshold_or_none(different[half::2], max_wrong)
+        served += _count(same[1 - half :: 2], chosen)
+        wrong += _count(different[1 - half :: 2], chosen)
+    return Calibration(
+        threshold=threshold,
+        max_wrong=max_wrong,
+        different=len(different),
+        same=len(same),
+        served=interval(served, len(same)),
+        wrong=interval(wrong, len(different)),
+    )
+
+
+def lowest_threshold(wrong_scores: Sequence[float], max_wrong: float) -> float:
+    """Return the lowest threshold t, for "serve iff score >= t", with (n R(t) + 1) / (n + 1) <= `max_wrong`.
+
+    `wrong_scores` are the scores of the n pairs labelled different, in any order; R(t) is the share of them that t
+    serves. A pair that a guard refuses outright has the score -inf (it is never served) or the lowest of the scale.
+    Equal scores are served together or not at all: t is the next number above the highest score that may not be served.
+
+    Raises:
+        InvalidInput: if `max_wrong` is not between 0 and 1, exclusive, a score is NaN or +inf, or there are fewer than
+            1 / `max_wrong` - 1 scores: then no threshold could keep the bound.
+    """
+    allowed = _allowed(len(wrong_scores), max_wrong)
+    _check(wrong_scores)
+    if allowed < 0:
+        raise InvalidInput(
+            f"too few labels: {len(wrong_scores):,} pairs are labelled different; "
+            f"at least {_needed(max_wrong):,} are needed for max_wrong {max_wrong}"
+        )
+    return math.nextafter(sorted(wrong_scores, reverse=True)[allowed], math.inf)
+
+
+def interval(successes: int, trials: int) -> Interval:
+    """Return the share of `successes` in `trials` with its exact two-sided 95 % interval (Clopper and Pearson, 1934).
+
+    It covers the true share in at least 95 % of cases. With no trials the share is 0 and nothing is known: 0..1.
+
+    Raises:
+        InvalidInput: if not 0 <= `successes` <= `trials`.
+    """
+    if not 0 <= successes <= trials:
+        raise InvalidInput(f"{successes:,} successes in {trials:,} trials cannot be; give 0 <= successes <= trials")
+    if not trials:
+        return Interval(share=0.0, low=0.0, high=1.0)
+    tail = float(1 - CONFIDENCE) / 2
+    failures = trials - successes
+    return Interval(
+        share=successes / trials,
+        low=_beta_quantile(tail, successes, failures + 1) if successes else 0.0,
+        high=1.0 - _beta_quantile(tail, failures, successes + 1) if failures else 1.0,
+    )
+
+
+def _allowed(labels: int, max_wrong: float) -> int:
+    """Return how many of the labelled pairs may be served; negative if not even none keeps the bound."""
+    return math.floor(_exact(max_wrong) * (labels + 1)) - 1
+
+
+def _needed(max_wrong: float) -> int:
+    return math.ceil(1 / _exact(max_wrong)) - 1
+
+
+def _exact(max_wrong: float) -> Fraction:
+    """Return the number as it is written: 0.3 is three tenths, though the float is a little less."""
+    if not 0 < max_wrong < 1:
+        raise InvalidInput(f"max_wrong is {max_wrong}; it must be between 0 and 1, for instance 0.01")
+    return Fraction(repr(float(max_wrong)))
+
+
+def _threshold_or_none(wrong_scores: Sequence[float], max_wrong: float) -> float:
+    """Return the lowest threshold, or +inf, which serves nothing, where there are too few labels for one."""
+    enough = _allowed(len(wrong_scores), max_wrong) >= 0
+    return lowest_threshold(wrong_scores, max_wrong) if enough else math.inf
+
+
+def _count(scores: Sequence[float], threshold: float) -> int:
+    return sum(score >= threshold for score in scores)
+
+
+def _check(scores: Sequence[float]) -> None:
+    if not all(score < math.inf for score in scores):  # NaN is not less either
+        raise InvalidInput("a score is NaN or +inf; score every pair with a number, a refused one with -inf or 0")
+
+
+def _beta_quantile(probability: float, a: int, b: int) -> float:
+    """Return x with I_x(a, b) = `probability`, by bisection until no float lies between the ends."""
+    low, high = 0.0, 1.0
+    while low < (middle := (low + high) / 2) < high:
+        if _incomplete_beta(middle, a, b) < probability:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _incomplete_beta(x: float, a: int, b: int) -> float:
+    """Return I_x(a, b), regularised, for 0 < x < 1 (DLMF 8.17.22, by its mirror image where that converges slowly)."""
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
+    front = math.exp(log_front)
+    if x < (a + 1) / (a + b + 2):
+        return front * _continued_fraction(x, a, b) / a
+    return 1.0 - front * _continued_fraction(1.0 - x, b, a) / b
+
+
+def _continued_fraction(x: float, a: int, b: int) -> float:
+    """Evaluate the fraction of DLMF 8.17.22 by Lentz's method (Thompson and Barnett, 1986)."""
+    tiny = 1e-300
+    c, d = 1.0, 1.0 / ((1.0 - (a + b) * x / (a + 1)) or tiny)
+    value = d
+    change, m = 0.0, 0
+    while abs(change - 1.0) > 1e-15 and m < 10_000:
+        m += 1
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        change = 1.0
+        for term in (even, odd):
+            d = 1.0 / ((1.0 + term * d) or tiny)
+            c = (1.0 + term / c) or tiny
+            change *= c * d
+        value *= change
+    return value

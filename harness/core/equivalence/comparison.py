@@ -1,0 +1,131 @@
+"""Two readings side by side: which words have a counterpart, which have none, and in which order they stand."""
+
+from collections import Counter
+from collections.abc import Container
+from itertools import combinations
+
+from msgspec import Struct
+from rapidfuzz.distance import OSA
+
+from harness.core.equivalence.lexicon import OPPOSITES, WEAK
+from harness.core.equivalence.reading import Reading, Word, form
+
+MIN_TYPO_CHARS = 4
+LONG = 16
+"""From so many content words in both queries on, a text is prose."""
+MAX_ORDERED = 60
+"""Words whose order is compared; the pairs grow with the square."""
+
+
+class Comparison(Struct, frozen=True):
+    """What two readings have in common. `only_a` and `only_b` have no counterpart on the other side; `weak` counts
+    the words among these that say so little that they were left out; `pairs` are the counterparts, in a's order.
+    """
+
+    a: Reading
+    b: Reading
+    pairs: tuple[tuple[int, int], ...]
+    only_a: tuple[Word, ...]
+    only_b: tuple[Word, ...]
+    weak: int
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether the two are questions told at length, in which much may be said in other words."""
+        return len(self.a.words) + len(self.b.words) >= LONG and self.a.is_question and self.b.is_question
+
+    @property
+    def disorder(self) -> float:
+        """The share (0..1) of pairs of counterparts that stand the other way round (Kendall's tau distance)."""
+        places = [place for _, place in self.pairs[:MAX_ORDERED]]
+        turned = sum(first > second for first, second in combinations(places, 2))
+        return turned / max(1, len(places) * (len(places) - 1) // 2)
+
+
+def compare(a: Reading, b: Reading, known: Container[str]) -> Comparison:
+    """Find counterparts: the same form first, then words written together or apart, then typing errors.
+
+    `known` are correctly written words: a typing error is a word that is none, next to one that is.
+    """
+    rest_a, rest_b = dict(enumerate(a.words)), dict(enumerate(b.words))
+    pairs = _same_form(rest_a, rest_b)
+    pairs += _joined(rest_a, rest_b)
+    pairs += [(place_a, place_b) for place_b, place_a in _joined(rest_b, rest_a)]
+    pairs += _typing_errors(rest_a, rest_b, known)
+    weak = [word for word in (*rest_a.values(), *rest_b.values()) if is_weak(word)]
+    return Comparison(
+        a,
+        b,
+        tuple(sorted(pairs)),
+        tuple(word for word in rest_a.values() if not is_weak(word)),
+        tuple(word for word in rest_b.values() if not is_weak(word)),
+        len(weak),
+    )
+
+
+def is_weak(word: Word) -> bool:
+    """Say whether a word says so little that one side may lack it."""
+    return not word.name and (word.plain in WEAK or word.form in _WEAK_FORMS)
+
+
+def opposites(a: Word, b: Word) -> bool:
+    """Say whether two words mean the opposite of each other."""
+    return frozenset((a.plain, b.plain)) in OPPOSITES or frozenset((a.form, b.form)) in _OPPOSITE_FORMS
+
+
+_WEAK_FORMS = frozenset(map(form, WEAK)) - {form("good"), form("way")} | {form("good")}
+_OPPOSITE_FORMS = frozenset(frozenset(map(form, pair)) for pair in OPPOSITES) - {
+    frozenset((form(word),)) for pair in OPPOSITES for word in pair
+}
+
+Rest = dict[int, Word]
+
+
+def _same_form(rest_a: Rest, rest_b: Rest) -> list[tuple[int, int]]:
+    places: dict[str, list[int]] = {}
+    for place, word in rest_b.items():
+        places.setdefault(word.form, []).append(place)
+    pairs = []
+    for place, word in list(rest_a.items()):
+        if found := places.get(word.form):
+            pairs.append((place, found.pop(0)))
+    for place_a, place_b in pairs:
+        del rest_a[place_a], rest_b[place_b]
+    return pairs
+
+
+def _joined(rest_one: Rest, rest_two: Rest) -> list[tuple[int, int]]:
+    """Pair words written together on side one with neighbours written apart on side two ("e commerce")."""
+    pairs = []
+    for place, word in list(rest_one.items()):
+        for first in list(rest_two):
+            second = rest_two.get(first + 1)
+            if second and (rest_two[first].plain + second.plain in (word.plain, word.plain.removesuffix("s"))):
+                pairs.append((place, first))
+                del rest_one[place], rest_two[first], rest_two[first + 1]
+                break
+    return pairs
+
+
+def _typing_errors(rest_a: Rest, rest_b: Rest, known: Container[str]) -> list[tuple[int, int]]:
+    pairs = []
+    for place_a, one in list(rest_a.items()):
+        for place_b, two in list(rest_b.items()):
+            if _is_typing_error(one.plain, two.plain, known):
+                pairs.append((place_a, place_b))
+                del rest_a[place_a], rest_b[place_b]
+                break
+    return pairs
+
+
+def _is_typing_error(one: str, two: str, known: Container[str]) -> bool:
+    """One of the two is no word, the other is, and one slip (two in long words) leads from one to the other."""
+    length = min(len(one), len(two))
+    if length < MIN_TYPO_CHARS or (one in known) == (two in known) or one[0] != two[0]:
+        return False
+    return OSA.distance(one, two, score_cutoff=2) <= (1 if length < 8 else 2)
+
+
+def changed_forms(comparison: Comparison) -> Counter[str]:
+    """Count the forms without counterpart, of both sides."""
+    return Counter(word.form for word in (*comparison.only_a, *comparison.only_b))

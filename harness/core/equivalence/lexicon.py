@@ -1,0 +1,305 @@
+"""What equivalence knows of English: which words say nothing, which mean the same, which mean the opposite.
+
+Everything is written in small letters and before stemming; `reading.py` brings both sides to one form.
+"""
+
+from types import MappingProxyType
+
+
+def _groups(text: str) -> MappingProxyType[str, str]:
+    """Map every word of a line to the line's first word."""
+    return MappingProxyType({word: line.split()[0] for line in text.strip().splitlines() for word in line.split()})
+
+
+def _pairs(text: str) -> frozenset[frozenset[str]]:
+    """Read `a/b` pairs."""
+    return frozenset(frozenset(pair.split("/")) for pair in text.split())
+
+
+CONTRACTIONS = MappingProxyType(
+    {
+        "can't": "can not", "cannot": "can not", "cant": "can not", "won't": "will not", "wont": "will not",
+        "shan't": "shall not", "ain't": "is not", "aint": "is not", "dont": "do not", "doesnt": "does not",
+        "didnt": "did not", "isnt": "is not", "arent": "are not", "wasnt": "was not", "werent": "were not",
+        "havent": "have not", "hasnt": "has not", "hadnt": "had not", "couldnt": "could not",
+        "shouldnt": "should not", "wouldnt": "would not", "let's": "let us", "im": "i am", "ive": "i have",
+        "whats": "what is", "hows": "how is", "wheres": "where is", "whos": "who is", "thats": "that is",
+        "gonna": "going to", "wanna": "want to", "gotta": "have to", "y'all": "you all",
+    }
+)  # fmt: skip
+CONTRACTED = (("n't", " not"), ("'re", " are"), ("'ve", " have"), ("'ll", " will"), ("'m", " am"), ("'d", " would"))
+
+POLITE = (
+    r"(?:hi|hello|hey|dear)(?: (?:there|all|everyone|guys|doctor|doc|sir|madam))?",
+    r"(?:thanks?|thank you)(?: (?:you|very much|so much|a lot|in advance))*",
+    r"(?:can|could|would|will) (?:you|anyone|anybody|someone|somebody|any one|u)(?: please)?(?: kindly)? "
+    r"(?:tell|explain|show|advise|inform|help|let|apprise|describe|suggest|clarify|enlighten)"
+    r"(?: (?:me|us))?(?: (?:know|understand|out))?(?: (?:about|on|with))?",
+    r"(?:please|pls|plz|kindly)(?: (?:tell|explain|show|advise|help|let)(?: (?:me|us))?(?: know)?(?: about)?)?",
+    r"(?:tell|show|give|explain to) (?:me|us)(?: about)?",
+    r"(?:i|we) (?:am|was|were|are) (?:just )?(?:wondering|curious|interested)"
+    r"(?: (?:to know|to learn|about|in knowing))?",
+    r"(?:i|we) (?:would|do|just)? ?(?:want|like|love|need|wish) to (?:know|ask|learn|understand|find out)(?: about)?",
+    r"(?:do|does) (?:anyone|anybody|someone|you|any one) (?:happen to )?know",
+    r"(?:does|do) (?:anyone|anybody) have (?:any )?(?:idea|ideas|information|info)(?: (?:about|on))?",
+    r"(?:i|we) (?:have )?heard that",
+    r"in your opinion", r"according to you", r"what do you think is", r"by the way", r"any idea",
+)  # fmt: skip
+"""Phrases, as patterns on the plain words, that ask kindly and change nothing."""
+
+EMPTY = frozenset(
+    """
+    a an the this that these those some any such of is are was were be been being am do does did done doing have has
+    had having will would shall should can could may might must i me my mine myself you your yours yourself yourselves
+    we us our ours one ones he him his she her hers they them their theirs it its and or so as at by for in on into onto
+    to from with about there here then than if whether just really actually exactly basically simply very quite
+    rather also too please thanks hello hi hey ok okay s t u ur get got getting gets go going goes much many
+    someone somebody anyone anybody everyone everybody people person something anything thing things stuff etc e.g i.e
+    but while during each because due though although until through along even still already almost up out off even
+    own same such again ever kind kinds sort sorts type types
+    which what who whom whose where when why how vs versus per via
+    """.split()
+)
+"""Words without content of their own; the guards look at those that steer (negation, direction, question words)."""
+
+WEAK = frozenset(
+    """
+    information info detail details explain explanation meaning mean means definition define description overview
+    guide tutorial introduction example examples list know find give make made use used using want need help way ways
+    good great nice easy easiest simple effective useful proper suitable possible different various certain
+    main major general common basic concept significant
+    question answer idea opinion
+    all more most often usually completely totally entirely fully little few other another else lot lots several
+    think thinks thought wonder wondering feel feeling notice noticed seem seems said told says say tell tells mention
+    mentioned start started happening come comes may fairly certain problem problems issue issues advised mind
+    become day days life time world today market case cases fact facts point points term terms
+    want wants intend try trying able happen let let's look looking work works working like
+    """.split()
+)
+"""Content so general that one side may have it and the other not, at a price."""
+
+SYNONYMS = _groups(
+    """
+    best good great top finest ideal excellent recommended
+    tip tips advice recommendation recommendations suggestion suggestions practice practices guideline guidelines
+    big large huge
+    begin start beginning starting
+    buy purchase
+    get obtain acquire
+    fix repair solve resolve
+    error errors bug bugs
+    movie movies film films
+    car automobile
+    picture photo photograph image
+    mobile cellphone
+    phone telephone
+    job employment
+    quick fast rapid quickly
+    cheap inexpensive affordable
+    difference distinction differ
+    reason cause
+    delete remove erase
+    build create make
+    choose select pick
+    improve enhance better
+    learn study
+    happen occur
+    important essential crucial
+    way method
+    cost price
+    doctor physician
+    illness disease
+    lawyer attorney
+    kid kids child children
+    woman women female
+    man men male
+    salary wage pay
+    university college
+    website site webpage
+    holiday vacation
+    quit stop
+    gain earn
+    smart intelligent clever
+    show display
+    need require
+    permit allow
+    speak talk
+    end finish
+    ill sick
+    rich wealthy
+    sad unhappy
+    tv television
+    app application
+    usa america states
+    uk britain
+    laptop notebook
+    weight weigh
+    """
+)
+"""Words that ask for the same answer, first of each line the one that stands for all."""
+
+OPPOSITES = _pairs(
+    """
+    enable/disable include/exclude best/worst before/after over/under buy/sell increase/decrease increase/reduce
+    increase/lower raise/lower start/stop begin/end open/close install/uninstall install/remove lock/unlock add/remove
+    add/delete create/delete create/destroy encode/decode encrypt/decrypt compress/decompress import/export
+    upload/download upgrade/downgrade up/down left/right top/bottom high/low higher/lower highest/lowest maximum/minimum
+    max/min large/small larger/smaller largest/smallest big/small biggest/smallest long/short longer/shorter
+    longest/shortest fast/slow faster/slower fastest/slowest hot/cold warm/cool old/new older/newer oldest/newest
+    old/young oldest/youngest more/less most/least many/few early/late first/last inside/outside indoor/outdoor
+    internal/external input/output male/female man/woman boy/girl husband/wife father/mother son/daughter
+    brother/sister boyfriend/girlfriend king/queen men/women actor/actress uncle/aunt true/false yes/no right/wrong
+    correct/wrong love/hate like/dislike win/lose gain/lose pass/fail accept/reject accept/refuse allow/deny
+    allow/forbid allow/prevent connect/disconnect attach/detach push/pull send/receive lend/borrow give/take rent/buy
+    rent/own hire/fire import/export employer/employee teacher/student landlord/tenant buyer/seller doctor/patient
+    public/private legal/illegal safe/dangerous easy/hard easy/difficult rich/poor strong/weak thick/thin wide/narrow
+    light/dark light/heavy wet/dry full/empty alive/dead present/absent summer/winter spring/autumn spring/fall
+    day/night morning/evening north/south east/west northern/southern eastern/western positive/negative pro/con
+    advantage/disadvantage benefit/drawback strength/weakness asset/liability profit/loss credit/debit debit/credit
+    synchronous/asynchronous sync/async static/dynamic mutable/immutable client/server frontend/backend
+    horizontal/vertical ascending/descending minor/major cause/cure cause/prevent cause/effect birth/death
+    born/die marry/divorce arrive/depart arrival/departure entrance/exit enter/exit expand/shrink grow/shrink
+    attack/defend hire/quit remember/forget freeze/thaw freeze/melt fill/drain accelerate/brake
+    physical/mental offline/online permanent/temporary single/double single/married domestic/international
+    import/exported ancient/modern optimist/pessimist optimistic/pessimistic majority/minority offense/defense
+    success/failure succeed/fail better/worse good/bad good/evil happy/sad lossless/lossy read/write
+    on/off bullish/bearish conscious/subconscious conscious/unconscious popular/unpopular overweight/underweight
+    gain/reduce gain/cut hide/show hide/unhide rise/fall wake/sleep laugh/cry build/demolish wear/remove
+    """
+)
+
+NEGATIONS = frozenset("not no never without none nor neither nobody nothing nowhere hardly cannot lack non".split())
+NEGATING_PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il", "anti", "mis", "de", "counter", "a")
+
+MONTHS = _groups(
+    """
+    january jan
+    february feb
+    march mar
+    april apr
+    may
+    june jun
+    july jul
+    august aug
+    september sep sept
+    october oct
+    november nov
+    december dec
+    """
+)
+WEEKDAYS = _groups(
+    """
+    monday mon mondays
+    tuesday tue tues tuesdays
+    wednesday wed wednesdays
+    thursday thu thurs thursdays
+    friday fri fridays
+    saturday sat saturdays
+    sunday sun sundays
+    """
+)
+RELATIVE_TIMES = _groups(
+    """
+    latest newest recent recently
+    now current currently nowadays present presently live
+    today todays tonight
+    yesterday
+    tomorrow
+    upcoming forthcoming
+    previous former formerly
+    ago
+    """
+)
+
+UNITS = _groups(
+    """
+    % percent percentage pct
+    $ dollar dollars usd bucks
+    € euro euros eur
+    £ pound pounds gbp lb lbs
+    ₹ rupee rupees inr rs
+    kg kilogram kilograms kilo kilos kgs
+    g gram grams
+    mg milligram milligrams
+    km kilometre kilometres kilometer kilometers kms
+    m metre metres meter meters
+    cm centimetre centimetres centimeter centimeters cms
+    mm millimetre millimetres millimeter millimeters
+    mile miles mi
+    ft foot feet
+    inch inches
+    l litre litres liter liters
+    ml millilitre milliliter
+    gb gigabyte gigabytes gig gigs
+    mb megabyte megabytes
+    tb terabyte terabytes
+    kb kilobyte kilobytes
+    hour hours hr hrs
+    minute minutes min mins
+    second seconds sec secs
+    ms millisecond milliseconds
+    day days
+    week weeks wk
+    month months
+    year years yr yrs
+    am
+    pm
+    degree degrees °
+    celsius °c
+    fahrenheit °f
+    mph
+    kmh kph
+    hz
+    mhz
+    ghz
+    w watt watts
+    kw
+    v volt volts
+    mah
+    px pixel pixels
+    mp megapixel megapixels
+    bit bits
+    byte bytes
+    """
+)
+MULTIPLIERS = MappingProxyType({"k": 1_000, "thousand": 1_000, "million": 10**6, "mn": 10**6, "billion": 10**9,
+    "bn": 10**9, "trillion": 10**12, "lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7})  # fmt: skip
+
+IRREGULAR = MappingProxyType(
+    {
+        "men": "man", "women": "woman", "feet": "foot", "teeth": "tooth", "mice": "mouse", "bought": "buy",
+        "sold": "sell", "went": "go", "gone": "go", "took": "take", "taken": "take", "wrote": "write",
+        "written": "write", "made": "make", "built": "build", "began": "begin", "begun": "begin", "broke": "break",
+        "broken": "break", "chose": "choose", "chosen": "choose", "came": "come", "did": "do", "drove": "drive",
+        "driven": "drive", "ate": "eat", "eaten": "eat", "fell": "fall", "fallen": "fall", "felt": "feel",
+        "found": "find", "flew": "fly", "forgot": "forget", "forgotten": "forget", "gave": "give", "given": "give",
+        "grew": "grow", "grown": "grow", "held": "hold", "kept": "keep", "knew": "know", "known": "know",
+        "left": "leave", "lost": "lose", "met": "meet", "paid": "pay", "ran": "run", "said": "say", "saw": "see",
+        "seen": "see", "sent": "send", "slept": "sleep", "spoke": "speak", "spoken": "speak", "spent": "spend",
+        "stole": "steal", "taught": "teach", "told": "tell", "thought": "think", "threw": "throw", "won": "win",
+        "wore": "wear", "worn": "wear", "analyses": "analysis", "criteria": "criterion", "phenomena": "phenomenon",
+        "matrices": "matrix", "indices": "index", "vertices": "vertex", "lives": "life", "wives": "wife",
+        "knives": "knife", "leaves": "leaf", "died": "die", "dying": "die", "lying": "lie", "tying": "tie",
+        "safety": "safe", "tricks": "tip", "hacks": "tip",
+    }
+)  # fmt: skip
+
+BRITISH = tuple(
+    (pair.split("/")[0], pair.split("/")[1])
+    for pair in """
+    isation/ization ising/izing ised/ized iser/izer ise/ize yse/yze ysing/yzing
+    ogue/og our/or oured/ored ouring/oring ours/ors ourite/orite ourites/orites
+    tre/ter tres/ters bre/ber defence/defense offence/offense licence/license lled/led
+    lling/ling ller/ler aemia/emia programme/program programmes/programs grey/gray tyre/tire
+    tyres/tires cheque/check colour/color maths/math aluminium/aluminum jewellery/jewelry
+    """.split()
+)
+"""Endings, applied to words of both sides alike, so that a wrong rewriting does no harm."""
+
+AUDIENCES = frozenset(
+    """
+    children child kid kids toddler toddlers baby babies teenager teenagers teen teens adult adults senior seniors
+    elderly beginner beginners dummy dummies student students expert experts professional professionals women men
+    dog dogs cat cats woman man girl boy girls boys
+    """.split()
+)

@@ -1,0 +1,281 @@
+"""Snapshots: one portable file of cache entries, and the read-only store that answers from it.
+
+The file is gzip-compressed JSON Lines. The first line is the header; it names the format and has the number of the
+lines that follow, their bytes, and the SHA-256 of these. The same entries make the same file, to the byte. Nothing of a
+file is used before all of it has been checked.
+"""
+
+import base64
+import gzip
+import hashlib
+import io
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from harness.core.entries import Entry, Neighbour, TableStats
+from harness.errors import InvalidInput, StoreError
+from harness.ports import Vectors
+from harness.stores.tables import TABLES
+
+FORMAT = "harness-snapshot"
+VERSION = 1
+MAX_HEADER_BYTES = 2**20
+MAX_BODY_BYTES = 4 * 2**30
+MAX_LINE_BYTES = 64 * 2**20
+
+
+class Header(Struct, frozen=True, kw_only=True):
+    """What stands first in a snapshot. `run` is the record of the run that it holds, if it holds one run."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    entries: int = 0
+    bytes: int = 0
+    sha256: str = ""
+    run: dict[str, Any] | None = None
+
+
+class Line(Struct, frozen=True, omit_defaults=True):
+    """One entry in the file. `asked` is the key that it answers, where that is another one than its own.
+
+    `payload` is text, `embedding` base64 of float32, little-endian.
+    """
+
+    table: str
+    key: str
+    text: str
+    payload: str
+    created_at: float
+    expires_at: float
+    own: list[Any]
+    asked: str = ""
+    embedding: str = ""
+    embedder: str = ""
+
+
+def line_of(table: str, entry: Entry, asked: str = "") -> Line:
+    """Return the line for an entry that answers `asked` (its own key when empty)."""
+    return Line(
+        table,
+        entry.key,
+        entry.text,
+        entry.payload.decode(),
+        entry.created_at,
+        entry.expires_at,
+        list(entry.own),
+        asked if asked != entry.key else "",
+        base64.b64encode(entry.embedding).decode() if entry.embedding else "",
+        entry.embedder or "",
+    )
+
+
+def entry_of(line: Line) -> Entry:
+    """Return the entry that a line holds."""
+    embedding = base64.b64decode(line.embedding) if line.embedding else None
+    return Entry(
+        line.key,
+        line.text,
+        line.payload.encode(),
+        line.created_at,
+        line.expires_at,
+        line.created_at,
+        tuple(line.own),
+        embedding,
+        line.embedder or None,
+    )
+
+
+def write_snapshot(path: Path, lines: Iterable[Line], *, run: dict[str, Any] | None = None) -> Header:
+    """Write a snapshot to `path`, whole or not at all; return its header.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    digest, count, size = hashlib.sha256(), 0, 0
+    try:
+        with tempfile.TemporaryFile() as body:
+            for line in lines:
+                encoded = msgspec.json.encode(line) + b"\n"
+                body.write(encoded)
+                digest.update(encoded)
+                count, size = count + 1, size + len(encoded)
+            header = Header(entries=count, bytes=size, sha256=digest.hexdigest(), run=run)
+            body.seek(0)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(f".{path.name}.{os.getpid()}.part")
+            try:
+                with part.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+                    file.write(msgspec.json.encode(header) + b"\n")
+                    while block := body.read(2**20):
+                        file.write(block)
+                part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write the snapshot {path} ({error.strerror or error}); choose another place"
+        ) from error
+    return header
+
+
+def read_snapshot(path: Path) -> tuple[Header, list[Line]]:
+    """Read and check a snapshot.
+
+    Raises:
+        InvalidInput: it cannot be read, is no snapshot, of a newer version, or was changed since it was written.
+    """
+    try:
+        with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as file:
+            header = _header(file.readline(MAX_HEADER_BYTES), path)
+            body = file.read(header.bytes + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
+            raise InvalidInput(f"cannot read the snapshot {path}: {error.strerror or error}") from error
+        raise InvalidInput(f"{path} is no snapshot of this program, or was damaged: {error}") from None
+    if len(body) != header.bytes or hashlib.sha256(body).hexdigest() != header.sha256:
+        raise InvalidInput(f"the snapshot {path} was changed since it was written: its checksum does not match")
+    try:
+        lines = [_line(each) for each in io.BytesIO(body)]
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise InvalidInput(f"the snapshot {path} holds an entry that cannot be used: {error}") from None
+    return header, lines
+
+
+def _header(line: bytes, path: Path) -> Header:
+    try:
+        header = msgspec.json.decode(line, type=Header)
+    except msgspec.MsgspecError:
+        raise InvalidInput(f"{path} is no snapshot of this program") from None
+    if header.format != FORMAT or not 0 <= header.bytes <= MAX_BODY_BYTES:
+        raise InvalidInput(f"{path} is no snapshot of this program")
+    if header.version != VERSION:
+        raise InvalidInput(f"{path} is a snapshot of version {header.version}; upgrade harness to read it")
+    return header
+
+
+def _line(encoded: bytes) -> Line:
+    line = msgspec.json.decode(encoded, type=Line)
+    if line.table not in TABLES or len(line.own) != len(TABLES[line.table].own_names):
+        raise ValueError(f"no such table: {line.table[:50]!r}")
+    entry_of(line)
+    return line
+
+
+class SnapshotStore:
+    """The `Store` of a replay: what the snapshot holds, for whoever asks; nothing expires, and nothing is written."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._entries: dict[tuple[str, str], Entry] = {}
+        for line in lines:
+            entry = entry_of(line)
+            lasting = msgspec.structs.replace(entry, expires_at=float("inf"), last_used_at=float("inf"))
+            self._entries[line.table, line.asked or line.key] = lasting
+
+    def get(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Store.get`."""
+        return self._entries.get((table, key))
+
+    def nearest(
+        self, table: str, tenant: str, scope: tuple[str, ...], vector: Vectors, *, embedder: str, k: int, now: float
+    ) -> list[Neighbour]:
+        """See `Store.nearest`; all rows are compared."""
+        import numpy as np
+
+        declared = TABLES[table]
+        places = [declared.own_names.index(column) for column in declared.scope]
+        near = []
+        for entry in self.scan(table, tenant):
+            held = entry.embedding
+            if not held or entry.embedder != embedder or len(held) != 4 * len(vector) or entry.expires_at <= now:
+                continue
+            if tuple(entry.own[place] for place in places) == scope:
+                near.append(Neighbour(entry, min(1.0, max(0.0, float(np.frombuffer(held, np.float32) @ vector)))))
+        return sorted(near, key=lambda each: (-each.similarity, each.entry.key))[:k]
+
+    def scan(self, table: str, tenant: str) -> Iterator[Entry]:
+        """See `Store.scan`."""
+        yield from {entry.key: entry for (of, _), entry in self._entries.items() if of == table}.values()
+
+    def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
+        """See `Store.meanings`: a snapshot teaches nothing."""
+        return []
+
+    @contextmanager
+    def turn(self, name: str, wait: float) -> Iterator[bool]:
+        """See `Store.turn`: there is nothing to compute."""
+        yield True
+
+    def stats(self, table: str, now: float, embedder: str = "") -> TableStats:
+        """See `Store.stats`."""
+        created = [entry.created_at for entry in self.scan(table, "")]
+        count = len(created)
+        return TableStats(table, count, 0, count, min(created, default=None), max(created, default=None))
+
+    def counted(self, tenant: str) -> dict[str, int]:
+        """See `Store.counted`: nothing is counted."""
+        return {}
+
+    def verify(self, *, repair: bool) -> list[str]:
+        """See `Store.verify`: it was checked when it was read."""
+        return []
+
+    def reindex(self) -> int:
+        """See `Store.reindex`: there is no index."""
+        return 0
+
+    def size(self) -> int:
+        """See `Store.size`."""
+        return sum(len(entry.payload) for entry in self._entries.values())
+
+    def close(self) -> None:
+        """See `Store.close`."""
+
+    # What would write ----------------------------------------------------------------------------------------------
+
+    def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
+        """Refuse: see `_refuse`."""
+        _refuse()
+
+    def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
+        """Refuse: see `_refuse`."""
+        _refuse()
+
+    def touch(self, table: str, tenant: str, key: str, now: float) -> None:
+        """Refuse: see `_refuse`."""
+        _refuse()
+
+    def sweep(self, table: str, before: float) -> int:
+        """Refuse: see `_refuse`."""
+        _refuse()
+        return 0
+
+    def delete(self, table: str, tenant: str, keys: Sequence[str]) -> int:
+        """Refuse: see `_refuse`."""
+        _refuse()
+        return 0
+
+    def clear(self, table: str) -> int:
+        """Refuse: see `_refuse`."""
+        _refuse()
+        return 0
+
+    def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
+        """Refuse: see `_refuse`."""
+        _refuse()
+
+
+def _refuse() -> None:
+    """Raise.
+
+    Raises:
+        StoreError: always; a snapshot is read-only.
+    """
+    raise StoreError("a snapshot is read-only; leave out --replay to work on the cache itself")

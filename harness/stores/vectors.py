@@ -1,0 +1,410 @@
+"""Nearest rows of one SQLite file: the newest are scanned exactly, the bulk is asked of an index, which is a copy."""
+
+import hashlib
+import logging
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from harness.errors import HarnessError, IndexUnavailable
+from harness.ports import Vectors
+from harness.stores.connections import Connections, Handle
+from harness.stores.tables import INDEXES, TABLES
+
+if TYPE_CHECKING:
+    from harness.stores.chroma_index import ChromaIndex
+
+log = logging.getLogger(__name__)
+
+TAIL_LIMIT = 10_000
+"""Rows of one scope that are scanned exactly; what is more goes to the index. 384 dimensions: 15 MB of memory."""
+BATCH = 2_000
+"""Rows read at a time where not all may stand in memory."""
+MAX_TAILS = 4
+"""Scopes whose tail stays in memory."""
+OVER_FETCH = 4
+"""How many times more keys are asked of the index than wanted: some rows may have gone, or changed."""
+STALE_SHARE = 2
+"""A tail this many times over the limit is cut by what another process has written to the index meanwhile."""
+
+
+class Scope(NamedTuple):
+    """Rows that are compared with each other: of one table and tenant, with equal scope columns, of one embedder."""
+
+    table: str
+    tenant: str
+    values: tuple[str, ...]
+    embedder: str
+
+    @property
+    def collection(self) -> str:
+        """The name of the scope's collection in the index."""
+        digest = hashlib.sha256("\0".join((self.tenant, *self.values, self.embedder)).encode()).hexdigest()
+        return f"{self.table}_vec-{digest[:16]}"
+
+    @property
+    def condition(self) -> str:
+        """The SQL condition for the scope's rows; binds `bound`."""
+        return TABLES[self.table].in_scope
+
+    @property
+    def bound(self) -> tuple[str, ...]:
+        """The values that `condition` binds."""
+        return (self.tenant, *self.values, self.embedder)
+
+
+class _Tail:
+    """The vectors of one scope's rows after `since`, in memory: `matrix[:len(keys)]`, shape (rows, dimension)."""
+
+    def __init__(self, since: int, generation: str) -> None:
+        self.since = since
+        self.generation = generation
+        self.last = since
+        self.keys: list[str] = []
+        self.seqs: list[int] = []
+        self.matrix: Any = None
+
+    def add(self, rows: list[tuple[int, str, Any]]) -> None:
+        import numpy as np
+
+        held, needed = len(self.keys), len(self.keys) + len(rows)
+        if self.matrix is None or needed > len(self.matrix):
+            grown = np.empty(
+                (max(64, needed, 2 * held if held < TAIL_LIMIT else held + BATCH), len(rows[0][2])), np.float32
+            )
+            if held:
+                grown[:held] = self.matrix[:held]
+            self.matrix = grown
+        for place, (_, _, vector) in enumerate(rows, start=held):
+            self.matrix[place] = vector
+        self.keys.extend(key for _, key, _ in rows)
+        self.seqs.extend(seq for seq, _, _ in rows)
+        self.last = rows[-1][0]
+
+    def cut(self, upto: int) -> None:
+        """Forget the rows up to `upto`: the index has them."""
+        from bisect import bisect_right
+
+        first = bisect_right(self.seqs, upto)
+        self.keys, self.seqs = self.keys[first:], self.seqs[first:]
+        self.matrix = None if not self.keys else self.matrix[first : first + len(self.keys)].copy()
+        self.since = upto
+
+
+class VectorSearch:
+    """Finds the keys of near rows, for any number of threads and processes on one file.
+
+    A row is written with its embedding, so every process sees it by meaning at once. When a scope's tail outgrows
+    `tail_limit`, its vectors are written to the index in the background. What the index says is never trusted: callers
+    recompute each similarity from the row. If it is lost, damaged or not installed, the rows are scanned in batches
+    and the index is rebuilt from them, without an embedding call; that is said once.
+    """
+
+    def __init__(self, connections: Connections, folder: Path, *, tail_limit: int = TAIL_LIMIT) -> None:
+        self._connections = connections
+        self._folder = folder
+        self._tail_limit = tail_limit
+        self._lock = threading.RLock()
+        self._said: set[str] = set()
+        self._start()
+
+    def _start(self) -> None:
+        self._pid = os.getpid()
+        self._file: tuple[int, int] | None = None
+        self._tails: OrderedDict[Scope, _Tail] = OrderedDict()
+        self._index: ChromaIndex | None = None
+        self._writer: threading.Thread | None = None
+
+    def nearest(self, scope: Scope, vector: Vectors, k: int) -> Iterator[list[str]]:
+        """Yield keys in batches, about the nearest first, each key once. Most callers need only the first batch; they
+        go on when rows of it have gone.
+        """
+        import numpy as np
+
+        with self._lock:
+            tail = self._current_tail(scope)
+            keys, matrix = tail.keys, tail.matrix
+            indexed = self._from_index(scope, tail, vector, OVER_FETCH * k)
+        count, first = len(keys), OVER_FETCH * k
+        if not count:
+            yield indexed
+            return
+        similarities = matrix[:count] @ vector
+        if count <= first:
+            yield list(dict.fromkeys([keys[place] for place in np.argsort(-similarities)] + indexed))
+            return
+        best = np.argpartition(-similarities, first)[:first]
+        seen = dict.fromkeys([keys[place] for place in best[np.argsort(-similarities[best])]] + indexed)
+        yield list(seen)
+        places = iter(np.argsort(-similarities))
+        while batch := list(islice((keys[place] for place in places if keys[place] not in seen), 100)):
+            seen |= dict.fromkeys(batch)
+            yield list(dict.fromkeys(batch))
+
+    def counts(self, table: str) -> tuple[int, int]:
+        """Return how many of a table's vectors are in the index, and how many only in the rows."""
+        total = self._one(f"SELECT count(*) FROM {table} WHERE embedding IS NOT NULL", ())[0]
+        indexed = 0
+        for name, _, upto in self._all(f"SELECT name, generation, upto FROM {INDEXES}", ()):
+            if _text(name).startswith(f"{table}_vec-"):
+                scopes = ", ".join(("tenant", *TABLES[table].scope, "embedder"))
+                for *values, found in self._all(
+                    f"SELECT {scopes}, count(*) FROM {table} "
+                    f"WHERE embedding IS NOT NULL AND seq <= ? GROUP BY {scopes}",
+                    (upto,),
+                ):
+                    tenant, *own, embedder = map(_text, values)
+                    indexed += found if Scope(table, tenant, tuple(own), embedder).collection == _text(name) else 0
+        return indexed, total - indexed
+
+    def rebuild(self) -> dict[str, int]:
+        """Write every scope that is larger than the tail limit to a new index; return the vectors of each.
+
+        Raises:
+            IndexUnavailable: no index can be made here.
+        """
+        with self._alone(wait=True), self._lock:
+            self._discard()
+            written = {}
+            for table in TABLES.values():
+                scopes = ", ".join(("tenant", *table.scope, "embedder"))
+                for *values, count in self._all(
+                    f"SELECT {scopes}, count(*) FROM {table.name} WHERE embedding IS NOT NULL GROUP BY {scopes}", ()
+                ):
+                    tenant, *own, embedder = map(_text, values)
+                    scope = Scope(table.name, tenant, tuple(own), embedder)
+                    if count > self._tail_limit:
+                        written[scope.collection] = self._write(scope)
+            return written
+
+    def lost(self) -> list[str]:
+        """Return the collections that the database speaks of and the index does not have."""
+        with self._lock:
+            recorded = self._all(f"SELECT name, generation FROM {INDEXES}", ())
+            return [_text(name) for name, generation in recorded if not self._has(_text(name), _text(generation))]
+
+    def _has(self, name: str, generation: str) -> bool:
+        try:
+            return self._opened().generation(name) == generation
+        except IndexUnavailable:
+            return False
+
+    def forget(self) -> None:
+        """Drop the index: all rows have gone."""
+        with self._lock:
+            if self._folder.exists() or self._all(f"SELECT 1 FROM {INDEXES} LIMIT 1", ()):
+                with self._alone(wait=True):
+                    self._discard()
+            self._tails.clear()
+
+    def close(self) -> None:
+        """Finish what is being written to the index, and let go of it."""
+        writer = self._writer
+        if writer is not None and self._pid == os.getpid():
+            writer.join()
+        with self._lock:
+            if self._index is not None and self._pid == os.getpid():
+                self._index.close()
+            self._start()
+
+    # The tail ----------------------------------------------------------------------------------------------------
+
+    def _current_tail(self, scope: Scope) -> _Tail:
+        """Return the scope's tail with every row that any process has written until now."""
+        if self._pid != os.getpid():  # a fork: the index's threads are the parent's
+            self._lock = threading.RLock()
+            self._start()
+        file = self._connections.handle().file
+        if file != self._file:  # another file stands there now: nothing of the old one holds
+            self._tails.clear()
+            self._file = file
+        tail = self._tails.get(scope)
+        generation, upto = self._recorded(scope)
+        if tail is None or tail.generation != generation or self._newest(scope.table) < tail.last:
+            tail = self._tails[scope] = _Tail(upto, generation)
+            if self._index is not None:
+                self._index.reopen()  # another process may have written what is recorded
+        self._tails.move_to_end(scope)
+        while len(self._tails) > MAX_TAILS:
+            self._tails.popitem(last=False)
+        self._load(scope, tail)
+        if len(tail.keys) > self._tail_limit:
+            self._shorten(scope, tail, upto)
+        return tail
+
+    def _load(self, scope: Scope, tail: _Tail) -> None:
+        limit = STALE_SHARE * self._tail_limit
+        while len(tail.keys) < limit and (rows := self._rows(scope, tail.last)):
+            tail.add(rows)
+
+    def _shorten(self, scope: Scope, tail: _Tail, upto: int) -> None:
+        """Cut the tail by what the index has, or let it be written there in the background."""
+        if upto > tail.since:  # another process has written; its writing is visible once reopened
+            if self._index is not None:
+                self._index.reopen()
+            tail.cut(upto)
+            self._load(scope, tail)
+        if len(tail.keys) > self._tail_limit and not (self._writer and self._writer.is_alive()):
+            self._writer = threading.Thread(target=self._write_in_background, args=(scope,), daemon=True)
+            self._writer.start()
+
+    def _rows(self, scope: Scope, since: int, upto: int | None = None) -> list[tuple[int, str, Any]]:
+        """Return up to `BATCH` rows after `since`: seq, key, vector. Damaged embeddings are left out."""
+        import numpy as np
+
+        until = "" if upto is None else " AND seq <= ?"
+        while rows := self._all(
+            f"SELECT seq, key, embedding FROM {scope.table} WHERE {scope.condition} AND seq > ?{until} "
+            f"ORDER BY seq LIMIT {BATCH}",
+            (*scope.bound, since, *(() if upto is None else (upto,))),
+        ):
+            width = max(len(embedding or b"") for _, _, embedding in rows)
+            found = [
+                (seq, _text(key), np.frombuffer(embedding, np.float32))
+                for seq, key, embedding in rows
+                if type(embedding) is bytes and len(embedding) == width and width and width % 4 == 0
+            ]
+            if found:
+                return found
+            since = rows[-1][0]
+        return []
+
+    # The index ---------------------------------------------------------------------------------------------------
+
+    def _from_index(self, scope: Scope, tail: _Tail, vector: Vectors, k: int) -> list[str]:
+        if not tail.since:
+            return []
+        try:
+            return self._asked(scope, tail.generation, vector, k)
+        except IndexUnavailable as error:
+            self._say_once(f"{error}; rows are scanned instead, and the index is rebuilt from them")
+            self._rebuild_in_background(scope, tail.generation)
+            return self._scan(scope, tail.since, vector, k)
+
+    def _asked(self, scope: Scope, generation: str, vector: Vectors, k: int) -> list[str]:
+        index = self._opened()
+        if index.generation(scope.collection) != generation:
+            raise IndexUnavailable("the vector index is not the one that the database speaks of")
+        return index.nearest(scope.collection, vector, k)
+
+    def _scan(self, scope: Scope, upto: int, vector: Vectors, k: int) -> list[str]:
+        """Do the index's work exactly, in batches: right, slower, and in bounded memory."""
+        import heapq
+
+        import numpy as np
+
+        best: list[tuple[float, str]] = []
+        since = 0
+        while rows := self._rows(scope, since, upto):
+            similarities = np.stack([row[2] for row in rows]) @ vector
+            best = heapq.nlargest(k, [*best, *((float(s), row[1]) for s, row in zip(similarities, rows, strict=True))])
+            since = rows[-1][0]
+        return [key for _, key in best]
+
+    def _write_in_background(self, scope: Scope) -> None:
+        try:
+            with self._alone(wait=False) as mine:
+                if mine:
+                    self._write(scope)
+        except HarnessError as error:
+            self._say_once(f"{error}; rows are scanned instead")
+
+    def _rebuild_in_background(self, scope: Scope, generation: str) -> None:
+        if self._writer and self._writer.is_alive():
+            return
+
+        def rebuild() -> None:
+            try:
+                with self._alone(wait=False) as mine:
+                    if mine and self._recorded(scope)[0] == generation:
+                        self._discard()
+                        self._write(scope)
+            except HarnessError as error:
+                self._say_once(f"{error}; rows are scanned instead")
+
+        self._writer = threading.Thread(target=rebuild, daemon=True)
+        self._writer.start()
+
+    def _write(self, scope: Scope) -> int:
+        """Bring the scope's collection up to the newest row; whoever calls is alone. Return how many were written."""
+        index = self._opened()
+        generation, upto = self._recorded(scope)
+        written = 0
+        while rows := self._rows(scope, upto):
+            if not generation or (not written and index.generation(scope.collection) != generation):
+                generation = index.create(scope.collection, embedder=scope.embedder, dimension=len(rows[0][2]))
+                if upto:
+                    upto = 0
+                    continue
+            import numpy as np
+
+            index.add(scope.collection, [row[1] for row in rows], np.stack([row[2] for row in rows]))
+            written, upto = written + len(rows), rows[-1][0]
+        sql = f"INSERT OR REPLACE INTO {INDEXES} VALUES (?, ?, ?)"
+        self._connections.write(lambda connection: connection.execute(sql, (scope.collection, generation, upto)))
+        return written
+
+    def _discard(self) -> None:
+        self._opened().discard()
+        self._connections.write(lambda connection: connection.execute(f"DELETE FROM {INDEXES}"))
+
+    def _opened(self) -> "ChromaIndex":
+        if self._index is None:
+            from harness.stores.chroma_index import ChromaIndex
+
+            self._index = ChromaIndex(self._folder)
+        return self._index
+
+    @contextmanager
+    def _alone(self, *, wait: bool) -> Iterator[bool]:
+        """Hold the index's lock among all processes; yield whether it was free, where one does not wait for it."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self._folder.with_name(f"{self._folder.name}.lock"), timeout=600 if wait else 0)
+        try:
+            lock.acquire()
+        except Timeout:
+            if wait:
+                raise IndexUnavailable("another process has been writing the vector index for 10 minutes") from None
+            yield False
+            return
+        except OSError as error:
+            raise IndexUnavailable(f"the vector index cannot be locked ({error})") from error
+        try:
+            yield True
+        finally:
+            lock.release()
+
+    # The database ------------------------------------------------------------------------------------------------
+
+    def _recorded(self, scope: Scope) -> tuple[str, int]:
+        """Return the generation of the scope's collection and the seq up to which it holds the rows."""
+        row = self._one(f"SELECT generation, upto FROM {INDEXES} WHERE name = ?", (scope.collection,))
+        return (_text(row[0]), row[1]) if row else ("", 0)
+
+    def _newest(self, table: str) -> int:
+        row = self._one("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
+        return row[0] if row else 0
+
+    def _one(self, sql: str, values: tuple[Any, ...]) -> Any:
+        return self._connections.run(lambda handle: handle.connection.execute(sql, values).fetchone())
+
+    def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        def fetch(handle: Handle) -> list[Any]:
+            return handle.connection.execute(sql, values).fetchall()
+
+        return self._connections.run(fetch)
+
+    def _say_once(self, message: str) -> None:
+        if message not in self._said:
+            self._said.add(message)
+            log.warning(message)
+
+
+def _text(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
