@@ -21,6 +21,9 @@ from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import LOOSE, MOST_WRONG, Pair, halves, present, topic_pairs
 from benchmarks.rows import at_least, say
 from benchmarks.rules import OURS, Flags, Judged, Thresholds, calibrate, cosine_as_often_wrong, judge, served_by_all
+from benchmarks.shipped import decision
+from benchmarks.shipped import served as is_served
+from harness.core.abbreviations import Meanings
 from harness.core.calibration import interval
 
 LIMITS_FROM = "qqp"
@@ -35,6 +38,8 @@ SIX = (
     ("how to enable ipv6 on linux", "how to disable ipv6 on linux", False),
 )
 """Pairs that every semantic cache should get right, and whether one answers the other."""
+
+RAG = Meanings([("RAG", "retrieval-augmented generation")])
 
 NEAR = 0.85
 """The cosine from which a veto is likely to decide: what is less alike is mostly refused anyway."""
@@ -125,7 +130,17 @@ def _six(embedder: RememberedEmbedder, fitted: Thresholds | None) -> dict[str, A
     cosines = [float(vectors[2 * number] @ vectors[2 * number + 1]) for number in range(len(SIX))]
     judged = judge([Pair(one, other, same, cosine) for (one, other, same), cosine in zip(SIX, cosines, strict=True)])
     served = served_by_all(judged, fitted, f"{LIMITS_FROM}'s {MOST_WRONG[LIMITS_FROM]:.0%} wrong")
-    return {"cosine": cosines, "served": {name: flags.tolist() for name, flags in served.items()}}
+    told = {name: flags.tolist() for name, flags in served.items()}
+    return {"cosine": cosines, "served": {f"{OURS}, RAG taught": _six_taught(embedder)} | told}
+
+
+def _six_taught(embedder: RememberedEmbedder) -> list[bool]:
+    """Decide as a cache does that has read what RAG stands for: it embeds and compares texts with that put in."""
+    told = []
+    for one, other, _ in SIX:
+        ours, asked = embedder.embed([RAG.expand(one), RAG.expand(other)])
+        told.append(is_served(decision(one, other, float(ours @ asked), RAG)))
+    return told
 
 
 def _append(dump: Path, name: str, judged: Judged) -> None:

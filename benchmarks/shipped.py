@@ -6,6 +6,7 @@ from functools import cache
 
 from harness.cache import Cache, Semantics
 from harness.cache.semantic import MAX_DISTANCE
+from harness.core.abbreviations import Meanings
 from harness.core.equivalence import SHIPPED, Decision, decide
 from harness.embedders.minilm import vocabulary
 from harness.ports import Embedder, Store
@@ -13,9 +14,9 @@ from harness.ports import Embedder, Store
 _words = cache(vocabulary)
 
 
-def decision(a: str, b: str, similarity: float) -> Decision:
-    """Decide by the shipped rule; no abbreviation has been taught."""
-    return decide(a, b, similarity, rule=SHIPPED, known=_words())
+def decision(a: str, b: str, similarity: float, meanings: Meanings | None = None) -> Decision:
+    """Decide by the shipped rule; `meanings` are the abbreviations that cached texts would have taught."""
+    return decide(a, b, similarity, rule=SHIPPED, known=_words(), meanings=meanings)
 
 
 def served(decided: Decision) -> bool:

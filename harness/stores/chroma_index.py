@@ -61,7 +61,7 @@ _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,126}[a-zA-Z0-9]")
 
 
 class _Manifest(Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands in a collection's manifest. `checksums` are those of the files of `snapshot`, `""` if there is none."""
+    """What stands in a collection's manifest: `snapshot` is `""` while it is empty, `checksums` are those of its files."""
 
     format: int
     generation: str
@@ -73,7 +73,7 @@ class _Manifest(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ChromaIndex:
-    """Collections of vectors with keys, found by cosine similarity, in `folder`. Safe from any thread, and after a fork.
+    """Collections of vectors with keys, found by cosine similarity, in `folder`. For any thread, and after a fork.
 
     Making one opens nothing. Every process sees at its next call what another one has published. Only one process may
     write at a time: whoever calls `create`, `add`, `add_batches`, `drop` or `discard` holds a lock of its own (if not,
@@ -124,7 +124,7 @@ class ChromaIndex:
             return snapshot.nearest(shortened[0], k) if snapshot else []
 
     def create(self, name: str, *, embedder: str, dimension: int) -> str:
-        """Make an empty collection for vectors of `dimension`, in place of any other of this name; return its generation.
+        """Make an empty collection for vectors of `dimension`, in place of any of this name; return its generation.
 
         What was there before may be damaged.
         """
@@ -183,7 +183,7 @@ class ChromaIndex:
             _remove(self._folder)
 
     def reopen(self) -> None:
-        """Let go of what is loaded. The next call loads what is published then, as it does whenever that has changed."""
+        """Let go of what is loaded. The next call loads what is published then, as it always does when that has changed."""
         self._opened = {}
 
     def close(self) -> None:
@@ -249,7 +249,7 @@ class ChromaIndex:
             return None
 
     def _loaded(self, name: str, manifest: _Manifest) -> "_Snapshot":
-        """Check the files and have ChromaDB read them; the caller looks whether they were still published afterwards."""
+        """Check the files and have ChromaDB read them; whoever calls looks whether they were published all the time."""
         folder = self._home(name) / manifest.snapshot
         _check(folder, manifest)
         snapshot = _Snapshot(folder, name)
@@ -301,8 +301,8 @@ class ChromaIndex:
 class _Snapshot:
     """ChromaDB, opened on one folder with one collection, which is made if `about` is given. `id` names the folder.
 
-    Spoken to below its Python client: that takes 1.3 s and 49 MB more to import, reads the user's `.env`, and keeps every
-    folder open in a table of its own, so that one that was deleted and made again stays unusable (#6499).
+    Spoken to below its Python client: that takes 1.3 s and 49 MB more to import, reads the user's `.env`, and keeps
+    every folder open in a table of its own, so that one that was deleted and made again stays unusable (#6499).
     """
 
     def __init__(self, folder: Path, name: str, about: dict[str, Any] | None = None) -> None:
@@ -324,9 +324,11 @@ class _Snapshot:
 
     def load(self, dimension: int) -> None:
         """Have the files read, which the first search does."""
-        self.nearest([1.0] * dimension, 1)
+        import numpy as np
 
-    def nearest(self, vector: Sequence[float] | Vectors, k: int) -> list[str]:
+        self.nearest(np.ones(dimension, np.float32), 1)
+
+    def nearest(self, vector: Vectors, k: int) -> list[str]:
         answer = self.bindings.query(self._collection, None, [vector], k, None, None, [], *_SCOPE)
         keys: list[str] = answer.ids[0]
         return keys

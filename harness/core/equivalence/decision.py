@@ -94,13 +94,21 @@ def requirement(pair: Comparison) -> float:
     if pair.weak:
         needs.append(0.93 if size < SHORT else 0.89)
     if changed:
-        needs.append(_for_changed_words(size, asking))
+        needs.append(_for_changed_words(size, asking=asking))
     if pair.disorder:
-        needs.append(0.93 if size < 11 else 0.95 if asking else 1.1)
+        needs.append(_for_another_order(pair, size, asking=asking))
     return max(needs)
 
 
-def _for_changed_words(size: int, asking: bool) -> float:
+def _for_another_order(pair: Comparison, size: int, *, asking: bool) -> float:
+    if pair.a.is_keywords and pair.b.is_keywords:
+        return 0.93
+    if not asking:
+        return 1.1
+    return 0.93 if size < 11 else 0.95
+
+
+def _for_changed_words(size: int, *, asking: bool) -> float:
     if not asking:
         return 0.97 if size < LONG else 1.1
     return 0.93 if size < SHORT else 0.91 if size < 11 else 0.94

@@ -56,6 +56,9 @@ class Dates:
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
+        one, two = (_tenses(side.functions) for side in (pair.a, pair.b))
+        if {one, two} == {"past", "present"}:
+            return "one asks about the past, the other about the present"
         return _differ(pair.a.dates | pair.a.times, pair.b.dates | pair.b.times)
 
 
@@ -141,10 +144,17 @@ MAX_CHANGED = 0.5
 """The share of content words without counterpart above which two queries have too little in common."""
 
 _POLAR = frozenset({"before", "after", "over", "under", "above", "below"})
+_PAST = frozenset({"was", "were", "did"})
+_PRESENT = frozenset({"is", "are", "do", "does", "am"})
 _TO = frozenset({"to", "into", "onto", "toward", "towards"})
 _OPPOSED = ((frozenset({"from"}), _TO), (frozenset({"before", "until"}), frozenset({"after", "since"})))
 _JOINING = frozenset({"and", "or", "vs", "versus", "between", "/", "&"})
 _SAME_QUESTION = (frozenset({"what", "who"}), frozenset({"what", "how many"}))
+
+
+def _tenses(functions: tuple[str, ...]) -> str:
+    past, present = (not tense.isdisjoint(functions) for tense in (_PAST, _PRESENT))
+    return "both" if past and present else "past" if past else "present" if present else ""
 
 
 def _is_version(quantity: Quantity) -> bool:
@@ -191,7 +201,9 @@ def _changed_places(pair: Comparison) -> str | None:
     if len(moved) != 2 or moved[0] != moved[1][::-1]:
         return None
     (first, second), words = moved[0], pair.a.words
-    if abs(first - second) == 1 and not (words[max(first, second)].before and pair.b.words[max(first, second)].before):
+    later = max(first, second)
+    compound = bool(words[later].before) != bool(pair.b.words[later].before)
+    if abs(first - second) == 1 and (compound or (pair.a.is_keywords and pair.b.is_keywords)):
         return None
     return f"{_two(words[first].plain, words[second].plain)} have changed places"
 

@@ -130,13 +130,35 @@ SYNONYMS = _groups(
     sad unhappy
     tv television
     app application
-    usa america states
+    usa america
     uk britain
     laptop notebook
     weight weigh
     """
 )
 """Words that ask for the same answer, first of each line the one that stands for all."""
+
+IMPLIED = MappingProxyType(
+    {
+        "rest api": "api", "restful api": "api", "web api": "api", "programming language": "language",
+        "python language": "python", "web site": "website", "web page": "website", "pdf file": "pdf",
+        "source code": "code", "e mail": "email", "e commerce": "ecommerce", "real estate": "realestate",
+        "home page": "homepage", "data base": "database", "file name": "filename", "user name": "username",
+        "pass word": "password", "log in": "login", "sign in": "login", "set up": "setup", "smart phone": "smartphone",
+        "united kingdom": "uk", "new york city": "new york", "united states of america": "usa", "united states": "usa",
+        "mobile phone": "phone",
+        "cell phone": "phone", "credit card number": "credit card", "how come": "why",
+    }
+)  # fmt: skip
+"""Phrases of which a part says all."""
+
+DIRECTED = frozenset(
+    """
+    convert conversion converter translate translation flight flights train trains bus ferry drive driving distance
+    migrate migration move moving transfer switch switching exchange ship shipping fly flying travel from to than
+    """.split()
+)
+"""Words beside which the order of the others says where from and where to."""
 
 OPPOSITES = _pairs(
     """
@@ -201,7 +223,7 @@ WEEKDAYS = _groups(
 RELATIVE_TIMES = _groups(
     """
     latest newest recent recently
-    now current currently nowadays present presently live
+    now current currently nowadays present presently
     today todays tonight
     yesterday
     tomorrow

@@ -11,7 +11,9 @@ from harness.core.equivalence.lexicon import (
     BRITISH,
     CONTRACTED,
     CONTRACTIONS,
+    DIRECTED,
     EMPTY,
+    IMPLIED,
     IRREGULAR,
     MONTHS,
     MULTIPLIERS,
@@ -37,6 +39,7 @@ _COUNTRY = re.compile(r"\bU\.?S\.?A?\b\.?(?=\W|$)")
 _SENTENCE_END = re.compile(r"[.?!;]+(?=\s)")
 _TOKEN = re.compile(r"\d+(?:\.\d+)+|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:\+\+|#)?|[%$€£₹°≤≥<>=+&*^/@-]|(?<= )\.(?= )")
 _POLITE = re.compile(r"(?<!\w)(?:" + "|".join(POLITE) + r")(?!\w)")
+_IMPLIED = re.compile(r"\b(?:" + "|".join(sorted(IMPLIED, key=len, reverse=True)) + r")(?=s?\b)")
 _SPACES = re.compile(r"\s+")
 _ASCII_ONLY = re.compile(r"[^\x20-\x7e]+")
 _PERIODS = frozenset("year month week weekend night decade century summer winter spring autumn season quarter".split())
@@ -94,7 +97,20 @@ class Reading(Struct, frozen=True):
     scope: frozenset[str]
     functions: tuple[str, ...]
 
+    @property
+    def is_keywords(self) -> bool:
+        """Whether it is a row of keywords, whose order says little, rather than a sentence."""
+        free = not self.is_question and len(self.words) <= MAX_KEYWORDS
+        return free and not _SENTENCE.intersection(self.functions) and not DIRECTED.intersection(self.plain.split())
 
+
+MAX_KEYWORDS = 8
+_SENTENCE = frozenset(
+    """
+    is are was were be been being am do does did has have had will would shall should can could may might must i he she
+    it they we you him them who whom whose which that when while where because although than by as
+    """.split()
+)
 PREPOSITIONS = frozenset(
     "from to into onto in on at of for with without by than before after over under between against through about as "
     "since until during within near via like towards toward inside outside versus vs".split()
@@ -161,7 +177,8 @@ def _plain(text: str) -> str:
     if not _ASCII_ONLY.search(joined):  # its parser reads English only, and raises on broken Unicode
         joined = alpha2digit(joined, "en", 1.5)  # "one" is a pronoun more often than a number
     joined = _POLITE.sub(" ", joined)
-    return " ".join(_TOKEN.findall(joined)).strip(". ")
+    plain = " ".join(token for token in _TOKEN.findall(joined) if token != "-").strip(". ")
+    return _IMPLIED.sub(lambda phrase: IMPLIED[phrase[0]], plain)
 
 
 def _names(text: str) -> frozenset[str]:
