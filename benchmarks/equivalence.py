@@ -67,8 +67,8 @@ def veto_rows(judged: Judged) -> dict[str, dict[str, tuple[int, int]]]:
     least `NEAR` alike, and of those that no other guard vetoed.
     """
     found: dict[str, dict[str, list[bool]]] = {}
-    for pair, decision in zip(judged.pairs, judged.decisions, strict=True):
-        failed = [verdict.guard for verdict in decision.verdicts if not verdict.passed]
+    for pair, decided in zip(judged.pairs, judged.decisions, strict=True):
+        failed = [verdict.guard for verdict in decided.verdicts if not verdict.passed]
         for guard in failed:
             row = found.setdefault(guard, {"vetoed": [], "near": [], "alone": []})
             row["vetoed"].append(not pair.same)
@@ -145,9 +145,9 @@ def _six_taught(embedder: RememberedEmbedder) -> list[bool]:
 
 def _append(dump: Path, name: str, judged: Judged) -> None:
     with dump.open("ab") as file:
-        for pair, decision in zip(judged.pairs, judged.decisions, strict=True):
-            vetoes = [[each.guard, each.reason] for each in decision.verdicts if not each.passed]
-            line = asdict(pair) | {"set": name, "score": decision.score, "accepted": decision.accepted}
+        for pair, decided in zip(judged.pairs, judged.decisions, strict=True):
+            vetoes = [[each.guard, each.reason] for each in decided.verdicts if not each.passed]
+            line = asdict(pair) | {"set": name, "score": decided.score, "served": is_served(decided)}
             file.write(orjson.dumps(line | {"vetoes": vetoes}) + b"\n")  # orjson writes -inf as null
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from harness.core.abbreviations import Meanings
 from harness.core.entries import Entry, Neighbour
-from harness.core.equivalence import Decision, Rule, decide
+from harness.core.equivalence import LEAST_REQUIRED, Decision, Rule, decide
 from harness.core.freshness import is_volatile
 from harness.errors import EmbeddingError
 from harness.ports import Embedder, Store, Vectors
@@ -80,7 +80,10 @@ class Semantics:
         `unfit` says why a row cannot answer for reasons of its own ("" when it can). Rows stored at or after `before`
         do not count.
         """
-        found = self.candidates_for(table, scope, query, now, volatile_ttl=volatile_ttl, before=before, unfit=unfit)
+        least = max(LEAST_REQUIRED + self.rule.threshold, 1.0 - self.max_distance)
+        found = self.candidates_for(
+            table, scope, query, now, volatile_ttl=volatile_ttl, before=before, unfit=unfit, least=least
+        )
         return next((candidate for candidate in found if not candidate.refusal), None)
 
     def candidates_for(
@@ -93,10 +96,11 @@ class Semantics:
         volatile_ttl: float,
         before: float | None = None,
         unfit: Callable[[Entry], str] = lambda _: "",
+        least: float = 0.0,
     ) -> Iterator[Candidate]:
-        """Judge the nearest rows, nearest first."""
+        """Judge the nearest rows that are at least so similar, nearest first."""
         meanings = self.meanings(query)
-        near = self._near(table, scope, query, meanings, now)
+        near = [each for each in self._near(table, scope, query, meanings, now) if each.similarity >= least]
         if not near:
             return
         meanings = self.meanings(query, *(each.entry.text for each in near))
@@ -114,10 +118,8 @@ class Semantics:
             elif decision.accepted:
                 refusal = unfit(entry)
             else:
-                refusal = "; ".join(f"{verdict.guard}: {verdict.reason}" for verdict in decision.objections) or (
-                    f"similarity {decision.similarity:.2f}, but these need "
-                    f"{decision.required + max(0.0, self.rule.threshold):.2f}"
-                )
+                objections = "; ".join(f"{verdict.guard}: {verdict.reason}" for verdict in decision.objections)
+                refusal = objections or "not similar enough for what differs"
             yield Candidate(entry, decision, refusal)
 
     def embedding(self, text: str, teaches: tuple[tuple[str, str], ...] = ()) -> bytes | None:

@@ -14,7 +14,7 @@ from harness.errors import InvalidInput
 from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
-    from harness.cache import Cache, Explanation
+    from harness.cache import Explanation
     from harness.cache.semantic import Candidate
 
 KIND_NAMES = ("search", "research", "all")
@@ -118,15 +118,16 @@ def explain(
     if explained.volatile:
         typer.echo("speaks of now: answers live shortly, and only fresh ones serve by meaning")
     for number, candidate in enumerate(explained.candidates, start=1):
-        _print_candidate(number, candidate, now)
+        _print_candidate(number, candidate, now, explained.threshold)
     typer.echo(_decision(explained))
 
 
-def _print_candidate(number: int, candidate: "Candidate", now: float) -> None:
+def _print_candidate(number: int, candidate: "Candidate", now: float, threshold: float) -> None:
     decision = candidate.decision
     age = age_in_words(now - candidate.entry.created_at)
     typer.echo(f"\n{number}. {shorten(candidate.entry.text, 100)}")
-    typer.echo(f"   similarity {decision.similarity:.3f}, needs {decision.required:.2f}; {age}")
+    needs = f"{decision.required + max(0.0, threshold):.3f}" if decision.required <= 1 else "never enough"
+    typer.echo(f"   similarity {decision.similarity:.3f}, needs {needs}; {age}")
     for verdict in decision.verdicts:
         if not verdict.passed:
             typer.echo(f"   {verdict.guard} objects: {verdict.reason}")
@@ -152,8 +153,6 @@ def _decision(explained: "Explanation") -> str:
 
 
 def _as_json(explained: "Explanation", now: float) -> dict[str, Any]:
-    from msgspec import to_builtins
-
     answer = explained.answer
     return {
         "query": explained.query,
@@ -168,19 +167,14 @@ def _as_json(explained: "Explanation", now: float) -> dict[str, Any]:
                 "similarity": round(each.decision.similarity, 4),
                 "required": each.decision.required,
                 "age_seconds": round(now - each.entry.created_at, 3),
-                "guards": {v.guard: v.reason or "passed" for v in to_verdicts(each)},
+                "guards": {verdict.guard: verdict.reason or "passed" for verdict in each.decision.verdicts},
                 "refused": each.refusal or None,
             }
             for each in explained.candidates
         ],
         "decision": "exact" if isinstance(explained.exact, Hit) else "semantic" if answer else "miss",
-        "answered_by": to_builtins(answer.entry.text) if answer and not isinstance(explained.exact, Hit) else None,
+        "answered_by": answer.entry.text if answer and not isinstance(explained.exact, Hit) else None,
     }
-
-
-def to_verdicts(candidate: "Candidate") -> tuple[Any, ...]:
-    """Return the guards' verdicts on a candidate."""
-    return candidate.decision.verdicts
 
 
 @with_session
@@ -223,15 +217,11 @@ def clear(
         else:
             if not yes and not typer.confirm(f"Delete {count:,} entries in {workbench.database}?", err=True):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-            deleted = _delete(cache, selected, everything=everything)
+            deleted = cache.clear() if everything else cache.delete(selected)
     if as_json:
         print_json({"selected": {t: len(entries) for t, entries in selected.items()}, "deleted": deleted})
     else:
         typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
-
-
-def _delete(cache: "Cache", selected: dict[str, Any], *, everything: bool) -> dict[str, int]:
-    return cache.clear() if everything else cache.delete(selected)
 
 
 @with_session

@@ -70,9 +70,8 @@ def calibrate(
     if as_json:
         print_json(msgspec.to_builtins(found) | {"kept": None if dry_run else str(file)})
         return
-    typer.echo(
-        f"threshold {found.threshold:.4f} for at most {limit:.2%} wrong, on {found.different:,} different and {found.same:,} same pairs"
-    )
+    on = f"{found.different:,} different and {found.same:,} same pairs"
+    typer.echo(f"threshold {found.threshold:.4f} for at most {limit:.2%} wrong, on {on}")
     for name, share in (("served, of the same", found.served), ("wrong, of the different", found.wrong)):
         typer.echo(f"{name:24} {share.share:7.2%}  (95 %: {share.low:.2%} to {share.high:.2%})")
     typer.echo("not kept (dry run)" if dry_run else f"kept in {file}; remove it to go back to the shipped rule")

@@ -1,7 +1,7 @@
 """`harness doctor`: check everything that the harness depends on."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
@@ -28,9 +28,9 @@ class Finding(NamedTuple):
 
 @with_session
 def doctor(session: Session, as_json: JsonOption = False) -> None:
-    """Check Python, disk, database, embedder, vector index and engines, and say what to do. Ends with 5 if one is broken.
+    """Check Python, disk, database, embedder, vector index and engines, and say what to do.
 
-    Nothing is sent over the network.
+    Ends with 5 if one of them is broken. Nothing is sent over the network.
 
     \b
     Example:
@@ -122,15 +122,13 @@ def _settings(workbench: "Workbench") -> Finding:
     return Finding("settings", "weak" if offline else "ok", "offline: nothing is searched" if offline else "valid")
 
 
-def _checks() -> Iterator[tuple[str, "Callable[[Workbench], Finding]"]]:
-    yield "python", _python
-    yield "settings", _settings
-    yield "disk", _disk
-    yield "database", _database
-    yield "embedder", _embedder
-    yield "meaning", _meaning
-    yield "vector index", _index
-    yield "engine", _engine
-
-
-CHECKS = tuple(_checks())
+CHECKS: tuple[tuple[str, "Callable[[Workbench], Finding]"], ...] = (
+    ("python", _python),
+    ("settings", _settings),
+    ("disk", _disk),
+    ("database", _database),
+    ("embedder", _embedder),
+    ("meaning", _meaning),
+    ("vector index", _index),
+    ("engine", _engine),
+)

@@ -4,8 +4,8 @@
 `decision.py` weighs the rest; `lexicon.py` is what they know of English, `shipped.py` the calibrated rule.
 """
 
-from harness.core.equivalence.decision import Decision, Rule, decide
+from harness.core.equivalence.decision import LEAST_REQUIRED, Decision, Rule, decide
 from harness.core.equivalence.guards import GUARDS, Verdict
 from harness.core.equivalence.shipped import SHIPPED, rule_for
 
-__all__ = ["GUARDS", "SHIPPED", "Decision", "Rule", "Verdict", "decide", "rule_for"]
+__all__ = ["GUARDS", "LEAST_REQUIRED", "SHIPPED", "Decision", "Rule", "Verdict", "decide", "rule_for"]

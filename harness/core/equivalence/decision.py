@@ -14,6 +14,8 @@ NO_WORDS: frozenset[str] = frozenset()
 
 SHORT = 7
 """Below so many content words in both queries together, a single word weighs much."""
+LEAST_REQUIRED = 0.86
+"""No two different queries may be less similar than this."""
 REWRITTEN = 4
 """From so many changed words on, prose is told anew, rather than varied in one point."""
 
@@ -90,7 +92,7 @@ def requirement(pair: Comparison) -> float:
     asking = pair.a.is_question or pair.b.is_question
     if pair.is_prose and changed >= REWRITTEN:
         return 0.9
-    needs = [0.94 if size < SHORT else 0.86]
+    needs = [0.94 if size < SHORT else LEAST_REQUIRED]
     if pair.weak:
         needs.append(0.93 if size < SHORT else 0.89)
     if changed:

@@ -42,6 +42,9 @@ _POLITE = re.compile(r"(?<!\w)(?:" + "|".join(POLITE) + r")(?!\w)")
 _IMPLIED = re.compile(r"\b(?:" + "|".join(sorted(IMPLIED, key=len, reverse=True)) + r")(?=s?\b)")
 _SPACES = re.compile(r"\s+")
 _ASCII_ONLY = re.compile(r"[^\x20-\x7e]+")
+_RELATIVE = frozenset({"last", "next", "this", "past", "previous"})
+_AMBIGUOUS = frozenset("mar dec jan sun sat wed mon".split())
+"""Short forms of months and weekdays that are words, or names, of their own."""
 _PERIODS = frozenset("year month week weekend night decade century summer winter spring autumn season quarter".split())
 _ORDINAL = frozenset({"st", "nd", "rd", "th"})
 _QUESTIONS = (
@@ -207,42 +210,52 @@ def _values(tokens: list[str]) -> tuple[list[Quantity], set[str], list[str]]:
         token = tokens[position]
         following = tokens[position + 1] if position + 1 < len(tokens) else ""
         if token[0].isdigit():
-            value, position = _number(tokens, position)
-            following = tokens[position] if position < len(tokens) else ""
-            before = rest[-1] if rest else ""
-            if following in UNITS:
-                quantities.append(Quantity(value, UNITS[following]))
-                position += 1
-            elif before in "$€£₹" and before:
-                rest.pop()
-                quantities.append(Quantity(value, UNITS[before]))
-            elif following in _ORDINAL:
-                position += 1
-                if value == "1":
-                    rest.append("first")
-                    continue
-                quantities.append(Quantity(value, "th"))
-            elif len(value) == 4 and value.isdigit() and 1000 <= int(value) <= 2199:
-                dates.add(value)
-                position += following == "s"
-            else:
-                quantities.append(Quantity(value))
-            rest.append(f"{NUMBER}{value}")
+            position = _take_number(tokens, position, quantities, dates, rest)
             continue
-        if token in MONTHS and token not in {"may", "march", "mar", "dec", "jan"}:
-            dates.add(MONTHS[token])
-        elif token in {"may", "march"} and (
-            following[:1].isdigit() or (rest and (rest[-1][0] == NUMBER or rest[-1] in {"in", "of", "last", "next"}))
-        ):
-            dates.add(token)
-        elif token in {"last", "next", "this", "past", "previous"} and following in _PERIODS:
+        if token in _RELATIVE and following in _PERIODS:
             dates.add(f"{token} {following}")
-        elif token in WEEKDAYS and token not in {"sun", "sat", "wed", "mon"}:
-            dates.add(WEEKDAYS[token])
+        elif date := _calendar_word(token, following, rest[-1] if rest else ""):
+            dates.add(date)
         else:
             rest.append(token)
         position += 1
     return quantities, dates, rest
+
+
+def _take_number(tokens: list[str], position: int, quantities: list[Quantity], dates: set[str], rest: list[str]) -> int:
+    """Put the number at `position`, with what belongs to it, where it belongs; return where the next token is."""
+    value, position = _number(tokens, position)
+    following = tokens[position] if position < len(tokens) else ""
+    before = rest[-1] if rest else ""
+    if following in UNITS:
+        quantities.append(Quantity(value, UNITS[following]))
+        position += 1
+    elif before in UNITS and not before.isalpha():  # a currency's sign
+        rest.pop()
+        quantities.append(Quantity(value, UNITS[before]))
+    elif following in _ORDINAL:
+        position += 1
+        if value == "1":
+            rest.append("first")
+            return position
+        quantities.append(Quantity(value, "th"))
+    elif len(value) == 4 and value.isdigit() and 1000 <= int(value) <= 2199:
+        dates.add(value)
+        position += following == "s"
+    else:
+        quantities.append(Quantity(value))
+    rest.append(f"{NUMBER}{value}")
+    return position
+
+
+def _calendar_word(word: str, following: str, before: str) -> str | None:
+    """Return the month or weekday that `word` names, if that is what it is here."""
+    if word in {"may", "march"}:
+        dated = following[:1].isdigit() or before[:1] == NUMBER or before in {"in", "of", "last", "next"}
+        return word if dated else None
+    if word in _AMBIGUOUS:
+        return None
+    return MONTHS.get(word) or WEEKDAYS.get(word)
 
 
 def _number(tokens: list[str], position: int) -> tuple[str, int]:
