@@ -150,10 +150,9 @@ def write_sample(file: Path, reworded: Counter[Reworded]) -> None:
 
 
 def _guards(asked: str, served: str, similarity: float) -> str:
-    verdicts = decision(asked, served, similarity).verdicts
-    return "; ".join(
-        f"{each.guard}{'' if each.passed else ' REFUSES'}: {each.reason}" for each in verdicts if each.reason
-    )
+    decided = decision(asked, served, similarity)
+    said = [f"{each.guard}: {each.reason}" for each in decided.verdicts if each.reason]
+    return "; ".join([f"these need {decided.required:.2f}", *said])
 
 
 def _refused(reworded: Counter[Reworded]) -> int:

@@ -7,12 +7,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from harness.cache import Cache, Policy, Semantics
-from harness.core.equivalence import Rule, rule_for
 from harness.errors import InvalidInput, OfflineMiss
 from harness.ports import Embedder, Progress, SearchEngine, SearchResult, Store
 from harness.settings import Settings
 
 if TYPE_CHECKING:
+    from harness.core.equivalence import Rule
     from harness.research.run import Researcher
     from harness.stores.snapshot import Header, Line
 
@@ -94,7 +94,7 @@ class Workbench:
         return Semantics(
             self.store,
             self.embedder,
-            rule=self.rule,
+            rule=lambda: self.rule,
             words=vocabulary,
             max_distance=self.settings.semantic_cache_threshold,
             candidates=self.settings.candidates,
@@ -106,9 +106,11 @@ class Workbench:
         return self.settings.data_dir / "acceptance.json"
 
     @cached_property
-    def rule(self) -> Rule:
+    def rule(self) -> "Rule":
         """The acceptance rule: one's own, else the one shipped, at the setting `max_wrong`."""
         import msgspec
+
+        from harness.core.equivalence import Rule, rule_for
 
         try:
             rule = msgspec.json.decode(self.rule_file.read_bytes(), type=Rule)

@@ -13,7 +13,6 @@ from harness.cache.once import Once
 from harness.cache.policy import Policy
 from harness.cache.semantic import Candidate, Semantics
 from harness.cache.uses import How, Tally, Use, day_of
-from harness.core.abbreviations import find_abbreviations
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import HOUR, is_expired, is_volatile, jittered
 from harness.errors import InvalidInput, StoreError
@@ -138,6 +137,8 @@ class Road:
         embedder: str | None = None
         teaches: tuple[tuple[str, str], ...] = ()
         if self.semantics is not None:
+            from harness.core.abbreviations import find_abbreviations
+
             teaches = tuple(find_abbreviations(teaching[:MAX_TAUGHT_CHARS]))
             embedding = self.semantics.embedding(text, teaches)
             embedder = self.semantics.embedder.id if embedding else None

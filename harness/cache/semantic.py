@@ -5,15 +5,18 @@ import threading
 import time
 from collections.abc import Callable, Container, Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from harness.core.abbreviations import Meanings
 from harness.core.entries import Entry, Neighbour
-from harness.core.equivalence import LEAST_REQUIRED, Decision, Rule, decide
 from harness.core.freshness import is_volatile
 from harness.errors import EmbeddingError
 from harness.ports import Embedder, Store, Vectors
+
+if TYPE_CHECKING:  # with the libraries beneath them they take 60 ms to import, and an exact hit needs neither
+    from harness.core.abbreviations import Meanings
+    from harness.core.equivalence import Decision, Rule
 
 log = logging.getLogger(__name__)
 
@@ -26,16 +29,15 @@ class Candidate(Struct, frozen=True):
     """A near row, what equivalence says of it, and why it cannot answer (nothing when it can)."""
 
     entry: Entry
-    decision: Decision
+    decision: "Decision"
     refusal: str
 
 
 class Semantics:
     """Look-ups by meaning in one store, for one tenant.
 
-    `rule` decides what is accepted; `max_distance` (cosine distance, 0..1) is the classic threshold, beyond which
-    nothing is accepted whatever the rule says. `words` returns correctly written words; it is asked for when first
-    needed. If no vector can be made, that is said once, and look-ups by meaning find nothing.
+    `rule` returns what decides what is accepted, `words` correctly written words; both are asked for when first needed.
+    `max_distance` (cosine distance, 0..1) is the classic threshold, beyond which nothing is accepted anyway. If no vector can be made, that is said once, and look-ups by meaning find nothing.
     """
 
     def __init__(
@@ -43,22 +45,27 @@ class Semantics:
         store: Store,
         embedder: Embedder,
         *,
-        rule: Rule,
+        rule: "Callable[[], Rule]",
         words: Callable[[], Container[str]] = frozenset,
         max_distance: float = MAX_DISTANCE,
         candidates: int = CANDIDATES,
         tenant: str = "default",
     ) -> None:
         self.embedder = embedder
-        self.rule = rule
         self.max_distance = max_distance
         self.candidates = candidates
         self._store = store
         self._tenant = tenant
         self._load_words = words
+        self._load_rule = rule
         self._lock = threading.Lock()
         self._remembered: dict[str, Vectors] = {}
         self._failed = False
+
+    @cached_property
+    def rule(self) -> "Rule":
+        """The acceptance rule."""
+        return self._load_rule()
 
     @cached_property
     def _words(self) -> Container[str]:
@@ -80,6 +87,8 @@ class Semantics:
         `unfit` says why a row cannot answer for reasons of its own ("" when it can). Rows stored at or after `before`
         do not count.
         """
+        from harness.core.equivalence import LEAST_REQUIRED
+
         least = max(LEAST_REQUIRED + self.rule.threshold, 1.0 - self.max_distance)
         found = self.candidates_for(
             table, scope, query, now, volatile_ttl=volatile_ttl, before=before, unfit=unfit, least=least
@@ -99,6 +108,8 @@ class Semantics:
         least: float = 0.0,
     ) -> Iterator[Candidate]:
         """Judge the nearest rows that are at least so similar, nearest first."""
+        from harness.core.equivalence import decide
+
         meanings = self.meanings(query)
         near = [each for each in self._near(table, scope, query, meanings, now) if each.similarity >= least]
         if not near:
@@ -128,14 +139,16 @@ class Semantics:
         vector = self._vector(meanings.expand(text) if meanings else text)
         return None if vector is None else vector.tobytes()
 
-    def meanings(self, *texts: str, teaches: tuple[tuple[str, str], ...] = ()) -> Meanings | None:
+    def meanings(self, *texts: str, teaches: tuple[tuple[str, str], ...] = ()) -> "Meanings | None":
         """Return what the cached texts teach of the short forms in `texts`, if anything."""
+        from harness.core.abbreviations import Meanings
+
         shorts = sorted({short for text in texts for short in Meanings.shorts_in(text)})
         taught = [*teaches, *(self._store.meanings(self._tenant, shorts) if shorts else ())]
         return Meanings(taught) if taught else None
 
     def _near(
-        self, table: str, scope: tuple[str, ...], query: str, meanings: Meanings | None, now: float
+        self, table: str, scope: tuple[str, ...], query: str, meanings: "Meanings | None", now: float
     ) -> list[Neighbour]:
         """Return the rows nearest to the query as written, and as its abbreviations mean, each once."""
         found: dict[str, Neighbour] = {}

@@ -1,27 +1,30 @@
 """A vector index on disk, kept by ChromaDB: a copy of vectors that the database holds.
 
-It may lag, be lost, be damaged or not be installed; every such failure is `IndexUnavailable`. A folder looks like this:
-
     FOLDER/<collection>/manifest.json    what the collection is, and which snapshot is the published one
-    FOLDER/<collection>/<snapshot>/      the files of ChromaDB, never written again once they are published
+    FOLDER/<collection>/<snapshot>/      ChromaDB's files, never written again once they are published
 
-ChromaDB writes its files in place and believes what it reads: a file cut short or overwritten, be it by a process that
-was killed while writing, crashes the interpreter (chroma-core/chroma#7238, #7069), and a process that reads while
-another one writes erodes the index of both (#3792). So every `add` works on a copy, which is published by replacing the
-manifest, and files are only opened if their checksums are those of the manifest. Readers need no lock, and a process
-may be killed at any time.
+ChromaDB writes its files in place and believes what it reads. A file that is cut short or overwritten, be it by a
+process killed while writing, crashes the interpreter or hangs it (chroma-core/chroma#7238, #7069), and processes that
+use one folder at a time lose vectors (#3792). So an `add` works on a copy, which replacing the manifest publishes, and
+files are opened only if they have the manifest's checksums. Readers need no lock; anybody may be killed at any time.
+
+Writing is done in a process of its own. Here it would stop every other thread (ChromaDB keeps the interpreter's lock,
+2 s for 2,000 vectors) and leave its memory behind: 310 MB, instead of 90, after 10 calls for 100,000 vectors.
 """
 
 import ctypes
 import hashlib
+import json
 import os
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,34 +37,33 @@ from msgspec import Struct
 from harness.errors import IndexUnavailable
 from harness.ports import Vectors
 
-FORMAT = 1
-"""Goes up when older folders can no longer be used."""
-
 INDEXED_DIMENSIONS = 64
-"""Longer vectors are projected to this length.
+"""Longer vectors are projected to this length, because ChromaDB holds them in memory.
 
-ChromaDB holds an index in memory. 100,000 vectors of 384 dimensions take 240 MB, of 128 take 110 MB, of 64 take 87 MB,
-17 MB of which do not depend on the number of vectors. What is near by 384 dimensions is near by 64: of 88,000 real
-queries, all neighbours with a similarity of 0.85 or more are among the 64 nearest by 64 dimensions (99.8% among 32);
-of the true nearest 8, however dissimilar, 85% (79%). With 128 dimensions these are 96% (93%).
+100,000 vectors of 384 dimensions take 240 MB, of 128 take 115 MB, of 64 take 90 MB (22 MB are there with the first one;
+keys of 64 characters take 22 MB more). What is near by 384 dimensions is near by 64: for 1,000 of 88,000 real queries,
+all neighbours with a similarity of 0.85 or more are among the nearest 64 so found (99.8% among 32). Of the true nearest
+8, however dissimilar, 85% are (79%); with 128 dimensions 96% (93%).
 """
+
+FORMAT = 1
+"""Goes up when what older versions have written can no longer be used."""
 
 BATCH = 2_000
-"""Vectors written by one call. 500 would take twice as long; 5,000 leave more memory behind."""
+"""Vectors written at a time. 500 take twice as long."""
 
-_CONFIGURATION = {"hnsw": {"space": "cosine", "batch_size": 1, "sync_threshold": 1}}
-"""The threshold of 1 has each call flushed to the files; what is left in the log, every process that opens them would
-insert again, and write to them. Larger `ef_construction`, `ef_search` or `max_neighbors` found nothing more.
-"""
-
-_MANIFEST = "manifest.json"
-_DATABASE = "chroma.sqlite3"
+# The threshold has each batch flushed to the files. What is left in the log would be inserted again by every process
+# that opens them. Larger `ef_construction`, `ef_search` or `max_neighbors` found nothing more.
+_CONFIGURATION = '{"hnsw": {"space": "cosine", "batch_size": 1, "sync_threshold": 1}}'
 _SCOPE = ("default_tenant", "default_database")
+_DATABASE = "chroma.sqlite3"
+_MANIFEST = "manifest.json"
+_INCOMING = "incoming"
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,126}[a-zA-Z0-9]")
 
 
-class _Manifest(Struct, frozen=True, forbid_unknown_fields=True):
-    """What stands in a collection's manifest: `snapshot` is `""` while it is empty, `checksums` are those of its files."""
+class _Manifest(Struct, frozen=True):
+    """What a collection is: `snapshot` is `""` while it is empty, `checksums` are those of its files."""
 
     format: int
     generation: str
@@ -75,9 +77,9 @@ class _Manifest(Struct, frozen=True, forbid_unknown_fields=True):
 class ChromaIndex:
     """Collections of vectors with keys, found by cosine similarity, in `folder`. For any thread, and after a fork.
 
-    Making one opens nothing. Every process sees at its next call what another one has published. Only one process may
-    write at a time: whoever calls `create`, `add`, `add_batches`, `drop` or `discard` holds a lock of its own (if not,
-    the index stays sound, but vectors may be missing from it).
+    Making one opens nothing. Each call sees what any process has published before. But only one process may write at a
+    time: whoever calls `create`, `add`, `add_batches`, `drop` or `discard` holds a lock of its own. (Without, vectors
+    may be missing; nothing is damaged.)
 
     Every method raises `IndexUnavailable`, and nothing else, when ChromaDB is not installed, and when the folder or
     the collection is lost, damaged or not writable. `create` makes a damaged collection anew, `discard` all of them.
@@ -89,8 +91,8 @@ class ChromaIndex:
         _indexes.add(self)
 
     def _start(self) -> None:
-        self._opened: dict[str, _Snapshot] = {}
-        self._opening = threading.Lock()
+        self._loaded: dict[str, _Snapshot] = {}
+        self._loading = threading.Lock()
         self._writing = threading.Lock()
 
     def generation(self, name: str) -> str | None:
@@ -102,9 +104,8 @@ class ChromaIndex:
     def names(self) -> list[str]:
         """Return the names of the collections, damaged ones too, sorted."""
         with self._translating():
-            if not self._folder.exists():
-                return []
-            return sorted(each.name for each in self._folder.iterdir() if (each / _MANIFEST).exists())
+            homes = self._folder.iterdir() if self._folder.exists() else iter(())
+            return sorted(home.name for home in homes if (home / _MANIFEST).exists())
 
     def count(self, name: str) -> int:
         """Return how many keys the collection holds."""
@@ -114,57 +115,55 @@ class ChromaIndex:
     def nearest(self, name: str, vector: Vectors, k: int) -> list[str]:
         """Return about the `k` nearest keys, the nearest first; fewer if the collection is smaller.
 
-        The search is approximate, and by a shortened vector (`INDEXED_DIMENSIONS`): ask for some times more keys than
-        are wanted, and rank them by the vectors themselves. The first call, and the first one after another process
-        has written, loads the collection: 0.2 s for 100,000 vectors.
+        The search is approximate, and by shortened vectors (`INDEXED_DIMENSIONS`): ask for some times more keys than
+        are wanted, and rank them by the vectors themselves. The first call, and the first one after something was
+        published, loads the collection: 0.3 s for 100,000 vectors.
         """
         with self._translating():
-            shortened = _shortened(vector[None], self._manifest(name).dimension)
-            snapshot = self._published(name) if k > 0 else None
-            return snapshot.nearest(shortened[0], k) if snapshot else []
+            manifest = self._manifest(name)
+            shortened = _shortened(vector[None], manifest.dimension)[0]
+            snapshot = self._published(name, manifest) if k > 0 else None
+            return snapshot.nearest(shortened, k) if snapshot else []
 
     def create(self, name: str, *, embedder: str, dimension: int) -> str:
-        """Make an empty collection for vectors of `dimension`, in place of any of this name; return its generation.
-
-        What was there before may be damaged.
-        """
+        """Make an empty collection for vectors of `dimension`, in place of any of this name; return its generation."""
         with self._translating(), self._writing:
-            _bindings()  # to learn that it is not installed before the database relies on the collection
-            manifest = _Manifest(format=FORMAT, generation=uuid4().hex, embedder=embedder, dimension=dimension)
+            _bindings()  # that it is not installed is to be known before anybody relies on the collection
             home = self._home(name)
             if not home.is_dir() or (home / _MANIFEST).is_dir():
                 _remove(home)
             home.mkdir(parents=True, exist_ok=True)
-            self._publish(name, manifest)
-            return manifest.generation
+            generation = uuid4().hex
+            self._publish(name, _Manifest(FORMAT, generation, embedder, dimension))
+            return generation
 
     def add(self, name: str, keys: Sequence[str], vectors: Vectors) -> None:
-        """Insert or replace vectors, shape (keys, dimension): all of them, or none at all when it raises.
+        """Insert or replace vectors, shape (keys, dimension): all of them, or none when it raises.
 
-        Beside 0.3 ms a vector, a call copies the collection: 0.3 s for 100,000 vectors. Prefer a few large calls, or
-        `add_batches`. Searches go on meanwhile, and find what was there before.
+        Takes 0.3 to 0.8 ms a vector, and for each call 0.3 s, with 100,000 vectors in the collection 0.6 s: prefer a
+        few large calls, or `add_batches`. Searches go on meanwhile, in what was there before.
         """
         self.add_batches(name, [(keys, vectors)])
 
     def add_batches(self, name: str, batches: Iterable[tuple[Sequence[str], Vectors]]) -> None:
-        """Do one `add` of all batches together. What the iterator raises is raised as it is, and nothing is added."""
+        """Do as one `add` of all batches, of which one at a time is in memory. An error of the iterator passes through."""
         with self._writing:
             with self._translating():
                 manifest = self._manifest(name)
                 target = self._home(name) / uuid4().hex
+                target.mkdir()
             try:
-                with self._translating():
-                    snapshot = self._copied(name, manifest, target)
                 for keys, vectors in batches:
                     with self._translating():
-                        snapshot.add(keys, _shortened(vectors, manifest.dimension))
+                        _hand_over(target, keys, _shortened(vectors, manifest.dimension))
                 with self._translating():
-                    published = msgspec.structs.replace(
-                        manifest, snapshot=target.name, count=snapshot.count(), checksums=_checksums(target)
+                    self._copy(name, manifest, target)
+                    count = self._write_apart(name, manifest, target)
+                    checksums = _checksums(target)
+                    self._publish(
+                        name,
+                        msgspec.structs.replace(manifest, count=count, snapshot=target.name, checksums=checksums),
                     )
-                    with self._opening:  # or a search might load a second one
-                        self._publish(name, published)
-                        self._opened[name] = snapshot
             except BaseException:
                 shutil.rmtree(target, ignore_errors=True)
                 raise
@@ -174,20 +173,21 @@ class ChromaIndex:
         with self._translating(), self._writing:
             (self._home(name) / _MANIFEST).unlink(missing_ok=True)  # first: it is gone at once, for every process
             shutil.rmtree(self._home(name), ignore_errors=True)
-            self._opened.pop(name, None)
+            self.reopen()
 
     def discard(self) -> None:
-        """Let go of the folder and remove it with all that is in it, or move aside what cannot be removed."""
+        """Remove the folder with all that is in it, or move aside what cannot be removed, and let go of it."""
         with self._translating(), self._writing:
             self.reopen()
             _remove(self._folder)
 
     def reopen(self) -> None:
-        """Let go of what is loaded. The next call loads what is published then, as it always does when that has changed."""
-        self._opened = {}
+        """Let go of what is loaded; the next call loads what is published then. (It also does when that has changed.)"""
+        self._loaded = {}
+        _trim()
 
     def close(self) -> None:
-        """Let go of what is loaded, and of its memory. A later call loads it again."""
+        """Let go of what is loaded, and of its memory; a later call loads it again."""
         self.reopen()
 
     # The manifest ------------------------------------------------------------------------------------------------
@@ -198,15 +198,13 @@ class ChromaIndex:
         return self._folder / name
 
     def _read(self, name: str) -> _Manifest | None:
-        path = self._home(name) / _MANIFEST
         try:
-            manifest = msgspec.json.decode(path.read_bytes(), type=_Manifest)
+            content = (self._home(name) / _MANIFEST).read_bytes()
         except FileNotFoundError:
             return None
-        except msgspec.MsgspecError as error:
-            raise IndexUnavailable(f"{path} is damaged ({error})") from error
+        manifest = msgspec.json.decode(content, type=_Manifest)
         if manifest.format != FORMAT:
-            raise IndexUnavailable(f"{path} was written by another version of the harness")
+            raise IndexUnavailable(f"the vector index in {self._folder} was written by another version of the harness")
         return manifest
 
     def _manifest(self, name: str) -> _Manifest:
@@ -216,66 +214,68 @@ class ChromaIndex:
         return manifest
 
     def _publish(self, name: str, manifest: _Manifest) -> None:
-        """Replace the manifest, which is atomic, and remove every snapshot but its own, killed writers' ones too."""
+        """Replace the manifest, atomically; then delete every other snapshot, those that killed writers left too."""
         home = self._home(name)
         draft = home / f"{_MANIFEST}.new"
         draft.write_bytes(msgspec.json.encode(manifest))
         draft.replace(home / _MANIFEST)
         for each in home.iterdir():
             if each.name not in {_MANIFEST, manifest.snapshot}:
-                shutil.rmtree(each, ignore_errors=True)  # Windows keeps what a process has open: until the next time
+                shutil.rmtree(each, ignore_errors=True)  # on Windows, what a process has open stays until next time
 
     # Snapshots ---------------------------------------------------------------------------------------------------
 
-    def _published(self, name: str) -> "_Snapshot | None":
+    def _published(self, name: str, manifest: _Manifest) -> "_Snapshot | None":
         """Return the published snapshot, loaded; `None` while the collection is empty."""
-        manifest = self._manifest(name)
-        snapshot = self._opened.get(name)
+        snapshot = self._loaded.get(name)
         if snapshot is not None and snapshot.id == manifest.snapshot:
             return snapshot
-        with self._opening:
-            snapshot = self._opened.pop(name, None)
+        del snapshot  # before another one is loaded: two would take twice the memory
+        with self._loading:
             while (manifest := self._manifest(name)).snapshot:
+                snapshot = self._loaded.get(name)
                 if snapshot is not None and snapshot.id == manifest.snapshot:
-                    self._opened[name] = snapshot
                     return snapshot
-                snapshot = None  # lets go of it: two at once would take twice the memory
+                self._loaded.pop(name, None)
+                del snapshot
+                _trim()
                 try:
                     with self._translating():
-                        snapshot = self._loaded(name, manifest)
+                        self._loaded[name] = _Snapshot(self._home(name) / manifest.snapshot, name, manifest)
                 except IndexUnavailable:
                     if self._manifest(name).snapshot == manifest.snapshot:
                         raise
+                # Look again: a writer may have deleted files meanwhile, and ChromaDB does without some of them.
             return None
 
-    def _loaded(self, name: str, manifest: _Manifest) -> "_Snapshot":
-        """Check the files and have ChromaDB read them; whoever calls looks whether they were published all the time."""
-        folder = self._home(name) / manifest.snapshot
-        _check(folder, manifest)
-        snapshot = _Snapshot(folder, name)
-        snapshot.load(min(manifest.dimension, INDEXED_DIMENSIONS))
-        return snapshot
+    def _copy(self, name: str, manifest: _Manifest, target: Path) -> None:
+        """Copy the published snapshot, if there is one."""
+        if manifest.snapshot:
+            source = self._home(name) / manifest.snapshot
+            for file in manifest.checksums:
+                (target / file).parent.mkdir(exist_ok=True)
+                shutil.copyfile(source / file, target / file)
+            # opening it, ChromaDB writes to its database, which a reader may just be doing: so not as a file
+            old = sqlite3.connect(f"{(source / _DATABASE).absolute().as_uri()}?mode=rw", uri=True)
+            with closing(old), closing(sqlite3.connect(target / _DATABASE)) as new:
+                old.backup(new)
+            _check(target, manifest)
 
-    def _copied(self, name: str, manifest: _Manifest, target: Path) -> "_Snapshot":
-        """Open a copy of the published snapshot; or a new one, if there is none."""
-        target.mkdir()
-        if not manifest.snapshot:
-            about = {
-                "embedder": manifest.embedder,
-                "dimension": manifest.dimension,
-                "generation": manifest.generation,
-            }
-            return _Snapshot(target, name, about)
-        source = self._home(name) / manifest.snapshot
-        for file in manifest.checksums:
-            (target / file).parent.mkdir(exist_ok=True)
-            shutil.copyfile(source / file, target / file)
-        # not by copying the file: opening it, ChromaDB writes to it, which a reader may just be doing
-        published = f"{(source / _DATABASE).absolute().as_uri()}?mode=rw"
-        with closing(sqlite3.connect(published, uri=True)) as old, closing(sqlite3.connect(target / _DATABASE)) as new:
-            old.backup(new)
-        _check(target, manifest)
-        return _Snapshot(target, name)
+    def _write_apart(self, name: str, manifest: _Manifest, target: Path) -> int:
+        """Write what was handed over, in a process of its own; return how many keys there are then."""
+        program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import _write; _write(*sys.argv[1:])"
+        about = {"embedder": manifest.embedder, "dimension": manifest.dimension, "generation": manifest.generation}
+        done = subprocess.run(  # noqa: S603 - our own interpreter, our own module
+            [sys.executable, "-I", "-c", program, str(target), name, "" if manifest.snapshot else json.dumps(about)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            start_new_session=True,  # Ctrl-C is for this process, which kills the other one
+        )
+        if done.returncode:
+            reason = done.stdout.decode(errors="replace") or f"status {done.returncode}"
+            raise IndexUnavailable(f"cannot write the vector index in {self._folder} ({reason})")
+        return int(done.stdout)
 
     # Errors ------------------------------------------------------------------------------------------------------
 
@@ -299,56 +299,82 @@ class ChromaIndex:
 
 
 class _Snapshot:
-    """ChromaDB, opened on one folder with one collection, which is made if `about` is given. `id` names the folder.
+    """One folder of a collection, checked and loaded by ChromaDB; `id` is its name."""
 
-    Spoken to below its Python client: that takes 1.3 s and 49 MB more to import, reads the user's `.env`, and keeps
-    every folder open in a table of its own, so that one that was deleted and made again stays unusable (#6499).
-    """
-
-    def __init__(self, folder: Path, name: str, about: dict[str, Any] | None = None) -> None:
-        chroma = _bindings()
-        database = chroma.SqliteDBConfig(
-            url=str(folder / _DATABASE), hash_type=chroma.MigrationHash.MD5, migration_mode=chroma.MigrationMode.Apply
-        )
-        self.id = folder.name
-        self.bindings = chroma.Bindings(
-            allow_reset=False, sqlite_db_config=database, persist_path=str(folder), hnsw_cache_size=1
-        )
-        _snapshots.add(self)
-        if about is None:
-            collection = self.bindings.get_collection(name, *_SCOPE)
-        else:
-            configuration = msgspec.json.encode(_CONFIGURATION).decode()
-            collection = self.bindings.create_collection(name, configuration, None, about, False, *_SCOPE)
-        self._collection = str(collection.id)
-
-    def load(self, dimension: int) -> None:
-        """Have the files read, which the first search does."""
+    def __init__(self, folder: Path, name: str, manifest: _Manifest) -> None:
         import numpy as np
 
-        self.nearest(np.ones(dimension, np.float32), 1)
+        _check(folder, manifest)
+        self.id = folder.name
+        self.bindings = _opened(folder)
+        _snapshots.add(self)
+        self._collection = str(self.bindings.get_collection(name, *_SCOPE).id)
+        self.nearest(np.ones(min(manifest.dimension, INDEXED_DIMENSIONS), np.float32), 1)  # reads the files
 
     def nearest(self, vector: Vectors, k: int) -> list[str]:
         answer = self.bindings.query(self._collection, None, [vector], k, None, None, [], *_SCOPE)
         keys: list[str] = answer.ids[0]
         return keys
 
-    def add(self, keys: Sequence[str], vectors: Vectors) -> None:
-        if len(keys) != len(vectors):
-            raise IndexUnavailable(f"{len(keys)} keys were given with {len(vectors)} vectors")
-        for start in range(0, len(keys), BATCH):
-            part = slice(start, start + BATCH)
-            self.bindings.upsert(self._collection, list(keys[part]), list(vectors[part]), None, None, None, *_SCOPE)
-
-    def count(self) -> int:
-        count: int = self.bindings.count(self._collection, *_SCOPE)
-        return count
-
 
 def _bindings() -> Any:
+    """Import ChromaDB below its Python client.
+
+    That one takes 1.3 s and 49 MB more to import, reads the user's `.env`, and keeps every folder open in a table of
+    its own, so that one that was deleted and made again stays unusable (#6499).
+    """
     import chromadb_rust_bindings  # type: ignore[import-untyped]
 
     return chromadb_rust_bindings
+
+
+def _opened(folder: Path) -> Any:
+    chroma = _bindings()
+    database = chroma.SqliteDBConfig(
+        url=str(folder / _DATABASE), hash_type=chroma.MigrationHash.MD5, migration_mode=chroma.MigrationMode.Apply
+    )
+    return chroma.Bindings(allow_reset=False, sqlite_db_config=database, persist_path=str(folder), hnsw_cache_size=1)
+
+
+# Writing -------------------------------------------------------------------------------------------------------------
+
+
+def _hand_over(target: Path, keys: Sequence[str], vectors: Vectors) -> None:
+    if len(keys) != len(vectors):
+        raise IndexUnavailable(f"{len(keys)} keys were given for {len(vectors)} vectors")
+    with (target / _INCOMING).open("ab") as incoming:
+        for start in range(0, len(keys), BATCH):
+            part = slice(start, start + BATCH)
+            frame = msgspec.msgpack.encode((keys[part], vectors.shape[1], vectors[part].tobytes()))
+            incoming.write(len(frame).to_bytes(8) + frame)
+
+
+def _handed_over(target: Path) -> Iterator[tuple[list[str], list[list[float]]]]:
+    decoder = msgspec.msgpack.Decoder(tuple[list[str], int, bytes])
+    with (target / _INCOMING).open("rb") as incoming:
+        while size := incoming.read(8):
+            keys, width, vectors = decoder.decode(incoming.read(int.from_bytes(size)))
+            yield keys, memoryview(vectors).cast("f", (len(keys), width)).tolist()
+    (target / _INCOMING).unlink()
+
+
+def _write(folder: str, name: str, about: str) -> None:
+    """Do what the writing process is for: write what was handed over, print how many keys there are then."""
+    try:
+        chroma = _opened(Path(folder))
+        if about:
+            made = chroma.create_collection(name, _CONFIGURATION, None, json.loads(about), False, *_SCOPE)
+        else:
+            made = chroma.get_collection(name, *_SCOPE)
+        for keys, vectors in _handed_over(Path(folder)):
+            chroma.upsert(str(made.id), keys, vectors, None, None, None, *_SCOPE)
+        sys.stdout.write(str(chroma.count(str(made.id), *_SCOPE)))
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is told, and this process ends
+        sys.stdout.write(_line(error))
+        sys.exit(1)
+
+
+# Vectors and files ---------------------------------------------------------------------------------------------------
 
 
 def _shortened(vectors: Vectors, dimension: int) -> Vectors:
@@ -365,15 +391,14 @@ def _shortened(vectors: Vectors, dimension: int) -> Vectors:
 def _projection(dimension: int) -> Vectors:
     """Return random orthonormal columns, shape (dimension, INDEXED_DIMENSIONS): the same ones for ever.
 
-    Not learned from vectors: those first seen tell little of the later ones, and principal components, which keep more
-    of the dissimilar neighbours, lose more of the near ones.
+    Principal components instead would keep more of the dissimilar neighbours and lose more of the near ones.
     """
     import numpy as np
 
-    # the bits of a hash, because NumPy's generators may change; orthonormal columns are unique but for their signs
-    bits = hashlib.shake_256(b"harness").digest(dimension * INDEXED_DIMENSIONS // 8 + 1)
-    signs = np.unpackbits(np.frombuffer(bits, np.uint8))[: dimension * INDEXED_DIMENSIONS] * 2.0 - 1.0
-    columns, triangle = np.linalg.qr(signs.reshape(dimension, INDEXED_DIMENSIONS))
+    # from the bits of a hash, because NumPy's generators may change; such columns are unique but for their signs
+    count = dimension * INDEXED_DIMENSIONS
+    bits = np.unpackbits(np.frombuffer(hashlib.shake_256(b"harness").digest(count // 8), np.uint8))
+    columns, triangle = np.linalg.qr(bits.reshape(dimension, INDEXED_DIMENSIONS) * 2.0 - 1.0)
     projection: Vectors = (columns * np.sign(np.diag(triangle))).astype(np.float32)
     return projection
 
@@ -384,12 +409,12 @@ def _check(folder: Path, manifest: _Manifest) -> None:
 
 
 def _checksums(folder: Path) -> dict[str, int]:
-    """Return the CRC-32 of every file but the database's: that has its own, and opening it changes it."""
+    """Return the CRC-32 of every file but the database's: SQLite finds damage itself, and opening changes that one."""
     found = {}
     for file in folder.rglob("*"):
-        if not file.name.startswith(_DATABASE) and file.is_file():
+        if not file.name.startswith((_DATABASE, _INCOMING)) and file.is_file():
+            checksum = 0
             with file.open("rb") as content:
-                checksum = 0
                 while part := content.read(1 << 20):
                     checksum = zlib.crc32(part, checksum)
             found[file.relative_to(folder).as_posix()] = checksum
@@ -403,25 +428,30 @@ def _remove(path: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    except FileNotFoundError:
-        return
     except OSError:
-        path.rename(path.with_name(f"{path.name}.discarded-{uuid4().hex}"))
+        if path.exists():
+            path.rename(path.with_name(f"{path.name}.discarded-{uuid4().hex}"))
+
+
+def _trim() -> None:
+    """Have the memory that ChromaDB has freed go back to the system, or each loading would add some 10 MB."""
+    with suppress(AttributeError, OSError, TypeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-# A fork copies none of ChromaDB's threads. Whoever uses, or only lets go of, what the parent has opened would wait for
-# them for ever. So the child keeps it and never touches it, and opens its own.
+# A fork copies none of ChromaDB's threads. Whoever uses what the parent has opened, or only lets go of it, would wait for
+# them for ever: so the child keeps it until it is gone itself, and opens its own.
 _indexes: WeakSet[ChromaIndex] = WeakSet()
 _snapshots: WeakSet[_Snapshot] = WeakSet()
 
 
 def _after_fork_in_child() -> None:
     for snapshot in list(_snapshots):
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(snapshot.bindings))  # not even freed when the child ends
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(snapshot.bindings))
     for index in list(_indexes):
         index._start()  # noqa: SLF001 - same module
 

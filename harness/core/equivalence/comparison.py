@@ -119,9 +119,12 @@ def _typing_errors(rest_a: Rest, rest_b: Rest, known: Container[str]) -> list[tu
 
 
 def _is_typing_error(one: str, two: str, known: Container[str]) -> bool:
-    """One of the two is no word, the other is, and one slip (two in long words) leads from one to the other."""
+    """One of the two is no word, the other is, and one slip (two in long words) leads from one to the other.
+
+    First and last letter are the same: another ending is more often another language than a slip (vaccine, vaccin).
+    """
     length = min(len(one), len(two))
-    if length < MIN_TYPO_CHARS or (one in known) == (two in known) or one[0] != two[0]:
+    if length < MIN_TYPO_CHARS or (one in known) == (two in known) or one[0] != two[0] or one[-1] != two[-1]:
         return False
     return OSA.distance(one, two, score_cutoff=2) <= (1 if length < 8 else 2)
 

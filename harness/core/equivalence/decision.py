@@ -92,7 +92,8 @@ def requirement(pair: Comparison) -> float:
     asking = pair.a.is_question or pair.b.is_question
     if pair.is_prose and changed >= REWRITTEN:
         return 0.9
-    needs = [0.94 if size < SHORT else LEAST_REQUIRED]
+    keywords = pair.a.is_keywords and pair.b.is_keywords
+    needs = [0.94 if size < SHORT and not keywords else LEAST_REQUIRED]
     if pair.weak:
         needs.append(0.93 if size < SHORT else 0.89)
     if changed:
@@ -104,7 +105,7 @@ def requirement(pair: Comparison) -> float:
 
 def _for_another_order(pair: Comparison, size: int, *, asking: bool) -> float:
     if pair.a.is_keywords and pair.b.is_keywords:
-        return 0.93
+        return 0.89
     if not asking:
         return 1.1
     return 0.93 if size < 11 else 0.95

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from harness.core.equivalence.comparison import Comparison, opposites
 from harness.core.equivalence.lexicon import AUDIENCES, NEGATING_PREFIXES
-from harness.core.equivalence.reading import NUMBER, Quantity, Word
+from harness.core.equivalence.reading import NUMBER, PREPOSITIONS, Quantity, Word
 
 
 class Verdict(Struct, frozen=True):
@@ -196,14 +196,16 @@ def _changed_places(pair: Comparison) -> str | None:
     moved = [(place_a, place_b) for place_a, place_b in pair.pairs if place_a != place_b]
     if any(_JOINING & {*side.functions} for side in (pair.a, pair.b)):
         return None
+    if pair.a.is_keywords and pair.b.is_keywords:
+        return None
     if turned := _turned_names(pair):
         return f"{_two(*turned)} have changed places"
     if len(moved) != 2 or moved[0] != moved[1][::-1]:
         return None
     (first, second), words = moved[0], pair.a.words
     later = max(first, second)
-    compound = bool(words[later].before) != bool(pair.b.words[later].before)
-    if abs(first - second) == 1 and (compound or (pair.a.is_keywords and pair.b.is_keywords)):
+    linked, apart = (not PREPOSITIONS.isdisjoint(side.words[later].before) for side in (pair.a, pair.b))
+    if abs(first - second) == 1 and linked != apart:  # a compound: "apps for education", "education apps"
         return None
     return f"{_two(words[first].plain, words[second].plain)} have changed places"
 

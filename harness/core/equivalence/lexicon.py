@@ -72,7 +72,7 @@ WEAK = frozenset(
     all more most often usually completely totally entirely fully little few other another else lot lots several
     think thinks thought wonder wondering feel feeling notice noticed seem seems said told says say tell tells mention
     mentioned start started happening come comes may fairly certain problem problems issue issues advised mind
-    become day days life time world today market case cases fact facts point points term terms
+    become day days life time world today market fact facts point points term terms
     want wants intend try trying able happen let let's look looking work works working like
     """.split()
 )
@@ -145,7 +145,9 @@ IMPLIED = MappingProxyType(
         "source code": "code", "e mail": "email", "e commerce": "ecommerce", "real estate": "realestate",
         "home page": "homepage", "data base": "database", "file name": "filename", "user name": "username",
         "pass word": "password", "log in": "login", "sign in": "login", "set up": "setup", "smart phone": "smartphone",
-        "united kingdom": "uk", "new york city": "new york", "united states of america": "usa", "united states": "usa",
+        "united kingdom": "uk", "new york city": "nyc", "signs and symptoms": "symptoms",
+        "latest news": "news", "breaking news": "news", "current news": "news", "latest updates": "updates",
+        "latest update": "update", "live updates": "updates", "united states of america": "usa", "united states": "usa",
         "mobile phone": "phone",
         "cell phone": "phone", "credit card number": "credit card", "how come": "why",
     }
@@ -154,8 +156,8 @@ IMPLIED = MappingProxyType(
 
 DIRECTED = frozenset(
     """
-    convert conversion converter translate translation flight flights train trains bus ferry drive driving distance
-    migrate migration move moving transfer switch switching exchange ship shipping fly flying travel from to than
+    convert conversion converter translate translation flight flights ferry distance migrate migration transfer
+    switch switching exchange fly flying from to than
     """.split()
 )
 """Words beside which the order of the others says where from and where to."""
@@ -305,6 +307,14 @@ IRREGULAR = MappingProxyType(
         "safety": "safe", "tricks": "tip", "hacks": "tip",
     }
 )  # fmt: skip
+
+PRONOUN_BEFORE = frozenset(
+    """
+    tell tells give gives help helps let lets show shows teach teaches make makes for with of between to around among
+    both all does do did can will should would affect affects
+    """.split()
+)
+"""After these, `us` is a pronoun; elsewhere it is a country."""
 
 BRITISH = tuple(
     (pair.split("/")[0], pair.split("/")[1])

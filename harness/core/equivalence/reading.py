@@ -19,6 +19,7 @@ from harness.core.equivalence.lexicon import (
     MULTIPLIERS,
     NEGATIONS,
     POLITE,
+    PRONOUN_BEFORE,
     RELATIVE_TIMES,
     SYNONYMS,
     UNITS,
@@ -35,7 +36,7 @@ NUMBER = "#"
 _OPERATOR = re.compile(r"\b(site|filetype|ext|inurl|intitle|intext|lang|language|before|after):\s?(\S+)", re.IGNORECASE)
 _QUOTED = re.compile('["“”«„]([^"“”»„]{2,200})["“”»]')
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_COUNTRY = re.compile(r"\bU\.?S\.?A?\b\.?(?=\W|$)")
+_COUNTRY = re.compile(r"\bU\.?S\.?A?\b\.?(?=\W|$)|\bu\.s\.?(?:a\b\.?)?(?=\W|$)")
 _SENTENCE_END = re.compile(r"[.?!;]+(?=\s)")
 _TOKEN = re.compile(r"\d+(?:\.\d+)+|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:\+\+|#)?|[%$€£₹°≤≥<>=+&*^/@-]|(?<= )\.(?= )")
 _POLITE = re.compile(r"(?<!\w)(?:" + "|".join(POLITE) + r")(?!\w)")
@@ -180,7 +181,10 @@ def _plain(text: str) -> str:
     if not _ASCII_ONLY.search(joined):  # its parser reads English only, and raises on broken Unicode
         joined = alpha2digit(joined, "en", 1.5)  # "one" is a pronoun more often than a number
     joined = _POLITE.sub(" ", joined)
-    plain = " ".join(token for token in _TOKEN.findall(joined) if token != "-").strip(". ")
+    tokens = [token for token in _TOKEN.findall(joined) if token != "-"]
+    before = ["", *tokens]
+    tokens = ["usa" if t == "us" and before[i] not in PRONOUN_BEFORE else t for i, t in enumerate(tokens)]
+    plain = " ".join(tokens).strip(". ")
     return _IMPLIED.sub(lambda phrase: IMPLIED[phrase[0]], plain)
 
 
