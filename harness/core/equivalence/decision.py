@@ -14,7 +14,7 @@ NO_WORDS: frozenset[str] = frozenset()
 
 SHORT = 7
 """Below so many content words in both queries together, a single word weighs much."""
-LEAST_REQUIRED = 0.86
+LEAST_REQUIRED = 0.85
 """No two different queries may be less similar than this."""
 REWRITTEN = 4
 """From so many changed words on, prose is told anew, rather than varied in one point."""
@@ -91,9 +91,9 @@ def requirement(pair: Comparison) -> float:
     changed = len(pair.only_a) + len(pair.only_b)
     asking = pair.a.is_question or pair.b.is_question
     if pair.is_prose and changed >= REWRITTEN:
-        return 0.9
+        return LEAST_REQUIRED
     keywords = pair.a.is_keywords and pair.b.is_keywords
-    needs = [0.94 if size < SHORT and not keywords else LEAST_REQUIRED]
+    needs = [0.94 if size < SHORT and not keywords else 0.86]
     if pair.weak:
         needs.append(0.93 if size < SHORT else 0.89)
     if changed:
