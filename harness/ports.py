@@ -57,6 +57,9 @@ class Store(Protocol):
     def scan(self, table: str, tenant: str) -> Iterator[Entry]:
         """Yield every row, whole: all own columns and the embedding; oldest first."""
 
+    def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
+        """Return key and text of up to `limit` rows without a vector of `embedder`."""
+
     def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
         """Give the row its embedding, if it is still there."""
 

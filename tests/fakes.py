@@ -81,6 +81,10 @@ class MemoryStore:
             entries = [entry for (owner, _), entry in self._tables[table].items() if owner == tenant]
         yield from (msgspec.structs.replace(entry, teaches=()) for entry in entries)
 
+    def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
+        """See `Store.unembedded`."""
+        return [(e.key, e.text) for e in self.scan(table, tenant) if e.embedder != embedder][:limit]
+
     def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
         """See `Store.embed`."""
         with self._lock:

@@ -129,22 +129,14 @@ class Maintenance(Searches):
         """
         if self.semantics is None:
             raise InvalidInput("look-ups by meaning are off; set `semantic: true` first")
-        embedder = self.semantics.embedder
-        missing = [
-            (table, entry.key, entry.text)
-            for table in TABLES
-            for entry in self._store.scan(table, self._tenant)
-            if entry.embedder != embedder.id
-        ]
-        for start in range(0, len(missing), BATCH):
-            progress("embedding", start, len(missing))
-            part = missing[start : start + BATCH]
-            meanings = [self.semantics.meanings(text) for _, _, text in part]
-            texts = [known.expand(text) if known else text for known, (_, _, text) in zip(meanings, part, strict=True)]
-            for (table, key, _), vector in zip(part, embedder.embed(texts), strict=True):
-                self._store.embed(table, self._tenant, key, vector.tobytes(), embedder.id)
-        progress("embedding", len(missing), len(missing))
-        return len(missing)
+        embedder = self.semantics.embedder.id
+        total = sum(self._store.stats(table, 0.0, embedder).unembedded for table in TABLES)
+        done = 0
+        for table in TABLES:
+            while embedded := self.semantics.embed_missing(table, BATCH):
+                done += embedded
+                progress("embedding", done, max(done, total))
+        return done
 
     def entries(self, tables: Sequence[str]) -> Iterator[tuple[str, Entry]]:
         """Yield every row of `tables`, whole."""

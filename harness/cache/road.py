@@ -15,7 +15,7 @@ from harness.cache.semantic import Candidate, Semantics
 from harness.cache.uses import How, Tally, Use, day_of
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import HOUR, is_expired, is_volatile, jittered
-from harness.errors import InvalidInput, StoreError
+from harness.errors import EmbeddingError, InvalidInput, StoreError
 from harness.ports import Store
 
 log = logging.getLogger(__name__)
@@ -27,6 +27,8 @@ TOUCH_AFTER = HOUR
 MAX_TAUGHT_CHARS = 50_000
 """How much of an answer's text is read for abbreviations."""
 TALLY_EVERY = 2_000
+EMBED_AT_ONCE = 8
+"""Rows that a live call embeds besides its own: 40 ms beside a second or so."""
 UNREADABLE = "unreadable"
 
 
@@ -55,6 +57,7 @@ class Road:
         self._tenant = tenant
         self._clock = clock
         self._said: set[str] = set()
+        self._embedded: set[str] = set()
         self._tally = Tally()
         self._once: Once[bytes] = Once(store, policy.turn_wait)
         self._uses: list[Use] | None = None
@@ -107,6 +110,17 @@ class Road:
             self._uses.append(Use(table, asked, served, how, sha256(payload).hexdigest()))
         if len(self._tally) >= TALLY_EVERY:
             self.flush()
+
+    def _embed_some(self, table: str) -> None:
+        """Embed a few rows of another model, or of a time before: in the background of use, until there are none."""
+        if self.semantics is None or not self.policy.write or table in self._embedded:
+            return
+        try:
+            if self.semantics.embed_missing(table, EMBED_AT_ONCE) < EMBED_AT_ONCE:
+                self._embedded.add(table)
+        except (EmbeddingError, StoreError) as error:
+            self._embedded.add(table)
+            log.debug("rows without a vector stay so: %s", error)
 
     def _say_once(self, message: str) -> None:
         if message not in self._said:  # a full disk stays full: not a line for every search

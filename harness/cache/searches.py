@@ -188,6 +188,7 @@ class Searches(Road):
         table, kept = (SEARCHES, payload) if results else (UNANSWERED, orjson.dumps(_NO_RESULTS))
         self._note(table, question.key, question.key, "live" if mine else "exact" if results else "no results", kept)
         if mine:
+            self._embed_some(SEARCHES)
             return Answer(results, outcome)
         log.info("hit %r, computed meanwhile", question.query)
         return Answer(results, Hit(results, "exact" if results else "no results", question.query, 1.0, 0.0))

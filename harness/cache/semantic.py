@@ -37,7 +37,8 @@ class Semantics:
     """Look-ups by meaning in one store, for one tenant.
 
     `rule` returns what decides what is accepted, `words` correctly written words; both are asked for when first needed.
-    `max_distance` (cosine distance, 0..1) is the classic threshold, beyond which nothing is accepted anyway. If no vector can be made, that is said once, and look-ups by meaning find nothing.
+    `max_distance` (cosine distance, 0..1) is the classic threshold, beyond which nothing is accepted anyway. If no
+    vector can be made, that is said once, and look-ups by meaning find nothing.
     """
 
     def __init__(
@@ -138,6 +139,21 @@ class Semantics:
         meanings = self.meanings(text, teaches=teaches)
         vector = self._vector(meanings.expand(text) if meanings else text)
         return None if vector is None else vector.tobytes()
+
+    def embed_missing(self, table: str, limit: int) -> int:
+        """Embed up to `limit` rows that have no vector of the present embedder; return how many.
+
+        Raises:
+            EmbeddingError: the embedder failed.
+            StoreError: the store cannot be written.
+        """
+        missing = self._store.unembedded(table, self._tenant, self.embedder.id, limit)
+        if missing:
+            known = [self.meanings(text) for _, text in missing]
+            texts = [each.expand(text) if each else text for each, (_, text) in zip(known, missing, strict=True)]
+            for (key, _), vector in zip(missing, self.embedder.embed(texts), strict=True):
+                self._store.embed(table, self._tenant, key, vector.tobytes(), self.embedder.id)
+        return len(missing)
 
     def meanings(self, *texts: str, teaches: tuple[tuple[str, str], ...] = ()) -> "Meanings | None":
         """Return what the cached texts teach of the short forms in `texts`, if anything."""

@@ -204,6 +204,10 @@ class SnapshotStore:
         """See `Store.scan`."""
         yield from {entry.key: entry for (of, _), entry in self._entries.items() if of == table}.values()
 
+    def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
+        """See `Store.unembedded`: nothing can be embedded later."""
+        return []
+
     def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
         """See `Store.meanings`: a snapshot teaches nothing."""
         return []

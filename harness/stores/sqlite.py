@@ -14,7 +14,8 @@ from harness.ports import Vectors
 from harness.stores import checks
 from harness.stores.connections import Connections, Handle
 from harness.stores.tables import ABBREVIATIONS, OWN_START, TABLES, USES
-from harness.stores.vectors import TAIL_LIMIT, Scope, VectorSearch
+from harness.stores.tails import Scope
+from harness.stores.vectors import TAIL_LIMIT, VectorSearch
 
 BUSY_SECONDS = 30.0
 SCAN_BATCH = 500
@@ -117,6 +118,12 @@ class SqliteStore:
         while rows := self._all(sql, (tenant, since)):
             yield from (_whole(row[1:]) for row in rows)
             since = rows[-1][0]
+
+    def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
+        """See `Store.unembedded`."""
+        declared = TABLES[table]
+        sql = f"SELECT key, {declared.text} FROM {table} WHERE tenant = ? AND embedder IS NOT ? LIMIT ?"
+        return [(_text(key), _text(text)) for key, text in self._all(sql, (tenant, embedder, limit))]
 
     def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
         """See `Store.embed`. The row is written anew, so that every process notices."""

@@ -1,6 +1,5 @@
 """Nearest rows of one SQLite file: the newest are scanned exactly, the bulk is asked of an index, which is a copy."""
 
-import hashlib
 import logging
 import os
 import threading
@@ -9,12 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import HarnessError, IndexUnavailable
 from harness.ports import Vectors
 from harness.stores.connections import Connections, Handle
 from harness.stores.tables import INDEXES, TABLES
+from harness.stores.tails import Scope, Tail
 
 if TYPE_CHECKING:
     from harness.stores.chroma_index import ChromaIndex
@@ -31,69 +31,6 @@ OVER_FETCH = 4
 """How many times more keys are asked of the index than wanted: some rows may have gone, or changed."""
 STALE_SHARE = 2
 """A tail this many times over the limit is cut by what another process has written to the index meanwhile."""
-
-
-class Scope(NamedTuple):
-    """Rows that are compared with each other: of one table and tenant, with equal scope columns, of one embedder."""
-
-    table: str
-    tenant: str
-    values: tuple[str, ...]
-    embedder: str
-
-    @property
-    def collection(self) -> str:
-        """The name of the scope's collection in the index."""
-        digest = hashlib.sha256("\0".join((self.tenant, *self.values, self.embedder)).encode()).hexdigest()
-        return f"{self.table}_vec-{digest[:16]}"
-
-    @property
-    def condition(self) -> str:
-        """The SQL condition for the scope's rows; binds `bound`."""
-        return TABLES[self.table].in_scope
-
-    @property
-    def bound(self) -> tuple[str, ...]:
-        """The values that `condition` binds."""
-        return (self.tenant, *self.values, self.embedder)
-
-
-class _Tail:
-    """The vectors of one scope's rows after `since`, in memory: `matrix[:len(keys)]`, shape (rows, dimension)."""
-
-    def __init__(self, since: int, generation: str) -> None:
-        self.since = since
-        self.generation = generation
-        self.last = since
-        self.keys: list[str] = []
-        self.seqs: list[int] = []
-        self.matrix: Any = None
-
-    def add(self, rows: list[tuple[int, str, Any]]) -> None:
-        import numpy as np
-
-        held, needed = len(self.keys), len(self.keys) + len(rows)
-        if self.matrix is None or needed > len(self.matrix):
-            grown = np.empty(
-                (max(64, needed, 2 * held if held < TAIL_LIMIT else held + BATCH), len(rows[0][2])), np.float32
-            )
-            if held:
-                grown[:held] = self.matrix[:held]
-            self.matrix = grown
-        for place, (_, _, vector) in enumerate(rows, start=held):
-            self.matrix[place] = vector
-        self.keys.extend(key for _, key, _ in rows)
-        self.seqs.extend(seq for seq, _, _ in rows)
-        self.last = rows[-1][0]
-
-    def cut(self, upto: int) -> None:
-        """Forget the rows up to `upto`: the index has them."""
-        from bisect import bisect_right
-
-        first = bisect_right(self.seqs, upto)
-        self.keys, self.seqs = self.keys[first:], self.seqs[first:]
-        self.matrix = None if not self.keys else self.matrix[first : first + len(self.keys)].copy()
-        self.since = upto
 
 
 class VectorSearch:
@@ -116,7 +53,7 @@ class VectorSearch:
     def _start(self) -> None:
         self._pid = os.getpid()
         self._file: tuple[int, int] | None = None
-        self._tails: OrderedDict[Scope, _Tail] = OrderedDict()
+        self._tails: OrderedDict[Scope, Tail] = OrderedDict()
         self._index: ChromaIndex | None = None
         self._writer: threading.Thread | None = None
 
@@ -214,7 +151,7 @@ class VectorSearch:
 
     # The tail ----------------------------------------------------------------------------------------------------
 
-    def _current_tail(self, scope: Scope) -> _Tail:
+    def _current_tail(self, scope: Scope) -> Tail:
         """Return the scope's tail with every row that any process has written until now."""
         if self._pid != os.getpid():  # a fork: the index's threads are the parent's
             self._lock = threading.RLock()
@@ -226,7 +163,7 @@ class VectorSearch:
         tail = self._tails.get(scope)
         generation, upto = self._recorded(scope)
         if tail is None or tail.generation != generation or self._newest(scope.table) < tail.last:
-            tail = self._tails[scope] = _Tail(upto, generation)
+            tail = self._tails[scope] = Tail(upto, generation)
             if self._index is not None:
                 self._index.reopen()  # another process may have written what is recorded
         self._tails.move_to_end(scope)
@@ -237,12 +174,12 @@ class VectorSearch:
             self._shorten(scope, tail, upto)
         return tail
 
-    def _load(self, scope: Scope, tail: _Tail) -> None:
+    def _load(self, scope: Scope, tail: Tail) -> None:
         limit = STALE_SHARE * self._tail_limit
         while len(tail.keys) < limit and (rows := self._rows(scope, tail.last)):
             tail.add(rows)
 
-    def _shorten(self, scope: Scope, tail: _Tail, upto: int) -> None:
+    def _shorten(self, scope: Scope, tail: Tail, upto: int) -> None:
         """Cut the tail by what the index has, or let it be written there in the background."""
         if upto > tail.since:  # another process has written; its writing is visible once reopened
             if self._index is not None:
@@ -276,7 +213,7 @@ class VectorSearch:
 
     # The index ---------------------------------------------------------------------------------------------------
 
-    def _from_index(self, scope: Scope, tail: _Tail, vector: Vectors, k: int) -> list[str]:
+    def _from_index(self, scope: Scope, tail: Tail, vector: Vectors, k: int) -> list[str]:
         if not tail.since:
             return []
         try:

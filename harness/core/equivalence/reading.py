@@ -181,7 +181,7 @@ def _plain(text: str) -> str:
     if not _ASCII_ONLY.search(joined):  # its parser reads English only, and raises on broken Unicode
         joined = alpha2digit(joined, "en", 1.5)  # "one" is a pronoun more often than a number
     joined = _POLITE.sub(" ", joined)
-    tokens = [token for token in _TOKEN.findall(joined) if token != "-"]
+    tokens = [found for found in _TOKEN.findall(joined) if found != "-"]
     before = ["", *tokens]
     tokens = ["usa" if t == "us" and before[i] not in PRONOUN_BEFORE else t for i, t in enumerate(tokens)]
     plain = " ".join(tokens).strip(". ")

@@ -1,0 +1,73 @@
+"""The tail: the newest vectors of one scope, in memory."""
+
+import hashlib
+from bisect import bisect_right
+from typing import Any, NamedTuple
+
+from harness.stores.tables import TABLES
+
+GROWING = 10_000
+"""Up to so many rows the room for them doubles; then it grows by `STEP`."""
+STEP = 2_000
+
+
+class Scope(NamedTuple):
+    """Rows that are compared with each other: of one table and tenant, with equal scope columns, of one embedder."""
+
+    table: str
+    tenant: str
+    values: tuple[str, ...]
+    embedder: str
+
+    @property
+    def collection(self) -> str:
+        """The name of the scope's collection in the index."""
+        digest = hashlib.sha256("\0".join((self.tenant, *self.values, self.embedder)).encode()).hexdigest()
+        return f"{self.table}_vec-{digest[:16]}"
+
+    @property
+    def condition(self) -> str:
+        """The SQL condition for the scope's rows; binds `bound`."""
+        return TABLES[self.table].in_scope
+
+    @property
+    def bound(self) -> tuple[str, ...]:
+        """The values that `condition` binds."""
+        return (self.tenant, *self.values, self.embedder)
+
+
+class Tail:
+    """The vectors of one scope's rows after `since`, in memory: `matrix[:len(keys)]`, shape (rows, dimension)."""
+
+    def __init__(self, since: int, generation: str) -> None:
+        self.since = since
+        self.generation = generation
+        self.last = since
+        self.keys: list[str] = []
+        self.seqs: list[int] = []
+        self.matrix: Any = None
+
+    def add(self, rows: list[tuple[int, str, Any]]) -> None:
+        """Take in rows (seq, key, vector) newer than all that are held."""
+        import numpy as np
+
+        held, needed = len(self.keys), len(self.keys) + len(rows)
+        if self.matrix is None or needed > len(self.matrix):
+            grown = np.empty(
+                (max(64, needed, 2 * held if held < GROWING else held + STEP), len(rows[0][2])), np.float32
+            )
+            if held:
+                grown[:held] = self.matrix[:held]
+            self.matrix = grown
+        for place, (_, _, vector) in enumerate(rows, start=held):
+            self.matrix[place] = vector
+        self.keys.extend(key for _, key, _ in rows)
+        self.seqs.extend(seq for seq, _, _ in rows)
+        self.last = rows[-1][0]
+
+    def cut(self, upto: int) -> None:
+        """Forget the rows up to `upto`: the index has them."""
+        first = bisect_right(self.seqs, upto)
+        self.keys, self.seqs = self.keys[first:], self.seqs[first:]
+        self.matrix = None if not self.keys else self.matrix[first : first + len(self.keys)].copy()
+        self.since = upto
