@@ -128,10 +128,15 @@ def _print_candidate(number: int, candidate: "Candidate", now: float, threshold:
     typer.echo(f"\n{number}. {shorten(candidate.entry.text, 100)}")
     needs = f"{decision.required + max(0.0, threshold):.3f}" if decision.required <= 1 else "never enough"
     typer.echo(f"   similarity {decision.similarity:.3f}, needs {needs}; {age}")
-    for verdict in decision.verdicts:
-        if not verdict.passed:
-            typer.echo(f"   {verdict.guard} objects: {verdict.reason}")
-    typer.echo(f"   {'refused: ' + candidate.refusal if candidate.refusal else 'may answer'}")
+    passed = ", ".join(verdict.guard for verdict in decision.verdicts if verdict.passed)
+    if passed:
+        typer.echo(f"   passed: {passed}")
+    for verdict in decision.objections:
+        typer.echo(f"   {verdict.guard} objects: {verdict.reason}")
+    if not candidate.refusal:
+        typer.echo("   may answer")
+    elif not decision.objections:
+        typer.echo(f"   refused: {candidate.refusal}")
 
 
 def _exact_words(outcome: "Hit[Any] | Stale[Any] | Miss") -> str:

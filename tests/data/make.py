@@ -8,7 +8,8 @@ The caches were kept in two tables before the harness adopted them, and each fil
 where … is any of `created_at`, `expires_at` and, for researches, `search_rounds` and `novelty_scores`; `FILES` tells
 what is special about each file. The rows are the same everywhere, as far as a file has columns for them: times lie
 around `CREATED`, and the last search and the last research expired before it. Nothing here uses the harness: this
-is how other programs wrote. The same SQLite writes the same bytes, so making the files again changes nothing.
+is how other programs wrote, and its own first migrations. The same SQLite writes the same bytes, so making the files
+again changes nothing.
 """
 
 import hashlib
@@ -26,6 +27,56 @@ LIFETIME = 86_400.0
 
 _TIMES = ("created_at REAL", "expires_at REAL")
 _BOTH = ("search_rounds TEXT", "novelty_scores TEXT")
+
+
+_FIRST_TWO_MIGRATIONS = f"""
+ALTER TABLE search_cache RENAME TO search_cache_old;
+CREATE TABLE search_cache (
+    tenant TEXT NOT NULL,
+    key TEXT NOT NULL,
+    query TEXT NOT NULL,
+    results TEXT NOT NULL,
+    max_results INTEGER NOT NULL,
+    engine TEXT NOT NULL,
+    options TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    expires_at REAL NOT NULL,
+    last_used_at REAL NOT NULL,
+    embedding BLOB,
+    embedder TEXT,
+    PRIMARY KEY (tenant, key)
+);
+CREATE INDEX search_cache_expires_at ON search_cache (expires_at, created_at);
+INSERT INTO search_cache SELECT 'default', key, query, results, max(10, json_array_length(results)), 'ddgs', '{{}}',
+    created_at, expires_at, created_at + rowid, NULL, NULL FROM search_cache_old ORDER BY rowid;
+INSERT INTO search_cache SELECT 'other', key, query, '[]', 20, 'pubmed', '{{"lang":"de"}}',
+    created_at - rowid, expires_at, created_at, x'0000803f00000000', 'two dimensions' FROM search_cache_old;
+DROP TABLE search_cache_old;
+ALTER TABLE research_cache RENAME TO research_cache_old;
+CREATE TABLE research_cache (
+    tenant TEXT NOT NULL,
+    key TEXT NOT NULL,
+    task TEXT NOT NULL,
+    context TEXT NOT NULL,
+    search_rounds TEXT NOT NULL,
+    novelty_scores TEXT NOT NULL,
+    task_type TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    expires_at REAL NOT NULL,
+    last_used_at REAL NOT NULL,
+    embedding BLOB,
+    embedder TEXT,
+    PRIMARY KEY (tenant, key)
+);
+CREATE INDEX research_cache_expires_at ON research_cache (expires_at, created_at);
+INSERT INTO research_cache SELECT 'default', key, task, context, search_rounds, novelty_scores, task_type, '',
+    created_at, expires_at, created_at, NULL, NULL FROM research_cache_old ORDER BY rowid;
+DROP TABLE research_cache_old;
+CREATE TABLE harness_migrations (name TEXT PRIMARY KEY, applied_at REAL NOT NULL);
+INSERT INTO harness_migrations VALUES ('0001-search-cache', {CREATED}), ('0002-research-cache', {CREATED});
+PRAGMA journal_mode = WAL;
+"""
 
 
 class Search(NamedTuple):
@@ -135,6 +186,12 @@ FILES = {
     "only-search": File("no research_cache", _TIMES, (), "DROP TABLE research_cache;"),
     "empty": File(
         "both tables, no rows", _TIMES, (*_BOTH, *_TIMES), "DELETE FROM search_cache; DELETE FROM research_cache;"
+    ),
+    "without-seq": File(
+        "what the first two migrations made, with rows of a second tenant and with embeddings",
+        _TIMES,
+        (*_BOTH, *_TIMES),
+        _FIRST_TWO_MIGRATIONS,
     ),
 }
 

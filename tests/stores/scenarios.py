@@ -28,13 +28,13 @@ ROOT = Path(__file__).parents[2]
 THREADS = 8
 
 
-def play(name: str, *arguments: str | Path) -> None:
-    """Play a scene in a fresh process.
+def play(name: str, *arguments: str | Path, module: str = __name__) -> None:
+    """Play a scene of `module` in a fresh process.
 
     Raises:
         AssertionError: with what the process wrote, if its promise did not hold.
     """
-    command = [sys.executable, "-m", __name__, name, *map(str, arguments)]
+    command = [sys.executable, "-m", module, name, *map(str, arguments)]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert told.returncode == 0, f"{name} ended with {told.returncode}:\n{told.stderr}"
 
@@ -293,7 +293,7 @@ sys.exit(f"{len(missing)} rows are lost: {missing[:5]}" if missing else 0)
 
 def _overwrite(path: Path) -> None:
     connection = sqlite3.connect(path)
-    pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'search_cache'").fetchall()
+    pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'search_cache' AND rootpage > 0").fetchall()
     connection.close()
     with path.open("r+b") as file:
         for (page,) in pages:

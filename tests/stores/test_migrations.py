@@ -13,14 +13,16 @@ import pytest
 from harness.cache import Cache
 from harness.core.entries import Hit, Miss, Stale
 from harness.errors import MigrationError, StoreError
-from harness.stores.migrations import MIGRATIONS, RECORD
+from harness.stores import migrations
+from harness.stores.migrations import MIGRATIONS, RECORD, Migration
 from harness.stores.sqlite import SqliteStore
-from harness.stores.tables import TABLES
+from harness.stores.tables import ABBREVIATIONS, BESIDE, INDEXES, TABLES, USES
 from tests.data import make
 from tests.fakes import FakeClock
 from tests.stores import children
-from tests.stores.entries import RESEARCH, SEARCHES
+from tests.stores.entries import RESEARCH, SEARCHES, TENANT, an_entry
 
+BESIDE_TABLES = (ABBREVIATIONS, INDEXES, USES)
 OLD_FILES = sorted(make.FILES)
 WITH_RESEARCHES = [name for name in OLD_FILES if name not in {"empty", "only-search"}]
 WITH_SEARCHES = [name for name in OLD_FILES if name != "empty"]
@@ -66,7 +68,7 @@ def test_every_row_is_kept(path: Path, name: str) -> None:
     """A migrated file holds as many rows as the old one, expired rows too."""
     before = _counts(_old_file(name, path))
     SqliteStore(path).close()
-    assert _counts(path) == {SEARCHES: before.get(SEARCHES, 0), RESEARCH: before.get(RESEARCH, 0)}
+    assert _counts(path) == dict.fromkeys(TABLES, 0) | before
 
 
 @pytest.mark.parametrize("name", WITH_SEARCHES)
@@ -152,6 +154,29 @@ def test_foreign_tables_are_left_alone(path: Path) -> None:
     assert (_query(path, "SELECT * FROM notes"), children.schema(path, "notes")) == before
 
 
+def test_a_row_of_the_first_schema_keeps_every_column(path: Path) -> None:
+    """From the schema before `seq`, each row keeps all that it had: tenant, options, times, embedding, embedder."""
+    columns = {table: ", ".join(TABLES[table].columns) for table in (SEARCHES, RESEARCH)}
+    sql = "SELECT {} FROM {} ORDER BY tenant, key"
+    _old_file("without-seq", path)
+    before = [_query(path, sql.format(names, table)) for table, names in columns.items()]
+    SqliteStore(path).close()
+    assert [_query(path, sql.format(names, table)) for table, names in columns.items()] == before
+    assert any(row[-1] for row in before[0])
+
+
+@pytest.mark.parametrize("name", WITH_SEARCHES)
+def test_old_rows_are_numbered_in_the_order_of_their_creation(path: Path, name: str) -> None:
+    """`seq` begins at 1 and follows `created_at`, and the next row gets a higher one."""
+    store = SqliteStore(_old_file(name, path))
+    numbered = _query(path, "SELECT seq, created_at FROM search_cache ORDER BY seq")
+    assert [seq for seq, _ in numbered] == list(range(1, len(numbered) + 1))
+    assert [created for _, created in numbered] == sorted(created for _, created in numbered)
+    store.put(SEARCHES, TENANT, an_entry("new"))
+    store.close()
+    assert _query(path, "SELECT seq FROM search_cache WHERE key = 'new'") == [(len(numbered) + 1,)]
+
+
 @pytest.mark.parametrize("sql", ODD_TABLES.values(), ids=ODD_TABLES)
 def test_a_table_made_otherwise_is_adopted(path: Path, sql: str) -> None:
     """However the three columns were declared, the rows are kept."""
@@ -226,17 +251,18 @@ def test_null_rounds_and_scores_are_empty(path: Path) -> None:
 @pytest.mark.parametrize("name", OLD_FILES)
 def test_a_migrated_schema_is_the_fresh_schema(path: Path, tmp_path: Path, name: str) -> None:
     """Tables and indexes of a migrated file are, letter by letter, those of a new one."""
-    tables = (SEARCHES, RESEARCH, RECORD)
+    tables = (*TABLES, *BESIDE_TABLES, RECORD)
     SqliteStore(_old_file(name, path)).close()
     SqliteStore(tmp_path / "fresh.db").close()
     assert children.schema(path, *tables) == children.schema(tmp_path / "fresh.db", *tables)
 
 
 def test_the_fresh_schema_is_the_declared_one(path: Path) -> None:
-    """A new file has the declared tables and indexes, and nothing else but the record of its migrations."""
+    """A new file has the declared tables, indexes and triggers, and nothing else but the record of its migrations."""
     SqliteStore(path).close()
-    declared = {statement for table in TABLES.values() for statement in table.schema}
-    made = _query(path, f"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name != '{RECORD}'")
+    declared = {statement for table in TABLES.values() for statement in table.schema} | set(BESIDE)
+    ours = f"sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name != '{RECORD}'"
+    made = _query(path, f"SELECT sql FROM sqlite_master WHERE {ours}")
     assert {sql for (sql,) in made} == declared
 
 
@@ -315,13 +341,11 @@ def test_a_migration_that_fails_leaves_its_table_as_it_was(
 ) -> None:
     """A failure in the middle of a migration undoes all of it: schema, rows, indexes, and no record of it."""
     migration = MIGRATIONS[step]
-    table = migration.table.name
-    _old_file("indexes", path)
-    before = children.schema(path, table), children.rows(path, table)
-    monkeypatch.setitem(migration.fill, "expires_at", "no_such_function()")
+    before = _table(_file_before(step, path), migration.table.name)
+    _let_fail(migration, monkeypatch)
     with pytest.raises(StoreError):
         SqliteStore(path)
-    assert (children.schema(path, table), children.rows(path, table)) == before
+    assert _table(path, migration.table.name) == before
     recorded = _query(path, f"SELECT 1 FROM sqlite_master WHERE name = '{RECORD}'")
     assert not recorded or (migration.name,) not in _query(path, f"SELECT name FROM {RECORD}")
 
@@ -329,13 +353,14 @@ def test_a_migration_that_fails_leaves_its_table_as_it_was(
 @pytest.mark.parametrize("step", range(len(MIGRATIONS)), ids=[step.name for step in MIGRATIONS])
 def test_a_failed_migration_is_done_by_the_next_opening(path: Path, step: int) -> None:
     """What one opening could not do, the next one does, and every row is there."""
-    before = _counts(_old_file("indexes", path))
+    before = _counts(_file_before(step, path))
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setitem(MIGRATIONS[step].fill, "expires_at", "no_such_function()")
+        _let_fail(MIGRATIONS[step], monkeypatch)
         with pytest.raises(StoreError):
             SqliteStore(path)
     SqliteStore(path).close()
-    assert _counts(path) == before
+    assert _counts(path) == dict.fromkeys(TABLES, 0) | before
+    assert set(before.values()) - {0}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -345,6 +370,29 @@ def _old_file(name: str, path: Path) -> Path:
     """Copy an old file to `path`."""
     shutil.copyfile(make.FOLDER / f"{name}.db", path)
     return path
+
+
+def _file_before(step: int, path: Path) -> Path:
+    """Copy an old file in which neither this migration nor a later one has been applied yet."""
+    return _old_file("indexes" if step < 2 else "without-seq", path)
+
+
+def _let_fail(migration: Migration, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the migration fail when all but its record is done."""
+    rebuild = migrations._rebuild
+
+    def failing(connection: sqlite3.Connection, step: Migration) -> None:
+        rebuild(connection, step)
+        if step.name == migration.name:
+            connection.execute("SELECT no_such_function()")
+
+    monkeypatch.setattr(migrations, "_rebuild", failing)
+
+
+def _table(path: Path, table: str) -> tuple[object, object]:
+    """Return the schema and the rows of a table; no rows when there is no such table."""
+    schema = children.schema(path, table)
+    return schema, children.rows(path, table) if schema else []
 
 
 def _cache(path: Path) -> Cache:

@@ -95,8 +95,8 @@ def test_every_connection_synchronises_as_declared(store: SqliteStore) -> None:
 
 def test_size_counts_the_write_ahead_log(store: SqliteStore, path: Path) -> None:
     """What is not yet in the main file takes space, too."""
-    store.put(SEARCHES, TENANT, an_entry("k", payload=b"x" * 100_000))
-    assert path.stat().st_size < 100_000 < store.size()
+    store.put(SEARCHES, TENANT, an_entry("k", payload=b"x" * 1_000_000))
+    assert path.stat().st_size < 1_000_000 < store.size()
 
 
 def test_clear_gives_the_disk_space_back(store: SqliteStore, path: Path) -> None:

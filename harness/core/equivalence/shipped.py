@@ -8,9 +8,9 @@ THRESHOLDS = ((0.0025, 0.077), (0.005, 0.041), (0.01, 0.0145), (0.02, -0.01), (0
 """For each share of wrong answers among different pairs, the score from which on pairs are served.
 
 Calibrated by conformal risk control on 774 pairs that we labelled by hand: two queries of the Bing Coronavirus Query
-Set of January 2020 (Microsoft, Open Use of Data Agreement 1.0) whose all-MiniLM-L6-v2 similarity is at least 0.85, drawn
-at random; 26 pairs of one need in two languages were left out. Those thresholds (0.076 for 0.25 %, below 0 from 0.5 % on)
-were then raised where questions of other kinds, which must not be trained on, showed more wrong answers.
+Set of January 2020 (Microsoft, Open Use of Data Agreement 1.0) whose all-MiniLM-L6-v2 similarity is at least 0.85,
+drawn at random; 26 pairs of one need in two languages were left out. Those thresholds (0.076 for 0.25 %, below 0 from
+0.5 % on) were then raised where questions of other kinds, which must not be trained on, showed more wrong answers.
 """
 
 

@@ -1,0 +1,86 @@
+"""What the tests of the cache put in place of the outside: words as vectors, and engines that do as they are told."""
+
+import hashlib
+import re
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from harness.cache import Cache, Semantics
+from harness.core.equivalence import rule_for
+from harness.errors import EmbeddingError
+
+WORD = re.compile(r"\w+")
+LITTLE = {"a", "the", "for", "of", "on", "in"}
+
+
+class WordsEmbedder:
+    """An embedder for which a text is the sum of its words, in whatever order: one fixed direction a word."""
+
+    id = "words"
+    dimension = 64
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """See `Embedder.embed`."""
+        self.calls += 1
+        return np.array([_sum_of(text) for text in texts], np.float32).reshape(len(texts), self.dimension)
+
+
+def _sum_of(text: str) -> np.ndarray:
+    total = np.zeros(WordsEmbedder.dimension, np.float32)
+    for word in WORD.findall(text.lower()):
+        if word not in LITTLE:
+            seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
+            total += np.random.default_rng(seed).standard_normal(WordsEmbedder.dimension).astype(np.float32)
+    return total / (np.linalg.norm(total) or 1.0)
+
+
+class BrokenEmbedder(WordsEmbedder):
+    """An embedder whose model is missing. All who ask at once are refused together."""
+
+    def __init__(self, at_once: int = 1) -> None:
+        super().__init__()
+        self._together = threading.Barrier(at_once)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """See `Embedder.embed`."""
+        self.calls += 1
+        with suppress(threading.BrokenBarrierError):  # those who come alone go on alone
+            self._together.wait(1)
+        raise EmbeddingError("the model is missing; reinstall research-harness")
+
+
+class Engine:
+    """A search function that counts its calls, and returns or raises what it is told to."""
+
+    def __init__(self, found: Any = None) -> None:
+        self.found = results("about it") if found is None else found
+        self.calls: list[str] = []
+
+    def __call__(self, query: str, max_results: int) -> Any:
+        """Answer one search."""
+        self.calls.append(query)
+        if isinstance(self.found, BaseException):
+            raise self.found
+        return self.found
+
+
+def results(*bodies: str) -> list[dict[str, Any]]:
+    """Return a result for each of the texts."""
+    return [{"title": "t", "href": f"https://example.org/{n}", "body": body} for n, body in enumerate(bodies)]
+
+
+def semantics(store: Any, embedder: Any = None, **rest: Any) -> Semantics:
+    """Return the look-up by meaning, as `WordsEmbedder` understands it, with the shipped rule."""
+    return Semantics(store, embedder or WordsEmbedder(), rule=lambda: rule_for(0.01), **rest)
+
+
+def semantic_cache(store: Any, *, embedder: Any = None, **rest: Any) -> Cache:
+    """Return a cache that answers by meaning."""
+    return Cache(store, semantics=semantics(store, embedder), **rest)
