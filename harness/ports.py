@@ -45,9 +45,18 @@ class Store(Protocol):
         """
 
     def nearest(
-        self, table: str, tenant: str, scope: tuple[str, ...], vector: "Vectors", *, embedder: str, k: int, now: float
+        self,
+        table: str,
+        tenant: str,
+        scope: tuple[str, ...],
+        vector: "Vectors",
+        *,
+        embedder: str,
+        k: int,
+        now: float,
+        at_least: float = 0.0,
     ) -> list[Neighbour]:
-        """Return up to `k` rows that are not expired at `now`, nearest to `vector` first.
+        """Return up to `k` rows that are not expired at `now` and at least so similar, nearest to `vector` first.
 
         Only rows whose scope columns equal `scope` and whose embedding is of `embedder` count; `vector` is a unit
         vector, float32, shape (dimension,). What any process has put before is found. The rows carry the embeddings

@@ -56,10 +56,20 @@ class MemoryStore:
         with self._lock:
             if sweep_before is not None:
                 self._sweep(table, sweep_before, SWEEP_BATCH)
+            self._tables[table].pop((tenant, entry.key), None)  # a row that is written again is the newest
             self._tables[table][tenant, entry.key] = entry
 
     def nearest(
-        self, table: str, tenant: str, scope: tuple[str, ...], vector: np.ndarray, *, embedder: str, k: int, now: float
+        self,
+        table: str,
+        tenant: str,
+        scope: tuple[str, ...],
+        vector: np.ndarray,
+        *,
+        embedder: str,
+        k: int,
+        now: float,
+        at_least: float = 0.0,
     ) -> list[Neighbour]:
         """See `Store.nearest`."""
         declared = TABLES[table]
@@ -73,6 +83,7 @@ class MemoryStore:
             and not is_expired(entry.expires_at, now)
             and tuple(entry.own[place] for place in places) == scope
         ]
+        found = [each for each in found if each.similarity >= at_least]
         return sorted(found, key=lambda each: (-each.similarity, each.entry.key))[:k]
 
     def scan(self, table: str, tenant: str) -> Iterator[Entry]:
@@ -89,7 +100,7 @@ class MemoryStore:
         """See `Store.embed`."""
         with self._lock:
             rows = self._tables[table]
-            if entry := rows.get((tenant, key)):
+            if entry := rows.pop((tenant, key), None):
                 rows[tenant, key] = msgspec.structs.replace(entry, embedding=embedding, embedder=embedder)
 
     def delete(self, table: str, tenant: str, keys: Sequence[str]) -> int:

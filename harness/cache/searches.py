@@ -322,7 +322,7 @@ def _canonical(options: Mapping[str, Any] | None) -> str:
 
 def _text_of(results: Sequence[Mapping[str, Any]]) -> str:
     """Join what results say of themselves, for what it teaches."""
-    return "\n".join(str(result.get(field) or "")[:5_000] for result in results for field in ("title", "body"))
+    return "\n\n".join(str(result.get(field) or "")[:5_000] for result in results for field in ("title", "body"))
 
 
 def _told(error: Exception) -> dict[str, str]:

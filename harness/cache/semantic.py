@@ -112,7 +112,7 @@ class Semantics:
         from harness.core.equivalence import decide
 
         meanings = self.meanings(query)
-        near = [each for each in self._near(table, scope, query, meanings, now) if each.similarity >= least]
+        near = self._near(table, scope, query, meanings, now, least)
         if not near:
             return
         meanings = self.meanings(query, *(each.entry.text for each in near))
@@ -164,7 +164,7 @@ class Semantics:
         return Meanings(taught) if taught else None
 
     def _near(
-        self, table: str, scope: tuple[str, ...], query: str, meanings: "Meanings | None", now: float
+        self, table: str, scope: tuple[str, ...], query: str, meanings: "Meanings | None", now: float, least: float
     ) -> list[Neighbour]:
         """Return the rows nearest to the query as written, and as its abbreviations mean, each once."""
         found: dict[str, Neighbour] = {}
@@ -173,7 +173,14 @@ class Semantics:
             if vector is None:
                 return []
             for each in self._store.nearest(
-                table, self._tenant, scope, vector, embedder=self.embedder.id, k=self.candidates, now=now
+                table,
+                self._tenant,
+                scope,
+                vector,
+                embedder=self.embedder.id,
+                k=self.candidates,
+                now=now,
+                at_least=least,
             ):
                 held = found.get(each.entry.key)
                 if held is None or held.similarity < each.similarity:

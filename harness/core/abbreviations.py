@@ -51,6 +51,7 @@ _EVERYDAY = STOP_WORDS | frozenset(
 
 _SPELLINGS = str.maketrans({"‐": "-", "‑": "-", "\u00ad": None, "（": "(", "）": ")"})
 _PARAGRAPHS = re.compile(r"\n\s*\n")
+_HINT = re.compile("[(（]|short for|stand|acronym|abbreviation|initialism")
 _SHORT = re.compile(r"[^\W_]+(?:[-&/][^\W_]+)*")
 _LIST_MARKER = re.compile(r"[IVX]+")
 _PLACE = re.compile(
@@ -84,7 +85,8 @@ def find_abbreviations(text: str) -> list[tuple[str, str]]:
     mark a list ("II") and words with a capital ("Met") are no short forms. Takes any text, in time that grows with its
     length; of a longer one the first `MAX_PLACES` parentheses and the like are read.
     """
-    paragraphs = map(one_line, _PARAGRAPHS.split(text.translate(_SPELLINGS)))
+    hopeful = filter(_HINT.search, _PARAGRAPHS.split(text))  # most of what is cached defines nothing
+    paragraphs = (one_line(paragraph.translate(_SPELLINGS)) for paragraph in hopeful)
     places = ((paragraph, place) for paragraph in paragraphs for place in _PLACE.finditer(paragraph))
     found: dict[tuple[str, str], None] = {}
     for paragraph, place in islice(places, MAX_PLACES):

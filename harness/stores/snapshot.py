@@ -184,7 +184,16 @@ class SnapshotStore:
         return self._entries.get((table, key))
 
     def nearest(
-        self, table: str, tenant: str, scope: tuple[str, ...], vector: Vectors, *, embedder: str, k: int, now: float
+        self,
+        table: str,
+        tenant: str,
+        scope: tuple[str, ...],
+        vector: Vectors,
+        *,
+        embedder: str,
+        k: int,
+        now: float,
+        at_least: float = 0.0,
     ) -> list[Neighbour]:
         """See `Store.nearest`; all rows are compared."""
         import numpy as np
@@ -198,6 +207,7 @@ class SnapshotStore:
                 continue
             if tuple(entry.own[place] for place in places) == scope:
                 near.append(Neighbour(entry, min(1.0, max(0.0, float(np.frombuffer(held, np.float32) @ vector)))))
+        near = [each for each in near if each.similarity >= at_least]
         return sorted(near, key=lambda each: (-each.similarity, each.entry.key))[:k]
 
     def scan(self, table: str, tenant: str) -> Iterator[Entry]:

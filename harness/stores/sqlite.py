@@ -78,12 +78,22 @@ class SqliteStore:
         self._connections.write(write)
 
     def nearest(
-        self, table: str, tenant: str, scope: tuple[str, ...], vector: Vectors, *, embedder: str, k: int, now: float
+        self,
+        table: str,
+        tenant: str,
+        scope: tuple[str, ...],
+        vector: Vectors,
+        *,
+        embedder: str,
+        k: int,
+        now: float,
+        at_least: float = 0.0,
     ) -> list[Neighbour]:
         """See `Store.nearest`. Each similarity is computed from the row, whatever the index said."""
         found: list[Neighbour] = []
-        for keys in self.vectors.nearest(Scope(table, tenant, scope, embedder), vector, k):
-            found += self._checked(table, tenant, keys, vector, embedder, now)
+        for keys in self.vectors.nearest(Scope(table, tenant, scope, embedder), vector, k, at_least):
+            checked = self._checked(table, tenant, keys, vector, embedder, now)
+            found += [each for each in checked if each.similarity >= at_least]
             if len(found) >= k:
                 break
         return sorted(found, key=lambda each: (-each.similarity, each.entry.key))[:k]

@@ -25,6 +25,8 @@ TAIL_LIMIT = 10_000
 """Rows of one scope that are scanned exactly; what is more goes to the index. 384 dimensions: 15 MB of memory."""
 BATCH = 2_000
 """Rows read at a time where not all may stand in memory."""
+ROUNDING = 1e-5
+"""Similarities are computed again from the rows, and may come out so much otherwise."""
 MAX_TAILS = 4
 """Scopes whose tail stays in memory."""
 OVER_FETCH = 4
@@ -57,9 +59,9 @@ class VectorSearch:
         self._index: ChromaIndex | None = None
         self._writer: threading.Thread | None = None
 
-    def nearest(self, scope: Scope, vector: Vectors, k: int) -> Iterator[list[str]]:
-        """Yield keys in batches, about the nearest first, each key once. Most callers need only the first batch; they
-        go on when rows of it have gone.
+    def nearest(self, scope: Scope, vector: Vectors, k: int, at_least: float = 0.0) -> Iterator[list[str]]:
+        """Yield keys in batches, about the nearest first, each key once; rows known to be less similar than `at_least`
+        are left out. Most callers need only the first batch; they go on when rows of it have gone.
         """
         import numpy as np
 
@@ -67,21 +69,18 @@ class VectorSearch:
             tail = self._current_tail(scope)
             keys, matrix = tail.keys, tail.matrix
             indexed = self._from_index(scope, tail, vector, OVER_FETCH * k)
-        count, first = len(keys), OVER_FETCH * k
+        count = len(keys)
         if not count:
             yield indexed
             return
-        similarities = matrix[:count] @ vector
-        if count <= first:
-            yield list(dict.fromkeys([keys[place] for place in np.argsort(-similarities)] + indexed))
-            return
-        best = np.argpartition(-similarities, first)[:first]
-        seen = dict.fromkeys([keys[place] for place in best[np.argsort(-similarities[best])]] + indexed)
+        similarities = np.vecdot(matrix[:count], vector)  # one thread: BLAS' wait for each other on a busy machine
+        near = np.flatnonzero(similarities >= at_least - ROUNDING)
+        places = near[np.argsort(-similarities[near])]
+        seen = dict.fromkeys([*(keys[place] for place in places[:k]), *indexed])
         yield list(seen)
-        places = iter(np.argsort(-similarities))
-        while batch := list(islice((keys[place] for place in places if keys[place] not in seen), 100)):
-            seen |= dict.fromkeys(batch)
-            yield list(dict.fromkeys(batch))
+        rest = (keys[place] for place in places[k:] if keys[place] not in seen)
+        while batch := list(dict.fromkeys(islice(rest, 100))):
+            yield batch
 
     def counts(self, table: str) -> tuple[int, int]:
         """Return how many of a table's vectors are in the index, and how many only in the rows."""
