@@ -15,6 +15,7 @@ on standard error.
 from __future__ import annotations
 
 import argparse
+import atexit
 import sys
 import threading
 import time
@@ -147,7 +148,8 @@ def _open() -> Workbench:
     with _opening:
         if _workbench is None:
             # an empty answer of a function of yours is not known to be a true "no results": it is asked again
-            _workbench = Workbench(replace(load().settings, negative_ttl=0.0))
+            _workbench = Workbench(replace(load().settings, negative_ttl=0.0), serve_stale=0.0)
+            atexit.register(close)  # registered twice it does nothing the second time
         return _workbench
 
 

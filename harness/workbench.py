@@ -28,7 +28,7 @@ class Workbench:
 
     `database` is another SQLite file than `harness.db` in the data directory. `progress` is told about long work.
     `read` and `write` say whether the cache is looked up and stored (see `Policy`); `replay` names a snapshot that
-    answers instead of it.
+    answers instead of it; `serve_stale` is another window for stale answers than the setting's.
     """
 
     def __init__(
@@ -40,15 +40,18 @@ class Workbench:
         read: bool = True,
         write: bool = True,
         replay: Path | None = None,
+        serve_stale: float | None = None,
     ) -> None:
-        if settings.offline and not read:
-            raise InvalidInput("offline, only the cache can answer; leave out --refresh and --no-cache, or --offline")
+        if (settings.offline or replay) and not read:
+            which = "--offline" if replay is None else "--replay"
+            raise InvalidInput(f"with {which} only what is cached can answer; leave out --refresh and --no-cache")
         self.settings = settings
         self.database = database or settings.data_dir / DATABASE
         self.progress = progress
         self._read = read
         self._write = write
         self._replay = replay
+        self._serve_stale = settings.stale_if_error if serve_stale is None else serve_stale
 
     @cached_property
     def store(self) -> Store:
@@ -79,7 +82,8 @@ class Workbench:
             write=self._write and not replay,
             offline=settings.offline or replay,
             replay=replay,
-            stale_if_error=settings.stale_if_error,
+            stale_if_error=self._serve_stale,
+            keep_expired=max(self._serve_stale, settings.stale_if_error),
             volatile_ttl=settings.volatile_ttl,
             negative_ttl=settings.negative_ttl,
             jitter=settings.ttl_jitter,
@@ -136,7 +140,7 @@ class Workbench:
             InvalidInput: no such engine, a missing or unusable argument.
         """
         if self._replay is not None and (run := self.snapshot[0].run) is not None:
-            return _Recorded(str(run.get("engine", "")), run.get("options") or {})
+            return _Recorded(run.engine, run.options)
         name, _, argument = (spec or self.settings.engine).partition(":")
         match name:
             case "ddgs":
@@ -153,11 +157,11 @@ class Workbench:
         from harness.research.run import Researcher
 
         settings = self.settings
-        run = (self.snapshot[0].run or {}) if self._replay is not None else {}
+        run = self.snapshot[0].run if self._replay is not None else None
         limits = Limits(
-            run.get("max_rounds", settings.max_rounds),
-            run.get("min_novelty", settings.min_novelty),
-            run.get("max_results", settings.max_results),
+            run.max_rounds if run else settings.max_rounds,
+            run.min_novelty if run else settings.min_novelty,
+            run.max_results if run else settings.max_results,
             settings.concurrency,
         )
         return Researcher(
@@ -166,7 +170,7 @@ class Workbench:
             self.embedder,
             limits=limits,
             ttl=settings.ttl,
-            keep_research=run.get("research_cache", settings.research_cache),
+            keep_research=run.research_cache if run else settings.research_cache,
             progress=self.progress,
         )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.cache import MAX_PAYLOAD_BYTES, Cache, ResearchContext
@@ -151,10 +151,13 @@ def test_other_engines_and_options_are_other_searches(cache: Cache) -> None:
     assert len(engine.calls) == 4
 
 
-def test_empty_results_are_returned_but_not_stored(cache: Cache) -> None:
-    """An empty answer today says nothing about tomorrow."""
+def test_empty_results_are_returned_but_not_stored(cache: Cache, clock: Clock) -> None:
+    """An empty answer is believed for ten minutes, and says nothing about tomorrow: it is never kept as results."""
     engine = Engine([])
     assert cache.search("q", engine).value == []
+    assert cache.search("q", engine).value == []
+    assert len(engine.calls) == 1
+    clock.now += 600
     assert cache.search("q", engine).value == []
     assert len(engine.calls) == 2
     assert cache.put_search("q", []) is False
@@ -280,6 +283,7 @@ def test_clear_and_sweep_say_how_much_went(cache: Cache, clock: Clock) -> None:
     assert cache.size() > 0
 
 
+@settings(deadline=None)
 @given(query=st.text(min_size=1), results=st.lists(st.dictionaries(st.text(), st.text()), min_size=1, max_size=3))
 def test_any_results_come_back_or_are_refused(
     tmp_path_factory: pytest.TempPathFactory, query: str, results: list[dict[str, str]]

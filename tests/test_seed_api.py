@@ -41,6 +41,48 @@ def test_any_callable_is_asked_once() -> None:
     assert calls == [("a question", 10)]
 
 
+def test_an_empty_answer_is_asked_again() -> None:
+    """Whether a function of one's own means "there is nothing" by an empty list is not known."""
+    calls: list[str] = []
+
+    def nothing(query: str, max_results: int) -> list[dict[str, str]]:
+        calls.append(query)
+        return []
+
+    assert [cached_search("q", nothing), cached_search("q", nothing)] == [[], []]
+    assert calls == ["q", "q"]
+    assert cached_search("q", lambda query, n: RESULTS) == RESULTS
+
+
+def test_a_search_that_means_the_same_is_answered() -> None:
+    """By meaning as in `harness search`, for `cached_search` and `get`; another engine's rows do not count."""
+    put("semantic cache false positives", RESULTS)
+    asked = "false positives in semantic caches"
+    assert get(asked) == RESULTS
+    assert cached_search(asked, lambda query, n: []) == RESULTS
+    assert cached_search(asked, lambda query, n: [], engine="bing") == []
+
+
+def test_an_error_of_the_function_passes_through() -> None:
+    """Whatever it is; and the next call asks again."""
+
+    def fails(query: str, max_results: int) -> list[dict[str, str]]:
+        raise ConnectionError("no route")
+
+    for _ in range(2):
+        with pytest.raises(ConnectionError, match="no route"):
+            cached_search("q", fails)
+
+
+def test_what_a_script_was_answered_is_counted_when_it_ends() -> None:
+    """Without a call of `close`."""
+    put("q", RESULTS)
+    search_cache.close()
+    script = "import search_cache as s; s.get('q'); s.get('q')"
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+    assert search_cache._cache().counted()["exact"] == 2
+
+
 def test_put_and_get_know_only_the_query() -> None:
     """`get` returns what `put` kept, `None` for the unknown; the default lifetime is a day."""
     assert put("q", RESULTS) is True
@@ -150,12 +192,14 @@ def test_wrong_arguments_are_told_in_one_line() -> None:
     [
         "import search_cache, sys; sys.argv = ['search_cache', '--json']; search_cache.main()",
         "import sys; sys.argv = ['harness', '--help']; import harness.cli.main as m; m.main()",
-        "import search_cache as s; s.put('q', [{'a': 1}]); assert s.cached_search('q', None)",
+        "import search_cache as s; assert s.cached_search('q', None)",
     ],
     ids=["maintenance", "help", "exact hit"],
 )
 def test_heavy_libraries_are_not_imported(program: str) -> None:
     """The maintenance command, `--help` and an exact hit never pay for what they do not use."""
+    put("q", RESULTS)  # here: a put makes a vector
+    search_cache.close()
     check = f"import atexit, sys; atexit.register(lambda: print('IMPORTED', *sorted(set(sys.modules) & {HEAVY!r})))"
     ended = subprocess.run(
         [sys.executable, "-c", f"{check}\n{program}"], capture_output=True, text=True, cwd=ROOT, check=True

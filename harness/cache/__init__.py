@@ -3,8 +3,9 @@
 from harness.cache.maintenance import KINDS, Explanation
 from harness.cache.policy import Policy
 from harness.cache.researches import ResearchContext
+from harness.cache.results import MAX_RESULTS, checked_max_results
 from harness.cache.road import MAX_PAYLOAD_BYTES, Answer
-from harness.cache.searches import DEFAULT_MAX_RESULTS, MAX_RESULTS, Results, SearchFunction, checked_max_results
+from harness.cache.searches import DEFAULT_MAX_RESULTS, Results, SearchFunction
 from harness.cache.semantic import Semantics
 from harness.cache.service import Cache
 from harness.cache.tables import RESEARCH, RUNS, SEARCHES, TABLES, UNANSWERED

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from harness.cache.results import taught_by
 from harness.cache.searches import DEFAULT_MAX_RESULTS, Searches
 from harness.cache.semantic import Candidate
-from harness.cache.tables import SEARCHES, TABLES
+from harness.cache.tables import RESEARCH, RUNS, SEARCHES, TABLES, UNANSWERED
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import is_volatile
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, normalise, search_key
@@ -15,7 +17,13 @@ from harness.errors import InvalidInput
 from harness.ports import Progress
 
 BATCH = 64
-KINDS = {"search": TABLES[0], "research": TABLES[1]}
+KINDS = {
+    "search": (SEARCHES, UNANSWERED),
+    "research": (RESEARCH,),
+    "runs": (RUNS,),
+    "all": (*TABLES, UNANSWERED),
+}
+"""What belongs to each kind of entry; the records of runs are cleared by their name only."""
 
 
 class Explanation(Struct, frozen=True):
@@ -59,7 +67,7 @@ class Maintenance(Searches):
         key = search_key(query, engine, options)
         exact = self._peek(key, max_results)
         year = time.gmtime(self.now).tm_year
-        if self.semantics is None:
+        if self.semantics is None or isinstance(exact, Hit):
             return Explanation(query, key, exact, query, is_volatile(query, year), 0.0, ())
         meanings = self.semantics.meanings(query)
         candidates = self.semantics.candidates_for(
@@ -68,7 +76,7 @@ class Maintenance(Searches):
             query,
             self.now,
             volatile_ttl=self.policy.volatile_ttl,
-            unfit=lambda entry: "fewer results than asked for" if entry.own[0] < max_results else "",
+            unfit=lambda entry: self._unfit(entry, max_results),
         )
         return Explanation(
             query,
@@ -82,6 +90,9 @@ class Maintenance(Searches):
 
     def _peek(self, key: str, wanted: int) -> Hit[Any] | Stale[Any] | Miss:
         entry = self._store.get(SEARCHES, self._tenant, key)
+        empty = self._believed_empty(key)
+        if (entry is None or entry.expires_at <= self.now) and empty is not None:
+            return Hit([], "no results", empty.text, 1.0, max(0.0, self.now - empty.created_at))
         if entry is None:
             return Miss("unknown")
         results = self._results(entry, wanted)
@@ -150,10 +161,13 @@ class Maintenance(Searches):
         Raises:
             StoreError: the store cannot take it.
         """
+        from harness.core.abbreviations import find_abbreviations
+
         held = self._store.get(table, self._tenant, entry.key)
         if held is not None and held.created_at >= entry.created_at:
             return False
-        self._store.put(table, self._tenant, entry)
+        teaches = tuple(find_abbreviations(taught_by(entry.payload))) if table in TABLES else ()
+        self._store.put(table, self._tenant, replace(entry, teaches=teaches))
         return True
 
 

@@ -1,13 +1,17 @@
 """Compute once: of all threads and processes that ask the same at the same time, one computes, and all get it."""
 
-import os
+import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
+from contextlib import ExitStack
 from typing import Generic, TypeVar
 
+from harness.cache.forks import begins_anew
+from harness.errors import StoreError
 from harness.ports import Store
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -17,8 +21,14 @@ class Once(Generic[T]):
     def __init__(self, store: Store, wait: float) -> None:
         self._store = store
         self._wait = wait
+        self._said = False
+        self.begin_anew()
+        begins_anew(self)
+
+    def begin_anew(self) -> None:
+        """See `Forked`: a child must not wait for a thread that only its parent has."""
         self._lock = threading.Lock()
-        self._flights: dict[tuple[int, str], Future[T]] = {}
+        self._flights: dict[str, Future[T]] = {}
 
     def run(self, name: str, found: Callable[[], T | None], compute: Callable[[], T]) -> tuple[T, bool]:
         """Return the value of `name`, and whether this very call computed it.
@@ -29,21 +39,21 @@ class Once(Generic[T]):
         """
         while True:
             mine: Future[T] = Future()
-            place = (os.getpid(), name)  # a forked child must not wait for a thread that only its parent has
             with self._lock:
-                flight = self._flights.setdefault(place, mine)
+                flight = self._flights.setdefault(name, mine)
             if flight is mine:
-                return self._lead(place, mine, found, compute)
+                return self._lead(name, mine, found, compute)
             try:
                 return flight.result(), False
             except CancelledError:
                 continue
 
     def _lead(
-        self, place: tuple[int, str], flight: "Future[T]", found: Callable[[], T | None], compute: Callable[[], T]
+        self, name: str, flight: "Future[T]", found: Callable[[], T | None], compute: Callable[[], T]
     ) -> tuple[T, bool]:
         try:
-            with self._store.turn(place[1], self._wait):
+            with ExitStack() as stack:
+                self._take_turn(name, stack)
                 value = found()
                 computed = value is None
                 if value is None:
@@ -56,6 +66,15 @@ class Once(Generic[T]):
             raise
         finally:
             with self._lock:
-                del self._flights[place]
+                self._flights.pop(name, None)
         flight.set_result(value)
         return value, computed
+
+    def _take_turn(self, name: str, stack: ExitStack) -> None:
+        """Wait for the turn among processes. Where none can be had, two may compute: better than none."""
+        try:
+            stack.enter_context(self._store.turn(name, self._wait))
+        except StoreError as error:
+            if not self._said:
+                self._said = True
+                log.warning("processes that ask the same do not wait for each other: %s", error)

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from harness.cache.once import Once
 from harness.cache.policy import Policy
+from harness.cache.results import MAX_TAUGHT_CHARS
 from harness.cache.semantic import Candidate, Semantics
 from harness.cache.uses import How, Tally, Use, day_of
 from harness.core.entries import Entry, Hit, Miss, Stale
@@ -24,8 +25,6 @@ T = TypeVar("T")
 MAX_PAYLOAD_BYTES = 16 * 2**20
 TOUCH_AFTER = HOUR
 """A hit notes its use only when the row's `last_used_at` is older, so that look-ups stay reads (cf. relatime)."""
-MAX_TAUGHT_CHARS = 50_000
-"""How much of an answer's text is read for abbreviations."""
 TALLY_EVERY = 2_000
 EMBED_AT_ONCE = 8
 """Rows that a live call embeds besides its own: 40 ms beside a second or so."""
@@ -33,10 +32,11 @@ UNREADABLE = "unreadable"
 
 
 class Answer(Struct, Generic[T], frozen=True, gc=False):
-    """What the caller gets, and how: `outcome` is the hit, or why it was computed."""
+    """What the caller gets: `how` says who answered, `outcome` what the look-up had come to before."""
 
     value: T
     outcome: Hit[T] | Stale[T] | Miss
+    how: How
 
 
 class Road:
@@ -69,9 +69,10 @@ class Road:
 
     def flush(self) -> None:
         """Store what has been counted so far; nothing is lost where that fails but the counts."""
-        if self.policy.write and len(self._tally):
+        counted = self._tally.take()
+        if self.policy.write and counted:
             try:
-                self._store.count(self._tenant, day_of(self._clock()), self._tally.take())
+                self._store.count(self._tenant, day_of(self._clock()), counted)
             except StoreError as error:
                 log.debug("uses were not counted: %s", error)
 
@@ -158,7 +159,7 @@ class Road:
             embedder = self.semantics.embedder.id if embedding else None
         expires_at = now + (jittered(ttl, policy.jitter, key) if policy.jitter else ttl)
         entry = Entry(key, text, payload, now, expires_at, now, own, embedding, embedder, teaches)
-        self._store.put(table, self._tenant, entry, sweep_before=now - policy.stale_if_error)
+        self._store.put(table, self._tenant, entry, sweep_before=now - max(policy.stale_if_error, policy.keep_expired))
         log.debug("stored %r in %s", text, table)
 
 

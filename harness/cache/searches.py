@@ -8,10 +8,11 @@ from typing import Any, NoReturn
 import orjson
 from msgspec import Struct
 
+from harness.cache.results import checked_max_results, encodable, text_of
 from harness.cache.road import UNREADABLE, Answer, Road, encode
 from harness.cache.tables import SEARCHES, UNANSWERED
 from harness.cache.uses import Use
-from harness.core.entries import Entry, Hit, Miss, Stale
+from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, age_in_words, checked_ttl, is_expired
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, search_key
 from harness.errors import (
@@ -27,9 +28,8 @@ from harness.errors import (
 log = logging.getLogger(__name__)
 
 DEFAULT_MAX_RESULTS = 10
-MAX_RESULTS = 100
 FAILURE_SECONDS = 30.0
-"""How long a failure is kept for those in other processes that wait for it."""
+"""How long a failure, or an empty answer, is kept for those in other processes that wait for it."""
 
 SearchFunction = Callable[[str, int], Iterable[Mapping[str, Any]]]
 Results = list[dict[str, Any]]
@@ -90,18 +90,20 @@ class Searches(Road):
         if self.policy.read:
             outcome = self._look_up(question)
             if type(outcome) is Hit:  # isinstance takes three times as long
-                return Answer(outcome.value, outcome)
+                return Answer(outcome.value, outcome, "exact")
             if other := self._known_empty(question) or self._by_meaning(question, before):
-                return Answer(other.value, other)
+                return Answer(other.value, other, other.found)
         if self.policy.offline:
-            return Answer((late := self._late(question, outcome, None)).value, late)
+            late = self._late(question, outcome, None)
+            return Answer(late.value, late, "stale")
         try:
             return self._live(question, compute, ttl, outcome)
         except SearchError as error:
+            self._tally.note("failed")
             if self._uses is not None:
                 self._uses.append(Use(SEARCHES, question.key, "", "failed", error=f"{error.code}: {error}"))
             late = self._late(question, outcome, error)
-            return Answer(late.value, late)
+            return Answer(late.value, late, "stale")
 
     def get_search(
         self,
@@ -145,27 +147,35 @@ class Searches(Road):
             return Miss(UNREADABLE)
         return results[:wanted] if wanted and len(results) > wanted else results
 
+    def _unfit(self, entry: Entry, wanted: int) -> str:
+        """Say why a row cannot answer, "" when it can."""
+        results = self._results(entry, wanted)
+        return results.reason if isinstance(results, Miss) else ""
+
     def _known_empty(self, question: Question) -> Hit[Results] | None:
         """Return the answer "no results" if the engine gave it a short while ago; replaying, raise what it raised."""
-        entry = self._store.get(UNANSWERED, self._tenant, question.key)
-        now = self._clock()
-        if entry is None or is_expired(entry.expires_at, now):
-            return None
-        reason = orjson.loads(entry.payload)
-        if reason == _NO_RESULTS and (self.policy.negative_ttl or self.policy.replay):
+        entry = self._believed_empty(question.key)
+        if entry is not None:
             self._note(UNANSWERED, question.key, entry.key, "no results", entry.payload)
-            return Hit([], "no results", entry.text, 1.0, max(0.0, now - entry.created_at))
-        if self.policy.replay:
-            _raise(reason)
+            return Hit([], "no results", entry.text, 1.0, max(0.0, self._clock() - entry.created_at))
+        if self.policy.replay and (failed := self._store.get(UNANSWERED, self._tenant, question.key)):
+            _raise(orjson.loads(failed.payload))
         return None
+
+    def _believed_empty(self, key: str) -> Entry | None:
+        """Return the row that says "no results", if it is still believed; it is kept longer for those who wait."""
+        entry = self._store.get(UNANSWERED, self._tenant, key)
+        if entry is None or orjson.loads(entry.payload) != _NO_RESULTS:
+            return None
+        believed = self._clock() - entry.created_at < self.policy.negative_ttl
+        return entry if self.policy.replay or (believed and not is_expired(entry.expires_at, self._clock())) else None
 
     def _by_meaning(self, question: Question, before: float | None) -> Hit[Results] | None:
         if self.semantics is None:
             return None
 
         def unfit(entry: Entry) -> str:
-            results = self._results(entry, question.max_results)
-            return results.reason if isinstance(results, Miss) else ""
+            return self._unfit(entry, question.max_results)
 
         found = self._nearest(SEARCHES, question.scope, question.query, before, unfit)
         if found is None:
@@ -181,7 +191,7 @@ class Searches(Road):
         work = partial(self._compute, question, compute, ttl)
         if not self.policy.write:
             self._note(SEARCHES, question.key, "", "live", payload := work())
-            return Answer(orjson.loads(payload), outcome)
+            return Answer(orjson.loads(payload), outcome, "live")
         name = f"{self._tenant} {question.key} {question.max_results}"
         payload, mine = self._once.run(name, partial(self._computed_meanwhile, question, started), work)
         results: Results = orjson.loads(payload)[: question.max_results]
@@ -189,19 +199,20 @@ class Searches(Road):
         self._note(table, question.key, question.key, "live" if mine else "exact" if results else "no results", kept)
         if mine:
             self._embed_some(SEARCHES)
-            return Answer(results, outcome)
+            return Answer(results, outcome, "live")
         log.info("hit %r, computed meanwhile", question.query)
-        return Answer(results, Hit(results, "exact" if results else "no results", question.query, 1.0, 0.0))
+        found: Found = "exact" if results else "no results"
+        return Answer(results, Hit(results, found, question.query, 1.0, 0.0), found)
 
     def _compute(self, question: Question, compute: SearchFunction, ttl: float) -> bytes:
         try:
-            results = _encodable(compute(question.query, question.max_results))[: question.max_results]
+            results = encodable(compute(question.query, question.max_results))[: question.max_results]
         except Exception as error:
             self._keep_unanswered(question, _told(error), FAILURE_SECONDS)
             raise
         payload = encode(results)
         if not results:
-            self._keep_unanswered(question, _NO_RESULTS, self.policy.negative_ttl)
+            self._keep_unanswered(question, _NO_RESULTS, max(self.policy.negative_ttl, FAILURE_SECONDS))
         elif self.policy.write:
             try:
                 self._put_search(question, results, payload, ttl)
@@ -229,7 +240,7 @@ class Searches(Road):
         return b"[]"
 
     def _keep_unanswered(self, question: Question, reason: Mapping[str, str], ttl: float) -> None:
-        if ttl <= 0 or not self.policy.write:
+        if not self.policy.write:
             return
         now = self._clock()
         own = (question.engine, question.options)
@@ -248,7 +259,7 @@ class Searches(Road):
             SearchError: `error`, when it may not be served, or there is none.
             OfflineMiss: likewise, offline.
         """
-        if isinstance(outcome, Stale) and outcome.expired_for <= self.policy.stale_if_error:
+        if isinstance(outcome, Stale) and 0 < self.policy.stale_if_error >= outcome.expired_for:
             log.warning("%r: %s; what is %s is served", question.query, error or "offline", age_in_words(outcome.age))
             entry = self._store.get(SEARCHES, self._tenant, question.key)
             self._note(SEARCHES, question.key, question.key, "stale", entry.payload if entry else b"")
@@ -282,7 +293,7 @@ class Searches(Road):
             StoreError: the store cannot take them.
         """
         checked_ttl(ttl)
-        found = _encodable(results)
+        found = encodable(results)
         key = search_key(query, engine, options)
         if not found:
             log.info("not stored, no results: %r", query)
@@ -293,46 +304,20 @@ class Searches(Road):
 
     def _put_search(self, question: Question, results: Sequence[Mapping[str, Any]], payload: bytes, ttl: float) -> None:
         own = (question.max_results, question.engine, question.options)
-        self._put(SEARCHES, question.key, question.query, payload, ttl, own, _text_of(results))
-
-
-def checked_max_results(max_results: int) -> int:
-    """Return `max_results` if it is a whole number from 1 to `MAX_RESULTS`.
-
-    Raises:
-        InvalidInput: otherwise.
-    """
-    if type(max_results) is not int or not 1 <= max_results <= MAX_RESULTS:
-        raise InvalidInput(f"max_results must be a whole number from 1 to {MAX_RESULTS}, not {max_results!r}")
-    return max_results
-
-
-def _encodable(results: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    if isinstance(results, (str, bytes, Mapping)) or not isinstance(results, Iterable):
-        raise InvalidInput(f"results must be a list of JSON objects, not {type(results).__name__}")
-    found = list(results)
-    if wrong := next((type(result).__name__ for result in found if not isinstance(result, Mapping)), None):
-        raise InvalidInput(f"every result must be a JSON object (a dict), not {wrong}")
-    return found
+        self._put(SEARCHES, question.key, question.query, payload, ttl, own, text_of(results))
 
 
 def _canonical(options: Mapping[str, Any] | None) -> str:
     return canonical_json(options) if options else "{}"
 
 
-def _text_of(results: Sequence[Mapping[str, Any]]) -> str:
-    """Join what results say of themselves, for what it teaches."""
-    return "\n\n".join(str(result.get(field) or "")[:5_000] for result in results for field in ("title", "body"))
-
-
 def _told(error: Exception) -> dict[str, str]:
     """Tell an error so that another process can raise it."""
     if isinstance(error, HarnessError):
-        return {"code": error.code, "message": str(error)}
-    return {
-        "code": SearchError.code,
-        "message": f"the search failed in another process: {type(error).__name__}: {error}",
-    }
+        code, message = error.code, str(error)
+    else:
+        code, message = SearchError.code, f"the search failed in another process: {type(error).__name__}: {error}"
+    return {"code": code, "message": message.encode(errors="replace").decode()}
 
 
 def _raise(reason: Mapping[str, str]) -> NoReturn:

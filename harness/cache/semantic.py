@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from harness.cache.forks import begins_anew
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_volatile
 from harness.errors import EmbeddingError
@@ -59,9 +60,14 @@ class Semantics:
         self._tenant = tenant
         self._load_words = words
         self._load_rule = rule
+        self._failed = False
+        self.begin_anew()
+        begins_anew(self)
+
+    def begin_anew(self) -> None:
+        """See `Forked`: a thread of the parent may hold the lock."""
         self._lock = threading.Lock()
         self._remembered: dict[str, Vectors] = {}
-        self._failed = False
 
     @cached_property
     def rule(self) -> "Rule":
@@ -198,8 +204,10 @@ class Semantics:
         try:
             vector: Vectors = self.embedder.embed([text])[0]
         except EmbeddingError as error:
-            self._failed = True
-            log.warning("nothing is found by meaning: %s", error)
+            with self._lock:
+                said, self._failed = self._failed, True
+            if not said:
+                log.warning("nothing is found by meaning: %s", error)
             return None
         with self._lock:
             self._remembered[text] = vector

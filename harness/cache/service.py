@@ -9,7 +9,7 @@ import orjson
 from harness.cache.maintenance import Maintenance
 from harness.cache.researches import Researches
 from harness.cache.road import encode
-from harness.cache.tables import EVERY_TABLE, RUNS, TABLES
+from harness.cache.tables import EVERY_TABLE, RUNS, TABLES, UNANSWERED
 from harness.cache.uses import Use
 from harness.core.entries import Entry, TableStats
 from harness.core.freshness import DAY
@@ -35,7 +35,7 @@ class Cache(Maintenance, Researches):
         return [self._store.stats(table, self._clock(), embedder) for table in TABLES]
 
     def counted(self) -> dict[str, int]:
-        """Return how often the cache answered, and how: `exact`, `semantic`, `stale`, `no results`, `miss`, `live`."""
+        """Return how often searches were answered, by how (see `uses.How`)."""
         self.flush()
         return self._store.counted(self._tenant)
 
@@ -44,8 +44,8 @@ class Cache(Maintenance, Researches):
         return self._store.size()
 
     def clear(self) -> dict[str, int]:
-        """Delete everything; return how many rows of each table."""
-        deleted = {table: self._store.clear(table) for table in EVERY_TABLE}
+        """Delete everything but the records of runs; return how many rows of each table."""
+        deleted = {table: self._store.clear(table) for table in (*TABLES, UNANSWERED)}
         return {table: deleted[table] for table in TABLES}
 
     def sweep(self) -> dict[str, int]:

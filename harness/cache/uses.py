@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from harness.cache.forks import begins_anew
+
 How: TypeAlias = Literal["exact", "semantic", "stale", "no results", "live", "failed"]
 
 
@@ -27,6 +29,11 @@ class Tally:
     """Counts what happens, cheaply on the path of every hit, to be stored from time to time."""
 
     def __init__(self) -> None:
+        self.begin_anew()
+        begins_anew(self)
+
+    def begin_anew(self) -> None:
+        """See `Forked`: what the parent has counted, the parent stores."""
         self._happened: list[str] = []
         self._lock = threading.Lock()
         self.note = self._happened.append  # atomic, and 30 ns

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from harness.cache import Explanation
     from harness.cache.semantic import Candidate
 
-KIND_NAMES = ("search", "research", "all")
 SHOWN = 10
 
-KindOption = Annotated[str, typer.Option("--kind", metavar="KIND", help="search, research or all.")]
+KindOption = Annotated[str, typer.Option("--kind", metavar="KIND", help="search, research, runs, or all but runs.")]
 
 
 def print_json(told: object) -> None:
@@ -36,11 +35,11 @@ def table_names(kind: str) -> tuple[str, ...]:
     Raises:
         InvalidInput: there is no such kind.
     """
-    from harness.cache import KINDS, TABLES
+    from harness.cache import KINDS
 
-    if kind not in KIND_NAMES:
-        raise InvalidInput(f"no such kind: {kind!r}; choose {', '.join(KIND_NAMES)}")
-    return TABLES if kind == "all" else (KINDS[kind],)
+    if kind not in KINDS:
+        raise InvalidInput(f"no such kind: {kind!r}; choose {', '.join(KINDS)}")
+    return KINDS[kind]
 
 
 @with_session
@@ -57,7 +56,7 @@ def stats(session: Session, as_json: JsonOption = False) -> None:
         held, size, counted = cache.stats(), cache.size(), cache.counted()
         database = workbench.database
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
-    misses = counted.get("live", 0)
+    misses = counted.get("live", 0) + counted.get("failed", 0)
     if as_json:
         from msgspec import to_builtins
 
@@ -103,7 +102,7 @@ def explain(
       harness cache explain "python 3.12 release date"
       harness cache explain "rag tips" --engine corpus:python-docs --json
     """
-    with session.workbench(engine=engine, max_results=max_results) as workbench:
+    with session.workbench({"engine": engine, "max_results": max_results}) as workbench:
         source = workbench.engine()
         explained = workbench.cache.explain(
             query, max_results=workbench.settings.max_results, engine=source.name, options=source.options
@@ -141,6 +140,8 @@ def _print_candidate(number: int, candidate: "Candidate", now: float, threshold:
 
 def _exact_words(outcome: "Hit[Any] | Stale[Any] | Miss") -> str:
     match outcome:
+        case Hit(found="no results"):
+            return f"no results: the engine said so {age_in_words(outcome.age)}"
         case Hit():
             return f"exact: cached {age_in_words(outcome.age)}, {len(outcome.value)} results"
         case Stale():
@@ -151,7 +152,8 @@ def _exact_words(outcome: "Hit[Any] | Stale[Any] | Miss") -> str:
 
 def _decision(explained: "Explanation") -> str:
     if isinstance(explained.exact, Hit):
-        return "\ndecision: the very search is cached, and answers"
+        what = "is known to have no results" if explained.exact.found == "no results" else "is cached, and answers"
+        return f"\ndecision: the very search {what}"
     if explained.answer:
         return f"\ndecision: answered by {explained.answer.entry.text!r}, which means the same"
     return "\ndecision: a miss; it would be searched"
@@ -177,7 +179,7 @@ def _as_json(explained: "Explanation", now: float) -> dict[str, Any]:
             }
             for each in explained.candidates
         ],
-        "decision": "exact" if isinstance(explained.exact, Hit) else "semantic" if answer else "miss",
+        "decision": explained.exact.found if isinstance(explained.exact, Hit) else "semantic" if answer else "miss",
         "answered_by": answer.entry.text if answer and not isinstance(explained.exact, Hit) else None,
     }
 
@@ -220,13 +222,20 @@ def clear(
         if dry_run or not count:
             deleted = dict.fromkeys(selected, 0)
         else:
-            if not yes and not typer.confirm(f"Delete {count:,} entries in {workbench.database}?", err=True):
+            if not yes and not _confirmed(f"Delete {count:,} entries in {workbench.database}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.clear() if everything else cache.delete(selected)
     if as_json:
         print_json({"selected": {t: len(entries) for t, entries in selected.items()}, "deleted": deleted})
     else:
         typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
+
+
+def _confirmed(question: str) -> bool:
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:  # the end of the input is no consent
+        return False
 
 
 @with_session

@@ -48,10 +48,11 @@ def calibrate(
 
     from harness.core.calibration import calibrate as calibrated
     from harness.core.equivalence import Rule, decide
+    from harness.core.equivalence.shipped import THRESHOLDS
     from harness.embedders.minilm import vocabulary
 
     labelled = _read(pairs)
-    with session.workbench(max_wrong=max_wrong) as workbench:
+    with session.workbench({"max_wrong": max_wrong}) as workbench:
         embedder, limit, file = workbench.embedder, workbench.settings.max_wrong, workbench.rule_file
         scores = []
         words, open_rule = vocabulary(), Rule(0.0, limit, "")
@@ -63,17 +64,21 @@ def calibrate(
                 scores.append(decide(a, b, float(one @ two), rule=open_rule, known=words).score)
         workbench.progress("comparing", len(labelled), len(labelled))
         found = calibrated(scores, [label for *_, label in labelled], limit)
-        rule = Rule(found.threshold, limit, f"{len(labelled):,} pairs of {pairs.name}")
+        threshold = max(found.threshold, THRESHOLDS[-1][1])  # pairs that guards refuse say nothing of the others
+        rule = Rule(threshold, limit, f"{len(labelled):,} pairs of {pairs.name}")
         if not dry_run:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(msgspec.json.encode(rule))
     if as_json:
-        print_json(msgspec.to_builtins(found) | {"kept": None if dry_run else str(file)})
+        print_json(msgspec.to_builtins(found) | {"threshold": threshold, "kept": None if dry_run else str(file)})
         return
     on = f"{found.different:,} different and {found.same:,} same pairs"
-    typer.echo(f"threshold {found.threshold:.4f} for at most {limit:.2%} wrong, on {on}")
+    typer.echo(f"threshold {threshold:.4f} for at most {limit:.2%} wrong, on {on}")
     for name, share in (("served, of the same", found.served), ("wrong, of the different", found.wrong)):
         typer.echo(f"{name:24} {share.share:7.2%}  (95 %: {share.low:.2%} to {share.high:.2%})")
+    configured = session.load().settings.max_wrong
+    if not dry_run and limit > configured:
+        typer.echo(f"used once max_wrong is {limit:g}: it is {configured:g} now (HARNESS_MAX_WRONG={limit:g})")
     typer.echo("not kept (dry run)" if dry_run else f"kept in {file}; remove it to go back to the shipped rule")
 
 
@@ -108,4 +113,6 @@ def _pair(line: str, path: Path, number: int) -> tuple[str, str, bool]:
         raise InvalidInput(f"{path}, line {number}: not a JSON object with a, b and label") from None
     if not isinstance(a, str) or not isinstance(b, str) or label not in (0, 1):
         raise InvalidInput(f"{path}, line {number}: a and b must be text, label 0 or 1")
+    if any("\ud800" <= letter <= "\udfff" for letter in a + b):
+        raise InvalidInput(f"{path}, line {number}: broken Unicode (a lone surrogate); re-encode it")
     return a, b, bool(label)

@@ -39,7 +39,8 @@ def doctor(session: Session, as_json: JsonOption = False) -> None:
     with session.workbench() as workbench:
         findings = [_run(name, check, workbench) for name, check in CHECKS]
     if as_json:
-        print_json([finding._asdict() for finding in findings])
+        healthy = all(finding.state != "broken" for finding in findings)
+        print_json({"healthy": healthy, "findings": [finding._asdict() for finding in findings]})
     else:
         marks = {"ok": "ok    ", "weak": "weak  ", "broken": "BROKEN"}
         for finding in findings:

@@ -38,7 +38,15 @@ app.command()(search)
 app.command()(config)
 app.command()(doctor)
 
-cache_app = typer.Typer(name="cache", help="Look after what is cached.", no_args_is_help=True, rich_markup_mode=None)
+CACHE_HELP = """Look after what is cached.
+
+\b
+Examples:
+  harness cache stats
+  harness cache explain "python 3.12 release date"
+  harness cache export run.snapshot --run 20261122-101500-1a2b3c
+"""
+cache_app = typer.Typer(name="cache", help=CACHE_HELP, no_args_is_help=True, rich_markup_mode=None)
 for command in (cache.stats, cache.explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate):
     cache_app.command()(command)
 cache_app.command()(snapshots.runs)

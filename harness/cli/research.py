@@ -17,6 +17,8 @@ from harness.cli.options import (
     TtlOption,
 )
 from harness.cli.session import Session, with_session
+from harness.core.freshness import MAX_TTL
+from harness.errors import InvalidInput
 from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
@@ -78,9 +80,11 @@ def research(
         "research_cache": research_cache,
         "semantic": semantic,
         "offline": offline,
-        "stale_if_error": stale_if_error or 0.0,
     }
-    with session.workbench(refresh=refresh, no_cache=no_cache, replay=replay, **flags) as workbench:
+    if stale_if_error is not None and not 0 <= stale_if_error <= MAX_TTL:
+        raise InvalidInput(f"--stale-if-error must be seconds, 0 or more, not {stale_if_error:g}")
+    late = stale_if_error or 0.0
+    with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as workbench:
         found = workbench.researcher().run(question)
     if as_json:
         import orjson

@@ -54,7 +54,7 @@ def search(
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
     flags = {"engine": engine, "max_results": max_results, "ttl": ttl, "semantic": semantic, "offline": offline}
-    with session.workbench(refresh=refresh, no_cache=no_cache, replay=replay, **flags) as workbench:
+    with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay) as workbench:
         settings = workbench.settings
         cache = workbench.cache  # opened first: if it cannot be, nothing is asked of the engine
         source = workbench.engine()
@@ -85,7 +85,7 @@ def _summary(engine: str, answer: "Answer[Results]") -> str:
                 f"means the same as {outcome.query!r}, similarity {outcome.similarity:.2f}, {age_in_words(outcome.age)}"
             )
         return f"{count} from the cache ({told}); 0 live calls"
-    if isinstance(outcome, Stale) and answer.value == outcome.value:
+    if isinstance(outcome, Stale) and answer.how == "stale":
         return f"{count} from the cache (stale, {age_in_words(outcome.age)}), because the search failed"
     if not answer.value:
         return f"nothing found by {engine}; try other words"
@@ -100,8 +100,7 @@ def _print_json(query: str, engine: str, answer: "Answer[Results]") -> None:
     if isinstance(outcome, Hit):
         told |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
         told["similarity"] = round(outcome.similarity, 4)
-    stale = isinstance(outcome, Stale) and answer.value == outcome.value
-    told |= {"stale": stale, "live_calls": int(not (isinstance(outcome, Hit) or stale)), "results": answer.value}
+    told |= {"stale": answer.how == "stale", "live_calls": int(answer.how == "live"), "results": answer.value}
     typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
 
 

@@ -1,7 +1,7 @@
 """What every `harness` command has in common: its options, and the workbench that they open."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -43,14 +43,25 @@ class Session:
 
     @contextmanager
     def workbench(
-        self, *, refresh: bool = False, no_cache: bool = False, replay: Path | None = None, **flags: Any
+        self,
+        flags: Mapping[str, Any] | None = None,
+        *,
+        refresh: bool = False,
+        no_cache: bool = False,
+        replay: Path | None = None,
+        serve_stale: float | None = None,
     ) -> Iterator[Workbench]:
         """Open a workbench by the settings, with progress on the terminal; close it at the end."""
-        loaded = self.load(**flags)
+        loaded = self.load(**(flags or {}))
         with ProgressBars() as bars:
             bars.visible &= not self.quiet
             with Workbench(
-                loaded.settings, progress=bars, read=not (refresh or no_cache), write=not no_cache, replay=replay
+                loaded.settings,
+                progress=bars,
+                read=not (refresh or no_cache),
+                write=not no_cache,
+                replay=replay,
+                serve_stale=serve_stale,
             ) as workbench:
                 yield workbench
 

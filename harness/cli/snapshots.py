@@ -72,7 +72,9 @@ def export(
       harness cache export all.snapshot
       harness cache export run.snapshot --run 20261122-101500-1a2b3c
     """
-    from harness.stores.snapshot import write_snapshot
+    from msgspec import convert
+
+    from harness.stores.snapshot import Run, write_snapshot
 
     if run is not None and everything:
         raise InvalidInput("choose one of --run and --all")
@@ -82,7 +84,7 @@ def export(
         cache = workbench.cache
         record = cache.get_run(run) if run is not None else None
         lines = _lines_of_run(cache, record) if record is not None else _all_lines(cache)
-        kept = None if record is None else {name: value for name, value in record.items() if name != "uses"}
+        kept = None if record is None else convert(record, Run)
         header = write_snapshot(file, lines, run=kept)
     if as_json:
         print_json({"file": str(file), "entries": header.entries, "bytes": header.bytes, "sha256": header.sha256})
@@ -111,13 +113,15 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
 
     wanted: dict[tuple[str, str], list[dict[str, str]]] = {}
     for use in record["uses"]:
-        if use["how"] == "failed":
+        if use["table"] == UNANSWERED:
+            yield Line(UNANSWERED, use["asked"], "", _json({"code": "no_results"}), 0.0, 0.0, ["", ""])
+        elif use["how"] == "failed":
             code, _, message = use["error"].partition(": ")
             payload = _json({"code": code, "message": message})
             yield Line(UNANSWERED, use["asked"], "", payload, 0.0, 0.0, ["", ""])
         else:
             wanted.setdefault((use["table"], use["served"]), []).append(use)
-    for table in (*TABLES, UNANSWERED):
+    for table in TABLES:
         for _, entry in cache.entries((table,)):
             digest = sha256(entry.payload).hexdigest()
             uses = wanted.get((table, entry.key), [])
@@ -155,7 +159,7 @@ def import_(
         added = 0
         for done, line in enumerate(lines):
             workbench.progress("importing", done, len(lines))
-            added += not line.asked and line.expires_at > 0 and cache.restore(line.table, entry_of(line))
+            added += not line.asked and line.created_at > 0 and cache.restore(line.table, entry_of(line))
     if as_json:
         print_json({"file": str(file), "entries": len(lines), "added": added})
     else:

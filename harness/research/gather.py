@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from harness.cache import Answer, Cache, Results
-from harness.core.entries import Miss
 from harness.core.keys import canonical_url
 from harness.core.novelty import novelty
 from harness.core.text import one_line
@@ -159,7 +158,7 @@ def _outcome(future: "Future[Answer[Results]]") -> Answer[Results] | SearchError
 def _told(query: str, outcome: Answer[Results] | SearchError) -> Search:
     if isinstance(outcome, SearchError):
         return Search(query, "failed", 0, f"{outcome.code}: {outcome}")
-    return Search(query, "live" if isinstance(outcome.outcome, Miss) else "cache", len(outcome.value))
+    return Search(query, "live" if outcome.how == "live" else "cache", len(outcome.value))
 
 
 def _merge(sources: dict[str, Source], outcomes: Sequence[Answer[Results] | SearchError]) -> None:

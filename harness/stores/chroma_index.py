@@ -9,7 +9,7 @@ use one folder at a time lose vectors (#3792). So an `add` works on a copy, whic
 files are opened only if they have the manifest's checksums. Readers need no lock; anybody may be killed at any time.
 
 Writing is done in a process of its own. Here it would stop every other thread (ChromaDB keeps the interpreter's lock,
-2 s for 2,000 vectors) and leave its memory behind: 310 MB, instead of 90, after 10 calls for 100,000 vectors.
+2 s for 2,000 vectors) and leave its memory behind: 315 MB, instead of 95, after 10 calls for 100,000 vectors.
 """
 
 import ctypes
@@ -26,6 +26,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -51,7 +52,10 @@ FORMAT = 1
 """Goes up when what older versions have written can no longer be used."""
 
 BATCH = 2_000
-"""Vectors written at a time. 500 take twice as long."""
+"""Vectors written at a time. With 500, writing takes nearly twice as long."""
+
+MAX_LOADED = 4
+"""Collections that stay in memory."""
 
 # The threshold has each batch flushed to the files. What is left in the log would be inserted again by every process
 # that opens them. Larger `ef_construction`, `ef_search` or `max_neighbors` found nothing more.
@@ -142,7 +146,7 @@ class ChromaIndex:
     def add(self, name: str, keys: Sequence[str], vectors: Vectors) -> None:
         """Insert or replace vectors, shape (keys, dimension): all of them, or none when it raises.
 
-        Takes 0.3 to 0.8 ms a vector, and for each call 0.3 s, with 100,000 vectors in the collection 0.6 s: prefer a
+        Takes 0.3 to 0.8 ms a vector, and for each call 0.3 s, with 100,000 vectors in the collection 0.9 s: prefer a
         few large calls, or `add_batches`. Searches go on meanwhile, in what was there before.
         """
         self.add_batches(name, [(keys, vectors)])
@@ -173,23 +177,22 @@ class ChromaIndex:
         with self._translating(), self._writing:
             (self._home(name) / _MANIFEST).unlink(missing_ok=True)  # first: it is gone at once, for every process
             shutil.rmtree(self._home(name), ignore_errors=True)
-            self.reopen()
+            self.close()
 
     def discard(self) -> None:
         """Remove the folder with all that is in it, or move aside what cannot be removed, and let go of it."""
         with self._translating(), self._writing:
-            self.reopen()
+            self.close()
             _remove(self._folder)
 
     def reopen(self) -> None:
-        """Let go of what is loaded. The next call loads what is published, as it also does when that has changed."""
+        """See what other processes have written: nothing to do, as each call looks whether it has what is published."""
+
+    def close(self) -> None:
+        """Let go of what is loaded, and of its memory; a later call loads it again."""
         if self._loaded:
             self._loaded = {}
             _free_memory()
-
-    def close(self) -> None:
-        """Let go of what is loaded and of its memory; a later call loads it again."""
-        self.reopen()
 
     # The manifest ------------------------------------------------------------------------------------------------
 
@@ -242,7 +245,8 @@ class ChromaIndex:
                 _free_memory()
                 try:
                     with self._translating():
-                        self._loaded[name] = _Snapshot(self._home(name) / manifest.snapshot, name, manifest)
+                        loaded = _Snapshot(self._home(name) / manifest.snapshot, name, manifest)
+                    self._loaded = dict([*self._loaded.items(), (name, loaded)][-MAX_LOADED:])
                 except IndexUnavailable:
                     if self._manifest(name).snapshot == manifest.snapshot:
                         raise
@@ -257,8 +261,7 @@ class ChromaIndex:
                 (target / file).parent.mkdir(exist_ok=True)
                 shutil.copyfile(source / file, target / file)
             # opening it, ChromaDB writes to its database, which a reader may just be doing: so not as a file
-            old = sqlite3.connect(f"{(source / _DATABASE).absolute().as_uri()}?mode=rw", uri=True)
-            with closing(old), closing(sqlite3.connect(target / _DATABASE)) as new:
+            with closing(_database(source)) as old, closing(sqlite3.connect(target / _DATABASE)) as new:
                 old.backup(new)
             _check(target, manifest)
 
@@ -292,13 +295,11 @@ class ChromaIndex:
             raise IndexUnavailable(
                 f"ChromaDB is not installed, or not in a usable version ({_line(error)}); pip install 'chromadb~=1.5'"
             ) from error
-        except OSError as error:
-            raise IndexUnavailable(f"cannot use the vector index in {self._folder} ({_line(error)})") from error
         except BaseException as error:
             # a panic of Rust code is no Exception, so that nobody catches it by accident
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
                 raise
-            raise IndexUnavailable(f"the vector index in {self._folder} is damaged ({_line(error)})") from error
+            raise IndexUnavailable(f"cannot use the vector index in {self._folder} ({_line(error)})") from error
 
 
 class _Snapshot:
@@ -324,8 +325,11 @@ def _bindings() -> Any:
     """Import ChromaDB below its Python client.
 
     That one takes 1.3 s and 49 MB more to import, reads the user's `.env`, and keeps every folder open in a table of
-    its own, so that one that was deleted and made again stays unusable (#6499).
+    its own, so that one that was deleted and made again stays unusable (#6499). It is only imported for the types of
+    its errors, when there is one; where that fails, Rust ends this process. So files are looked into before.
     """
+    if find_spec("chromadb") is None:
+        raise ImportError("No module named 'chromadb'")
     import chromadb_rust_bindings  # type: ignore[import-untyped]
 
     return chromadb_rust_bindings
@@ -408,12 +412,21 @@ def _projection(dimension: int) -> Vectors:
 
 
 def _check(folder: Path, manifest: _Manifest) -> None:
-    if _sums(folder) != manifest.checksums:
+    """Make sure that ChromaDB can open the folder."""
+    with closing(_database(folder)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        database.execute("PRAGMA user_version = 0")  # ends with a rollback; but it must be possible to write
+        sound = database.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+    if not sound or _sums(folder) != manifest.checksums:
         raise IndexUnavailable(f"the vector index in {folder} is damaged: its files are not as they were written")
 
 
+def _database(folder: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{(folder / _DATABASE).absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
+
+
 def _sums(folder: Path) -> dict[str, int]:
-    """Return the CRC-32 of every file but the database's: SQLite finds damage itself, and opening changes that one."""
+    """Return the CRC-32 of every file but the database's, which opening it changes."""
     found = {}
     for file in folder.rglob("*"):
         if not file.name.startswith((_DATABASE, _INCOMING)) and file.is_file():
@@ -440,8 +453,8 @@ def _remove(path: Path) -> None:
 def _free_memory() -> None:
     """Have the system get back what ChromaDB frees now and later.
 
-    By default glibc keeps up to 64 MB for every thread that had large blocks: 170 MB, instead of 90, after a collection
-    was loaded at 10,000, 20,000, ... 100,000 vectors.
+    By default glibc keeps up to 64 MB for every thread that had large blocks: 250 MB are taken, instead of 90, after a
+    collection was loaded at 10,000, 20,000, … 100,000 vectors.
     """
     with suppress(AttributeError, OSError, TypeError):  # not with another C library
         libc = ctypes.CDLL(None)

@@ -14,11 +14,14 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from harness.core.entries import Entry, Neighbour, TableStats
 from harness.errors import InvalidInput, StoreError
@@ -32,15 +35,29 @@ MAX_BODY_BYTES = 4 * 2**30
 MAX_LINE_BYTES = 64 * 2**20
 
 
+class Run(Struct, frozen=True):
+    """What a recorded run was made with, so that it can be made again."""
+
+    question: str
+    engine: str
+    options: dict[str, Any]
+    max_rounds: Annotated[int, Meta(ge=1, le=5)]
+    min_novelty: Annotated[float, Meta(ge=0, le=1)]
+    max_results: Annotated[int, Meta(ge=1, le=100)]
+    research_cache: bool
+
+
 class Header(Struct, frozen=True, kw_only=True):
-    """What stands first in a snapshot. `run` is the record of the run that it holds, if it holds one run."""
+    """What stands first in a snapshot. `run` is the run that it holds, if it holds one run. `sha256` is that of the
+    header without it and of all that follows.
+    """
 
     format: str = FORMAT
     version: int = VERSION
     entries: int = 0
     bytes: int = 0
     sha256: str = ""
-    run: dict[str, Any] | None = None
+    run: Run | None = None
 
 
 class Line(Struct, frozen=True, omit_defaults=True):
@@ -93,21 +110,22 @@ def entry_of(line: Line) -> Entry:
     )
 
 
-def write_snapshot(path: Path, lines: Iterable[Line], *, run: dict[str, Any] | None = None) -> Header:
+def write_snapshot(path: Path, lines: Iterable[Line], *, run: Run | None = None) -> Header:
     """Write a snapshot to `path`, whole or not at all; return its header.
 
     Raises:
         StoreError: the file cannot be written.
     """
-    digest, count, size = hashlib.sha256(), 0, 0
+    count, size = 0, 0
     try:
         with tempfile.TemporaryFile() as body:
             for line in lines:
                 encoded = msgspec.json.encode(line) + b"\n"
                 body.write(encoded)
-                digest.update(encoded)
                 count, size = count + 1, size + len(encoded)
-            header = Header(entries=count, bytes=size, sha256=digest.hexdigest(), run=run)
+            header = Header(entries=count, bytes=size, run=run)
+            body.seek(0)
+            header = replace(header, sha256=_digest(header, iter(partial(body.read, 2**20), b"")))
             body.seek(0)
             path.parent.mkdir(parents=True, exist_ok=True)
             part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -140,13 +158,20 @@ def read_snapshot(path: Path) -> tuple[Header, list[Line]]:
         if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
             raise InvalidInput(f"cannot read the snapshot {path}: {error.strerror or error}") from error
         raise InvalidInput(f"{path} is no snapshot of this program, or was damaged: {error}") from None
-    if len(body) != header.bytes or hashlib.sha256(body).hexdigest() != header.sha256:
+    if len(body) != header.bytes or _digest(header, [body]) != header.sha256:
         raise InvalidInput(f"the snapshot {path} was changed since it was written: its checksum does not match")
     try:
         lines = [_line(each) for each in io.BytesIO(body)]
-    except (msgspec.MsgspecError, ValueError) as error:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InvalidInput(f"the snapshot {path} holds an entry that cannot be used: {error}") from None
     return header, lines
+
+
+def _digest(header: Header, blocks: Iterable[bytes]) -> str:
+    digest = hashlib.sha256(msgspec.json.encode(replace(header, sha256="")))
+    for block in blocks:
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _header(line: bytes, path: Path) -> Header:
@@ -165,6 +190,11 @@ def _line(encoded: bytes) -> Line:
     line = msgspec.json.decode(encoded, type=Line)
     if line.table not in TABLES or len(line.own) != len(TABLES[line.table].own_names):
         raise ValueError(f"no such table: {line.table[:50]!r}")
+    for column, value in zip(TABLES[line.table].own, line.own, strict=True):
+        if type(value) is not (int if "INTEGER" in column else str):
+            raise ValueError(f"{column.split()[0]} cannot be {value!r:.50}")
+    if not (isfinite(line.created_at) and isfinite(line.expires_at)):
+        raise ValueError("its times are no numbers")
     entry_of(line)
     return line
 

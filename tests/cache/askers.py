@@ -1,9 +1,9 @@
 """Processes that ask the same at the same time: `python -m tests.cache.askers PATH PROCESSES SECONDS ENDING`.
 
 Forks so many processes, which meet and then search for "q" in the cache at `PATH`. Their engine notes its process in
-`PATH.calls`, takes so many seconds, and ends as told: `results`, `nothing`, an error's class, or `first-hangs`: the
-first call takes a minute, the later ones none. Each process prints one JSON line. Forking a prepared process is a
-hundred times faster than starting Python for each.
+`PATH.calls`, takes so many seconds, and ends as told: `results`, `nothing` (`nothing-kept`: where that is not
+believed), an error's class, or `first-hangs`: the first call takes a minute, the later ones none. Each process prints
+one JSON line. Forking a prepared process is a hundred times faster than starting Python for each.
 """
 
 import json
@@ -29,7 +29,7 @@ def _engine(calls: Path, seconds: float, ending: str) -> Any:
         time.sleep(60 if ending == "first-hangs" and first else seconds)
         if error := getattr(errors, ending, None) or {"ZeroDivisionError": ZeroDivisionError}.get(ending):
             raise error("as told")
-        return [] if ending == "nothing" else [{"title": "t", "by": os.getpid()}]
+        return [] if ending.startswith("nothing") else [{"title": "t", "by": os.getpid()}]
 
     return search
 

@@ -30,7 +30,14 @@ def how(answer: Answer[Any]) -> str:
 
 @pytest.mark.parametrize(
     "query",
-    ["latest python release", "what happened today", "PRICE of gold", "football score", "who is president now", "the {}"],
+    [
+        "latest python release",
+        "what happened today",
+        "PRICE of gold",
+        "football score",
+        "who is president now",
+        "the {}",
+    ],
 )
 def test_what_speaks_of_now_lives_for_an_hour(store: SqliteStore, clock: FakeClock, query: str) -> None:
     """At the most; a shorter life stays shorter, and other questions keep theirs."""
@@ -204,7 +211,7 @@ def test_no_results_are_believed_for_a_while(store: SqliteStore, clock: FakeCloc
     first = cache.search("q", engine)
     assert (first.value, first.outcome) == ([], Miss("unknown"))
     clock.advance(599)
-    assert cache.search("Q ", engine) == Answer([], Hit([], "no results", "q", 1.0, 599.0))
+    assert cache.search("Q ", engine) == Answer([], Hit([], "no results", "q", 1.0, 599.0), "no results")
     assert cache.stats()[0].total == 0, "they are no entry of the search cache"
     assert cache.get_search("q") == Miss("unknown")
     clock.advance(1)
@@ -249,7 +256,7 @@ def test_no_results_of_another_engine_say_nothing(store: SqliteStore, clock: Fak
 
 
 def test_a_like_search_without_results_does_not_answer(store: SqliteStore, clock: FakeClock) -> None:
-    """"No results" are believed of the very query only: other words may find something."""
+    """Nothing found is believed of the very query only: other words may find something."""
     cache = semantic_cache(store, clock=clock)
     cache.search("semantic cache false positives", Engine([]))
     assert cache.search("false positives semantic cache", Engine()).value
@@ -269,9 +276,7 @@ def test_an_error_with_broken_unicode_stays_itself(store: SqliteStore) -> None:
         Cache(store).search("q", Engine(EngineUnavailable("bad page: \ud800")))
 
 
-def test_results_are_not_lost_where_no_turn_can_be_had(
-    store: SqliteStore, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_results_are_not_lost_where_no_turn_can_be_had(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
     """A lock that cannot be made (a full disk) costs the guarantee of one call, not the answer."""
     store.path.with_name(f"{store.path.name}.turns").write_text("in the way")
     caplog.set_level(logging.WARNING)

@@ -98,7 +98,9 @@ def test_no_results_are_computed_once_too(store: SqliteStore) -> None:
         store.clear("unanswered_searches")
 
 
-@pytest.mark.parametrize("error", [RateLimited("slow down"), EngineUnavailable("down"), SearchError("odd"), KeyError(1)])
+@pytest.mark.parametrize(
+    "error", [RateLimited("slow down"), EngineUnavailable("down"), SearchError("odd"), KeyError(1)]
+)
 def test_an_error_reaches_all_who_wait_and_nobody_after(store: SqliteStore, error: Exception) -> None:
     """One call for all of them; the next asker tries again."""
     gate = Gate(error)
@@ -257,9 +259,10 @@ def test_sixteen_processes_make_one_call(path: Path) -> None:
     store.close()
 
 
-def test_processes_learn_together_that_there_are_no_results(path: Path) -> None:
-    """One call for an empty answer, too."""
-    got = told(ask(path, 6, 0.5, "nothing"))
+@pytest.mark.parametrize("ending", ["nothing", "nothing-kept"])
+def test_processes_learn_together_that_there_are_no_results(path: Path, ending: str) -> None:
+    """One call for an empty answer, too, even where it is not believed any longer than that (`negative_ttl` 0)."""
+    got = told(ask(path, 6, 0.5, ending))
     assert len(calls(path)) == 1
     assert [each["value"] for each in got] == [[]] * 6
 

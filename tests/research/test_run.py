@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.cache import Cache
+from harness.cache import Cache, Policy
 from harness.core.citations import stands_in
 from harness.embedders.minilm import MiniLM
 from harness.engines.corpus import open_corpus
@@ -17,6 +17,7 @@ from harness.ports import SearchEngine, SearchResult
 from harness.research.gather import Limits
 from harness.research.run import Research, Researcher
 from harness.stores.sqlite import SqliteStore
+from tests.fakes import FakeClock
 
 QUESTION = "How does exponential backoff limit retries?"
 PAGE = SearchResult(
@@ -255,3 +256,30 @@ def test_the_bundled_corpus_answers_the_demo_question(tmp_path: Path, cache: Cac
     again = research(cache, engine, embedder, question=question)
     assert again.live_calls == 0
     assert msgspec.json.encode(again.report) == msgspec.json.encode(found.report)
+
+
+def test_searches_made_again_are_live_calls(tmp_path: Path, embedder: MiniLM) -> None:
+    """What had expired and was asked anew did not come from the cache, whatever is still in it."""
+    clock = FakeClock()
+    cache = Cache(SqliteStore(tmp_path / "harness.db"), clock=clock, policy=Policy(stale_if_error=600))
+    engine = Scripted(lambda query: [PAGE])
+    first = research(cache, engine, embedder)
+    clock.advance(61)
+    again = research(cache, engine, embedder)
+    assert (again.live_calls, again.cache_hits) == (first.live_calls, first.cache_hits)
+    assert again.live_calls == again.answered["live"] > 0
+
+
+def test_answers_served_late_are_cache_hits(tmp_path: Path, embedder: MiniLM) -> None:
+    """With the engine down, within the window, the report is the same, and is told as made of stale answers."""
+    clock = FakeClock()
+    cache = Cache(SqliteStore(tmp_path / "harness.db"), clock=clock, policy=Policy(stale_if_error=600))
+    first = research(cache, Scripted(lambda query: [PAGE]), embedder)
+    clock.advance(61)
+
+    def down(query: str) -> list[dict[str, str]]:
+        raise EngineUnavailable("down")
+
+    late = research(cache, Scripted(down), embedder)
+    assert late.report == first.report
+    assert late.cache_hits == late.answered["stale"] > 0

@@ -78,7 +78,8 @@ def decide(
     required = requirement(pair)
     vetoed = any(not verdict.passed for verdict in verdicts)
     score = -inf if vetoed else similarity - required
-    return Decision(score >= rule.threshold, score, similarity, required, verdicts)
+    accepted = required <= 1.0 and score >= rule.threshold
+    return Decision(accepted, score, similarity, required, verdicts)
 
 
 def requirement(pair: Comparison) -> float:

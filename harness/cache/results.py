@@ -1,0 +1,53 @@
+"""Results of searches as they come from outside: checked, and read for what they teach."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from harness.errors import InvalidInput
+
+MAX_RESULTS = 100
+MAX_TAUGHT_CHARS = 50_000
+"""How much of an answer's text is read for abbreviations."""
+
+
+def checked_max_results(max_results: int) -> int:
+    """Return `max_results` if it is a whole number from 1 to `MAX_RESULTS`.
+
+    Raises:
+        InvalidInput: otherwise.
+    """
+    if type(max_results) is not int or not 1 <= max_results <= MAX_RESULTS:
+        raise InvalidInput(f"max_results must be a whole number from 1 to {MAX_RESULTS}, not {max_results!r}")
+    return max_results
+
+
+def encodable(results: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return the results as a list.
+
+    Raises:
+        InvalidInput: if they are not JSON objects.
+    """
+    if isinstance(results, (str, bytes, Mapping)) or not isinstance(results, Iterable):
+        raise InvalidInput(f"results must be a list of JSON objects, not {type(results).__name__}")
+    found = list(results)
+    if wrong := next((type(result).__name__ for result in found if not isinstance(result, Mapping)), None):
+        raise InvalidInput(f"every result must be a JSON object (a dict), not {wrong}")
+    return found
+
+
+def text_of(results: Sequence[Mapping[str, Any]]) -> str:
+    """Join what results say of themselves, for what it teaches."""
+    return "\n\n".join(str(result.get(field) or "")[:5_000] for result in results for field in ("title", "body"))
+
+
+def taught_by(payload: bytes) -> str:
+    """Return the text of a stored answer that may define abbreviations, at most as much as a put reads."""
+    try:
+        results = orjson.loads(payload)
+    except ValueError:
+        results = payload.decode(errors="replace")
+    if isinstance(results, list):
+        results = text_of([result for result in results if isinstance(result, dict)])
+    return str(results)[:MAX_TAUGHT_CHARS]

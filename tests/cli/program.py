@@ -1,0 +1,50 @@
+"""The program `harness`, run inside this process: as its users see it, without the time that Python takes to start."""
+
+import io
+import json
+import sys
+from typing import Any, NamedTuple
+
+import pytest
+
+from harness.cli.main import main
+
+
+class Ended(NamedTuple):
+    """How a run of the program ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def told(self) -> Any:
+        """What it printed, as JSON."""
+        return json.loads(self.out)
+
+    def one_line_error(self, code: int) -> str:
+        """Check that it failed with `code` and a single line on standard error, which is returned."""
+        assert (self.code, self.out) == (code, ""), self
+        (line,) = self.err.splitlines()
+        assert line.startswith("error: ")
+        return line
+
+
+class Program:
+    """Runs `harness` with arguments."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, *arguments: object, stdin: str = "") -> Ended:
+        """Run it to its end."""
+        self._capsys.readouterr()
+        with self._monkeypatch.context() as patched:
+            patched.setattr(sys, "argv", ["harness", *map(str, arguments)])
+            patched.setattr(sys, "stdin", io.StringIO(stdin))
+            with pytest.raises(SystemExit) as ending:
+                main()
+        out, err = self._capsys.readouterr()
+        assert "Traceback" not in err
+        return Ended(int(ending.value.code or 0), out, err)
