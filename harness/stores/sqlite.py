@@ -91,31 +91,41 @@ class SqliteStore:
     ) -> list[Neighbour]:
         """See `Store.nearest`. Each similarity is computed from the row, whatever the index said."""
         found: list[Neighbour] = []
-        for keys in self.vectors.nearest(Scope(table, tenant, scope, embedder), vector, k, at_least):
-            checked = self._checked(table, tenant, keys, vector, embedder, now)
-            found += [each for each in checked if each.similarity >= at_least]
+        for seqs in self.vectors.nearest(Scope(table, tenant, scope, embedder), vector, k, at_least):
+            found += self._checked(table, tenant, seqs, vector, embedder, now, at_least, k)
             if len(found) >= k:
                 break
         return sorted(found, key=lambda each: (-each.similarity, each.entry.key))[:k]
 
     def _checked(
-        self, table: str, tenant: str, keys: Sequence[str], vector: Vectors, embedder: str, now: float
+        self,
+        table: str,
+        tenant: str,
+        seqs: Sequence[int],
+        vector: Vectors,
+        embedder: str,
+        now: float,
+        at_least: float,
+        k: int,
     ) -> list[Neighbour]:
-        """Return those of the rows that are there, not expired, and of this embedder, with their own similarities."""
+        """Return the `k` nearest of the rows that are there, of this embedder, not expired and similar enough."""
         import numpy as np
 
-        found = []
-        for start in range(0, len(keys), _MAX_BOUND):
-            part = keys[start : start + _MAX_BOUND]
-            marks = ", ".join("?" * len(part))
-            condition = f"tenant = ? AND key IN ({marks}) AND expires_at > ? AND embedder = ?"
-            sql = f"{TABLES[table].select_whole} WHERE {condition}"
-            for row in self._all(sql, (tenant, *part, now, embedder)):
-                entry = _whole(row)
-                if entry.embedding is not None and len(entry.embedding) == 4 * len(vector):
-                    similarity = float(np.frombuffer(entry.embedding, np.float32) @ vector)
-                    found.append(Neighbour(entry, min(1.0, max(0.0, similarity))))
-        return found
+        similar: dict[int, float] = {}
+        wanted = list(dict.fromkeys(seqs))
+        for start in range(0, len(wanted), _MAX_BOUND):
+            part = wanted[start : start + _MAX_BOUND]
+            condition = f"seq IN ({_marks(part)}) AND tenant = ? AND embedder = ? AND expires_at > ?"
+            sql = f"SELECT seq, embedding FROM {table} WHERE {condition}"
+            for seq, held in self._all(sql, (*part, tenant, embedder, now)):
+                if type(held) is bytes and len(held) == 4 * len(vector):
+                    similarity = min(1.0, max(0.0, float(np.frombuffer(held, np.float32) @ vector)))
+                    if similarity >= at_least:
+                        similar[seq] = similarity
+        nearest = sorted(similar, key=lambda seq: -similar[seq])[:k]
+        columns = ", ".join(TABLES[table].columns)
+        rows = self._all(f"SELECT seq, {columns} FROM {table} WHERE seq IN ({_marks(nearest)})", tuple(nearest))
+        return [Neighbour(_whole(row[1:]), similar[row[0]]) for row in rows]
 
     def scan(self, table: str, tenant: str) -> Iterator[Entry]:
         """See `Store.scan`; in batches, so that a large table never stands in memory."""
@@ -154,8 +164,7 @@ class SqliteStore:
 
     def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
         """See `Store.meanings`."""
-        marks = ", ".join("?" * len(shorts))
-        sql = f"SELECT written, meaning FROM {ABBREVIATIONS} WHERE tenant = ? AND short IN ({marks})"
+        sql = f"SELECT written, meaning FROM {ABBREVIATIONS} WHERE tenant = ? AND short IN ({_marks(shorts)})"
         return [
             (_text(short), _text(long)) for short, long in self._all(sql, (tenant, *(s.casefold() for s in shorts)))
         ]
@@ -265,6 +274,10 @@ class SqliteStore:
 
     def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         return self._connections.run(lambda handle: handle.connection.execute(sql, values).fetchall())
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _fetch(sql: str, values: tuple[Any, ...], handle: Handle) -> Any:

@@ -37,37 +37,39 @@ class Scope(NamedTuple):
 
 
 class Tail:
-    """The vectors of one scope's rows after `since`, in memory: `matrix[:len(keys)]`, shape (rows, dimension)."""
+    """The vectors of one scope's rows after `since`, in memory: `matrix[:len(seqs)]`, shape (rows, dimension).
+
+    `complete` says whether all rows up to the newest are held; there is a limit to what stands in memory.
+    """
 
     def __init__(self, since: int, generation: str) -> None:
         self.since = since
         self.generation = generation
         self.last = since
-        self.keys: list[str] = []
+        self.complete = True
         self.seqs: list[int] = []
         self.matrix: Any = None
 
-    def add(self, rows: list[tuple[int, str, Any]]) -> None:
-        """Take in rows (seq, key, vector) newer than all that are held."""
+    def add(self, rows: list[tuple[int, Any]]) -> None:
+        """Take in rows (seq, vector) newer than all that are held."""
         import numpy as np
 
-        held, needed = len(self.keys), len(self.keys) + len(rows)
+        held, needed = len(self.seqs), len(self.seqs) + len(rows)
         if self.matrix is None or needed > len(self.matrix):
-            grown = np.empty(
-                (max(64, needed, 2 * held if held < GROWING else held + STEP), len(rows[0][2])), np.float32
-            )
+            room = max(64, needed, 2 * held if held < GROWING else held + STEP)
+            grown = np.empty((room, len(rows[0][1])), np.float32)
             if held:
                 grown[:held] = self.matrix[:held]
             self.matrix = grown
-        for place, (_, _, vector) in enumerate(rows, start=held):
+        for place, (_, vector) in enumerate(rows, start=held):
             self.matrix[place] = vector
-        self.keys.extend(key for _, key, _ in rows)
-        self.seqs.extend(seq for seq, _, _ in rows)
+        self.seqs.extend(seq for seq, _ in rows)
         self.last = rows[-1][0]
 
     def cut(self, upto: int) -> None:
         """Forget the rows up to `upto`: the index has them."""
         first = bisect_right(self.seqs, upto)
-        self.keys, self.seqs = self.keys[first:], self.seqs[first:]
-        self.matrix = None if not self.keys else self.matrix[first : first + len(self.keys)].copy()
+        self.seqs = self.seqs[first:]
+        self.matrix = None if not self.seqs else self.matrix[first : first + len(self.seqs)].copy()
         self.since = upto
+        self.last = max(self.last, upto)

@@ -3,10 +3,9 @@
 import logging
 import os
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,14 +28,14 @@ ROUNDING = 1e-5
 """Similarities are computed again from the rows, and may come out so much otherwise."""
 MAX_TAILS = 4
 """Scopes whose tail stays in memory."""
-OVER_FETCH = 4
-"""How many times more keys are asked of the index than wanted: some rows may have gone, or changed."""
+OVER_FETCH = 8
+"""How many more rows are asked of the index than wanted: it ranks by shortened vectors, and rows may have gone."""
 STALE_SHARE = 2
 """A tail this many times over the limit is cut by what another process has written to the index meanwhile."""
 
 
 class VectorSearch:
-    """Finds the keys of near rows, for any number of threads and processes on one file.
+    """Finds near rows, by their seq, for any number of threads and processes on one file.
 
     A row is written with its embedding, so every process sees it by meaning at once. When a scope's tail outgrows
     `tail_limit`, its vectors are written to the index in the background. What the index says is never trusted: callers
@@ -59,28 +58,28 @@ class VectorSearch:
         self._index: ChromaIndex | None = None
         self._writer: threading.Thread | None = None
 
-    def nearest(self, scope: Scope, vector: Vectors, k: int, at_least: float = 0.0) -> Iterator[list[str]]:
-        """Yield keys in batches, about the nearest first, each key once; rows known to be less similar than `at_least`
-        are left out. Most callers need only the first batch; they go on when rows of it have gone.
+    def nearest(self, scope: Scope, vector: Vectors, k: int, at_least: float = 0.0) -> Iterator[list[int]]:
+        """Yield the seqs of rows in batches, about the nearest first, each once; rows known to be less similar than
+        `at_least` are left out. Most callers need only the first batch; they go on when rows of it have gone.
         """
         import numpy as np
 
         with self._lock:
             tail = self._current_tail(scope)
-            keys, matrix = tail.keys, tail.matrix
-            indexed = self._from_index(scope, tail, vector, OVER_FETCH * k)
-        count = len(keys)
-        if not count:
-            yield indexed
+            seqs, matrix = tail.seqs, tail.matrix
+            others = self._from_index(scope, tail, vector, OVER_FETCH * k)
+            if not tail.complete:
+                others += self._scan(scope, tail.last, None, vector, OVER_FETCH * k)
+        if not seqs:
+            yield others
             return
-        similarities = np.vecdot(matrix[:count], vector)  # one thread: BLAS' wait for each other on a busy machine
+        # one thread: those of BLAS wait for each other on a busy machine
+        similarities = np.vecdot(matrix[: len(seqs)], vector)
         near = np.flatnonzero(similarities >= at_least - ROUNDING)
         places = near[np.argsort(-similarities[near])]
-        seen = dict.fromkeys([*(keys[place] for place in places[:k]), *indexed])
-        yield list(seen)
-        rest = (keys[place] for place in places[k:] if keys[place] not in seen)
-        while batch := list(dict.fromkeys(islice(rest, 100))):
-            yield batch
+        yield [*(seqs[place] for place in places[:k]), *others]
+        for start in range(k, len(places), 100):
+            yield [seqs[place] for place in places[start : start + 100]]
 
     def counts(self, table: str) -> tuple[int, int]:
         """Return how many of a table's vectors are in the index, and how many only in the rows."""
@@ -163,56 +162,53 @@ class VectorSearch:
         generation, upto = self._recorded(scope)
         if tail is None or tail.generation != generation or self._newest(scope.table) < tail.last:
             tail = self._tails[scope] = Tail(upto, generation)
-            if self._index is not None:
-                self._index.reopen()  # another process may have written what is recorded
         self._tails.move_to_end(scope)
         while len(self._tails) > MAX_TAILS:
             self._tails.popitem(last=False)
         self._load(scope, tail)
-        if len(tail.keys) > self._tail_limit:
+        if len(tail.seqs) > self._tail_limit:
             self._shorten(scope, tail, upto)
         return tail
 
     def _load(self, scope: Scope, tail: Tail) -> None:
-        limit = STALE_SHARE * self._tail_limit
-        while len(tail.keys) < limit and (rows := self._rows(scope, tail.last)):
+        room = STALE_SHARE * self._tail_limit
+        while len(tail.seqs) < room and (rows := self._rows(scope, tail.last)):
             tail.add(rows)
+        tail.complete = len(tail.seqs) < room
 
     def _shorten(self, scope: Scope, tail: Tail, upto: int) -> None:
         """Cut the tail by what the index has, or let it be written there in the background."""
-        if upto > tail.since:  # another process has written; its writing is visible once reopened
-            if self._index is not None:
-                self._index.reopen()
+        if upto > tail.since:  # the index has more by now
             tail.cut(upto)
             self._load(scope, tail)
-        if len(tail.keys) > self._tail_limit and not (self._writer and self._writer.is_alive()):
+        if len(tail.seqs) > self._tail_limit and not (self._writer and self._writer.is_alive()):
             self._writer = threading.Thread(target=self._write_in_background, args=(scope,), daemon=True)
             self._writer.start()
 
-    def _rows(self, scope: Scope, since: int, upto: int | None = None) -> list[tuple[int, str, Any]]:
-        """Return up to `BATCH` rows after `since`: seq, key, vector. Damaged embeddings are left out."""
+    def _rows(self, scope: Scope, since: int, upto: int | None = None) -> list[tuple[int, Any]]:
+        """Return up to `BATCH` rows after `since`: seq and vector. Damaged embeddings are left out."""
         import numpy as np
 
         until = "" if upto is None else " AND seq <= ?"
         while rows := self._all(
-            f"SELECT seq, key, embedding FROM {scope.table} WHERE {scope.condition} AND seq > ?{until} "
+            f"SELECT seq, embedding FROM {scope.table} WHERE {scope.condition} AND seq > ?{until} "
             f"ORDER BY seq LIMIT {BATCH}",
             (*scope.bound, since, *(() if upto is None else (upto,))),
         ):
-            width = max(len(embedding or b"") for _, _, embedding in rows)
+            width = Counter(len(embedding) for _, embedding in rows if type(embedding) is bytes).most_common(1)
             found = [
-                (seq, _text(key), np.frombuffer(embedding, np.float32))
-                for seq, key, embedding in rows
-                if type(embedding) is bytes and len(embedding) == width and width and width % 4 == 0
+                (seq, np.frombuffer(embedding, np.float32))
+                for seq, embedding in rows
+                if type(embedding) is bytes and width and len(embedding) == width[0][0] and len(embedding) % 4 == 0
             ]
-            if found:
+            if found := [(seq, vector) for seq, vector in found if np.isfinite(vector).all()]:
                 return found
             since = rows[-1][0]
         return []
 
     # The index ---------------------------------------------------------------------------------------------------
 
-    def _from_index(self, scope: Scope, tail: Tail, vector: Vectors, k: int) -> list[str]:
+    def _from_index(self, scope: Scope, tail: Tail, vector: Vectors, k: int) -> list[int]:
         if not tail.since:
             return []
         try:
@@ -220,27 +216,26 @@ class VectorSearch:
         except IndexUnavailable as error:
             self._say_once(f"{error}; rows are scanned instead, and the index is rebuilt from them")
             self._rebuild_in_background(scope, tail.generation)
-            return self._scan(scope, tail.since, vector, k)
+            return self._scan(scope, 0, tail.since, vector, k)
 
-    def _asked(self, scope: Scope, generation: str, vector: Vectors, k: int) -> list[str]:
+    def _asked(self, scope: Scope, generation: str, vector: Vectors, k: int) -> list[int]:
         index = self._opened()
         if index.generation(scope.collection) != generation:
-            raise IndexUnavailable("the vector index is not the one that the database speaks of")
-        return index.nearest(scope.collection, vector, k)
+            raise IndexUnavailable("the vector index that the database speaks of is lost")
+        return [int(key) for key in index.nearest(scope.collection, vector, k) if key.isdecimal()]
 
-    def _scan(self, scope: Scope, upto: int, vector: Vectors, k: int) -> list[str]:
-        """Do the index's work exactly, in batches: right, slower, and in bounded memory."""
+    def _scan(self, scope: Scope, since: int, upto: int | None, vector: Vectors, k: int) -> list[int]:
+        """Compare all rows after `since`, up to `upto`, in batches: exact, slow, and in bounded memory."""
         import heapq
 
         import numpy as np
 
-        best: list[tuple[float, str]] = []
-        since = 0
+        best: list[tuple[float, int]] = []
         while rows := self._rows(scope, since, upto):
-            similarities = np.stack([row[2] for row in rows]) @ vector
-            best = heapq.nlargest(k, [*best, *((float(s), row[1]) for s, row in zip(similarities, rows, strict=True))])
+            similarities = np.vecdot(np.stack([row[1] for row in rows]), vector)
+            best = heapq.nlargest(k, [*best, *((float(s), row[0]) for s, row in zip(similarities, rows, strict=True))])
             since = rows[-1][0]
-        return [key for _, key in best]
+        return [seq for _, seq in best]
 
     def _write_in_background(self, scope: Scope) -> None:
         try:
@@ -270,17 +265,24 @@ class VectorSearch:
         """Bring the scope's collection up to the newest row; whoever calls is alone. Return how many were written."""
         index = self._opened()
         generation, upto = self._recorded(scope)
+        if not generation or index.generation(scope.collection) != generation:
+            first = self._rows(scope, 0)
+            if not first:
+                return 0
+            generation = index.create(scope.collection, embedder=scope.embedder, dimension=len(first[0][1]))
+            upto = 0
         written = 0
-        while rows := self._rows(scope, upto):
-            if not generation or (not written and index.generation(scope.collection) != generation):
-                generation = index.create(scope.collection, embedder=scope.embedder, dimension=len(rows[0][2]))
-                if upto:
-                    upto = 0
-                    continue
+
+        def batches() -> Iterator[tuple[list[str], Vectors]]:
+            nonlocal upto, written
             import numpy as np
 
-            index.add(scope.collection, [row[1] for row in rows], np.stack([row[2] for row in rows]))
-            written, upto = written + len(rows), rows[-1][0]
+            while rows := self._rows(scope, upto):
+                yield [str(row[0]) for row in rows], np.stack([row[1] for row in rows])
+                written, upto = written + len(rows), rows[-1][0]
+
+        index.add_batches(scope.collection, batches())
+        # recorded after it is published: who reads a reach finds all of it in the index
         sql = f"INSERT OR REPLACE INTO {INDEXES} VALUES (?, ?, ?)"
         self._connections.write(lambda connection: connection.execute(sql, (scope.collection, generation, upto)))
         return written
