@@ -115,7 +115,8 @@ class SqliteStore:
         wanted = list(dict.fromkeys(seqs))
         for start in range(0, len(wanted), _MAX_BOUND):
             part = wanted[start : start + _MAX_BOUND]
-            condition = f"seq IN ({_marks(part)}) AND tenant = ? AND embedder = ? AND expires_at > ?"
+            # the signs keep SQLite from walking the whole index of a tenant or of expiry times instead
+            condition = f"seq IN ({_marks(part)}) AND +tenant = ? AND +embedder = ? AND +expires_at > ?"
             sql = f"SELECT seq, embedding FROM {table} WHERE {condition}"
             for seq, held in self._all(sql, (*part, tenant, embedder, now)):
                 if type(held) is bytes and len(held) == 4 * len(vector):

@@ -7,19 +7,22 @@ from itertools import combinations
 from msgspec import Struct
 from rapidfuzz.distance import OSA
 
-from harness.core.equivalence.lexicon import OPPOSITES, WEAK
+from harness.core.equivalence.lexicon import WEAK
 from harness.core.equivalence.reading import Reading, Word, form
 
 MIN_TYPO_CHARS = 4
 LONG = 16
 """From so many content words in both queries on, a text is prose."""
+REWRITTEN = 4
+"""From so many changed words on, prose is told anew, rather than varied in one point."""
 MAX_ORDERED = 60
 """Words whose order is compared; the pairs grow with the square."""
 
 
 class Comparison(Struct, frozen=True):
     """What two readings have in common. `only_a` and `only_b` have no counterpart on the other side; `weak` counts
-    the words among these that say so little that they were left out; `pairs` are the counterparts, in a's order.
+    the words among these that say so little that they were left out, which `rest_a` and `rest_b` have too; `pairs` are
+    the counterparts, in a's order.
     """
 
     a: Reading
@@ -28,11 +31,18 @@ class Comparison(Struct, frozen=True):
     only_a: tuple[Word, ...]
     only_b: tuple[Word, ...]
     weak: int
+    rest_a: tuple[Word, ...]
+    rest_b: tuple[Word, ...]
 
     @property
     def is_prose(self) -> bool:
         """Whether the two are questions told at length, in which much may be said in other words."""
         return len(self.a.words) + len(self.b.words) >= LONG and self.a.is_question and self.b.is_question
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether the two are prose that was told anew, rather than varied in one point."""
+        return self.is_prose and len(self.only_a) + len(self.only_b) >= REWRITTEN
 
     @property
     def disorder(self) -> float:
@@ -60,6 +70,8 @@ def compare(a: Reading, b: Reading, known: Container[str]) -> Comparison:
         tuple(word for word in rest_a.values() if not is_weak(word)),
         tuple(word for word in rest_b.values() if not is_weak(word)),
         len(weak),
+        tuple(rest_a.values()),
+        tuple(rest_b.values()),
     )
 
 
@@ -68,15 +80,7 @@ def is_weak(word: Word) -> bool:
     return not word.name and (word.plain in WEAK or word.form in _WEAK_FORMS)
 
 
-def opposites(a: Word, b: Word) -> bool:
-    """Say whether two words mean the opposite of each other."""
-    return frozenset((a.plain, b.plain)) in OPPOSITES or frozenset((a.form, b.form)) in _OPPOSITE_FORMS
-
-
 _WEAK_FORMS = frozenset(map(form, WEAK)) - {form("good"), form("way")} | {form("good")}
-_OPPOSITE_FORMS = frozenset(frozenset(map(form, pair)) for pair in OPPOSITES) - {
-    frozenset((form(word),)) for pair in OPPOSITES for word in pair
-}
 
 Rest = dict[int, Word]
 

@@ -16,8 +16,6 @@ SHORT = 7
 """Below so many content words in both queries together, a single word weighs much."""
 LEAST_REQUIRED = 0.85
 """No two different queries may be less similar than this."""
-REWRITTEN = 4
-"""From so many changed words on, prose is told anew, rather than varied in one point."""
 
 
 class Rule(Struct, frozen=True):
@@ -64,15 +62,19 @@ def decide(
     of them may be a typing error. `meanings` are the abbreviations that both sides may use. Never raises; a query is
     always accepted for itself.
     """
-    if a == b or " ".join(a.lower().split()) == " ".join(b.lower().split()):
+    if a == b or " ".join(a.casefold().split()) == " ".join(b.casefold().split()):
         return Decision(True, 1.0, 1.0, 0.0, ())
+    a, b = sorted((a, b))  # the order never matters: counterparts are looked for from one side
     similarity = 0.0 if isnan(similarity) else min(1.0, max(0.0, similarity))
     if max(len(a), len(b)) > MAX_CHARS:
         return _refused(similarity, "length", "too long to compare")
     if ambiguous := sorted({*meanings.ambiguous_in(a), *meanings.ambiguous_in(b)} if meanings else ()):
         return _refused(similarity, "abbreviations", f"{', '.join(ambiguous)} can mean more than one thing here")
     one, two = (meanings.expand(a), meanings.expand(b)) if meanings else (a, b)
-    pair = compare(read(one), read(two), known)
+    first, second = read(one), read(two)
+    if not (first.whole and second.whole):
+        return _refused(similarity, "length", "too long to compare")
+    pair = compare(first, second, known)
     objections = [(guard.name, guard.objection(pair)) for guard in GUARDS]
     verdicts = tuple(Verdict(name, objection is None, objection or "") for name, objection in objections)
     required = requirement(pair)
@@ -91,7 +93,7 @@ def requirement(pair: Comparison) -> float:
     size = len(pair.a.words) + len(pair.b.words)
     changed = len(pair.only_a) + len(pair.only_b)
     asking = pair.a.is_question or pair.b.is_question
-    if pair.is_prose and changed >= REWRITTEN:
+    if pair.is_rewritten:
         return LEAST_REQUIRED
     keywords = pair.a.is_keywords and pair.b.is_keywords
     needs = [0.94 if size < SHORT and not keywords else 0.86]

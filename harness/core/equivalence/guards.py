@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Protocol
 
 from msgspec import Struct
 
-from harness.core.equivalence.comparison import Comparison, opposites
-from harness.core.equivalence.lexicon import AUDIENCES, NEGATING_PREFIXES
-from harness.core.equivalence.reading import NUMBER, PREPOSITIONS, Quantity, Word
+from harness.core.equivalence import roles
+from harness.core.equivalence.comparison import Comparison
+from harness.core.equivalence.lexicon import AUDIENCES
+from harness.core.equivalence.polarity import MAX_COMPARED, opposite_functions, opposites_among
+from harness.core.equivalence.reading import NUMBER, Quantity, Reading, Word
 
 
 class Verdict(Struct, frozen=True):
@@ -57,8 +58,8 @@ class Dates:
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
         one, two = (_tenses(side.functions) for side in (pair.a, pair.b))
-        if {one, two} == {"past", "present"}:
-            return "one asks about the past, the other about the present"
+        if {one, two} in ({"past", "present"}, {"past", "future"}):
+            return f"one asks about the {one}, the other about the {two}"
         return _differ(pair.a.dates | pair.a.times, pair.b.dates | pair.b.times)
 
 
@@ -71,11 +72,15 @@ class Negation:
         """See `Guard.objection`."""
         if pair.a.negations != pair.b.negations:
             return "one is negated, the other is not"
-        for one in pair.only_a:
-            for two in pair.only_b:
-                if opposites(one, two) or _negates(one.plain, two.plain) or _negates(two.plain, one.plain):
-                    return f"{_two(one.plain, two.plain)} are opposites"
-        return _differ(*({f for f in side.functions if f in _POLAR} for side in (pair.a, pair.b)))
+        if len(pair.rest_a) * len(pair.rest_b) > MAX_COMPARED:
+            return "too much differs"
+        if found := opposites_among(pair.rest_a, pair.rest_b) or opposite_functions(*map(_small_words, _sides(pair))):
+            return f"{_two(*found)} are opposites"
+        if turned := roles.turned_opposites(pair):
+            return f"{_two(*turned)} have changed places"
+        if exchanged := roles.exchanged_negations(pair):
+            return f"{_two(*exchanged)}: the other one is negated"
+        return None
 
 
 class Names:
@@ -85,8 +90,14 @@ class Names:
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
+        if not (pair.a.words and pair.b.words) and pair.a.plain != pair.b.plain:
+            return "nothing in common but function words"
+        if pair.a.signs != pair.b.signs:
+            return f"the signs differ: {' '.join(pair.a.signs)} / {' '.join(pair.b.signs)}"
+        if pair.a.identifiers and pair.b.identifiers and pair.a.identifiers != pair.b.identifiers:
+            return _differ(pair.a.identifiers, pair.b.identifiers)
         alone = [word for word in (*pair.only_a, *pair.only_b) if word.form[0] != NUMBER]
-        if lonely := [word.plain for word in alone if word.name or len(word.plain) == 1]:
+        if lonely := [word.plain for word in alone if _is_identity(word)]:
             return f"no counterpart for {_listed(lonely)}"
         if not pair.is_prose and bool(pair.only_a) != bool(pair.only_b):
             return f"only one side speaks of {_listed(word.plain for word in pair.only_a or pair.only_b)}"
@@ -105,12 +116,17 @@ class Direction:
         """See `Guard.objection`."""
         for place_a, place_b in pair.pairs:
             one, two = pair.a.words[place_a], pair.b.words[place_b]
-            for roles in _OPPOSED:
-                if _sides(one, roles) and _sides(two, roles) and _sides(one, roles) != _sides(two, roles):
-                    return f"{one.plain!r} stands after {_two(one.preposition, two.preposition)}"
             if ("than" in one.before) != ("than" in two.before):
                 return f"only one side compares with {one.plain!r}"
-        return _changed_places(pair)
+        if opposed := roles.opposed_prepositions(pair):
+            return f"{opposed[0]!r} stands after {_two(*opposed[1:])}"
+        if exchanged := roles.exchanged_prepositions(pair):
+            return f"{_two(*exchanged)} have changed roles"
+        if roles.exchanged_across(pair):
+            return "words have changed places"
+        if turned := roles.changed_places(pair):
+            return f"{_two(*turned)} have changed places"
+        return None
 
 
 class Scope:
@@ -133,7 +149,7 @@ class Question:
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
         one, two = (side.asks or {"what"} for side in (pair.a, pair.b))
-        if pair.is_prose or one & two or any(one <= group and two <= group for group in _SAME_QUESTION):
+        if pair.is_rewritten or one & two or any(one <= group and two <= group for group in _SAME_QUESTION):
             return None
         return f"one asks {_two(_listed(one), _listed(two))}"
 
@@ -143,18 +159,17 @@ GUARDS: tuple[Guard, ...] = (Numbers(), Versions(), Dates(), Negation(), Names()
 MAX_CHANGED = 0.5
 """The share of content words without counterpart above which two queries have too little in common."""
 
-_POLAR = frozenset({"before", "after", "over", "under", "above", "below"})
 _PAST = frozenset({"was", "were", "did"})
+_FUTURE = frozenset({"will", "shall"})
 _PRESENT = frozenset({"is", "are", "do", "does", "am"})
-_TO = frozenset({"to", "into", "onto", "toward", "towards"})
-_OPPOSED = ((frozenset({"from"}), _TO), (frozenset({"before", "until"}), frozenset({"after", "since"})))
-_JOINING = frozenset({"and", "or", "vs", "versus", "between", "/", "&"})
 _SAME_QUESTION = (frozenset({"what", "who"}), frozenset({"what", "how many"}))
 
 
 def _tenses(functions: tuple[str, ...]) -> str:
     past, present = (not tense.isdisjoint(functions) for tense in (_PAST, _PRESENT))
-    return "both" if past and present else "past" if past else "present" if present else ""
+    if not (past or present):
+        return "" if _FUTURE.isdisjoint(functions) else "future"
+    return "both" if past and present else "past" if past else "present"
 
 
 def _is_version(quantity: Quantity) -> bool:
@@ -176,47 +191,23 @@ def _differ(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> str |
     return f"only one side has {_listed(a ^ b)}"
 
 
-def _negates(one: str, two: str) -> bool:
-    return len(two) > 2 and any(one == prefix + two for prefix in NEGATING_PREFIXES)
+def _is_identity(word: Word) -> bool:
+    """Say whether a word is a name, or of another language, which is not read: no other word stands for it."""
+    return word.name or len(word.plain) == 1 or not (word.plain.isascii() and word.plain.isalnum())
 
 
 def _audiences(words: Iterable[Word]) -> set[str]:
     return {word.form for word in words if word.preposition == "for" and word.plain in AUDIENCES}
 
 
-def _sides(word: Word, roles: tuple[frozenset[str], frozenset[str]]) -> int:
-    return (word.preposition in roles[0]) - (word.preposition in roles[1])
+def _sides(pair: Comparison) -> tuple[tuple[Reading, tuple[Word, ...]], tuple[Reading, tuple[Word, ...]]]:
+    return (pair.a, pair.rest_a), (pair.b, pair.rest_b)
 
 
-def _changed_places(pair: Comparison) -> str | None:
-    """Object when all words stand in the same places, but for two that have changed theirs across others.
-
-    Neighbours may ("apps for education", "education apps"), and so may what "and" or "or" joins.
-    """
-    moved = [(place_a, place_b) for place_a, place_b in pair.pairs if place_a != place_b]
-    if any(_JOINING & {*side.functions} for side in (pair.a, pair.b)):
-        return None
-    if pair.a.is_keywords and pair.b.is_keywords:
-        return None
-    if turned := _turned_names(pair):
-        return f"{_two(*turned)} have changed places"
-    if len(moved) != 2 or moved[0] != moved[1][::-1]:
-        return None
-    (first, second), words = moved[0], pair.a.words
-    later = max(first, second)
-    linked, apart = (not PREPOSITIONS.isdisjoint(side.words[later].before) for side in (pair.a, pair.b))
-    if abs(first - second) == 1 and linked != apart:  # a compound: "apps for education", "education apps"
-        return None
-    return f"{_two(words[first].plain, words[second].plain)} have changed places"
-
-
-def _turned_names(pair: Comparison) -> tuple[str, str] | None:
-    """Return two names, or numbers, that follow each other the other way round."""
-    named = [(place_b, pair.a.words[place_a]) for place_a, place_b in pair.pairs if pair.a.words[place_a].name]
-    for (place, one), (following, two) in pairwise(named):
-        if following < place and one.form != two.form:
-            return one.plain.lstrip(NUMBER), two.plain.lstrip(NUMBER)
-    return None
+def _small_words(side: tuple[Reading, tuple[Word, ...]]) -> set[str]:
+    """Return the function words of a side, and its words without counterpart."""
+    reading, rest = side
+    return {*reading.functions, *(word.plain for word in rest)}
 
 
 def _two(one: str, two: str) -> str:

@@ -24,16 +24,18 @@ CONTRACTIONS = MappingProxyType(
         "havent": "have not", "hasnt": "has not", "hadnt": "had not", "couldnt": "could not",
         "shouldnt": "should not", "wouldnt": "would not", "let's": "let us", "im": "i am", "ive": "i have",
         "whats": "what is", "hows": "how is", "wheres": "where is", "whos": "who is", "thats": "that is",
-        "gonna": "going to", "wanna": "want to", "gotta": "have to", "y'all": "you all",
+        "gonna": "going to", "wanna": "want to", "gotta": "have to", "y'all": "you all", "w/o": "without",
+        "waht": "what", "wich": "which", "teh": "the", "tommorow": "tomorrow", "tommorrow": "tomorrow",
+        "ii": "2", "iii": "3", "vii": "7", "viii": "8", "ix": "9",
     }
 )  # fmt: skip
 CONTRACTED = (("n't", " not"), ("'re", " are"), ("'ve", " have"), ("'ll", " will"), ("'m", " am"), ("'d", " would"))
 
 POLITE = (
-    r"(?:hi|hello|hey|dear)(?: (?:there|all|everyone|guys|doctor|doc|sir|madam))?",
-    r"(?:thanks?|thank you)(?: (?:you|very much|so much|a lot|in advance))*",
+    r"(?:^|(?<=\. ))(?:hi|hello|hey|dear|sorry|excuse me)(?: (?:there|all|everyone|guys|doctor|doc|sir|madam))?",
+    r"(?:thanks?|thx|thank you)(?: (?:you|very much|so much|a lot|in advance))*(?=[.!,]*(?:$| ?\. |,))",
     r"(?:can|could|would|will) (?:you|anyone|anybody|someone|somebody|any one|u)(?: please)?(?: kindly)? "
-    r"(?:tell|explain|show|advise|inform|help|let|apprise|describe|suggest|clarify|enlighten)"
+    r"(?:tell|explain|show|give|advise|inform|help|let|apprise|describe|suggest|clarify|enlighten)"
     r"(?: (?:me|us))?(?: (?:know|understand|out))?(?: (?:about|on|with))?",
     r"(?:please|pls|plz|kindly)(?: (?:tell|explain|show|advise|help|let)(?: (?:me|us))?(?: know)?(?: about)?)?",
     r"(?:tell|show|give|explain to) (?:me|us)(?: about)?",
@@ -53,8 +55,8 @@ EMPTY = frozenset(
     had having will would shall should can could may might must i me my mine myself you your yours yourself yourselves
     we us our ours one ones he him his she her hers they them their theirs it its and or so as at by for in on into onto
     to from with about there here then than if whether just really actually exactly basically simply very quite
-    rather also too please thanks hello hi hey ok okay s t u ur get got getting gets go going goes much many
-    someone somebody anyone anybody everyone everybody people person something anything thing things stuff etc e.g i.e
+    rather also too please ok okay s t u ur get got getting gets go going goes much many
+    someone somebody anyone anybody everyone everybody people person something anything thing things stuff etc eg ie
     but while during each because due though although until through along even still already almost up out off even
     own same such again ever kind kinds sort sorts type types
     which what who whom whose where when why how vs versus per via
@@ -144,7 +146,7 @@ IMPLIED = MappingProxyType(
         "python language": "python", "web site": "website", "web page": "website", "pdf file": "pdf",
         "source code": "code", "e mail": "email", "e commerce": "ecommerce", "real estate": "realestate",
         "home page": "homepage", "data base": "database", "file name": "filename", "user name": "username",
-        "pass word": "password", "log in": "login", "sign in": "login", "set up": "setup", "smart phone": "smartphone",
+        "pass word": "password", "log in": "login", "sign in": "login", "log out": "logout", "sign out": "logout", "set up": "setup", "smart phone": "smartphone",
         "united kingdom": "uk", "new york city": "nyc", "signs and symptoms": "symptoms",
         "latest news": "news", "breaking news": "news", "current news": "news", "latest updates": "updates",
         "latest update": "update", "live updates": "updates", "united states of america": "usa", "united states": "usa",
@@ -188,6 +190,9 @@ OPPOSITES = _pairs(
     import/exported ancient/modern optimist/pessimist optimistic/pessimistic majority/minority offense/defense
     success/failure succeed/fail better/worse good/bad good/evil happy/sad lossless/lossy read/write
     on/off bullish/bearish conscious/subconscious conscious/unconscious popular/unpopular overweight/underweight
+    maximize/minimize easiest/hardest possible/impossible cheap/expensive pros/cons pre/post wireless/wired inner/outer
+    login/logout immigration/emigration half/quarter half/third once/twice double/triple single/triple plus/minus
+    older/younger next/last next/past next/previous next/this last/this
     gain/reduce gain/cut hide/show hide/unhide rise/fall wake/sleep laugh/cry build/demolish wear/remove
     """
 )
@@ -226,7 +231,8 @@ RELATIVE_TIMES = _groups(
     """
     latest newest recent recently
     now current currently nowadays present presently
-    today todays tonight
+    today todays
+    tonight
     yesterday
     tomorrow
     upcoming forthcoming
@@ -240,8 +246,9 @@ UNITS = _groups(
     % percent percentage pct
     $ dollar dollars usd bucks
     € euro euros eur
-    £ pound pounds gbp lb lbs
+    £ pound pounds gbp
     ₹ rupee rupees inr rs
+    lb lbs
     kg kilogram kilograms kilo kilos kgs
     g gram grams
     mg milligram milligrams

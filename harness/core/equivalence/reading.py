@@ -3,54 +3,57 @@
 import re
 import unicodedata
 from functools import lru_cache
+from types import MappingProxyType
 
 from msgspec import Struct
-from text_to_num import alpha2digit
 
 from harness.core.equivalence.lexicon import (
     BRITISH,
-    CONTRACTED,
-    CONTRACTIONS,
     DIRECTED,
     EMPTY,
-    IMPLIED,
     IRREGULAR,
     MONTHS,
     MULTIPLIERS,
     NEGATIONS,
-    POLITE,
-    PRONOUN_BEFORE,
     RELATIVE_TIMES,
     SYNONYMS,
     UNITS,
     WEEKDAYS,
 )
+from harness.core.equivalence.spelling import (
+    MAX_WORDS,
+    TOKEN,
+    acronyms_in,
+    identifiers_in,
+    letters_joined,
+    names_in,
+    plain_text,
+    signs_in,
+)
 from harness.core.text import stem
 
 MAX_CHARS = 10_000
 """What stands behind these is not read: two queries are then the same only if they are identical."""
-MAX_WORDS = 400
 NUMBER = "#"
 """Begins the form of a number, which stands among the words only for their order's sake."""
 
 _OPERATOR = re.compile(r"\b(site|filetype|ext|inurl|intitle|intext|lang|language|before|after):\s?(\S+)", re.IGNORECASE)
+_EXCLUDED = re.compile(r"(?<!\S)-([^\W\d]\S*)")
 _QUOTED = re.compile('["“”«„]([^"“”»„]{2,200})["“”»]')
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_COUNTRY = re.compile(r"\bU\.?S\.?A?\b\.?(?=\W|$)|\bu\.s\.?(?:a\b\.?)?(?=\W|$)")
-_SENTENCE_END = re.compile(r"[.?!;]+(?=\s)")
-_TOKEN = re.compile(r"\d+(?:\.\d+)+|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:\+\+|#)?|[%$€£₹°≤≥<>=+&*^/@-]|(?<= )\.(?= )")
-_POLITE = re.compile(r"(?<!\w)(?:" + "|".join(POLITE) + r")(?!\w)")
-_IMPLIED = re.compile(r"\b(?:" + "|".join(sorted(IMPLIED, key=len, reverse=True)) + r")(?=s?\b)")
-_SPACES = re.compile(r"\s+")
-_ASCII_ONLY = re.compile(r"[^\x20-\x7e]+")
 _RELATIVE = frozenset({"last", "next", "this", "past", "previous"})
 _AMBIGUOUS = frozenset("mar dec jan sun sat wed mon".split())
 """Short forms of months and weekdays that are words, or names, of their own."""
 _PERIODS = frozenset("year month week weekend night decade century summer winter spring autumn season quarter".split())
+_DAYS = MappingProxyType({day: RELATIVE_TIMES[day] for day in ("today", "tonight", "tomorrow", "yesterday")})
+"""Times that have a place among the words: one day may be compared with another."""
+_SCALES = MappingProxyType({"c": "celsius", "celsius": "celsius", "f": "fahrenheit", "fahrenheit": "fahrenheit"})
+_MONTH_NAMES = frozenset(MONTHS.values())
 _ORDINAL = frozenset({"st", "nd", "rd", "th"})
 _QUESTIONS = (
     ("how many", r"how (?:many|much)\b|number of\b|amount of\b"),
-    ("how long", r"how (?:long|old|far|often|big|tall|fast|soon|deep|large)\b"),
+    *((f"how {measure}", rf"how {measure}\b") for measure in "long old far often fast soon deep".split()),
+    ("how big", r"how (?:big|large)\b"),
+    ("how tall", r"how (?:tall|high)\b"),
     ("how", r"(?:what|which) (?:is|are|would be|will be)? ?(?:the |some |a )?(?:best |easiest |fastest |good |proper )?"
             r"(?:ways?|methods?|steps|process|procedure) (?:to|of|for|by)\b"
             r"|what (?:should|can|must|could|do|to)\b(?: (?:i|we|you|one))?(?: (?:have|need))?(?: to)? do\b"
@@ -88,7 +91,9 @@ class Quantity(Struct, frozen=True, gc=False):
 
 
 class Reading(Struct, frozen=True):
-    """A query as equivalence reads it. Every part is comparable between two queries."""
+    """A query as equivalence reads it. Every part is comparable between two queries; `whole` says whether it was read
+    to its end.
+    """
 
     plain: str
     words: tuple[Word, ...]
@@ -100,6 +105,9 @@ class Reading(Struct, frozen=True):
     is_question: bool
     scope: frozenset[str]
     functions: tuple[str, ...]
+    signs: tuple[str, ...]
+    identifiers: frozenset[str]
+    whole: bool
 
     @property
     def is_keywords(self) -> bool:
@@ -124,15 +132,15 @@ PREPOSITIONS = frozenset(
 @lru_cache(maxsize=4_096)
 def read(text: str) -> Reading:
     """Read `text`; anything is read, from nothing to binary noise, and the same text always in the same way."""
-    text = unicodedata.normalize("NFKC", text[:MAX_CHARS])
-    scope = {f"{name.lower()}:{value.casefold()}" for name, value in _OPERATOR.findall(text)}
-    text = _OPERATOR.sub(" ", text)
-    scope |= {f'"{" ".join(_forms(phrase))}"' for phrase in _QUOTED.findall(text)}
-    names = _names(text)
-    plain = _plain(text)
-    tokens = _TOKEN.findall(plain)[:MAX_WORDS]
-    quantities, dates, rest = _values(tokens)
-    words, functions = _content(rest, names)
+    text = letters_joined(unicodedata.normalize("NFKC", text[:MAX_CHARS]))
+    whole = len(text) <= MAX_CHARS
+    text = text[:MAX_CHARS]
+    scope, text = _scope(text)
+    plain = plain_text(text)
+    tokens = TOKEN.findall(plain)
+    whole = whole and max(len(tokens), len(text.split())) <= MAX_WORDS
+    quantities, dates, rest = _values(tokens[:MAX_WORDS])
+    words, functions = _content(rest, names_in(text), acronyms_in(text))
     return Reading(
         plain,
         tuple(words),
@@ -142,9 +150,21 @@ def read(text: str) -> Reading:
         sum(token in NEGATIONS for token in _without_idioms(rest)),
         _asks(plain),
         "?" in text or any(pattern.match(plain) for _, pattern in _ASKING),
-        frozenset(scope),
+        scope,
         functions,
+        signs_in(text),
+        identifiers_in(text),
+        whole,
     )
+
+
+def _scope(text: str) -> tuple[frozenset[str], str]:
+    """Take search operators out of the text, and tell them with the quoted phrases and the excluded words."""
+    scope = {f"{name.casefold()}:{value.casefold()}" for name, value in _OPERATOR.findall(text)}
+    scope |= {f"-{word.casefold()}" for word in _EXCLUDED.findall(text)}
+    text = _OPERATOR.sub(" ", text)
+    scope |= {f'"{" ".join(phrase.casefold().split())}"' for phrase in _QUOTED.findall(text)}
+    return frozenset(scope), text
 
 
 def _asks(plain: str) -> frozenset[str]:
@@ -159,49 +179,6 @@ def _asks(plain: str) -> frozenset[str]:
         if found:
             kinds.add(_ASKING[min(found)[1]][0])
     return frozenset(kinds)
-
-
-def _plain(text: str) -> str:
-    """Return small letters, contractions and number words written out, courtesies dropped."""
-    text = _COUNTRY.sub("usa", _THOUSANDS.sub("", text.replace("’", "'")))
-    text = _SENTENCE_END.sub(" . ", text.lower())
-    words = []
-    for word in _SPACES.split(text)[: 2 * MAX_WORDS]:
-        bare = word.strip('.,;:!?()[]{}"“”')
-        written = CONTRACTIONS.get(bare)
-        if written is None and "'" in bare:
-            written = bare
-            for ending, full in CONTRACTED:
-                if bare.endswith(ending):
-                    written = bare.removesuffix(ending) + full
-                    break
-            written = written.removesuffix("'s")
-        words.append(word if written is None else word.replace(bare, written))
-    joined = " ".join(words)
-    if not _ASCII_ONLY.search(joined):  # its parser reads English only, and raises on broken Unicode
-        joined = alpha2digit(joined, "en", 1.5)  # "one" is a pronoun more often than a number
-    joined = _POLITE.sub(" ", joined)
-    tokens = [found for found in _TOKEN.findall(joined) if found != "-"]
-    before = ["", *tokens]
-    tokens = ["usa" if t == "us" and before[i] not in PRONOUN_BEFORE else t for i, t in enumerate(tokens)]
-    plain = " ".join(tokens).strip(". ")
-    return _IMPLIED.sub(lambda phrase: IMPLIED[phrase[0]], plain)
-
-
-def _names(text: str) -> frozenset[str]:
-    """Return, in small letters, the words written with a capital that no sentence's beginning explains."""
-    found: set[str] = set()
-    first = True
-    written = text.split()
-    shouting = sum(word.isupper() for word in written) > len(written) / 2
-    title = sum(word[:1].isupper() for word in written) > 0.7 * len(written)
-    for word in written:
-        bare = word.strip(".,;:!?()[]{}\"'“”’")
-        inner = any(letter.isupper() for letter in bare[1:])
-        if not shouting and (inner or (bare[:1].isupper() and not first and not title)):
-            found.update(part for part in _TOKEN.findall(bare.lower().removesuffix("'s")) if part.isalpha())
-        first = word.endswith((".", "?", "!", ":"))
-    return frozenset(found)
 
 
 def _values(tokens: list[str]) -> tuple[list[Quantity], set[str], list[str]]:
@@ -220,6 +197,7 @@ def _values(tokens: list[str]) -> tuple[list[Quantity], set[str], list[str]]:
             dates.add(f"{token} {following}")
         elif date := _calendar_word(token, following, rest[-1] if rest else ""):
             dates.add(date)
+            rest.append(f"{NUMBER}{date}")
         else:
             rest.append(token)
         position += 1
@@ -232,8 +210,12 @@ def _take_number(tokens: list[str], position: int, quantities: list[Quantity], d
     following = tokens[position] if position < len(tokens) else ""
     before = rest[-1] if rest else ""
     if following in UNITS:
-        quantities.append(Quantity(value, UNITS[following]))
         position += 1
+        unit = UNITS[following]
+        if unit == "degree" and position < len(tokens) and tokens[position] in _SCALES:
+            unit = _SCALES[tokens[position]]
+            position += 1
+        quantities.append(Quantity(value, unit))
     elif before in UNITS and not before.isalpha():  # a currency's sign
         rest.pop()
         quantities.append(Quantity(value, UNITS[before]))
@@ -242,7 +224,8 @@ def _take_number(tokens: list[str], position: int, quantities: list[Quantity], d
         if value == "1":
             rest.append("first")
             return position
-        quantities.append(Quantity(value, "th"))
+        dated = before[1:] in _MONTH_NAMES or bool({*tokens[position : position + 2]} & MONTHS.keys())
+        quantities.append(Quantity(value, "" if dated else "th"))
     elif len(value) == 4 and value.isdigit() and 1000 <= int(value) <= 2199:
         dates.add(value)
         position += following == "s"
@@ -257,7 +240,7 @@ def _calendar_word(word: str, following: str, before: str) -> str | None:
     if word in {"may", "march"}:
         dated = following[:1].isdigit() or before[:1] == NUMBER or before in {"in", "of", "last", "next"}
         return word if dated else None
-    if word in _AMBIGUOUS:
+    if word in _AMBIGUOUS and not (following[:1].isdigit() or before in {"in", "on", "since", "until", "last", "next"}):
         return None
     return MONTHS.get(word) or WEEKDAYS.get(word)
 
@@ -276,7 +259,7 @@ def _number(tokens: list[str], position: int) -> tuple[str, int]:
     return (str(shifted // scale) if shifted and shifted % scale == 0 else f"{value} {following}"), position + 1
 
 
-def _content(tokens: list[str], names: frozenset[str]) -> tuple[list[Word], tuple[str, ...]]:
+def _content(tokens: list[str], names: frozenset[str], acronyms: frozenset[str]) -> tuple[list[Word], tuple[str, ...]]:
     """Tell the content words, each with the preposition that governs it, from the function words."""
     words: list[Word] = []
     functions: list[str] = []
@@ -288,6 +271,13 @@ def _content(tokens: list[str], names: frozenset[str]) -> tuple[list[Word], tupl
         if token[0] == NUMBER:
             words.append(Word(token, token, True, tuple(before), preposition))
             before.clear()
+        elif token in _DAYS:
+            functions.append(token)
+            words.append(Word(token, f"{NUMBER}{_DAYS[token]}", True, tuple(before), preposition))
+            before.clear()
+        elif token in acronyms:
+            words.append(Word(token, token, True, tuple(before), preposition))
+            before.clear()
         elif token in EMPTY or token in NEGATIONS or token in RELATIVE_TIMES or not token[0].isalnum():
             functions.append(token)
             before.append(token)
@@ -295,10 +285,6 @@ def _content(tokens: list[str], names: frozenset[str]) -> tuple[list[Word], tupl
             words.append(Word(token, form(token), token in names, tuple(before), preposition))
             before.clear()
     return words, tuple(functions)
-
-
-def _forms(text: str) -> list[str]:
-    return [form(token) for token in _TOKEN.findall(_plain(text)) if token not in EMPTY]
 
 
 @lru_cache(maxsize=16_384)

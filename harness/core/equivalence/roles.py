@@ -1,0 +1,133 @@
+"""Roles: which changes of the words' order, and of the prepositions before them, turn a question round."""
+
+from itertools import combinations, pairwise
+
+from harness.core.equivalence.comparison import MAX_ORDERED, Comparison
+from harness.core.equivalence.polarity import opposite
+from harness.core.equivalence.reading import NUMBER, PREPOSITIONS, Reading, Word
+
+ACROSS = 3
+"""So many counterparts in exactly reversed order are no compound, but an exchange across the word between them."""
+
+_TO = frozenset({"to", "into", "onto", "toward", "towards"})
+_OPPOSED = ((frozenset({"from"}), _TO), (frozenset({"before", "until"}), frozenset({"after", "since"})))
+_JOINING = frozenset({"and", "or", "vs", "versus", "between", "/", "&"})
+_EQUAL_ROLES = frozenset({"vs", "versus", "between"})
+_NEGATING = frozenset({"no", "non", "without"})
+
+
+def opposed_prepositions(pair: Comparison) -> tuple[str, str, str] | None:
+    """Return a word that stands after `from` on one side and after `to` on the other, with the two prepositions."""
+    for one, two in _counterparts(pair):
+        for roles in _OPPOSED:
+            if _side(one, roles) * _side(two, roles) < 0:
+                return one.plain, one.preposition, two.preposition
+    return None
+
+
+def exchanged_prepositions(pair: Comparison) -> tuple[str, str] | None:
+    """Return two words of which each has the preposition that the other has on the other side."""
+    roles: dict[tuple[str, str], str] = {}
+    for one, two in _counterparts(pair):
+        here, there = one.preposition, two.preposition
+        if here == there or not _EQUAL_ROLES.isdisjoint((here, there)):
+            continue
+        if other := roles.get((there, here)):
+            return one.plain, other
+        roles[here, there] = one.plain
+    return None
+
+
+def exchanged_negations(pair: Comparison) -> tuple[str, str] | None:
+    """Return two words, both on both sides, of which one side negates the one and the other side the other."""
+    here, there = (
+        {word.form for word in side.words if not _NEGATING.isdisjoint(word.before)} for side in (pair.a, pair.b)
+    )
+    both = {one.form for one, _ in _counterparts(pair)}
+    only_here, only_there = sorted((here - there) & both), sorted((there - here) & both)
+    return (only_here[0], only_there[0]) if only_here and only_there else None
+
+
+def turned_opposites(pair: Comparison) -> tuple[str, str] | None:
+    """Return two opposites, or two numbers, that follow each other the other way round."""
+    for (first, second), (later, earlier) in combinations(pair.pairs[:MAX_ORDERED], 2):
+        one, two = pair.a.words[first], pair.a.words[later]
+        if earlier > second or one.form == two.form:
+            continue
+        if opposite(one, two) or (_are_numbers(one, two) and not _may_turn(pair, (first, later), (second, earlier))):
+            return one.plain.lstrip(NUMBER), two.plain.lstrip(NUMBER)
+    return None
+
+
+def exchanged_across(pair: Comparison) -> bool:
+    """Say whether two words have changed to the other side of a third. Prose told anew, and long keywords, may."""
+    keywords = pair.a.is_keywords and pair.b.is_keywords
+    if pair.is_rewritten or (keywords and len(pair.pairs) > ACROSS):
+        return False
+    reversed_until: list[tuple[int, int]] = []  # a place in b, and how many counterparts to there are in reverse
+    for _, place in pair.pairs[:MAX_ORDERED]:
+        longest = max((length for other, length in reversed_until if other > place), default=0)
+        reversed_until.append((place, 1 + longest))
+    return any(length >= ACROSS for _, length in reversed_until)
+
+
+def changed_places(pair: Comparison) -> tuple[str, str] | None:
+    """Return two words that have changed their places across others, where all others stand in the same.
+
+    Neighbours may ("apps for education", "education apps"), and so may what "and" or "or" joins, and keywords.
+    """
+    if any(not _JOINING.isdisjoint(side.functions) for side in (pair.a, pair.b)):
+        return None
+    if pair.a.is_keywords and pair.b.is_keywords:
+        return None
+    if turned := _turned_names(pair):
+        return turned
+    moved = [(place_a, place_b) for place_a, place_b in pair.pairs if place_a != place_b]
+    if len(moved) != 2 or moved[0] != moved[1][::-1]:
+        return None
+    first, second = moved[0]
+    later = max(first, second)
+    linked, apart = (not PREPOSITIONS.isdisjoint(side.words[later].before) for side in (pair.a, pair.b))
+    if abs(first - second) == 1 and linked != apart:  # a compound: "apps for education", "education apps"
+        return None
+    return pair.a.words[first].plain, pair.a.words[second].plain
+
+
+def _counterparts(pair: Comparison) -> list[tuple[Word, Word]]:
+    return [(pair.a.words[place_a], pair.b.words[place_b]) for place_a, place_b in pair.pairs]
+
+
+def _side(word: Word, roles: tuple[frozenset[str], frozenset[str]]) -> int:
+    return (word.preposition in roles[0]) - (word.preposition in roles[1])
+
+
+def _are_numbers(one: Word, two: Word) -> bool:
+    return one.form[0] == two.form[0] == NUMBER
+
+
+def _may_turn(pair: Comparison, here: tuple[int, int], there: tuple[int, int]) -> bool:
+    """A date's parts may ("20 june", "june 20"), and so may keywords, each of which keeps its number."""
+    one, two = (pair.a.words[place] for place in here)
+    if _may_be_date(one, two) and abs(here[0] - here[1]) == abs(there[0] - there[1]) == 1:
+        return True
+    keywords = pair.a.is_keywords and pair.b.is_keywords
+    return keywords and all(
+        _form_before(pair.a, a) == _form_before(pair.b, b) for a, b in zip(here, there, strict=True)
+    )
+
+
+def _may_be_date(one: Word, two: Word) -> bool:
+    return _are_numbers(one, two) and one.form[1:].isalpha() != two.form[1:].isalpha()
+
+
+def _form_before(side: Reading, place: int) -> str:
+    return side.words[place - 1].form if place else ""
+
+
+def _turned_names(pair: Comparison) -> tuple[str, str] | None:
+    """Return two names, or numbers, that follow each other the other way round."""
+    named = [(place_b, pair.a.words[place_a]) for place_a, place_b in pair.pairs if pair.a.words[place_a].name]
+    for (place, one), (following, two) in pairwise(named):
+        if following < place and one.form != two.form and not (place - following == 1 and _may_be_date(one, two)):
+            return one.plain.lstrip(NUMBER), two.plain.lstrip(NUMBER)
+    return None

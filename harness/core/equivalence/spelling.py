@@ -1,0 +1,105 @@
+"""Spelling: a text in small letters, contractions, numbers and short forms written in one way; and its names and signs."""
+
+import re
+
+from text_to_num import alpha2digit
+
+from harness.core.equivalence.lexicon import (
+    CONTRACTED,
+    CONTRACTIONS,
+    EMPTY,
+    IMPLIED,
+    POLITE,
+    PRONOUN_BEFORE,
+)
+
+MAX_WORDS = 150
+"""What stands behind these is not read: two queries are then the same only if they are identical."""
+
+TOKEN = re.compile(r"\d+(?:\.\d+)+|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:\+\+|#)?|[%$€£₹°≤≥<>=+&*^/@-]|(?<= )\.(?= )")
+
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_COUNTRY = re.compile(r"\bU\.?S\.?A?\b\.?(?=\W|$)|\bu\.s\.?(?:a\b\.?)?(?=\W|$)")
+_INITIALS = re.compile(r"\b[^\W\d_]\.(?:[^\W\d_]\.)+(?!\w)")
+_VERSION = re.compile(r"\b(?:v|version )(?=\d+\.\d)")
+_SENTENCE_END = re.compile(r"(?<![.?!;])[.?!;]+(?=\s)")
+_POLITE = re.compile(r"(?<!\w)(?:" + "|".join(POLITE) + r")(?!\w)")
+_IMPLIED = re.compile(r"\b(?:" + "|".join(sorted(IMPLIED, key=len, reverse=True)) + r")(?=s?\b)")
+_SPACES = re.compile(r"\s+")
+_NOT_ASCII = re.compile(r"[^\x20-\x7e]+")
+_PUNCTUATION = r"\u2010-\u2027\u2030-\u203a\u200b-\u200f\ufe0e\ufe0f\ufeff°£€₹«»¡¿©®§¶·´¨¸"
+_SIGNS = re.compile(
+    r"(?<!\S)[-+](?=\d)"  # of a number
+    r"|(?<=[\dx] )[-+*/](?= ?\d)"  # of a sum
+    r"|(?<!\S)\.(?=[^\W\d])"  # .net
+    r"|[=<>|^~≤≥][=<>|&]*|&&+|[-!][=>]+|(?<!\w)\+\++"  # of a programming language
+    rf"|[^\w\s\x00-\x7f{_PUNCTUATION}]"  # of any kind: symbols, emojis
+)
+_IDENTIFIER = re.compile(r"(?<![\w./])[^\W\d_]{2,}(?:[._@][^\W\d_]{2,})+(?![\w./])")
+
+
+def letters_joined(text: str) -> str:
+    """Write countries and initials without points ("U.S.", "p.m.", "J.R.R.")."""
+    return _INITIALS.sub(lambda initials: initials[0].replace(".", ""), _COUNTRY.sub("usa", text))
+
+
+def plain_text(text: str) -> str:
+    """Return small letters, contractions and number words written out, courtesies dropped."""
+    text = _THOUSANDS.sub("", text.replace("’", "'")).casefold()
+    text = _SENTENCE_END.sub(" . ", _VERSION.sub("", text))
+    words = []
+    for word in _SPACES.split(text)[: 2 * MAX_WORDS]:
+        bare = word.strip('.,;:!?()[]{}"“”')
+        written = CONTRACTIONS.get(bare)
+        if written is None and "'" in bare:
+            written = bare
+            for ending, full in CONTRACTED:
+                if bare.endswith(ending):
+                    written = bare.removesuffix(ending) + full
+                    break
+            written = written.removesuffix("'s")
+        words.append(word if written is None else word.replace(bare, written))
+    joined = " ".join(words)
+    if not _NOT_ASCII.search(joined):  # its parser reads English only, and raises on broken Unicode
+        joined = alpha2digit(joined, "en", 1.5)  # "one" is a pronoun more often than a number
+    joined = _POLITE.sub(" ", joined)
+    tokens = [found for found in TOKEN.findall(joined) if found != "-"]
+    before = ["", *tokens]
+    tokens = ["usa" if t == "us" and before[i] not in PRONOUN_BEFORE else t for i, t in enumerate(tokens)]
+    plain = " ".join(tokens).strip(". ")
+    return _IMPLIED.sub(lambda phrase: IMPLIED[phrase[0]], plain)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return, in small letters, the words written with a capital that no sentence's beginning explains."""
+    found: set[str] = set()
+    first = True
+    written = text.split()
+    shouting = sum(word.isupper() for word in written) > len(written) / 2
+    title = sum(word[:1].isupper() for word in written) > 0.7 * len(written)
+    for word in written:
+        bare = word.strip(".,;:!?()[]{}\"'“”’")
+        inner = any(letter.isupper() for letter in bare[1:])
+        if not shouting and (inner or (bare[:1].isupper() and not first and not title)):
+            found.update(part for part in TOKEN.findall(bare.casefold().removesuffix("'s")) if part.isalpha())
+        first = word.endswith((".", "?", "!", ":"))
+    return frozenset(found)
+
+
+def acronyms_in(text: str) -> frozenset[str]:
+    """Return, in small letters, the function words that were written as names (IT, WHO, AND) in a text that is not
+    written in capitals as a whole.
+    """
+    written = [word.strip(".,;:!?()[]{}\"'“”’") for word in text.split()]
+    found = {word.casefold() for word in written if len(word) > 1 and word.isupper()}
+    return frozenset(found & EMPTY) if 2 * sum(map(str.isupper, written)) <= len(written) else frozenset()
+
+
+def signs_in(text: str) -> tuple[str, ...]:
+    """Return the signs that may be what a text is about, or that change a number, sorted."""
+    return tuple(sorted(_SIGNS.findall(text)))
+
+
+def identifiers_in(text: str) -> frozenset[str]:
+    """Return, in small letters, what is written in one from words: `example.com`, `foo_bar`, `me@home`."""
+    return frozenset(map(str.casefold, _IDENTIFIER.findall(text)))
