@@ -14,7 +14,8 @@ help:
 	@echo "make test      the tests that need no torch"
 	@echo "make test-all  every test (installs torch and sentence-transformers)"
 	@echo "make check     ruff, mypy --strict, import-linter"
-	@echo "make bench     speed beside sqlite3, diskcache and requests-cache; start-up times"
+	@echo "make bench     speed and quality beside other caches, start-up times (PAIRS=DIR, LOG=FILE: data of your own;"
+	@echo "               VECTORS=FILE keeps its embeddings, which take 15 minutes)"
 	@echo "make bench-scale  the exact hit from 1,000 to 1,000,000 rows (6 GB; DATA=... names a folder for them)"
 	@echo "make clean     remove .venv, .demo and what tools have left"
 
@@ -66,6 +67,9 @@ check: $(VENV)/check
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.cache $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.semantic $(if $(DATA),--data $(DATA)) $(if $(VECTORS),--cache $(VECTORS))
+	@$(if $(PAIRS),$(BIN)/python -m benchmarks.equivalence --pairs $(PAIRS) $(if $(VECTORS),--cache $(VECTORS)),echo "no labelled pairs given (PAIRS=DIR): equivalence is not measured")
+	@$(if $(LOG),$(BIN)/python -m benchmarks.replay --log $(LOG) $(if $(VECTORS),--cache $(VECTORS)) --sample replay-sample.md,echo "no query log given (LOG=FILE): no replay")
 
 bench-scale: $(VENV)/bench
 	$(BIN)/python -m benchmarks.cache --scale $(if $(DATA),--data $(DATA))

@@ -1,7 +1,7 @@
 """What the semantic benchmark stores and asks: rewordings of stored questions, among many unrelated rows.
 
-The first rows are real questions with MiniLM's own vectors; each has a rewording that is asked. The others fill the
-table up: their texts come from a few thousand real queries, and their vectors are those queries' vectors, turned by a
+Some rows are real questions with MiniLM's own vectors; each has a rewording that is asked. The others fill the table
+up: their texts come from a few thousand real queries, and their vectors are those queries' vectors, turned by a
 random angle. Embedding 100,000 texts would take ten minutes and measure nothing here.
 """
 
@@ -56,15 +56,26 @@ _TAILS = (
 
 @dataclass(frozen=True)
 class Rows:
-    """Texts and unit vectors (float32, one row each). `asks` reword the first rows, one each, in order."""
+    """Texts and unit vectors (float32, one row each). `asks` are rewordings, `answers` the rows that they reword."""
 
     texts: Sequence[str]
     vectors: Vectors
     asks: Sequence[str]
+    answers: Sequence[int]
+
+    def part(self, size: int) -> "Rows":
+        """Return `size` rows with all that are asked for, in an order that does not betray which these are.
+
+        It matters: rows that were stored together, before many others of another kind, are what an approximate index
+        loses first.
+        """
+        order = np.random.default_rng(SEED).permutation(size)
+        places = np.argsort(order)
+        return Rows([self.texts[n] for n in order], self.vectors[order], self.asks, places[self.answers].tolist())
 
 
 def make_rows(number: int, embedder: RememberedEmbedder, queries: Path | None) -> Rows:
-    """Make `number` rows. `queries` (gzipped JSON lines with `query`) gives the texts of the filling ones.
+    """Make `number` rows, those that are asked for first; `queries` (.jsonl.gz with `query`) gives the others' texts.
 
     Only rewordings that this project's rule accepts are asked, so that a look-up is a hit.
     """
@@ -81,7 +92,8 @@ def make_rows(number: int, embedder: RememberedEmbedder, queries: Path | None) -
     texts = [stored[n][0] for n in kept]
     filling = _filling_texts(seeds, number - len(texts), {normalise(text) for text in texts})
     turned = _turned(embedder.embed(seeds), number - len(texts))
-    return Rows(texts + filling, np.concatenate([ours[kept], turned]), [stored[n][1] for n in kept])
+    asks = [stored[n][1] for n in kept]
+    return Rows(texts + filling, np.concatenate([ours[kept], turned]), asks, range(len(asks)))
 
 
 def _real(queries: Path) -> list[str]:

@@ -8,7 +8,7 @@ found. Chroma is a persistent collection with cosine distance, asked for the nea
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Never
@@ -90,20 +90,24 @@ class Ours(Contender):
             self._store.put(SEARCHES, "default", entry)
 
     def ask(self, query: str) -> Answer[Results]:
-        """Look `query` up; nothing is searched or stored if it is not there."""
+        """Look `query` up; nothing is stored if it is not there.
+
+        Raises:
+            Missed: it is not there.
+        """
         return self._cache.search(query, _missed)
 
-    def hit(self, query: str) -> Results:
-        """Go through `Cache.search`, which never gets to search."""
-        return self.ask(query).value
-
-    def miss(self, query: str) -> None:
+    def hit(self, query: str) -> Results | None:
         """Go through `Cache.search`; what it calls on a miss raises."""
         try:
-            self.ask(query)
+            return self.ask(query).value
         except Missed:
-            return
-        raise AssertionError(f"a miss was expected for {query!r}")
+            return None
+
+    def miss(self, query: str) -> None:
+        """Go the same way, and make sure that it is a miss."""
+        if self.hit(query) is not None:
+            raise AssertionError(f"a miss was expected for {query!r}")
 
     def put(self, query: str, answer: Results) -> bool:
         """Go through `Cache.put_search`."""
@@ -246,6 +250,7 @@ def _parts(rows: "Rows", size: int) -> Iterator[range]:
         yield range(start, min(start + size, len(rows.texts)))
 
 
-def share_right(contender: Contender, asks: Sequence[str]) -> float:
-    """Return the share of `asks` (0..1) for which the row that each rewords comes back."""
-    return sum(contender.hit(ask) == results(number) for number, ask in enumerate(asks)) / len(asks)
+def share_right(contender: Contender, rows: "Rows") -> float:
+    """Return the share (0..1) of what is asked for which the row that it rewords comes back."""
+    right = sum(contender.hit(ask) == results(row) for ask, row in zip(rows.asks, rows.answers, strict=True))
+    return right / len(rows.asks)

@@ -31,5 +31,5 @@ def near_enough(similarity: float) -> bool:
 
 def open_cache(store: Store, embedder: Embedder | None, clock: Callable[[], float] = time.time) -> Cache:
     """Return a cache on `store`; without an embedder, one of exact hits alone."""
-    semantics = None if embedder is None else Semantics(store, embedder, rule=SHIPPED, words=vocabulary)
+    semantics = None if embedder is None else Semantics(store, embedder, rule=lambda: SHIPPED, words=vocabulary)
     return Cache(store, semantics=semantics, clock=clock)

@@ -59,6 +59,7 @@ class Road:
         self._said: set[str] = set()
         self._embedded: set[str] = set()
         self._tally = Tally()
+        self._happened = self._tally.happened
         self._once: Once[bytes] = Once(store, policy.turn_wait)
         self._uses: list[Use] | None = None
 
@@ -106,10 +107,10 @@ class Road:
         return Hit(value, "semantic", entry.text, found.decision.similarity, max(0.0, now - entry.created_at))
 
     def _note(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
-        self._tally.note(how)
+        self._happened.append(how)
         if self._uses is not None:
             self._uses.append(Use(table, asked, served, how, sha256(payload).hexdigest()))
-        if len(self._tally) >= TALLY_EVERY:
+        if len(self._happened) >= TALLY_EVERY:
             self.flush()
 
     def _embed_some(self, table: str) -> None:

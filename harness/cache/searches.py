@@ -83,23 +83,23 @@ class Searches(Road):
                 one waits for, its `SearchError`.
         """
         checked_ttl(ttl)
-        question = Question(
-            query, search_key(query, engine, options), checked_max_results(max_results), engine, _canonical(options)
-        )
+        wanted = checked_max_results(max_results)
+        key = search_key(query, engine, options)
         outcome: Hit[Results] | Stale[Results] | Miss = Miss("not looked up")
         if self.policy.read:
-            outcome = self._look_up(question)
+            outcome = self._look_up(key, query, wanted)
             if type(outcome) is Hit:  # isinstance takes three times as long
                 return Answer(outcome.value, outcome, "exact")
-            if other := self._known_empty(question) or self._by_meaning(question, before):
-                return Answer(other.value, other, other.found)
+        question = Question(query, key, wanted, engine, _canonical(options))
+        if self.policy.read and (other := self._known_empty(question) or self._by_meaning(question, before)):
+            return Answer(other.value, other, other.found)
         if self.policy.offline:
             late = self._late(question, outcome, None)
             return Answer(late.value, late, "stale")
         try:
             return self._live(question, compute, ttl, outcome)
         except SearchError as error:
-            self._tally.note("failed")
+            self._happened.append("failed")
             if self._uses is not None:
                 self._uses.append(Use(SEARCHES, question.key, "", "failed", error=f"{error.code}: {error}"))
             late = self._late(question, outcome, error)
@@ -121,18 +121,18 @@ class Searches(Road):
         """
         wanted = 0 if max_results is None else checked_max_results(max_results)
         question = Question(query, search_key(query, engine, options), wanted, engine, _canonical(options))
-        outcome = self._look_up(question)
+        outcome = self._look_up(question.key, query, wanted)
         return outcome if type(outcome) is Hit else self._by_meaning(question, None) or outcome
 
-    def _look_up(self, question: Question) -> Hit[Results] | Stale[Results] | Miss:
-        """Look a search up by its key. `max_results` 0 takes whatever is there."""
-        entry = self._store.get(SEARCHES, self._tenant, question.key)
+    def _look_up(self, key: str, query: str, wanted: int) -> Hit[Results] | Stale[Results] | Miss:
+        """Look a search up by its key, that is to bring `wanted` results; 0 takes whatever is there."""
+        entry = self._store.get(SEARCHES, self._tenant, key)
         if entry is None:
-            return self._missed(question.query, "unknown")
-        results = self._results(entry, question.max_results)
+            return self._missed(query, "unknown")
+        results = self._results(entry, wanted)
         if isinstance(results, Miss):
-            return self._missed(question.query, results.reason)
-        return self._found(SEARCHES, entry, question.key, question.query, results)
+            return self._missed(query, results.reason)
+        return self._found(SEARCHES, entry, key, query, results)
 
     def _results(self, entry: Entry, wanted: int) -> Results | Miss:
         if entry.own[0] < wanted:  # own: max_results, engine, options

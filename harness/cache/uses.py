@@ -26,26 +26,23 @@ class Use(Struct, frozen=True):
 
 
 class Tally:
-    """Counts what happens, cheaply on the path of every hit, to be stored from time to time."""
+    """What happened and is not yet stored, in `happened`; appending there is atomic, and takes 30 ns of every hit."""
 
     def __init__(self) -> None:
-        self.begin_anew()
+        self.happened: list[str] = []
+        self._lock = threading.Lock()
         begins_anew(self)
 
     def begin_anew(self) -> None:
         """See `Forked`: what the parent has counted, the parent stores."""
-        self._happened: list[str] = []
+        self.happened.clear()
         self._lock = threading.Lock()
-        self.note = self._happened.append  # atomic, and 30 ns
-
-    def __len__(self) -> int:
-        return len(self._happened)
 
     def take(self) -> dict[str, int]:
         """Return how often each thing happened since the last time, and begin anew."""
         with self._lock:
-            taken = self._happened[:]
-            del self._happened[: len(taken)]
+            taken = self.happened[:]
+            del self.happened[: len(taken)]
         return dict(Counter(taken))
 
 
