@@ -144,7 +144,7 @@ class Maintenance(Searches):
         total = sum(self._store.stats(table, 0.0, embedder).unembedded for table in TABLES)
         done = 0
         for table in TABLES:
-            while embedded := self.semantics.embed_missing(table, BATCH):
+            while done < total and (embedded := self.semantics.embed_missing(table, BATCH)):
                 done += embedded
                 progress("embedding", done, max(done, total))
         return done

@@ -1,5 +1,6 @@
 """`harness cache runs | export | import`: what runs were answered with, in files that others can replay."""
 
+import logging
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,8 @@ from harness.cli.options import JsonOption
 from harness.cli.session import Session, with_session
 from harness.core.text import shorten
 from harness.errors import InvalidInput
+
+log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from harness.cache import Cache
@@ -97,7 +100,10 @@ def _all_lines(cache: "Cache") -> "Iterator[Line]":
     from harness.stores.snapshot import line_of
 
     for table, entry in cache.entries(EVERY_TABLE):
-        yield line_of(table, entry)
+        try:
+            yield line_of(table, entry)
+        except UnicodeDecodeError:
+            log.warning("left out what is unreadable: %r in %s", shorten(entry.text, 60), table)
 
 
 def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":

@@ -1,20 +1,24 @@
 """Whether a SQLite file and its rows are sound."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from harness.stores.tables import Table
+from harness.stores.tails import is_unit
 
 Fetch = Callable[[str, tuple[Any, ...]], list[Any]]
 
 
-def file_problems(fetch: Fetch) -> list[str]:
-    """Tell what SQLite finds wrong with the file."""
+def file_problems(path: Path) -> list[str]:
+    """Tell what SQLite finds wrong with the file, over a connection that changes nothing."""
     try:
-        found = [_text(row[0]) for row in fetch("PRAGMA integrity_check(20)", ())]
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as connection:
+            found = [_text(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
     except sqlite3.DatabaseError as error:
         found = [str(error)]
     return [] if found == ["ok"] else [f"the file: {problem}" for problem in found]
@@ -24,44 +28,51 @@ def unusable_rows(table: Table, fetch: Fetch) -> list[tuple[int, str]]:
     """Return seq and reason of the rows that no look-up can use."""
     found = []
     since = 0
-    sql = f"SELECT seq, {table.payload}, created_at, expires_at FROM {table.name} WHERE seq > ? ORDER BY seq LIMIT 500"
+    columns = ", ".join((table.payload, "created_at", "expires_at", "last_used_at", *table.own_names))
+    sql = f"SELECT seq, {columns} FROM {table.name} WHERE seq > ? ORDER BY seq LIMIT 500"
     while rows := fetch(sql, (since,)):
-        for seq, payload, created_at, expires_at in rows:
-            if reason := _unusable(table, payload, created_at, expires_at):
+        for seq, payload, *others in rows:
+            if reason := _unusable(table, payload, others[:3], others[3:]):
                 found.append((seq, reason))
         since = rows[-1][0]
     return found
 
 
 def damaged_embeddings(table: Table, fetch: Fetch) -> list[int]:
-    """Return the seq of rows whose embedding is no vector of their embedder's usual length."""
-    lengths = fetch(
+    """Return the seq of rows whose embedding is no unit vector of their embedder's usual length."""
+    usual: dict[Any, int] = {}
+    for embedder, length, _ in fetch(
         f"SELECT embedder, length(embedding), count(*) FROM {table.name} WHERE embedding IS NOT NULL "
         "GROUP BY 1, 2 ORDER BY 3 DESC",
         (),
-    )
-    usual: dict[Any, int] = {}
-    for embedder, length, _ in lengths:
+    ):
         usual.setdefault(embedder, length)
-    wrong = [(embedder, length) for embedder, length, _ in lengths if length != usual[embedder] or length % 4]
-    return [
-        seq
-        for embedder, length in wrong
-        for (seq,) in fetch(
-            f"SELECT seq FROM {table.name} WHERE embedder IS ? AND length(embedding) = ?", (_text(embedder), length)
-        )
-    ]
+    found = []
+    since = 0
+    condition = "embedding IS NOT NULL AND seq > ? ORDER BY seq LIMIT 500"
+    sql = f"SELECT seq, embedder, embedding FROM {table.name} WHERE {condition}"
+    while rows := fetch(sql, (since,)):
+        found += [
+            seq for seq, embedder, held in rows if embedder is None or not is_unit(held, (usual[embedder] or 0) // 4)
+        ]
+        since = rows[-1][0]
+    return found
 
 
-def _unusable(table: Table, payload: Any, created_at: Any, expires_at: Any) -> str:
+def _unusable(table: Table, payload: Any, times: Sequence[Any], own: Sequence[Any]) -> str:
     if not isinstance(payload, bytes):
         return f"its {table.payload} are not text"
-    if not isinstance(created_at, float) or not isinstance(expires_at, float):
+    if not all(isinstance(moment, float) for moment in times):
         return "its times are no numbers"
+    for column, value in zip(table.own, own, strict=True):
+        if not isinstance(value, int if "INTEGER" in column else bytes):
+            return f"its {column.split()[0]} cannot be used"
     try:
         payload.decode()
         if table.payload != "context":  # the one payload that may be any text
-            orjson.loads(payload)
+            wanted = list if table.payload == "results" else dict
+            if not isinstance(orjson.loads(payload), wanted):
+                return f"its {table.payload} are of another kind"
     except ValueError:
         return f"its {table.payload} cannot be read"
     return ""

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakSet
@@ -170,6 +170,15 @@ class Connections:
             raise StoreBusy(f"another process is preparing {self.path}; try again in a minute") from error
 
     # Damage ------------------------------------------------------------------------------------------------------
+
+    def mend(self) -> None:
+        """Make the file's indexes anew; if that does not mend it, move it aside and start a new one."""
+        try:
+            with closing(sqlite3.connect(self.path, timeout=self._busy_seconds)) as connection:
+                connection.execute("REINDEX")
+        except sqlite3.DatabaseError as error:
+            log.debug("the indexes cannot be made anew: %s", error)
+        self._replace_damaged()
 
     def _replace_damaged(self) -> None:
         with self._opening, self._translating():

@@ -8,7 +8,6 @@ file is used before all of it has been checked.
 import base64
 import gzip
 import hashlib
-import io
 import os
 import tempfile
 import zlib
@@ -17,9 +16,10 @@ from contextlib import contextmanager
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 import msgspec
+import orjson
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
@@ -33,6 +33,7 @@ VERSION = 1
 MAX_HEADER_BYTES = 2**20
 MAX_BODY_BYTES = 4 * 2**30
 MAX_LINE_BYTES = 64 * 2**20
+NEVER = 1e15
 
 
 class Run(Struct, frozen=True):
@@ -58,6 +59,13 @@ class Header(Struct, frozen=True, kw_only=True):
     bytes: int = 0
     sha256: str = ""
     run: Run | None = None
+
+
+class _Format(Struct, frozen=True):
+    """What every version's header has."""
+
+    format: str
+    version: int
 
 
 class Line(Struct, frozen=True, omit_defaults=True):
@@ -86,7 +94,7 @@ def line_of(table: str, entry: Entry, asked: str = "") -> Line:
         entry.text,
         entry.payload.decode(),
         entry.created_at,
-        entry.expires_at,
+        min(entry.expires_at, NEVER),  # infinity is no JSON
         list(entry.own),
         asked if asked != entry.key else "",
         base64.b64encode(entry.embedding).decode() if entry.embedding else "",
@@ -96,7 +104,7 @@ def line_of(table: str, entry: Entry, asked: str = "") -> Line:
 
 def entry_of(line: Line) -> Entry:
     """Return the entry that a line holds."""
-    embedding = base64.b64decode(line.embedding) if line.embedding else None
+    embedding = base64.b64decode(line.embedding, validate=True) if line.embedding else None
     return Entry(
         line.key,
         line.text,
@@ -125,7 +133,10 @@ def write_snapshot(path: Path, lines: Iterable[Line], *, run: Run | None = None)
                 count, size = count + 1, size + len(encoded)
             header = Header(entries=count, bytes=size, run=run)
             body.seek(0)
-            header = replace(header, sha256=_digest(header, iter(partial(body.read, 2**20), b"")))
+            digest = _digest(header)
+            for block in iter(partial(body.read, 2**20), b""):
+                digest.update(block)
+            header = replace(header, sha256=digest.hexdigest())
             body.seek(0)
             path.parent.mkdir(parents=True, exist_ok=True)
             part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -151,38 +162,48 @@ def read_snapshot(path: Path) -> tuple[Header, list[Line]]:
         InvalidInput: it cannot be read, is no snapshot, of a newer version, or was changed since it was written.
     """
     try:
-        with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as file:
+        with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as file, tempfile.TemporaryFile() as body:
             header = _header(file.readline(MAX_HEADER_BYTES), path)
-            body = file.read(header.bytes + 1)
+            digest, left = _digest(header), header.bytes + 1
+            while block := file.read(min(2**20, left)):  # to a file: what is packed small may be large
+                digest.update(block)
+                body.write(block)
+                left -= len(block)
+            if left != 1 or digest.hexdigest() != header.sha256:
+                raise InvalidInput(f"the snapshot {path} was changed since it was written: its checksum does not match")
+            body.seek(0)
+            return header, _lines(body, header, path)
     except (OSError, EOFError, zlib.error) as error:
         if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
             raise InvalidInput(f"cannot read the snapshot {path}: {error.strerror or error}") from error
         raise InvalidInput(f"{path} is no snapshot of this program, or was damaged: {error}") from None
-    if len(body) != header.bytes or _digest(header, [body]) != header.sha256:
-        raise InvalidInput(f"the snapshot {path} was changed since it was written: its checksum does not match")
+
+
+def _lines(body: IO[bytes], header: Header, path: Path) -> list[Line]:
     try:
-        lines = [_line(each) for each in io.BytesIO(body)]
+        lines = [_line(each) for each in iter(partial(body.readline, MAX_LINE_BYTES), b"")]
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InvalidInput(f"the snapshot {path} holds an entry that cannot be used: {error}") from None
-    return header, lines
+    if len(lines) != header.entries:
+        raise InvalidInput(f"the snapshot {path} holds {len(lines)} entries instead of {header.entries}")
+    return lines
 
 
-def _digest(header: Header, blocks: Iterable[bytes]) -> str:
-    digest = hashlib.sha256(msgspec.json.encode(replace(header, sha256="")))
-    for block in blocks:
-        digest.update(block)
-    return digest.hexdigest()
+def _digest(header: Header) -> "hashlib._Hash":
+    """Return the digest of the header without its checksum, to be updated by what follows."""
+    return hashlib.sha256(msgspec.json.encode(replace(header, sha256="")))
 
 
 def _header(line: bytes, path: Path) -> Header:
     try:
+        told = msgspec.json.decode(line, type=_Format)
+        if told.format == FORMAT and told.version != VERSION:
+            raise InvalidInput(f"{path} is a snapshot of version {told.version}; upgrade harness to read it")
         header = msgspec.json.decode(line, type=Header)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         raise InvalidInput(f"{path} is no snapshot of this program") from None
     if header.format != FORMAT or not 0 <= header.bytes <= MAX_BODY_BYTES:
         raise InvalidInput(f"{path} is no snapshot of this program")
-    if header.version != VERSION:
-        raise InvalidInput(f"{path} is a snapshot of version {header.version}; upgrade harness to read it")
     return header
 
 
@@ -195,7 +216,11 @@ def _line(encoded: bytes) -> Line:
             raise ValueError(f"{column.split()[0]} cannot be {value!r:.50}")
     if not (isfinite(line.created_at) and isfinite(line.expires_at)):
         raise ValueError("its times are no numbers")
-    entry_of(line)
+    entry = entry_of(line)
+    if bool(entry.embedding) != bool(entry.embedder) or len(entry.embedding or b"") % 4:
+        raise ValueError("its embedding is no vector")
+    if TABLES[line.table].payload != "context":
+        orjson.loads(entry.payload)
     return line
 
 

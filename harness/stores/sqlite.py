@@ -14,7 +14,7 @@ from harness.ports import Vectors
 from harness.stores import checks
 from harness.stores.connections import Connections, Handle
 from harness.stores.tables import ABBREVIATIONS, OWN_START, TABLES, USES
-from harness.stores.tails import Scope
+from harness.stores.tails import Scope, is_unit
 from harness.stores.vectors import TAIL_LIMIT, VectorSearch
 
 BUSY_SECONDS = 30.0
@@ -71,7 +71,8 @@ class SqliteStore:
                 f"DELETE FROM {ABBREVIATIONS} WHERE tenant = ? AND source = ? AND key = ?", (tenant, table, entry.key)
             )
             connection.executemany(
-                f"INSERT OR IGNORE INTO {ABBREVIATIONS} VALUES (?, ?, ?, ?, ?, ?)",
+                f"INSERT OR IGNORE INTO {ABBREVIATIONS} (tenant, short, written, meaning, source, key) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
                 [(tenant, short.casefold(), short, long, table, entry.key) for short, long in entry.teaches],
             )
 
@@ -90,43 +91,37 @@ class SqliteStore:
         at_least: float = 0.0,
     ) -> list[Neighbour]:
         """See `Store.nearest`. Each similarity is computed from the row, whatever the index said."""
-        found: list[Neighbour] = []
-        for seqs in self.vectors.nearest(Scope(table, tenant, scope, embedder), vector, k, at_least):
-            found += self._checked(table, tenant, seqs, vector, embedder, now, at_least, k)
-            if len(found) >= k:
-                break
-        return sorted(found, key=lambda each: (-each.similarity, each.entry.key))[:k]
+        found: dict[int, tuple[float, str]] = {}
 
-    def _checked(
-        self,
-        table: str,
-        tenant: str,
-        seqs: Sequence[int],
-        vector: Vectors,
-        embedder: str,
-        now: float,
-        at_least: float,
-        k: int,
-    ) -> list[Neighbour]:
-        """Return the `k` nearest of the rows that are there, of this embedder, not expired and similar enough."""
-        import numpy as np
+        def take(seqs: Sequence[int]) -> int:
+            checked = self._checked(Scope(table, tenant, scope, embedder), seqs, vector, now)
+            new = {seq: near for seq, near in checked.items() if seq not in found and near[0] >= at_least}
+            found.update(new)
+            return len(new)
 
-        similar: dict[int, float] = {}
-        wanted = list(dict.fromkeys(seqs))
-        for start in range(0, len(wanted), _MAX_BOUND):
-            part = wanted[start : start + _MAX_BOUND]
-            # the signs keep SQLite from walking the whole index of a tenant or of expiry times instead
-            condition = f"seq IN ({_marks(part)}) AND +tenant = ? AND +embedder = ? AND +expires_at > ?"
-            sql = f"SELECT seq, embedding FROM {table} WHERE {condition}"
-            for seq, held in self._all(sql, (*part, tenant, embedder, now)):
-                if type(held) is bytes and len(held) == 4 * len(vector):
-                    similarity = min(1.0, max(0.0, float(np.frombuffer(held, np.float32) @ vector)))
-                    if similarity >= at_least:
-                        similar[seq] = similarity
-        nearest = sorted(similar, key=lambda seq: -similar[seq])[:k]
+        self.vectors.nearest(Scope(table, tenant, scope, embedder), vector, k, take, now=now, at_least=at_least)
+        nearest = sorted(found, key=lambda seq: (-found[seq][0], found[seq][1]))[:k]
         columns = ", ".join(TABLES[table].columns)
         rows = self._all(f"SELECT seq, {columns} FROM {table} WHERE seq IN ({_marks(nearest)})", tuple(nearest))
-        return [Neighbour(_whole(row[1:]), similar[row[0]]) for row in rows]
+        entries = {row[0]: _whole(row[1:]) for row in rows}
+        return [Neighbour(entries[seq], found[seq][0]) for seq in nearest if seq in entries]
+
+    def _checked(self, scope: Scope, seqs: Sequence[int], vector: Vectors, now: float) -> dict[int, tuple[float, str]]:
+        """Return similarity and key of those of the rows that are there, in this scope, whole and not expired."""
+        import numpy as np
+
+        found: dict[int, tuple[float, str]] = {}
+        for start in range(0, len(seqs), _MAX_BOUND):
+            part = seqs[start : start + _MAX_BOUND]
+            # the signs keep SQLite from walking the whole index of a scope or of expiry times instead
+            others = scope.condition.replace(" AND ", " AND +")
+            condition = f"seq IN ({_marks(part)}) AND +{others} AND +expires_at > ?"
+            sql = f"SELECT seq, key, embedding FROM {scope.table} WHERE {condition}"
+            for seq, key, held in self._all(sql, (*part, *scope.bound, now)):
+                if is_unit(held, len(vector)):
+                    similarity = float(np.frombuffer(held, np.float32) @ vector)
+                    found[seq] = (min(1.0, max(0.0, similarity)), _text(key))
+        return found
 
     def scan(self, table: str, tenant: str) -> Iterator[Entry]:
         """See `Store.scan`; in batches, so that a large table never stands in memory."""
@@ -192,7 +187,8 @@ class SqliteStore:
         folder = self.path.with_name(f"{self.path.name}.turns")
         try:
             folder.mkdir(exist_ok=True)
-            lock = FileLock(folder / f"{sha256(name.encode()).hexdigest()[:32]}.lock", timeout=wait, poll_interval=0.02)
+            file = folder / f"{sha256(name.encode()).hexdigest()[:32]}.lock"
+            lock = FileLock(file, timeout=max(0.0, wait), poll_interval=0.02)
             lock.acquire()
         except Timeout:
             yield False
@@ -221,6 +217,7 @@ class SqliteStore:
         """See `Store.clear`. The disk space of what was deleted is given back to the file system."""
         sql = f"DELETE FROM {TABLES[table].name}"
         deleted = self._connections.write(lambda connection: connection.execute(sql).rowcount)
+        self.vectors.forget(table)
         for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
             self._connections.run(partial(_fetch, statement, ()))
         return deleted
@@ -239,7 +236,11 @@ class SqliteStore:
 
     def verify(self, *, repair: bool) -> list[str]:
         """See `Store.verify`."""
-        problems = checks.file_problems(self._all)
+        problems = checks.file_problems(self.path)
+        if problems:  # nothing else can be relied on, and looking on would replace the file
+            if repair:
+                self._connections.mend()
+            return problems
         for table in TABLES.values():
             unusable = checks.unusable_rows(table, self._all)
             problems += [f"{table.name}: row {seq}: {reason}" for seq, reason in unusable]

@@ -122,8 +122,9 @@ TABLES = {table.name: table for table in (SEARCH, RESEARCH, UNANSWERED, RUNS)}
 
 BESIDE = (
     # what cached texts teach; goes with the row that taught it, by that table's trigger
-    f"CREATE TABLE {ABBREVIATIONS} (tenant TEXT NOT NULL, short TEXT NOT NULL, written TEXT NOT NULL, "
-    "meaning TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL, "
+    # (the key's columns first, in its order: of others SQLite 3.40's integrity check finds NULLs that are not there)
+    f"CREATE TABLE {ABBREVIATIONS} (tenant TEXT NOT NULL, short TEXT NOT NULL, source TEXT NOT NULL, "
+    "key TEXT NOT NULL, meaning TEXT NOT NULL, written TEXT NOT NULL, "
     "PRIMARY KEY (tenant, short, source, key, meaning)) WITHOUT ROWID",
     f"CREATE INDEX {ABBREVIATIONS}_source ON {ABBREVIATIONS} (tenant, source, key)",
     # how far each collection of the vector index reaches, and which generation of it is meant

@@ -2,13 +2,19 @@
 
 import hashlib
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from harness.ports import Vectors
 from harness.stores.tables import TABLES
 
 GROWING = 10_000
 """Up to so many rows the room for them doubles; then it grows by `STEP`."""
 STEP = 2_000
+ROUNDING = 1e-5
+"""Similarities are computed again from the rows, and may come out so much otherwise."""
+MAX_OFF = 0.01
+"""How far the square of a unit vector's length may be from 1."""
 
 
 class Scope(NamedTuple):
@@ -22,7 +28,7 @@ class Scope(NamedTuple):
     @property
     def collection(self) -> str:
         """The name of the scope's collection in the index."""
-        digest = hashlib.sha256("\0".join((self.tenant, *self.values, self.embedder)).encode()).hexdigest()
+        digest = hashlib.sha256(repr((self.tenant, self.values, self.embedder)).encode(errors="replace")).hexdigest()
         return f"{self.table}_vec-{digest[:16]}"
 
     @property
@@ -73,3 +79,31 @@ class Tail:
         self.matrix = None if not self.seqs else self.matrix[first : first + len(self.seqs)].copy()
         self.since = upto
         self.last = max(self.last, upto)
+
+
+def is_unit(embedding: Any, dimension: int) -> bool:
+    """Say whether a row's embedding is a unit vector of this dimension: float32, finite, of length 1."""
+    import numpy as np
+
+    if type(embedding) is not bytes or not dimension or len(embedding) != 4 * dimension:
+        return False
+    vector = np.frombuffer(embedding, np.float32)
+    return abs(float(vector @ vector) - 1.0) < MAX_OFF  # false for NaN, too
+
+
+def by_similarity(seqs: list[int], matrix: Any, vector: Vectors, k: int, at_least: float) -> Iterator[list[int]]:
+    """Yield seqs in batches, the nearest first: `k` and all as near as the last of them, then more."""
+    import numpy as np
+
+    if not seqs:
+        return
+    # one thread: those of BLAS wait for each other on a busy machine
+    similarities = np.vecdot(matrix[: len(seqs)], vector)
+    near = np.flatnonzero(similarities >= at_least - ROUNDING) if at_least > 0 else np.arange(len(seqs))
+    places = near[np.argsort(-similarities[near])]
+    end = k
+    while 0 < end < len(places) and similarities[places[end]] >= similarities[places[k - 1]] - ROUNDING:
+        end += 1
+    yield [seqs[place] for place in places[:end]]
+    for start in range(end, len(places), 100):
+        yield [seqs[place] for place in places[start : start + 100]]

@@ -3,17 +3,18 @@
 import logging
 import os
 import threading
-from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from harness.errors import HarnessError, IndexUnavailable
 from harness.ports import Vectors
 from harness.stores.connections import Connections, Handle
 from harness.stores.tables import INDEXES, TABLES
-from harness.stores.tails import Scope, Tail
+from harness.stores.tails import Scope, Tail, by_similarity, is_unit
 
 if TYPE_CHECKING:
     from harness.stores.chroma_index import ChromaIndex
@@ -24,8 +25,6 @@ TAIL_LIMIT = 10_000
 """Rows of one scope that are scanned exactly; what is more goes to the index. 384 dimensions: 15 MB of memory."""
 BATCH = 2_000
 """Rows read at a time where not all may stand in memory."""
-ROUNDING = 1e-5
-"""Similarities are computed again from the rows, and may come out so much otherwise."""
 MAX_TAILS = 4
 """Scopes whose tail stays in memory."""
 OVER_FETCH = 8
@@ -50,6 +49,7 @@ class VectorSearch:
         self._lock = threading.RLock()
         self._said: set[str] = set()
         self._start()
+        _all_searches.add(self)
 
     def _start(self) -> None:
         self._pid = os.getpid()
@@ -58,28 +58,33 @@ class VectorSearch:
         self._index: ChromaIndex | None = None
         self._writer: threading.Thread | None = None
 
-    def nearest(self, scope: Scope, vector: Vectors, k: int, at_least: float = 0.0) -> Iterator[list[int]]:
-        """Yield the seqs of rows in batches, about the nearest first, each once; rows known to be less similar than
-        `at_least` are left out. Most callers need only the first batch; they go on when rows of it have gone.
-        """
-        import numpy as np
+    def nearest(
+        self,
+        scope: Scope,
+        vector: Vectors,
+        k: int,
+        take: Callable[[Sequence[int]], int],
+        *,
+        now: float,
+        at_least: float = 0.0,
+    ) -> None:
+        """Hand the seqs of rows to `take`, about the nearest first, until each of tail and index has given `k` rows.
 
+        `take` looks at the rows and returns how many of them count: some may have gone, expired, or changed.
+        """
         with self._lock:
-            tail = self._current_tail(scope)
-            seqs, matrix = tail.seqs, tail.matrix
-            others = self._from_index(scope, tail, vector, OVER_FETCH * k)
-            if not tail.complete:
-                others += self._scan(scope, tail.last, None, vector, OVER_FETCH * k)
-        if not seqs:
-            yield others
-            return
-        # one thread: those of BLAS wait for each other on a busy machine
-        similarities = np.vecdot(matrix[: len(seqs)], vector)
-        near = np.flatnonzero(similarities >= at_least - ROUNDING)
-        places = near[np.argsort(-similarities[near])]
-        yield [*(seqs[place] for place in places[:k]), *others]
-        for start in range(k, len(places), 100):
-            yield [seqs[place] for place in places[start : start + 100]]
+            tail = self._current_tail(scope, len(vector))
+            seqs, matrix, since = tail.seqs[:], tail.matrix, tail.since
+            beyond = None if tail.complete else tail.last
+        counted = 0
+        for batch in by_similarity(seqs, matrix, vector, k, at_least):
+            counted += take(batch)
+            if counted >= k:
+                break
+        if beyond is not None:
+            take(self._scan(scope, beyond, None, vector, k, now))
+        if since:
+            self._ask_index(scope, since, tail.generation, vector, k, take, now)
 
     def counts(self, table: str) -> tuple[int, int]:
         """Return how many of a table's vectors are in the index, and how many only in the rows."""
@@ -129,13 +134,20 @@ class VectorSearch:
         except IndexUnavailable:
             return False
 
-    def forget(self) -> None:
-        """Drop the index: all rows have gone."""
-        with self._lock:
-            if self._folder.exists() or self._all(f"SELECT 1 FROM {INDEXES} LIMIT 1", ()):
+    def forget(self, table: str) -> None:
+        """Drop a table's collections: all of its rows have gone."""
+        recorded = self._all(f"SELECT name FROM {INDEXES} WHERE name LIKE ?", (f"{table}_vec-%",))
+        try:
+            if recorded:
                 with self._alone(wait=True):
-                    self._discard()
-            self._tails.clear()
+                    for (name,) in recorded:
+                        self._opened().drop(_text(name))
+                        self._execute(f"DELETE FROM {INDEXES} WHERE name = ?", (_text(name),))
+        except IndexUnavailable as error:
+            log.debug("the vector index keeps what has gone: %s", error)
+        with self._lock:
+            for scope in [scope for scope in self._tails if scope.table == table]:
+                del self._tails[scope]
 
     def close(self) -> None:
         """Finish what is being written to the index, and let go of it."""
@@ -149,10 +161,9 @@ class VectorSearch:
 
     # The tail ----------------------------------------------------------------------------------------------------
 
-    def _current_tail(self, scope: Scope) -> Tail:
+    def _current_tail(self, scope: Scope, dimension: int) -> Tail:
         """Return the scope's tail with every row that any process has written until now."""
-        if self._pid != os.getpid():  # a fork: the index's threads are the parent's
-            self._lock = threading.RLock()
+        if self._pid != os.getpid():  # a fork: what the parent has loaded is the parent's
             self._start()
         file = self._connections.handle().file
         if file != self._file:  # another file stands there now: nothing of the old one holds
@@ -165,58 +176,80 @@ class VectorSearch:
         self._tails.move_to_end(scope)
         while len(self._tails) > MAX_TAILS:
             self._tails.popitem(last=False)
-        self._load(scope, tail)
+        self._load(scope, tail, dimension)
         if len(tail.seqs) > self._tail_limit:
-            self._shorten(scope, tail, upto)
+            self._shorten(scope, tail, upto, dimension)
         return tail
 
-    def _load(self, scope: Scope, tail: Tail) -> None:
+    def _load(self, scope: Scope, tail: Tail, dimension: int) -> None:
         room = STALE_SHARE * self._tail_limit
-        while len(tail.seqs) < room and (rows := self._rows(scope, tail.last)):
+        while len(tail.seqs) < room and (rows := self._rows(scope, tail.last, dimension)):
             tail.add(rows)
         tail.complete = len(tail.seqs) < room
 
-    def _shorten(self, scope: Scope, tail: Tail, upto: int) -> None:
+    def _shorten(self, scope: Scope, tail: Tail, upto: int, dimension: int) -> None:
         """Cut the tail by what the index has, or let it be written there in the background."""
         if upto > tail.since:  # the index has more by now
             tail.cut(upto)
-            self._load(scope, tail)
+            self._load(scope, tail, dimension)
         if len(tail.seqs) > self._tail_limit and not (self._writer and self._writer.is_alive()):
             self._writer = threading.Thread(target=self._write_in_background, args=(scope,), daemon=True)
             self._writer.start()
 
-    def _rows(self, scope: Scope, since: int, upto: int | None = None) -> list[tuple[int, Any]]:
+    def _rows(
+        self, scope: Scope, since: int, dimension: int, upto: int | None = None, fresh_at: float | None = None
+    ) -> list[tuple[int, Any]]:
         """Return up to `BATCH` rows after `since`: seq and vector. Damaged embeddings are left out."""
         import numpy as np
 
-        until = "" if upto is None else " AND seq <= ?"
-        while rows := self._all(
-            f"SELECT seq, embedding FROM {scope.table} WHERE {scope.condition} AND seq > ?{until} "
-            f"ORDER BY seq LIMIT {BATCH}",
-            (*scope.bound, since, *(() if upto is None else (upto,))),
-        ):
-            width = Counter(len(embedding) for _, embedding in rows if type(embedding) is bytes).most_common(1)
-            found = [
-                (seq, np.frombuffer(embedding, np.float32))
-                for seq, embedding in rows
-                if type(embedding) is bytes and width and len(embedding) == width[0][0] and len(embedding) % 4 == 0
-            ]
-            if found := [(seq, vector) for seq, vector in found if np.isfinite(vector).all()]:
+        condition, values = f"{scope.condition} AND seq > ?", [*scope.bound, since]
+        if upto is not None:
+            condition, values = f"{condition} AND seq <= ?", [*values, upto]
+        if fresh_at is not None:
+            condition, values = f"{condition} AND +expires_at > ?", [*values, fresh_at]
+        sql = f"SELECT seq, embedding FROM {scope.table} WHERE {condition} ORDER BY seq LIMIT {BATCH}"
+        while rows := self._all(sql, tuple(values)):
+            found = [(seq, np.frombuffer(held, np.float32)) for seq, held in rows if is_unit(held, dimension)]
+            if found:
                 return found
-            since = rows[-1][0]
+            values[len(scope.bound)] = rows[-1][0]
         return []
+
+    def _usual_dimension(self, scope: Scope) -> int:
+        """Return the commonest dimension of the scope's vectors; 0 when there are none."""
+        row = self._one(
+            f"SELECT length(embedding) FROM {scope.table} WHERE {scope.condition} AND embedding IS NOT NULL "
+            "GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
+            scope.bound,
+        )
+        return (row[0] or 0) // 4 if row else 0
 
     # The index ---------------------------------------------------------------------------------------------------
 
-    def _from_index(self, scope: Scope, tail: Tail, vector: Vectors, k: int) -> list[int]:
-        if not tail.since:
-            return []
+    def _ask_index(
+        self,
+        scope: Scope,
+        since: int,
+        generation: str,
+        vector: Vectors,
+        k: int,
+        take: Callable[[Sequence[int]], int],
+        now: float,
+    ) -> None:
+        """Ask for more and more rows while too few of them count: what has gone stays in the index for a while."""
+        wanted, counted, seen = OVER_FETCH * k, 0, set[int]()
         try:
-            return self._asked(scope, tail.generation, vector, k)
+            while True:
+                seqs = self._asked(scope, generation, vector, wanted)
+                counted += take([seq for seq in seqs if seq not in seen])
+                if counted >= k or len(seqs) < wanted:
+                    return
+                seen.update(seqs)
+                wanted *= 4
         except IndexUnavailable as error:
             self._say_once(f"{error}; rows are scanned instead, and the index is rebuilt from them")
-            self._rebuild_in_background(scope, tail.generation)
-            return self._scan(scope, 0, tail.since, vector, k)
+            self._rebuild_in_background(scope, generation)
+            take(self._scan(scope, 0, since, vector, k, now))
 
     def _asked(self, scope: Scope, generation: str, vector: Vectors, k: int) -> list[int]:
         index = self._opened()
@@ -224,14 +257,14 @@ class VectorSearch:
             raise IndexUnavailable("the vector index that the database speaks of is lost")
         return [int(key) for key in index.nearest(scope.collection, vector, k) if key.isdecimal()]
 
-    def _scan(self, scope: Scope, since: int, upto: int | None, vector: Vectors, k: int) -> list[int]:
-        """Compare all rows after `since`, up to `upto`, in batches: exact, slow, and in bounded memory."""
+    def _scan(self, scope: Scope, since: int, upto: int | None, vector: Vectors, k: int, now: float) -> list[int]:
+        """Compare all fresh rows after `since`, up to `upto`, in batches: exact, slow, and in bounded memory."""
         import heapq
 
         import numpy as np
 
         best: list[tuple[float, int]] = []
-        while rows := self._rows(scope, since, upto):
+        while rows := self._rows(scope, since, len(vector), upto, now):
             similarities = np.vecdot(np.stack([row[1] for row in rows]), vector)
             best = heapq.nlargest(k, [*best, *((float(s), row[0]) for s, row in zip(similarities, rows, strict=True))])
             since = rows[-1][0]
@@ -253,31 +286,29 @@ class VectorSearch:
             try:
                 with self._alone(wait=False) as mine:
                     if mine and self._recorded(scope)[0] == generation:
-                        self._discard()
-                        self._write(scope)
+                        self._write(scope, anew=True)
             except HarnessError as error:
                 self._say_once(f"{error}; rows are scanned instead")
 
         self._writer = threading.Thread(target=rebuild, daemon=True)
         self._writer.start()
 
-    def _write(self, scope: Scope) -> int:
+    def _write(self, scope: Scope, *, anew: bool = False) -> int:
         """Bring the scope's collection up to the newest row; whoever calls is alone. Return how many were written."""
         index = self._opened()
         generation, upto = self._recorded(scope)
-        if not generation or index.generation(scope.collection) != generation:
-            first = self._rows(scope, 0)
-            if not first:
-                return 0
-            generation = index.create(scope.collection, embedder=scope.embedder, dimension=len(first[0][1]))
-            upto = 0
+        dimension = self._usual_dimension(scope)
+        if not dimension:
+            return 0
+        if anew or not generation or index.generation(scope.collection) != generation or self._mostly_gone(scope):
+            generation, upto = index.create(scope.collection, embedder=scope.embedder, dimension=dimension), 0
         written = 0
 
         def batches() -> Iterator[tuple[list[str], Vectors]]:
             nonlocal upto, written
             import numpy as np
 
-            while rows := self._rows(scope, upto):
+            while rows := self._rows(scope, upto, dimension):
                 yield [str(row[0]) for row in rows], np.stack([row[1] for row in rows])
                 written, upto = written + len(rows), rows[-1][0]
 
@@ -286,6 +317,12 @@ class VectorSearch:
         sql = f"INSERT OR REPLACE INTO {INDEXES} VALUES (?, ?, ?)"
         self._connections.write(lambda connection: connection.execute(sql, (scope.collection, generation, upto)))
         return written
+
+    def _mostly_gone(self, scope: Scope) -> bool:
+        """Say whether most of what the collection holds are rows that have gone."""
+        there = self._one(f"SELECT count(*) FROM {scope.table} WHERE {scope.condition}", scope.bound)[0]
+        gone: bool = self._opened().count(scope.collection) > 2 * there + self._tail_limit
+        return gone
 
     def _discard(self) -> None:
         self._opened().discard()
@@ -329,6 +366,9 @@ class VectorSearch:
         row = self._one("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
         return row[0] if row else 0
 
+    def _execute(self, sql: str, values: tuple[Any, ...]) -> None:
+        self._connections.write(lambda connection: connection.execute(sql, values))
+
     def _one(self, sql: str, values: tuple[Any, ...]) -> Any:
         return self._connections.run(lambda handle: handle.connection.execute(sql, values).fetchone())
 
@@ -342,6 +382,20 @@ class VectorSearch:
         if message not in self._said:
             self._said.add(message)
             log.warning(message)
+
+
+# A forked child begins with the lock as some thread of the parent may have held it. Only the lock is replaced here:
+# what the parent has loaded of the index must not even be let go of before the index's own handler has run.
+_all_searches: WeakSet[VectorSearch] = WeakSet()
+
+
+def _after_fork() -> None:
+    for each in list(_all_searches):
+        each._lock = threading.RLock()  # noqa: SLF001 - same module
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _text(value: Any) -> str:

@@ -1,7 +1,8 @@
 """May the answer to query A be served for query B? A pure decision with every reason.
 
-`reading.py` reads a query, `comparison.py` lays two readings side by side, `guards.py` knows what must never differ,
-`decision.py` weighs the rest; `lexicon.py` is what they know of English, `shipped.py` the calibrated rule.
+`spelling.py` writes a query in one way, `reading.py` reads it, `comparison.py` lays two readings side by side,
+`guards.py` knows what must never differ (`roles.py`: who does it to whom; `polarity.py`: opposites), `decision.py`
+weighs the rest; `lexicon.py` is what they know of English, `shipped.py` the calibrated rule.
 """
 
 from harness.core.equivalence.decision import LEAST_REQUIRED, Decision, Rule, decide

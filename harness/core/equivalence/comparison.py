@@ -8,6 +8,7 @@ from msgspec import Struct
 from rapidfuzz.distance import OSA
 
 from harness.core.equivalence.lexicon import WEAK
+from harness.core.equivalence.polarity import opposite
 from harness.core.equivalence.reading import Reading, Word, form
 
 MIN_TYPO_CHARS = 4
@@ -115,7 +116,7 @@ def _typing_errors(rest_a: Rest, rest_b: Rest, known: Container[str]) -> list[tu
     pairs = []
     for place_a, one in list(rest_a.items()):
         for place_b, two in list(rest_b.items()):
-            if _is_typing_error(one.plain, two.plain, known):
+            if _is_typing_error(one.plain, two.plain, known) and not opposite(one, two):
                 pairs.append((place_a, place_b))
                 del rest_a[place_a], rest_b[place_b]
                 break
@@ -128,7 +129,8 @@ def _is_typing_error(one: str, two: str, known: Container[str]) -> bool:
     First and last letter are the same: another ending is more often another language than a slip (vaccine, vaccin).
     """
     length = min(len(one), len(two))
-    if length < MIN_TYPO_CHARS or (one in known) == (two in known) or one[0] != two[0] or one[-1] != two[-1]:
+    one_known, two_known = (word in known or word in WEAK for word in (one, two))
+    if length < MIN_TYPO_CHARS or one_known == two_known or one[0] != two[0] or one[-1] != two[-1]:
         return False
     return OSA.distance(one, two, score_cutoff=2) <= (1 if length < 8 else 2)
 

@@ -59,7 +59,7 @@ class Dates:
         """See `Guard.objection`."""
         one, two = (_tenses(side.functions) for side in (pair.a, pair.b))
         if {one, two} in ({"past", "present"}, {"past", "future"}):
-            return f"one asks about the {one}, the other about the {two}"
+            return f"one asks about the {min(one, two)}, the other about the {max(one, two)}"
         return _differ(pair.a.dates | pair.a.times, pair.b.dates | pair.b.times)
 
 
@@ -90,12 +90,8 @@ class Names:
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
-        if not (pair.a.words and pair.b.words) and pair.a.plain != pair.b.plain:
-            return "nothing in common but function words"
-        if pair.a.signs != pair.b.signs:
-            return f"the signs differ: {' '.join(pair.a.signs)} / {' '.join(pair.b.signs)}"
-        if pair.a.identifiers and pair.b.identifiers and pair.a.identifiers != pair.b.identifiers:
-            return _differ(pair.a.identifiers, pair.b.identifiers)
+        if wordless := _signs_differ(pair.a, pair.b):
+            return wordless
         alone = [word for word in (*pair.only_a, *pair.only_b) if word.form[0] != NUMBER]
         if lonely := [word.plain for word in alone if _is_identity(word)]:
             return f"no counterpart for {_listed(lonely)}"
@@ -120,13 +116,12 @@ class Direction:
                 return f"only one side compares with {one.plain!r}"
         if opposed := roles.opposed_prepositions(pair):
             return f"{opposed[0]!r} stands after {_two(*opposed[1:])}"
-        if exchanged := roles.exchanged_prepositions(pair):
-            return f"{_two(*exchanged)} have changed roles"
-        if roles.exchanged_across(pair):
-            return "words have changed places"
-        if turned := roles.changed_places(pair):
-            return f"{_two(*turned)} have changed places"
-        return None
+        if roles.only_one_asks_for_the_actor(pair) or roles.only_one_is_passive(pair):
+            return "one asks who does it, the other to whom it is done"
+        if exchanged := roles.exchanged_prepositions(pair) or roles.changed_places(pair):
+            return f"{_two(*exchanged)} have changed places"
+        crossed = roles.exchanged_across(pair) or roles.exchanged_pronouns(pair)
+        return "words have changed places" if crossed else None
 
 
 class Scope:
@@ -189,6 +184,15 @@ def _differ(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> str |
     if a - b and b - a:
         return f"{_two(_listed(a - b), _listed(b - a))}"
     return f"only one side has {_listed(a ^ b)}"
+
+
+def _signs_differ(a: Reading, b: Reading) -> str | None:
+    """Say what differs beside the words: signs, identifiers, and everything where there are no content words."""
+    if not (a.words and b.words) and a.plain != b.plain:
+        return "nothing in common but function words"
+    if a.signs != b.signs:
+        return f"the signs differ: {_two(' '.join(a.signs), ' '.join(b.signs))}"
+    return _differ(a.identifiers, b.identifiers) if a.identifiers and b.identifiers else None
 
 
 def _is_identity(word: Word) -> bool:

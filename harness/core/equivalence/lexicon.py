@@ -11,11 +11,6 @@ def _groups(text: str) -> MappingProxyType[str, str]:
     return MappingProxyType({word: line.split()[0] for line in text.strip().splitlines() for word in line.split()})
 
 
-def _pairs(text: str) -> frozenset[frozenset[str]]:
-    """Read `a/b` pairs."""
-    return frozenset(frozenset(pair.split("/")) for pair in text.split())
-
-
 CONTRACTIONS = MappingProxyType(
     {
         "can't": "can not", "cannot": "can not", "cant": "can not", "won't": "will not", "wont": "will not",
@@ -142,16 +137,17 @@ SYNONYMS = _groups(
 
 IMPLIED = MappingProxyType(
     {
-        "rest api": "api", "restful api": "api", "web api": "api", "programming language": "language",
+        "rest api": "api", "restful api": "api", "web api": "api",
         "python language": "python", "web site": "website", "web page": "website", "pdf file": "pdf",
         "source code": "code", "e mail": "email", "e commerce": "ecommerce", "real estate": "realestate",
         "home page": "homepage", "data base": "database", "file name": "filename", "user name": "username",
-        "pass word": "password", "log in": "login", "sign in": "login", "log out": "logout", "sign out": "logout", "set up": "setup", "smart phone": "smartphone",
+        "pass word": "password", "log in": "login", "sign in": "login", "log out": "logout", "sign out": "logout",
+        "set up": "setup", "smart phone": "smartphone",
         "united kingdom": "uk", "new york city": "nyc", "signs and symptoms": "symptoms",
         "latest news": "news", "breaking news": "news", "current news": "news", "latest updates": "updates",
         "latest update": "update", "live updates": "updates", "united states of america": "usa", "united states": "usa",
         "mobile phone": "phone",
-        "cell phone": "phone", "credit card number": "credit card", "how come": "why",
+        "cell phone": "phone", "how come": "why",
     }
 )  # fmt: skip
 """Phrases of which a part says all."""
@@ -164,41 +160,7 @@ DIRECTED = frozenset(
 )
 """Words beside which the order of the others says where from and where to."""
 
-OPPOSITES = _pairs(
-    """
-    enable/disable include/exclude best/worst before/after over/under buy/sell increase/decrease increase/reduce
-    increase/lower raise/lower start/stop begin/end open/close install/uninstall install/remove lock/unlock add/remove
-    add/delete create/delete create/destroy encode/decode encrypt/decrypt compress/decompress import/export
-    upload/download upgrade/downgrade up/down left/right top/bottom high/low higher/lower highest/lowest maximum/minimum
-    max/min large/small larger/smaller largest/smallest big/small biggest/smallest long/short longer/shorter
-    longest/shortest fast/slow faster/slower fastest/slowest hot/cold warm/cool old/new older/newer oldest/newest
-    old/young oldest/youngest more/less most/least many/few early/late first/last inside/outside indoor/outdoor
-    internal/external input/output male/female man/woman boy/girl husband/wife father/mother son/daughter
-    brother/sister boyfriend/girlfriend king/queen men/women actor/actress uncle/aunt true/false yes/no right/wrong
-    correct/wrong love/hate like/dislike win/lose gain/lose pass/fail accept/reject accept/refuse allow/deny
-    allow/forbid allow/prevent connect/disconnect attach/detach push/pull send/receive lend/borrow give/take rent/buy
-    rent/own hire/fire import/export employer/employee teacher/student landlord/tenant buyer/seller doctor/patient
-    public/private legal/illegal safe/dangerous easy/hard easy/difficult rich/poor strong/weak thick/thin wide/narrow
-    light/dark light/heavy wet/dry full/empty alive/dead present/absent summer/winter spring/autumn spring/fall
-    day/night morning/evening north/south east/west northern/southern eastern/western positive/negative pro/con
-    advantage/disadvantage benefit/drawback strength/weakness asset/liability profit/loss credit/debit debit/credit
-    synchronous/asynchronous sync/async static/dynamic mutable/immutable client/server frontend/backend
-    horizontal/vertical ascending/descending minor/major cause/cure cause/prevent cause/effect birth/death
-    born/die marry/divorce arrive/depart arrival/departure entrance/exit enter/exit expand/shrink grow/shrink
-    attack/defend hire/quit remember/forget freeze/thaw freeze/melt fill/drain accelerate/brake
-    physical/mental offline/online permanent/temporary single/double single/married domestic/international
-    import/exported ancient/modern optimist/pessimist optimistic/pessimistic majority/minority offense/defense
-    success/failure succeed/fail better/worse good/bad good/evil happy/sad lossless/lossy read/write
-    on/off bullish/bearish conscious/subconscious conscious/unconscious popular/unpopular overweight/underweight
-    maximize/minimize easiest/hardest possible/impossible cheap/expensive pros/cons pre/post wireless/wired inner/outer
-    login/logout immigration/emigration half/quarter half/third once/twice double/triple single/triple plus/minus
-    older/younger next/last next/past next/previous next/this last/this
-    gain/reduce gain/cut hide/show hide/unhide rise/fall wake/sleep laugh/cry build/demolish wear/remove
-    """
-)
-
 NEGATIONS = frozenset("not no never without none nor neither nobody nothing nowhere hardly cannot lack non".split())
-NEGATING_PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il", "anti", "mis", "de", "counter", "a")
 
 MONTHS = _groups(
     """
@@ -311,9 +273,18 @@ IRREGULAR = MappingProxyType(
         "wore": "wear", "worn": "wear", "analyses": "analysis", "criteria": "criterion", "phenomena": "phenomenon",
         "matrices": "matrix", "indices": "index", "vertices": "vertex", "lives": "life", "wives": "wife",
         "knives": "knife", "leaves": "leaf", "died": "die", "dying": "die", "lying": "lie", "tying": "tie",
-        "safety": "safe", "tricks": "tip", "hacks": "tip",
+        "safety": "safe", "tricks": "tip", "hacks": "tip", "importance": "important", "animation": "animated",
     }
 )  # fmt: skip
+
+DISTINCT = frozenset(
+    """
+    experience experiment important authority animated relative relativity executive ironic marinate humanity
+    personality morale numerous informal rational hospitality capitalism conservative conservation alcoholic physics
+    business definite
+    """.split()
+)
+"""Words that a stemmer wrongly brings together with others."""
 
 PRONOUN_BEFORE = frozenset(
     """

@@ -2,13 +2,47 @@
 
 from collections.abc import Iterable
 
-from harness.core.equivalence.lexicon import NEGATING_PREFIXES, OPPOSITES
 from harness.core.equivalence.reading import Word, form
 
 MIN_SHARED = 3
 """So many letters two words must share beside the parts that oppose each other."""
 MAX_COMPARED = 2_500
 """Of more pairs of changed words than these, nothing is known."""
+
+OPPOSITES = frozenset(
+    frozenset(pair.split("/"))
+    for pair in """
+    enable/disable include/exclude best/worst before/after over/under buy/sell increase/decrease increase/reduce
+    increase/lower raise/lower start/stop begin/end open/close install/uninstall install/remove lock/unlock add/remove
+    add/delete create/delete create/destroy encode/decode encrypt/decrypt compress/decompress import/export
+    upload/download upgrade/downgrade up/down left/right top/bottom high/low higher/lower highest/lowest maximum/minimum
+    max/min large/small larger/smaller largest/smallest big/small biggest/smallest long/short longer/shorter
+    longest/shortest fast/slow faster/slower fastest/slowest hot/cold warm/cool old/new older/newer oldest/newest
+    old/young oldest/youngest more/less most/least many/few early/late first/last inside/outside indoor/outdoor
+    internal/external input/output male/female man/woman boy/girl husband/wife father/mother son/daughter
+    brother/sister boyfriend/girlfriend king/queen men/women actor/actress uncle/aunt true/false yes/no right/wrong
+    correct/wrong love/hate like/dislike win/lose gain/lose pass/fail accept/reject accept/refuse allow/deny
+    allow/forbid allow/prevent connect/disconnect attach/detach push/pull send/receive lend/borrow give/take rent/buy
+    rent/own hire/fire import/export employer/employee teacher/student landlord/tenant buyer/seller doctor/patient
+    public/private legal/illegal safe/dangerous easy/hard easy/difficult rich/poor strong/weak thick/thin wide/narrow
+    light/dark light/heavy wet/dry full/empty alive/dead present/absent summer/winter spring/autumn spring/fall
+    day/night morning/evening north/south east/west northern/southern eastern/western positive/negative pro/con
+    advantage/disadvantage benefit/drawback strength/weakness asset/liability profit/loss credit/debit debit/credit
+    synchronous/asynchronous sync/async static/dynamic mutable/immutable client/server frontend/backend
+    horizontal/vertical ascending/descending minor/major cause/cure cause/prevent cause/effect birth/death
+    born/die marry/divorce arrive/depart arrival/departure entrance/exit enter/exit expand/shrink grow/shrink
+    attack/defend hire/quit remember/forget freeze/thaw freeze/melt fill/drain accelerate/brake
+    physical/mental offline/online permanent/temporary single/double single/married domestic/international
+    import/exported ancient/modern optimist/pessimist optimistic/pessimistic majority/minority offense/defense
+    success/failure succeed/fail better/worse good/bad good/evil happy/sad lossless/lossy read/write
+    on/off bullish/bearish conscious/subconscious conscious/unconscious popular/unpopular overweight/underweight
+    maximize/minimize easiest/hardest possible/impossible cheap/expensive pros/cons pre/post wireless/wired inner/outer
+    login/logout immigration/emigration half/quarter half/third once/twice double/triple single/triple plus/minus
+    older/younger next/last next/past next/previous next/this last/this
+    gain/reduce gain/cut hide/show hide/unhide rise/fall wake/sleep laugh/cry build/demolish wear/remove
+    """.split()
+)
+NEGATING_PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il", "anti", "mis", "de", "counter", "a")
 
 _OPPOSITE_FORMS = frozenset(frozenset(map(form, pair)) for pair in OPPOSITES) - {
     frozenset((form(word),)) for pair in OPPOSITES for word in pair

@@ -10,6 +10,7 @@ from msgspec import Struct
 from harness.core.equivalence.lexicon import (
     BRITISH,
     DIRECTED,
+    DISTINCT,
     EMPTY,
     IRREGULAR,
     MONTHS,
@@ -35,7 +36,7 @@ from harness.core.text import stem
 MAX_CHARS = 10_000
 """What stands behind these is not read: two queries are then the same only if they are identical."""
 NUMBER = "#"
-"""Begins the form of a number, which stands among the words only for their order's sake."""
+"""Begins the form of a number, month or day, which stands among the words only for their order's sake."""
 
 _OPERATOR = re.compile(r"\b(site|filetype|ext|inurl|intitle|intext|lang|language|before|after):\s?(\S+)", re.IGNORECASE)
 _EXCLUDED = re.compile(r"(?<!\S)-([^\W\d]\S*)")
@@ -46,6 +47,7 @@ _AMBIGUOUS = frozenset("mar dec jan sun sat wed mon".split())
 _PERIODS = frozenset("year month week weekend night decade century summer winter spring autumn season quarter".split())
 _DAYS = MappingProxyType({day: RELATIVE_TIMES[day] for day in ("today", "tonight", "tomorrow", "yesterday")})
 """Times that have a place among the words: one day may be compared with another."""
+_FIRST_NAMES = frozenset({"may", "will"})
 _SCALES = MappingProxyType({"c": "celsius", "celsius": "celsius", "f": "fahrenheit", "fahrenheit": "fahrenheit"})
 _MONTH_NAMES = frozenset(MONTHS.values())
 _ORDINAL = frozenset({"st", "nd", "rd", "th"})
@@ -132,15 +134,16 @@ PREPOSITIONS = frozenset(
 @lru_cache(maxsize=4_096)
 def read(text: str) -> Reading:
     """Read `text`; anything is read, from nothing to binary noise, and the same text always in the same way."""
-    text = letters_joined(unicodedata.normalize("NFKC", text[:MAX_CHARS]))
+    text = unicodedata.normalize("NFKC", text[:MAX_CHARS])
     whole = len(text) <= MAX_CHARS
-    text = text[:MAX_CHARS]
+    text = letters_joined(text[:MAX_CHARS])
     scope, text = _scope(text)
     plain = plain_text(text)
     tokens = TOKEN.findall(plain)
     whole = whole and max(len(tokens), len(text.split())) <= MAX_WORDS
     quantities, dates, rest = _values(tokens[:MAX_WORDS])
-    words, functions = _content(rest, names_in(text), acronyms_in(text))
+    names = names_in(text)
+    words, functions = _content(rest, names, acronyms_in(text) | (names & _FIRST_NAMES))
     return Reading(
         plain,
         tuple(words),
@@ -269,11 +272,11 @@ def _content(tokens: list[str], names: frozenset[str], acronyms: frozenset[str])
         if token in PREPOSITIONS:
             preposition = token
         if token[0] == NUMBER:
-            words.append(Word(token, token, True, tuple(before), preposition))
+            words.append(Word(token, token, token[1:2].isdigit(), tuple(before), preposition))
             before.clear()
         elif token in _DAYS:
             functions.append(token)
-            words.append(Word(token, f"{NUMBER}{_DAYS[token]}", True, tuple(before), preposition))
+            words.append(Word(token, f"{NUMBER}{_DAYS[token]}", False, tuple(before), preposition))
             before.clear()
         elif token in acronyms:
             words.append(Word(token, token, True, tuple(before), preposition))
@@ -295,11 +298,16 @@ def form(word: str) -> str:
         if word.endswith(british) and len(word) > len(british) + (british != word):
             word = word.removesuffix(british) + american
             break
-    stemmed = stem(word)
+    stemmed = _stem(word)
     return _GROUPS.get(stemmed) or _GROUPS.get(word) or stemmed
 
 
-_GROUPS = {stem(word): stem(first) for word, first in SYNONYMS.items()}
+def _stem(word: str) -> str:
+    singular = word.removesuffix("s")
+    return word if word in DISTINCT else singular if singular in DISTINCT else stem(word)
+
+
+_GROUPS = {_stem(word): _stem(first) for word, first in SYNONYMS.items()}
 
 
 def _without_idioms(tokens: list[str]) -> list[str]:

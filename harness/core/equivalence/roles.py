@@ -1,6 +1,8 @@
 """Roles: which changes of the words' order, and of the prepositions before them, turn a question round."""
 
+import re
 from itertools import combinations, pairwise
+from types import MappingProxyType
 
 from harness.core.equivalence.comparison import MAX_ORDERED, Comparison
 from harness.core.equivalence.polarity import opposite
@@ -13,6 +15,9 @@ _TO = frozenset({"to", "into", "onto", "toward", "towards"})
 _OPPOSED = ((frozenset({"from"}), _TO), (frozenset({"before", "until"}), frozenset({"after", "since"})))
 _JOINING = frozenset({"and", "or", "vs", "versus", "between", "/", "&"})
 _EQUAL_ROLES = frozenset({"vs", "versus", "between"})
+_SUBJECTS = MappingProxyType({"i": "i", "we": "we", "he": "he", "she": "she", "they": "they", "you": "you"})
+_OBJECTS = MappingProxyType({"me": "i", "us": "we", "him": "he", "her": "she", "them": "they", "you": "you"})
+_WHOM = re.compile(r"\bwho(?:m)? (?:did|does|do)\b")
 _NEGATING = frozenset({"no", "non", "without"})
 
 
@@ -48,13 +53,40 @@ def exchanged_negations(pair: Comparison) -> tuple[str, str] | None:
     return (only_here[0], only_there[0]) if only_here and only_there else None
 
 
+def exchanged_pronouns(pair: Comparison) -> bool:
+    """Say whether who does it and to whom it is done are exchanged ("does she love him", "does he love her")."""
+    (acting, undergoing), (acting_b, undergoing_b) = (
+        ({_SUBJECTS[word] for word in side.functions if word in _SUBJECTS},
+         {_OBJECTS[word] for word in side.functions if word in _OBJECTS})
+        for side in (pair.a, pair.b)
+    )  # fmt: skip
+    return acting != acting_b and bool(acting & undergoing_b) and bool(undergoing & acting_b)
+
+
+def only_one_asks_for_the_actor(pair: Comparison) -> bool:
+    """Say whether one side asks who did it, the other to whom it was done ("who sued x", "who did x sue")."""
+    one, two = ("who" in side.asks and bool(_WHOM.search(side.plain)) for side in (pair.a, pair.b))
+    return one != two and pair.a.asks == pair.b.asks
+
+
+def only_one_is_passive(pair: Comparison) -> bool:
+    """Say whether on one side only a `by` stands between the same two words ("acquired by x", "acquired x")."""
+    for (first, first_b), (second, second_b) in pairwise(pair.pairs):
+        if second - first == second_b - first_b == 1:
+            one, two = ("by" in side.words[place].before for side, place in ((pair.a, second), (pair.b, second_b)))
+            if one != two and (pair.a.words[first] if one else pair.b.words[first_b]).plain.endswith("ed"):
+                return True
+    return False
+
+
 def turned_opposites(pair: Comparison) -> tuple[str, str] | None:
     """Return two opposites, or two numbers, that follow each other the other way round."""
-    for (first, second), (later, earlier) in combinations(pair.pairs[:MAX_ORDERED], 2):
-        one, two = pair.a.words[first], pair.a.words[later]
-        if earlier > second or one.form == two.form:
+    for (here, there), (later_here, earlier_there) in combinations(pair.pairs[:MAX_ORDERED], 2):
+        one, two = pair.a.words[here], pair.a.words[later_here]
+        if earlier_there > there or one.form == two.form:
             continue
-        if opposite(one, two) or (_are_numbers(one, two) and not _may_turn(pair, (first, later), (second, earlier))):
+        numbers = one.form[0] == two.form[0] == NUMBER
+        if opposite(one, two) or (numbers and not _may_turn(pair, (here, later_here), (there, earlier_there))):
             return one.plain.lstrip(NUMBER), two.plain.lstrip(NUMBER)
     return None
 
@@ -101,23 +133,15 @@ def _side(word: Word, roles: tuple[frozenset[str], frozenset[str]]) -> int:
     return (word.preposition in roles[0]) - (word.preposition in roles[1])
 
 
-def _are_numbers(one: Word, two: Word) -> bool:
-    return one.form[0] == two.form[0] == NUMBER
-
-
 def _may_turn(pair: Comparison, here: tuple[int, int], there: tuple[int, int]) -> bool:
     """A date's parts may ("20 june", "june 20"), and so may keywords, each of which keeps its number."""
-    one, two = (pair.a.words[place] for place in here)
-    if _may_be_date(one, two) and abs(here[0] - here[1]) == abs(there[0] - there[1]) == 1:
+    neighbours = abs(here[0] - here[1]) == abs(there[0] - there[1]) == 1
+    if neighbours and len({pair.a.words[place].form[1:].isalpha() for place in here}) == 2:
         return True
     keywords = pair.a.is_keywords and pair.b.is_keywords
     return keywords and all(
         _form_before(pair.a, a) == _form_before(pair.b, b) for a, b in zip(here, there, strict=True)
     )
-
-
-def _may_be_date(one: Word, two: Word) -> bool:
-    return _are_numbers(one, two) and one.form[1:].isalpha() != two.form[1:].isalpha()
 
 
 def _form_before(side: Reading, place: int) -> str:
@@ -128,6 +152,6 @@ def _turned_names(pair: Comparison) -> tuple[str, str] | None:
     """Return two names, or numbers, that follow each other the other way round."""
     named = [(place_b, pair.a.words[place_a]) for place_a, place_b in pair.pairs if pair.a.words[place_a].name]
     for (place, one), (following, two) in pairwise(named):
-        if following < place and one.form != two.form and not (place - following == 1 and _may_be_date(one, two)):
+        if following < place and one.form != two.form:
             return one.plain.lstrip(NUMBER), two.plain.lstrip(NUMBER)
     return None

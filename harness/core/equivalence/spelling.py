@@ -1,4 +1,4 @@
-"""Spelling: a text in small letters, contractions, numbers and short forms written in one way; and its names and signs."""
+"""Spelling: a text in small letters, its numbers and short forms written in one way; and its names and signs."""
 
 import re
 
@@ -20,7 +20,7 @@ TOKEN = re.compile(r"\d+(?:\.\d+)+|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:\+\+|#)?|
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _COUNTRY = re.compile(r"\bU\.?S\.?A?\b\.?(?=\W|$)|\bu\.s\.?(?:a\b\.?)?(?=\W|$)")
-_INITIALS = re.compile(r"\b[^\W\d_]\.(?:[^\W\d_]\.)+(?!\w)")
+_INITIALS = re.compile(r"\b[^\W\d_]\.(?:[^\W\d_]\.){1,9}(?!\w)|\b[A-Z]\.(?:\s?[A-Z]\.){1,9}(?!\w)")
 _VERSION = re.compile(r"\b(?:v|version )(?=\d+\.\d)")
 _SENTENCE_END = re.compile(r"(?<![.?!;])[.?!;]+(?=\s)")
 _POLITE = re.compile(r"(?<!\w)(?:" + "|".join(POLITE) + r")(?!\w)")
@@ -30,7 +30,7 @@ _NOT_ASCII = re.compile(r"[^\x20-\x7e]+")
 _PUNCTUATION = r"\u2010-\u2027\u2030-\u203a\u200b-\u200f\ufe0e\ufe0f\ufeff°£€₹«»¡¿©®§¶·´¨¸"
 _SIGNS = re.compile(
     r"(?<!\S)[-+](?=\d)"  # of a number
-    r"|(?<=[\dx] )[-+*/](?= ?\d)"  # of a sum
+    r"|(?<=[\dx] )[+*/](?= ?\d)"  # of a sum
     r"|(?<!\S)\.(?=[^\W\d])"  # .net
     r"|[=<>|^~≤≥][=<>|&]*|&&+|[-!][=>]+|(?<!\w)\+\++"  # of a programming language
     rf"|[^\w\s\x00-\x7f{_PUNCTUATION}]"  # of any kind: symbols, emojis
@@ -40,7 +40,7 @@ _IDENTIFIER = re.compile(r"(?<![\w./])[^\W\d_]{2,}(?:[._@][^\W\d_]{2,})+(?![\w./
 
 def letters_joined(text: str) -> str:
     """Write countries and initials without points ("U.S.", "p.m.", "J.R.R.")."""
-    return _INITIALS.sub(lambda initials: initials[0].replace(".", ""), _COUNTRY.sub("usa", text))
+    return _INITIALS.sub(lambda initials: "".join(initials[0].replace(".", "").split()), _COUNTRY.sub("usa", text))
 
 
 def plain_text(text: str) -> str:
