@@ -15,9 +15,9 @@ Fetch = Callable[[str, tuple[Any, ...]], list[Any]]
 
 
 def file_problems(path: Path) -> list[str]:
-    """Tell what SQLite finds wrong with the file, over a connection that changes nothing."""
+    """Tell what SQLite finds wrong with the file, over a connection of its own, which changes nothing."""
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as connection:
+        with closing(sqlite3.connect(path, timeout=30)) as connection:
             found = [_text(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
     except sqlite3.DatabaseError as error:
         found = [str(error)]

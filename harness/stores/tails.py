@@ -88,7 +88,8 @@ def is_unit(embedding: Any, dimension: int) -> bool:
     if type(embedding) is not bytes or not dimension or len(embedding) != 4 * dimension:
         return False
     vector = np.frombuffer(embedding, np.float32)
-    return abs(float(vector @ vector) - 1.0) < MAX_OFF  # false for NaN, too
+    with np.errstate(all="ignore"):  # what is damaged may be of any size
+        return abs(float(vector @ vector) - 1.0) < MAX_OFF  # false for NaN, too
 
 
 def by_similarity(seqs: list[int], matrix: Any, vector: Vectors, k: int, at_least: float) -> Iterator[list[int]]:

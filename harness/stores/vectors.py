@@ -247,7 +247,7 @@ class VectorSearch:
                 seen.update(seqs)
                 wanted *= 4
         except IndexUnavailable as error:
-            self._say_once(f"{error}; rows are scanned instead, and the index is rebuilt from them")
+            self._say_once(f"{error}; rows are scanned instead")
             self._rebuild_in_background(scope, generation)
             take(self._scan(scope, 0, since, vector, k, now))
 

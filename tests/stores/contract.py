@@ -1,5 +1,10 @@
 """What every `Store` promises: subclass `StoreContract`, name it `Test…`, and give it the fixture `store`."""
 
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -7,9 +12,14 @@ from msgspec.structs import replace
 
 from harness.core.entries import Entry
 from harness.ports import Store
+from tests.stores.embedded import EMBEDDER, SCOPES, ask, brute_force, embedded, keys_near, near, vector_of
 from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
 
+Go: TypeAlias = Callable[[Store, str, str], object]
+
 DECISIVE = {SEARCHES: 1, RESEARCH: 2}
+_OTHER_SCOPE = {SEARCHES: ("pubmed", "{}"), RESEARCH: ("overview", "")}
+_OTHER_OWN = {SEARCHES: (20, *_OTHER_SCOPE[SEARCHES]), RESEARCH: ("[]", "[]", *_OTHER_SCOPE[RESEARCH])}
 
 each_table = pytest.mark.parametrize("table", [SEARCHES, RESEARCH])
 
@@ -24,6 +34,31 @@ _actions = st.lists(
     ),
     max_size=30,
 )
+
+
+_changes = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), _tenants, _keys, st.booleans()),
+        st.tuples(st.just("delete"), _tenants, _keys, st.booleans()),
+        st.tuples(st.just("embed"), _tenants, _keys, st.booleans()),
+        st.tuples(st.just("expire"), _tenants, _keys, st.booleans()),
+        st.tuples(st.just("look"), _tenants, _keys, st.booleans()),
+    ),
+    max_size=20,
+)
+
+_LATER = NOW + 9_999
+
+GONE: dict[str, Go] = {
+    "deleted": lambda store, table, key: store.delete(table, TENANT, [key]),
+    "cleared": lambda store, table, key: store.clear(table),
+    "swept": lambda store, table, key: store.sweep(table, _LATER),
+    "swept by a put": lambda store, table, key: store.put(table, TENANT, an_entry("x", table), sweep_before=_LATER),
+    "replaced": lambda store, table, key: store.put(table, TENANT, an_entry(key, table)),
+}
+"""The ways in which a row goes, with its vector and what it teaches."""
+
+each_way_to_go = pytest.mark.parametrize("go", GONE.values(), ids=GONE)
 
 
 class StoreContract:
@@ -123,6 +158,476 @@ class StoreContract:
         store.touch(SEARCHES, TENANT, "unknown", NOW)
         assert store.get(SEARCHES, TENANT, "unknown") is None
 
+    # nearest -----------------------------------------------------------------------------------------------------
+
+    @each_table
+    def test_the_nearest_rows_come_first(self, store: Store, table: str) -> None:
+        """Rows come in the order of their similarity, which is the cosine of their vector and the one asked for."""
+        asked = vector_of("asked")
+        vectors = {share: near(asked, share) for share in (0.9, 0.1, 0.5)}
+        for share, vector in vectors.items():
+            store.put(table, TENANT, embedded(f"turned by {share}", table, vector))
+        found = ask(store, asked, 3, table)
+        assert [key for key, _ in found] == ["turned by 0.1", "turned by 0.5", "turned by 0.9"]
+        assert [similarity for _, similarity in found] == pytest.approx(
+            [float(vectors[share] @ asked) for share in (0.1, 0.5, 0.9)], abs=1e-5
+        )
+
+    def test_equally_near_rows_come_by_key(self, store: Store) -> None:
+        """Where similarities are equal the keys decide, so that the same rows always come in the same order."""
+        for key in ("b", "d", "a", "c"):
+            store.put(SEARCHES, TENANT, embedded(key, vector=vector_of("one")))
+        assert keys_near(store, near(vector_of("one"), 0.2)) == ["a", "b", "c"]
+
+    @pytest.mark.parametrize("k", [0, 1, 5, 6, 100])
+    def test_nearest_returns_up_to_k(self, store: Store, k: int) -> None:
+        """As many as are asked for, or as there are."""
+        for number in range(6):
+            store.put(SEARCHES, TENANT, embedded(str(number)))
+        assert len(ask(store, vector_of("0"), k)) == min(k, 6)
+
+    @each_table
+    def test_a_neighbour_is_the_whole_row(self, store: Store, table: str) -> None:
+        """All own columns, the times, the embedding and its embedder come back as they were put."""
+        put = embedded("k", table, created_at=NOW + 0.25, expires_at=NOW + 60.5, last_used_at=NOW + 0.75)
+        store.put(table, TENANT, put)
+        (found,) = store.nearest(table, TENANT, SCOPES[table], vector_of("k"), embedder=EMBEDDER, k=1, now=NOW)
+        assert found.entry == put
+        assert found.similarity == pytest.approx(1.0, abs=1e-5)
+
+    def test_a_similarity_is_never_negative(self, store: Store) -> None:
+        """The opposite of what was asked has similarity 0."""
+        store.put(SEARCHES, TENANT, embedded("k"))
+        assert ask(store, -vector_of("k")) == [("k", 0.0)]
+
+    def test_a_similarity_is_never_above_1(self, store: Store) -> None:
+        """Rounding does not lead beyond 1, whatever the vector."""
+        for number in range(50):
+            store.put(SEARCHES, TENANT, embedded(str(number)))
+        assert all(ask(store, vector_of(str(number)), 1)[0][1] <= 1.0 for number in range(50))
+
+    def test_only_rows_that_are_similar_enough_are_near(self, store: Store) -> None:
+        """With `at_least`, rows that are less similar are left out; one that is just so similar is not."""
+        asked = vector_of("asked")
+        for share in (0.9, 0.1, 0.5):
+            store.put(SEARCHES, TENANT, embedded(f"turned by {share}", vector=near(asked, share)))
+        similarities = dict(ask(store, asked))
+        found = ask(store, asked, at_least=similarities["turned by 0.5"])
+        assert [key for key, _ in found] == ["turned by 0.1", "turned by 0.5"]
+        assert ask(store, asked, at_least=1.1) == []
+        assert len(ask(store, asked, at_least=0.0)) == 3
+
+    def test_expired_rows_are_never_near(self, store: Store) -> None:
+        """The very second of `expires_at` counts as expired; a moment later does not."""
+        for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 0.001)):
+            store.put(SEARCHES, TENANT, embedded(key, vector=vector_of("one"), expires_at=expires_at))
+        assert keys_near(store, vector_of("one")) == ["after"]
+
+    def test_expired_rows_do_not_hide_fresh_ones(self, store: Store) -> None:
+        """However many expired rows are nearer, the fresh one is found."""
+        for number in range(100):
+            store.put(SEARCHES, TENANT, embedded(str(number), vector=vector_of("one"), expires_at=NOW))
+        store.put(SEARCHES, TENANT, embedded("fresh"))
+        assert keys_near(store, vector_of("one"), 1) == ["fresh"]
+
+    def test_a_row_without_a_vector_is_not_near(self, store: Store) -> None:
+        """It answers to its key only."""
+        store.put(SEARCHES, TENANT, an_entry("k"))
+        assert ask(store, vector_of("k")) == []
+
+    def test_nothing_is_near_in_an_empty_store(self, store: Store) -> None:
+        """Nor in a scope that nobody has put a row into."""
+        assert ask(store, vector_of("k")) == []
+        store.put(SEARCHES, TENANT, embedded("k"))
+        assert ask(store, vector_of("k"), scope=("nobody", "{}")) == []
+
+    @each_table
+    def test_a_tenant_is_near_to_its_own_rows_only(self, store: Store, table: str) -> None:
+        """The very same vector of another tenant is not found."""
+        store.put(table, "ann", embedded("k", table))
+        assert keys_near(store, vector_of("k"), table=table, tenant="ann") == ["k"]
+        assert keys_near(store, vector_of("k"), table=table, tenant="bob") == []
+
+    @pytest.mark.parametrize(
+        ("table", "own"),
+        [
+            (SEARCHES, (10, "pubmed", '{"region":"us-en"}')),
+            (SEARCHES, (10, "ddgs", "{}")),
+            (RESEARCH, ("[]", "[]", "overview", "planner-1")),
+            (RESEARCH, ("[]", "[]", "comparison", "planner-2")),
+        ],
+        ids=["engine", "options", "task type", "fingerprint"],
+    )
+    def test_rows_of_another_scope_are_not_near(self, store: Store, table: str, own: tuple[object, ...]) -> None:
+        """What another engine, with other options, or another planner gathered is not compared."""
+        store.put(table, TENANT, embedded("other", table, vector_of("k"), own=own))
+        assert keys_near(store, vector_of("k"), table=table) == []
+        store.put(table, TENANT, embedded("k", table))
+        assert keys_near(store, vector_of("k"), table=table) == ["k"]
+
+    def test_the_number_of_results_is_no_part_of_the_scope(self, store: Store) -> None:
+        """Rows with more results are near, too; whether they answer is for others to say."""
+        store.put(SEARCHES, TENANT, embedded("k", own=(50, *SCOPES[SEARCHES])))
+        assert keys_near(store, vector_of("k")) == ["k"]
+
+    def test_a_row_that_moves_to_another_scope_is_near_there_only(self, store: Store) -> None:
+        """A key that is put again with another fingerprint is no longer found under the old one."""
+        store.put(RESEARCH, TENANT, embedded("k", RESEARCH))
+        assert keys_near(store, vector_of("k"), table=RESEARCH) == ["k"]
+        store.put(RESEARCH, TENANT, embedded("k", RESEARCH, own=("[]", "[]", "comparison", "planner-2")))
+        assert keys_near(store, vector_of("k"), table=RESEARCH) == []
+        assert keys_near(store, vector_of("k"), table=RESEARCH, scope=("comparison", "planner-2")) == ["k"]
+
+    def test_vectors_of_another_embedder_are_not_near(self, store: Store) -> None:
+        """Vectors of two models are never compared, even where they have one length."""
+        store.put(SEARCHES, TENANT, embedded("k", embedder="another"))
+        assert ask(store, vector_of("k")) == []
+        assert keys_near(store, vector_of("k"), embedder="another") == ["k"]
+
+    def test_a_vector_of_another_length_is_not_near(self, store: Store) -> None:
+        """A row whose vector cannot be compared is left out, and the others are found."""
+        store.put(SEARCHES, TENANT, embedded("short", vector=vector_of("k", 16)))
+        store.put(SEARCHES, TENANT, embedded("k"))
+        store.put(SEARCHES, TENANT, embedded("long", vector=vector_of("k", 64)))
+        assert keys_near(store, vector_of("k")) == ["k"]
+
+    def test_a_second_put_replaces_the_vector(self, store: Store) -> None:
+        """A row is as near as its present vector is, and comes once."""
+        store.put(SEARCHES, TENANT, embedded("k"))
+        assert ask(store, vector_of("k"))[0][1] == pytest.approx(1.0, abs=1e-5)
+        store.put(SEARCHES, TENANT, embedded("k", vector=-vector_of("k")))
+        assert ask(store, vector_of("k")) == [("k", 0.0)]
+        assert ask(store, -vector_of("k")) == [("k", pytest.approx(1.0, abs=1e-5))]
+
+    def test_replaced_vectors_do_not_hide_the_nearest(self, store: Store) -> None:
+        """Rows that were near once, and are no longer, leave the first place to the one that is near now."""
+        for number in range(20):
+            store.put(SEARCHES, TENANT, embedded(str(number), vector=vector_of("asked")))
+        assert len(ask(store, vector_of("asked"))) == 3
+        for number in range(20):
+            store.put(SEARCHES, TENANT, embedded(str(number), vector=-vector_of("asked")))
+        store.put(SEARCHES, TENANT, embedded("near", vector=near(vector_of("asked"), 0.5)))
+        assert keys_near(store, vector_of("asked"), 1) == ["near"]
+
+    @each_table
+    @each_way_to_go
+    def test_what_has_gone_is_not_near(self, store: Store, table: str, go: Go) -> None:
+        """A row that was deleted, cleared, swept or replaced by one without a vector is not found by meaning."""
+        store.put(table, TENANT, embedded("k", table))
+        assert keys_near(store, vector_of("k"), table=table) == ["k"]
+        go(store, table, "k")
+        assert keys_near(store, vector_of("k"), table=table) == []
+
+    def test_a_row_that_comes_back_is_near_again(self, store: Store) -> None:
+        """After a delete and after a clear, the same key may be put, and found."""
+        for go in (GONE["deleted"], GONE["cleared"]):
+            store.put(SEARCHES, TENANT, embedded("k"))
+            assert keys_near(store, vector_of("k")) == ["k"]
+            go(store, SEARCHES, "k")
+        store.put(SEARCHES, TENANT, embedded("k"))
+        assert keys_near(store, vector_of("k")) == ["k"]
+
+    def test_nearest_changes_nothing(self, store: Store) -> None:
+        """It is a read: not even the use is noted."""
+        store.put(SEARCHES, TENANT, embedded("k"))
+        before = list(store.scan(SEARCHES, TENANT))
+        ask(store, vector_of("k"))
+        assert list(store.scan(SEARCHES, TENANT)) == before
+
+    def test_a_touched_row_is_still_near(self, store: Store) -> None:
+        """And shows when it was used."""
+        store.put(SEARCHES, TENANT, embedded("k"))
+        store.touch(SEARCHES, TENANT, "k", NOW + 5)
+        (found,) = store.nearest(SEARCHES, TENANT, SCOPES[SEARCHES], vector_of("k"), embedder=EMBEDDER, k=1, now=NOW)
+        assert found.entry.last_used_at == NOW + 5
+
+    @settings(
+        max_examples=60,
+        deadline=None,  # a disk may be slow
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(changes=_changes)
+    def test_near_rows_are_those_of_a_plain_list(self, store: Store, changes: list[tuple[str, str, str, bool]]) -> None:
+        """After any changes, each tenant finds what comparing its own live rows one by one finds."""
+        store.clear(SEARCHES)
+        held: dict[tuple[str, str], bool] = {}
+        for change, tenant, key, flag in changes:
+            if change == "put":
+                store.put(SEARCHES, tenant, embedded(key) if flag else an_entry(key))
+                held[tenant, key] = flag
+            elif change == "expire":
+                store.put(SEARCHES, tenant, embedded(key, expires_at=NOW))
+                held[tenant, key] = False
+            elif change == "delete":
+                assert store.delete(SEARCHES, tenant, [key]) == ((tenant, key) in held)
+                held.pop((tenant, key), None)
+            elif change == "embed" and (tenant, key) not in held:
+                store.embed(SEARCHES, tenant, key, vector_of(key).tobytes(), EMBEDDER)
+            else:
+                self._assert_finds(store, held, tenant, key)
+        for tenant in ("ann", "bob"):
+            for key in ("one", "two", "three"):
+                self._assert_finds(store, held, tenant, key)
+
+    @staticmethod
+    def _assert_finds(store: Store, held: dict[tuple[str, str], bool], tenant: str, key: str) -> None:
+        live = [each for (owner, each), is_live in held.items() if owner == tenant and is_live]
+        expected = brute_force(live, vector_of(key), 2) if live else []
+        assert keys_near(store, vector_of(key), 2, tenant=tenant) == expected
+
+    # scan --------------------------------------------------------------------------------------------------------
+
+    @each_table
+    def test_scan_brings_every_row_whole(self, store: Store, table: str) -> None:
+        """All own columns, the embedding and its embedder, of fresh and expired rows, the oldest first."""
+        put = [embedded("b", table), an_entry("a", table, expires_at=0.0), embedded("c", table, own=_OTHER_OWN[table])]
+        for entry in put:
+            store.put(table, TENANT, entry)
+        assert list(store.scan(table, TENANT)) == put
+
+    def test_scan_is_of_one_tenant_and_table(self, store: Store) -> None:
+        """Others' rows are not shown."""
+        store.put(SEARCHES, "ann", an_entry("ann's"))
+        store.put(SEARCHES, "bob", an_entry("bob's"))
+        store.put(RESEARCH, "ann", an_entry("research", RESEARCH))
+        assert [entry.key for entry in store.scan(SEARCHES, "ann")] == ["ann's"]
+        assert list(store.scan(SEARCHES, "nobody")) == []
+
+    def test_a_row_that_was_written_again_is_the_newest(self, store: Store) -> None:
+        """A scan shows it last, and once."""
+        for key in ("a", "b", "a"):
+            store.put(SEARCHES, TENANT, an_entry(key))
+        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["b", "a"]
+
+    def test_scan_takes_more_than_one_batch(self, store: Store) -> None:
+        """However many rows there are, each comes once."""
+        for number in range(1_100):
+            store.put(SEARCHES, TENANT, an_entry(str(number)))
+        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == [str(number) for number in range(1_100)]
+
+    def test_rows_may_go_and_come_during_a_scan(self, store: Store) -> None:
+        """Who scans may delete what it has seen, or stop half-way; the rest comes all the same."""
+        for number in range(600):
+            store.put(SEARCHES, TENANT, an_entry(str(number)))
+        for entry in store.scan(SEARCHES, TENANT):
+            store.delete(SEARCHES, TENANT, [entry.key])
+        assert store.stats(SEARCHES, NOW).total == 0
+        store.put(SEARCHES, TENANT, an_entry("k"))
+        next(store.scan(SEARCHES, TENANT))
+        store.put(SEARCHES, TENANT, an_entry("later"))
+
+    # embed -------------------------------------------------------------------------------------------------------
+
+    @each_table
+    def test_a_row_that_is_embedded_later_is_near(self, store: Store, table: str) -> None:
+        """Its vector is all that changes."""
+        put = an_entry("k", table, own=_OTHER_OWN[table])
+        store.put(table, TENANT, put)
+        assert ask(store, vector_of("k"), table=table, scope=_OTHER_SCOPE[table]) == []
+        store.embed(table, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
+        assert keys_near(store, vector_of("k"), table=table, scope=_OTHER_SCOPE[table]) == ["k"]
+        expected = replace(put, embedding=vector_of("k").tobytes(), embedder=EMBEDDER)
+        assert list(store.scan(table, TENANT)) == [expected]
+
+    def test_embedding_by_another_model_replaces_the_vector(self, store: Store) -> None:
+        """A row has one vector: that of the last embedder."""
+        store.put(SEARCHES, TENANT, embedded("k"))
+        store.embed(SEARCHES, TENANT, "k", vector_of("k", 16).tobytes(), "another")
+        assert ask(store, vector_of("k")) == []
+        assert keys_near(store, vector_of("k", 16), embedder="another") == ["k"]
+
+    def test_embedding_an_unknown_key_makes_no_row(self, store: Store) -> None:
+        """A row that went in the meantime stays gone; so does that of another tenant."""
+        store.put(SEARCHES, "ann", an_entry("k"))
+        store.embed(SEARCHES, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
+        assert store.get(SEARCHES, TENANT, "k") is None
+        assert keys_near(store, vector_of("k"), tenant="ann") == []
+
+    def test_rows_without_the_vector_of_an_embedder_are_told(self, store: Store) -> None:
+        """Key and text of rows without a vector, or with another model's; none of another tenant or table."""
+        store.put(SEARCHES, TENANT, an_entry("none"))
+        store.put(SEARCHES, TENANT, embedded("another's", embedder="another"))
+        store.put(SEARCHES, TENANT, embedded("embedded"))
+        store.put(SEARCHES, "ann", an_entry("ann's"))
+        store.put(RESEARCH, TENANT, an_entry("research", RESEARCH))
+        told = store.unembedded(SEARCHES, TENANT, EMBEDDER, 10)
+        assert sorted(told) == [("another's", "text of another's"), ("none", "text of none")]
+        assert len(store.unembedded(SEARCHES, TENANT, EMBEDDER, 1)) == 1
+
+    # delete ------------------------------------------------------------------------------------------------------
+
+    @each_table
+    def test_delete_takes_the_named_rows_and_counts_them(self, store: Store, table: str) -> None:
+        """Unknown keys, and keys that are named twice, do not count; other rows stay."""
+        for key in ("a", "b", "c"):
+            store.put(table, TENANT, an_entry(key, table))
+        assert store.delete(table, TENANT, ["a", "unknown", "b", "a"]) == 2
+        assert [entry.key for entry in store.scan(table, TENANT)] == ["c"]
+
+    def test_deleting_nothing_counts_nothing(self, store: Store) -> None:
+        """No keys, no rows, no complaint."""
+        store.put(SEARCHES, TENANT, an_entry("k"))
+        assert store.delete(SEARCHES, TENANT, []) == 0
+        assert store.get(SEARCHES, TENANT, "k") is not None
+
+    def test_delete_is_for_one_tenant_and_table(self, store: Store) -> None:
+        """The same key of another tenant, or in another table, stays."""
+        for tenant in ("ann", "bob"):
+            store.put(SEARCHES, tenant, an_entry("k"))
+        store.put(RESEARCH, "ann", an_entry("k", RESEARCH))
+        assert store.delete(SEARCHES, "ann", ["k"]) == 1
+        assert store.get(SEARCHES, "ann", "k") is None
+        assert store.get(SEARCHES, "bob", "k") is not None
+        assert store.get(RESEARCH, "ann", "k") is not None
+
+    def test_delete_takes_any_number_of_keys(self, store: Store) -> None:
+        """Forty thousand names, a hundred rows."""
+        for number in range(100):
+            store.put(SEARCHES, TENANT, an_entry(str(number)))
+        assert store.delete(SEARCHES, TENANT, [str(number) for number in range(40_000)]) == 100
+
+    # meanings ----------------------------------------------------------------------------------------------------
+
+    def test_what_rows_teach_is_told(self, store: Store) -> None:
+        """Short forms are found in any case, and come back as they were written."""
+        store.put(
+            SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"), ("Zü", "Zürich")))
+        )
+        assert store.meanings(TENANT, ["rag"]) == [("RAG", "retrieval-augmented generation")]
+        assert sorted(store.meanings(TENANT, ["Rag", "ZÜ", "unknown"])) == [
+            ("RAG", "retrieval-augmented generation"),
+            ("Zü", "Zürich"),
+        ]
+
+    def test_nothing_is_asked_and_nothing_is_told(self, store: Store) -> None:
+        """No short forms, no meanings."""
+        store.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
+        assert store.meanings(TENANT, []) == []
+        assert store.meanings(TENANT, ["unknown", ""]) == []
+
+    def test_a_meaning_is_told_as_often_as_it_is_taught(self, store: Store) -> None:
+        """By each row that teaches it, of any table; who asks can tell the usual meaning from the odd one."""
+        pair = ("RAG", "retrieval-augmented generation")
+        store.put(SEARCHES, TENANT, an_entry("one", teaches=(pair,)))
+        store.put(SEARCHES, TENANT, an_entry("two", teaches=(pair, ("rag", "old cloth"))))
+        store.put(RESEARCH, TENANT, an_entry("one", RESEARCH, teaches=(pair,)))
+        assert sorted(store.meanings(TENANT, ["RAG"])) == [pair, pair, pair, ("rag", "old cloth")]
+
+    def test_a_tenant_is_not_told_what_others_teach(self, store: Store) -> None:
+        """Abbreviations are private, as rows are."""
+        store.put(SEARCHES, "ann", an_entry("k", teaches=(("RAG", "ann's"),)))
+        store.put(SEARCHES, "bob", an_entry("k", teaches=(("RAG", "bob's"),)))
+        assert store.meanings("ann", ["RAG"]) == [("RAG", "ann's")]
+        assert store.meanings(TENANT, ["RAG"]) == []
+
+    @each_table
+    @each_way_to_go
+    def test_what_a_row_teaches_goes_with_it(self, store: Store, table: str, go: Go) -> None:
+        """A row that was deleted, cleared, swept or replaced by one that teaches nothing is forgotten altogether."""
+        store.put(table, TENANT, embedded("k", table, teaches=(("RAG", "retrieval-augmented generation"),)))
+        go(store, table, "k")
+        assert store.meanings(TENANT, ["RAG"]) == []
+
+    def test_what_others_teach_stays(self, store: Store) -> None:
+        """The row of one tenant, table and key goes; the same key elsewhere teaches on."""
+        for tenant in ("ann", "bob"):
+            for table in (SEARCHES, RESEARCH):
+                store.put(table, tenant, an_entry("k", table, teaches=(("RAG", f"{tenant} {table}"),)))
+        store.delete(SEARCHES, "ann", ["k"])
+        assert store.meanings("ann", ["RAG"]) == [("RAG", "ann research_cache")]
+        store.clear(RESEARCH)
+        assert store.meanings("ann", ["RAG"]) == []
+        assert store.meanings("bob", ["RAG"]) == [("RAG", "bob search_cache")]
+
+    def test_a_second_put_replaces_what_is_taught(self, store: Store) -> None:
+        """Only the present row teaches."""
+        store.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "old cloth"),)))
+        store.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
+        assert store.meanings(TENANT, ["RAG"]) == [("RAG", "retrieval-augmented generation")]
+
+    def test_touching_and_embedding_leave_what_is_taught(self, store: Store) -> None:
+        """Neither is a new row to the reader."""
+        store.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
+        store.touch(SEARCHES, TENANT, "k", NOW + 1)
+        store.embed(SEARCHES, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
+        assert store.meanings(TENANT, ["RAG"]) == [("RAG", "retrieval-augmented generation")]
+
+    # count -------------------------------------------------------------------------------------------------------
+
+    def test_counts_add_up_over_days(self, store: Store) -> None:
+        """What happened is counted by name; several things may be counted at once."""
+        store.count(TENANT, "2026-01-01", {"exact": 2, "miss": 1})
+        store.count(TENANT, "2026-01-01", {"exact": 3})
+        store.count(TENANT, "2026-01-02", {"exact": 1})
+        assert store.counted(TENANT) == {"exact": 6, "miss": 1}
+
+    def test_a_tenant_is_counted_apart(self, store: Store) -> None:
+        """Others' counts are not shown; who never counted has none."""
+        store.count("ann", "2026-01-01", {"exact": 2})
+        assert store.counted("bob") == {}
+        store.count("bob", "2026-01-01", {"exact": 5})
+        assert store.counted("ann") == {"exact": 2}
+
+    def test_counting_nothing_changes_nothing(self, store: Store) -> None:
+        """An empty count is no count."""
+        store.count(TENANT, "2026-01-01", {})
+        assert store.counted(TENANT) == {}
+
+    def test_threads_lose_no_count(self, store: Store) -> None:
+        """Counting is atomic."""
+        _in_threads(8, lambda _: [store.count(TENANT, "2026-01-01", {"exact": 1}) for _ in range(20)])
+        assert store.counted(TENANT) == {"exact": 160}
+
+    # turn --------------------------------------------------------------------------------------------------------
+
+    def test_a_turn_is_one_threads(self, store: Store) -> None:
+        """Of 8 threads that count without any care, none loses a count."""
+        total = [0]
+
+        def count(_: int) -> None:
+            for _ in range(10):
+                with store.turn("counter", 60) as mine:
+                    assert mine
+                    seen = total[0]
+                    time.sleep(0.0005)
+                    total[0] = seen + 1
+
+        _in_threads(8, count)
+        assert total == [80]
+
+    @pytest.mark.parametrize("wait", [0, 0.05])
+    def test_who_waits_too_long_is_told_so(self, store: Store, wait: float) -> None:
+        """It yields `False` when the turn is not got in time, and takes nothing from who has it."""
+        got = []
+
+        def try_it(_: int) -> None:
+            with store.turn("name", wait) as mine:
+                got.append(mine)
+
+        with store.turn("name", 60) as mine:
+            assert mine
+            _in_threads(1, try_it)
+            _in_threads(1, try_it)
+        _in_threads(1, try_it)
+        assert got == [False, False, True]
+
+    def test_a_turn_is_free_after_an_error(self, store: Store) -> None:
+        """What is raised inside comes out as it is, and the next one gets the turn at once."""
+        error = RuntimeError("inside")
+        with pytest.raises(RuntimeError) as raised, store.turn("name", 60):
+            raise error
+        assert raised.value is error
+        with store.turn("name", 0) as mine:
+            assert mine
+
+    def test_turns_of_other_names_do_not_wait(self, store: Store) -> None:
+        """Any text is a name, and two names are two locks."""
+        names = ["a", "A", "", "a/../b", "検索" * 200, "nul\0", "*?<>|"]
+        with store.turn("held", 60):
+            for name in names:
+                with store.turn(name, 0) as mine:
+                    assert mine
+
     # sweep -------------------------------------------------------------------------------------------------------
 
     @each_table
@@ -215,6 +720,47 @@ class StoreContract:
         assert (stats.live, stats.expired, stats.total) == (2, 1, 3)
         assert (stats.oldest, stats.newest) == (NOW - 3, NOW - 1)
 
+    @each_table
+    def test_stats_count_the_vectors(self, store: Store, table: str) -> None:
+        """Those in the index and in the tail add up to the rows that have one; all of it goes with the rows."""
+        store.put(table, "ann", embedded("one", table))
+        store.put(table, "bob", embedded("two", table, embedder="another"))
+        store.put(table, "bob", an_entry("three", table))
+        stats = store.stats(table, NOW)
+        assert (stats.indexed + stats.tail, stats.unembedded) == (2, 0)
+        store.clear(table)
+        stats = store.stats(table, NOW)
+        assert (stats.indexed, stats.tail) == (0, 0)
+
+    def test_stats_count_the_live_rows_without_a_vector(self, store: Store) -> None:
+        """A vector of another embedder counts as none; expired rows do not count."""
+        store.put(SEARCHES, "ann", embedded("embedded"))
+        store.put(SEARCHES, "bob", embedded("another's", embedder="another"))
+        store.put(SEARCHES, "bob", an_entry("none"))
+        store.put(SEARCHES, "bob", an_entry("expired", expires_at=NOW))
+        assert store.stats(SEARCHES, NOW, EMBEDDER).unembedded == 2
+
+    # verify, reindex -----------------------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("repair", [False, True])
+    def test_there_is_nothing_to_say_of_a_sound_store(self, store: Store, repair: bool) -> None:
+        """Empty or not, it has no problems, and repairing changes nothing."""
+        assert store.verify(repair=repair) == []
+        entries = [embedded("k"), an_entry("no vector", payload=b"[]"), an_entry("expired", expires_at=0.0)]
+        for entry in entries:
+            store.put(SEARCHES, TENANT, entry)
+        store.put(RESEARCH, TENANT, embedded("k", RESEARCH, payload="any text: Zürich".encode()))
+        assert store.verify(repair=repair) == []
+        assert list(store.scan(SEARCHES, TENANT)) == entries
+
+    def test_reindexing_changes_no_answer(self, store: Store) -> None:
+        """The index is made anew from the rows; what was near is as near."""
+        for number in range(20):
+            store.put(SEARCHES, TENANT, embedded(str(number)))
+        before = ask(store, near(vector_of("7"), 0.3))
+        assert store.reindex() >= 0
+        assert ask(store, near(vector_of("7"), 0.3)) == before
+
     def test_size_is_in_bytes_and_counts_what_is_held(self, store: Store) -> None:
         """A megabyte more makes the store about a megabyte larger."""
         before = store.size()
@@ -284,3 +830,22 @@ def _got(store: Store, table: str, key: str) -> Entry:
     entry = store.get(table, TENANT, key)
     assert entry is not None
     return entry
+
+
+def _in_threads(count: int, work: Callable[[int], object]) -> None:
+    """Let `count` threads do `work`; raise the first error of any."""
+    errors: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            work(number)
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
@@ -270,8 +271,17 @@ def _fork(work: Callable[..., None], argument: object) -> int:
     os._exit(0)
 
 
-def _all_ended_well(children: Iterable[int]) -> None:
-    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+def _all_ended_well(children: Iterable[int], seconds: float = 60) -> None:
+    """Wait for the children; kill those that have not ended in time, even if they hang within the fork itself."""
+    deadline = time.monotonic() + seconds
+    codes = []
+    for child in children:
+        while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if ended == (0, 0):
+            os.kill(child, signal.SIGKILL)
+            ended = os.waitpid(child, 0)
+        codes.append(os.waitstatus_to_exitcode(ended[1]))
     assert not any(codes), f"exit codes of the children: {codes}"
 
 
@@ -293,7 +303,9 @@ sys.exit(f"{len(missing)} rows are lost: {missing[:5]}" if missing else 0)
 
 def _overwrite(path: Path) -> None:
     connection = sqlite3.connect(path)
-    pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'search_cache' AND rootpage > 0").fetchall()
+    pages = connection.execute(
+        "SELECT rootpage FROM sqlite_master WHERE tbl_name = 'search_cache' AND rootpage > 0"
+    ).fetchall()
     connection.close()
     with path.open("r+b") as file:
         for (page,) in pages:

@@ -17,6 +17,7 @@ from harness.core.entries import Hit, Miss
 from harness.errors import StoreError
 from harness.stores.connections import Connections
 from harness.stores.sqlite import SqliteStore
+from tests.stores.embedded import EMBEDDER, ask, vector_of
 from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
 from tests.stores.scenarios import play
 
@@ -123,12 +124,17 @@ def test_damage_that_shows_at_a_look_up_is_a_miss(filled: Path, name: str, caplo
         lambda store: store.sweep(SEARCHES, NOW + 9_999),
         lambda store: store.clear(SEARCHES),
         lambda store: store.stats(SEARCHES, NOW),
+        lambda store: list(store.scan(SEARCHES, TENANT)),
+        lambda store: ask(store, vector_of("k7")),
+        lambda store: store.embed(SEARCHES, TENANT, "k7", vector_of("k7").tobytes(), EMBEDDER),
+        lambda store: store.delete(SEARCHES, TENANT, ["k7"]),
+        lambda store: store.unembedded(SEARCHES, TENANT, EMBEDDER, 10),
     ],
-    ids=["put", "put and sweep", "touch", "sweep", "clear", "stats"],
+    ids="put, put and sweep, touch, sweep, clear, stats, scan, nearest, embed, delete, unembedded".split(", "),
 )
 def test_every_method_survives_damage(filled: Path, use: Callable[[SqliteStore], object]) -> None:
     """Whichever method comes upon the damage, it does its work on the store that takes the damaged one's place."""
-    for name in ("search_cache", "sqlite_autoindex_search_cache_1", "search_cache_expires_at"):
+    for name in ("search_cache", "sqlite_autoindex_search_cache_1", "search_cache_expires_at", "search_cache_scope"):
         _noise(filled, _root_page(filled, name))
     damaged = filled.read_bytes()
     store = SqliteStore(filled)

@@ -1,0 +1,212 @@
+"""Names, identifiers and content: what one side speaks of needs a counterpart on the other."""
+
+import pytest
+
+from harness.core.equivalence.guards import Names
+from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+
+GUARD = Names()
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("C programming", "C++ programming"),
+        ("C tutorial", "C# tutorial"),
+        ("how to read a file in c", "how to read a file in c++"),
+        ("vitamin a deficiency in adults", "vitamin c deficiency in adults"),
+        ("vitamin b deficiency", "vitamin e deficiency"),
+        ("r programming", "c programming"),
+        ("who is George Bush", "who is George W Bush"),
+        ("who is Taylor Swift", "who is Jonathan Swift"),
+        ("the age of Barack Obama", "the age of Michelle Obama"),
+        ("new york weather", "york weather"),
+        ("new mexico population", "mexico population"),
+        ("west virginia capital", "virginia capital"),
+        ("income tax", "income"),
+        ("best laptop", "best laptop bag"),
+        ("flu", "flu shot"),
+        ("heart attack symptoms in women", "heart attack symptoms"),
+        ("drinking age in germany", "drinking age"),
+        ("restaurants near me", "restaurants near airport"),
+        ("python dict example", "python example"),
+        ("git commit -a", "git commit -m"),
+        ("US economy", "economy"),
+    ],
+)
+def test_a_name_without_counterpart_is_another_question(a: str, b: str) -> None:
+    """The guard itself refuses, whatever the embeddings say."""
+    assert_objects(GUARD, a, b)
+    assert_refused(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("node.js tutorial", "vue.js tutorial"),
+        ("foo_bar function", "foo_baz function"),
+        ("data.csv import", "data.json import"),
+        ("example.com certificate", "example.org certificate"),
+        ("mail user@example.com", "mail admin@example.com"),
+    ],
+)
+def test_one_name_for_another_is_another_question(a: str, b: str) -> None:
+    """A name that is exchanged has as little a counterpart as one that is left out."""
+    assert_refused(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("IT jobs", "jobs"),
+        ("how much does an IT manager earn", "how much does a manager earn"),
+        ("handwashing WHO guidelines", "handwashing guidelines"),
+        ("truth table of the AND gate", "truth table of the OR gate"),
+        ("policies of Theresa May", "policies of Theresa"),
+    ],
+)
+def test_a_name_that_is_also_a_function_word_is_a_name(a: str, b: str) -> None:
+    """IT, WHO, May: written with a capital where none is due, they are content."""
+    assert_refused(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("what does 🙏 mean", "what does 🔥 mean"),
+        ("😀", "😢"),
+        ("what does ∀ mean in logic", "what does ∃ mean in logic"),
+        ("C++ tutorial", "C# tutorial"),
+        ("what does && mean in bash", "what does || mean in bash"),
+        ("what does >> mean in bash", "what does > mean in bash"),
+        ("what is the difference between == and ===", "what is the difference between == and ="),
+        ("!= operator", "== operator"),
+        ("what does -> mean in c", "what does => mean in c"),
+        ("what does ^ mean in regex", "what does $ mean in regex"),
+        ("+", "-"),
+        (".net framework", "net framework"),
+    ],
+)
+def test_signs_are_names_too(a: str, b: str) -> None:
+    """An emoji, an operator or a symbol may be all that is asked about; embeddings often do not see it."""
+    assert_refused(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("北京天气", "上海天气"),
+        ("北京 天气", "上海 天气"),
+        ("今天天气", "明天天气"),
+        ("東京 ラーメン", "大阪 ラーメン"),
+        ("서울 날씨", "부산 날씨"),
+        ("لندن الطقس", "باريس الطقس"),
+        ("погода в москве", "погода в киеве"),
+        ("कल मौसम", "आज मौसम"),
+        ("Wetter in Köln", "Wetter in Berlin"),
+        ("wetter münchen", "wetter münster"),
+        ("l'année prochaine", "l'anne prochaine"),
+        ("α decay", "β decay"),
+    ],
+)
+def test_in_another_language_a_difference_is_a_difference(a: str, b: str) -> None:
+    """What is not English is not read: there another word may be another name, or a negation."""
+    assert_refused(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("who are you", "what is this"),
+        ("what is it", "who is he"),
+        ("the", "of"),
+        ("how about them", "how about us"),
+        ("", "a"),
+    ],
+)
+def test_without_content_nothing_is_known_to_be_the_same(a: str, b: str) -> None:
+    """Where function words are all there is, they have to be the same."""
+    assert_refused(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("chords of hey jude", "chords of jude"),
+        ("adele hello lyrics", "adele lyrics"),
+    ],
+)
+def test_a_courtesy_that_is_spoken_of_is_content(a: str, b: str) -> None:
+    """Courtesies say nothing at either end of a query; in the middle they are what it is about."""
+    assert_refused(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("is it important", "is it import"),
+    ],
+)
+def test_one_stem_is_not_always_one_word(a: str, b: str) -> None:
+    """A stemmer also brings together what is no inflection of one word."""
+    assert_refused(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("affect meaning", "effect meaning"),
+    ],
+)
+def test_a_real_word_is_no_typing_error_of_another(a: str, b: str) -> None:
+    """One letter may be all that tells two words apart."""
+    assert_refused(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("what is the hardest programming language to learn", "what is the hardest language to learn"),
+        ("how to find my credit card number", "how to find my credit card"),
+        ("how old is Will Smith", "how old is Jaden Smith"),
+    ],
+)
+def test_a_part_of_a_compound_is_content(a: str, b: str) -> None:
+    """A card's number is not the card, and not every language is for programming."""
+    assert_refused(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("iPhone battery replacement", "iphone battery replacement"),
+        ("who is the CEO of Apple?", "who is the ceo of apple"),
+        ("e-commerce platforms", "ecommerce platforms"),
+        ("e-mail etiquette", "email etiquette"),
+        ("wi-fi is slow", "wifi is slow"),
+        ("t-shirt printing", "tshirt printing"),
+        ("health-care costs", "healthcare costs"),
+        ("U.S. population", "US population"),
+        ("U.S.A. population", "USA population"),
+        ("what is a 401(k)", "what is a 401k"),
+        ("what is tcp/ip", "what is tcp ip"),
+        ("men's shoes", "mens shoes"),
+    ],
+)
+def test_a_name_in_another_spelling_is_the_same_name(a: str, b: str) -> None:
+    """Capitals, hyphens, points and apostrophes make no other name."""
+    assert_served(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("dog food", "dog foods"),
+        ("buy a car", "purchase a car"),
+        ("colour theory", "color theory"),
+        ("python sort list", "sort list python"),
+    ],
+)
+def test_words_with_a_counterpart_are_no_matter(a: str, b: str) -> None:
+    """Inflections, synonyms, spellings and places leave no word alone."""
+    assert_silent(GUARD, a, b)
