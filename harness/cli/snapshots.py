@@ -102,8 +102,8 @@ def _all_lines(cache: "Cache") -> "Iterator[Line]":
     for table, entry in cache.entries(EVERY_TABLE):
         try:
             yield line_of(table, entry)
-        except UnicodeDecodeError:
-            log.warning("left out what is unreadable: %r in %s", shorten(entry.text, 60), table)
+        except InvalidInput as error:
+            log.warning("left out: %s", error)
 
 
 def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":

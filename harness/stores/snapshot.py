@@ -86,12 +86,20 @@ class Line(Struct, frozen=True, omit_defaults=True):
 
 
 def line_of(table: str, entry: Entry, asked: str = "") -> Line:
-    """Return the line for an entry that answers `asked` (its own key when empty)."""
+    """Return the line for an entry that answers `asked` (its own key when empty).
+
+    Raises:
+        InvalidInput: what it holds is no text.
+    """
+    try:
+        payload = entry.payload.decode()
+    except UnicodeDecodeError:
+        raise InvalidInput(f"what is cached for {entry.text[:60]!r} in {table} is unreadable") from None
     return Line(
         table,
         entry.key,
         entry.text,
-        entry.payload.decode(),
+        payload,
         entry.created_at,
         min(entry.expires_at, NEVER),  # infinity is no JSON
         list(entry.own),

@@ -53,6 +53,8 @@ class Tail:
         self.generation = generation
         self.last = since
         self.complete = True
+        self.newest: tuple[Any, ...] | None = None
+        """Key and time of the row at `last`."""
         self.seqs: list[int] = []
         self.matrix: Any = None
 

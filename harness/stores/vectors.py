@@ -47,7 +47,7 @@ class VectorSearch:
         self._folder = folder
         self._tail_limit = tail_limit
         self._lock = threading.RLock()
-        self._said: set[str] = set()
+        self._said = False
         self._start()
         _all_searches.add(self)
 
@@ -130,9 +130,19 @@ class VectorSearch:
 
     def _has(self, name: str, generation: str) -> bool:
         try:
-            return self._opened().generation(name) == generation
+            index = self._opened()
+            if index.generation(name) != generation:
+                return False
+            row = self._one(
+                f"SELECT length(embedding) FROM {name.split('_vec-', maxsplit=1)[0]} WHERE embedding IS NOT NULL", ()
+            )
+            if row:
+                import numpy as np
+
+                index.nearest(name, np.ones(row[0] // 4, np.float32), 1)  # only what can be loaded is there
         except IndexUnavailable:
             return False
+        return True
 
     def forget(self, table: str) -> None:
         """Drop a table's collections: all of its rows have gone."""
@@ -171,7 +181,7 @@ class VectorSearch:
             self._file = file
         tail = self._tails.get(scope)
         generation, upto = self._recorded(scope)
-        if tail is None or tail.generation != generation or self._newest(scope.table) < tail.last:
+        if tail is None or tail.generation != generation or self._overtaken(scope, tail):
             tail = self._tails[scope] = Tail(upto, generation)
         self._tails.move_to_end(scope)
         while len(self._tails) > MAX_TAILS:
@@ -181,10 +191,19 @@ class VectorSearch:
             self._shorten(scope, tail, upto, dimension)
         return tail
 
+    def _overtaken(self, scope: Scope, tail: Tail) -> bool:
+        """Say whether another file's content stands here by now (a backup was restored): seqs mean other rows then."""
+        if self._newest(scope.table) < tail.last:
+            return True
+        row = self._one(f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,)) if tail.seqs else None
+        known, tail.newest = tail.newest, row or tail.newest
+        return row is not None and known is not None and row != known
+
     def _load(self, scope: Scope, tail: Tail, dimension: int) -> None:
         room = STALE_SHARE * self._tail_limit
         while len(tail.seqs) < room and (rows := self._rows(scope, tail.last, dimension)):
             tail.add(rows)
+            tail.newest = self._one(f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,))
         tail.complete = len(tail.seqs) < room
 
     def _shorten(self, scope: Scope, tail: Tail, upto: int, dimension: int) -> None:
@@ -301,7 +320,7 @@ class VectorSearch:
         if not dimension:
             return 0
         if anew or not generation or index.generation(scope.collection) != generation or self._mostly_gone(scope):
-            generation, upto = index.create(scope.collection, embedder=scope.embedder, dimension=dimension), 0
+            generation, upto = self._created(scope, dimension), 0
         written = 0
 
         def batches() -> Iterator[tuple[list[str], Vectors]]:
@@ -317,6 +336,12 @@ class VectorSearch:
         sql = f"INSERT OR REPLACE INTO {INDEXES} VALUES (?, ?, ?)"
         self._connections.write(lambda connection: connection.execute(sql, (scope.collection, generation, upto)))
         return written
+
+    def _created(self, scope: Scope, dimension: int) -> str:
+        """Make the collection anew; if something else stands where the index should, that goes first."""
+        if self._folder.exists() and not self._folder.is_dir():
+            self._discard()
+        return self._opened().create(scope.collection, embedder=scope.embedder, dimension=dimension)
 
     def _mostly_gone(self, scope: Scope) -> bool:
         """Say whether most of what the collection holds are rows that have gone."""
@@ -379,9 +404,8 @@ class VectorSearch:
         return self._connections.run(fetch)
 
     def _say_once(self, message: str) -> None:
-        if message not in self._said:
-            self._said.add(message)
-            log.warning(message)
+        log.log(logging.DEBUG if self._said else logging.WARNING, message)  # of one trouble, the first word is enough
+        self._said = True
 
 
 # A forked child begins with the lock as some thread of the parent may have held it. Only the lock is replaced here:

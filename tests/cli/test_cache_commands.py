@@ -313,7 +313,8 @@ def test_a_dry_run_deletes_nothing(harness: Program) -> None:
     assert (ended.code, ended.out) == (0, "  one\n  two\n2 entries would go\n")
     told = harness("cache", "clear", "--dry-run", "--json", "--yes").told
     assert told == {
-        "selected": {"search_cache": 2, "research_cache": 0, "unanswered_searches": 0}, "deleted": {"search_cache": 0, "research_cache": 0, "unanswered_searches": 0},
+        "selected": {"search_cache": 2, "research_cache": 0, "unanswered_searches": 0},
+        "deleted": {"search_cache": 0, "research_cache": 0, "unanswered_searches": 0},
     }  # fmt: skip
     assert total(harness) == 2
 

@@ -281,7 +281,6 @@ UNUSABLE: dict[str, dict[str, Any]] = {
     "no time": {"created_at": None},
     "a time in words": {"created_at": "yesterday"},
     "no payload": {"payload": None},
-    "a payload that is no JSON": {"payload": "no json"},
     "a key that is no text": {"key": 5},
     "no base64": {"embedding": "!!!!", "embedder": "m"},
     "half a number": {"embedding": "AAAA", "embedder": "m"},
