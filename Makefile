@@ -11,7 +11,7 @@ DEMO_QUESTION := In which order does Python look up an attribute on an instance?
 
 help:
 	@echo "make demo      research one question in the bundled corpus, offline; again: 0 live calls, the same report"
-	@echo "make test      the tests that need no torch"
+	@echo "make test      the tests that need no torch, without the slow ones"
 	@echo "make test-all  every test (installs torch and sentence-transformers)"
 	@echo "make check     ruff, mypy --strict, import-linter"
 	@echo "make bench     speed and quality beside other caches, start-up times (PAIRS=DIR, LOG=FILE: data of your own;"
@@ -53,10 +53,10 @@ demo: $(VENV)/run
 	@HARNESS_DATA_DIR=$(DEMO_DIR) $(BIN)/harness research "$(DEMO_QUESTION)" --engine corpus:python-docs
 
 test: $(VENV)/check
-	$(BIN)/python -m pytest -m "not full"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not full and not slow"
 
 test-all: $(VENV)/test-all
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/check
 	$(BIN)/ruff check .

@@ -18,6 +18,8 @@ from harness.ports import Vectors
 from harness.stores import chroma_index
 from harness.stores.chroma_index import INDEXED_DIMENSIONS, ChromaIndex
 
+pytestmark = pytest.mark.slow
+
 NAME = "searches_vec-1"
 WIDTH = 8
 COUNT = 300

@@ -17,6 +17,8 @@ from tests.stores import children
 from tests.stores.entries import NOW, SEARCHES, TENANT, an_entry
 from tests.stores.scenarios import ROOT, play
 
+pytestmark = pytest.mark.slow
+
 PROCESSES = 8
 ENTRIES = 10_000
 THREADS = 16

@@ -21,6 +21,8 @@ from tests.stores.embedded import EMBEDDER, ask, vector_of
 from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
 from tests.stores.scenarios import play
 
+pytestmark = pytest.mark.slow
+
 ROWS = 200
 PAGE = 4_096
 

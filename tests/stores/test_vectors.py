@@ -18,6 +18,8 @@ from tests.stores.entries import NOW, SEARCHES, TENANT, an_entry
 from tests.stores.scenarios import play
 from tests.stores.vector_scenes import LIMIT, MODULE, assert_exact, opened, play_at_once, settle
 
+pytestmark = pytest.mark.slow
+
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 BACK_AND_FORTH = 4 * LIMIT
