@@ -185,9 +185,6 @@ class ChromaIndex:
             self.close()
             _remove(self._folder)
 
-    def reopen(self) -> None:
-        """See what other processes have written: nothing to do, as each call looks whether it has what is published."""
-
     def close(self) -> None:
         """Let go of what is loaded, and of its memory; a later call loads it again."""
         if self._loaded:

@@ -237,13 +237,12 @@ def test_long_vectors_are_shortened_alike_for_ever() -> None:
 
 
 def test_another_processs_writing_is_seen(index: ChromaIndex, folder: Path) -> None:
-    """What another process has added is found by its keys, at once and after `reopen`; and it finds what we add."""
+    """What another process has added is found by its keys at once; and it finds what we add."""
     fresh = vectors(3, seed=5)
     assert "new" not in index.nearest(NAME, fresh[0], 1)
     elsewhere("index.add(NAME, ['new'], vectors(3, seed=5)[:1])", folder)
     assert index.nearest(NAME, fresh[0], 1) == ["new"]
     elsewhere("index.add(NAME, ['newer'], vectors(3, seed=5)[1:2])", folder)
-    index.reopen()
     assert index.nearest(NAME, fresh[1], 1) == ["newer"]
     index.add(NAME, ["ours"], fresh[2:])
     printed = elsewhere("print(*(index.nearest(NAME, each, 1)[0] for each in vectors(3, seed=5)))", folder)

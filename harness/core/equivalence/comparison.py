@@ -1,6 +1,5 @@
 """Two readings side by side: which words have a counterpart, which have none, and in which order they stand."""
 
-from collections import Counter
 from collections.abc import Container
 from itertools import combinations
 
@@ -133,8 +132,3 @@ def _is_typing_error(one: str, two: str, known: Container[str]) -> bool:
     if length < MIN_TYPO_CHARS or one_known == two_known or one[0] != two[0] or one[-1] != two[-1]:
         return False
     return OSA.distance(one, two, score_cutoff=2) <= (1 if length < 8 else 2)
-
-
-def changed_forms(comparison: Comparison) -> Counter[str]:
-    """Count the forms without counterpart, of both sides."""
-    return Counter(word.form for word in (*comparison.only_a, *comparison.only_b))
