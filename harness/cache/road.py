@@ -87,7 +87,9 @@ class Road:
             self._touch(table, entry.key, now)
         if log.isEnabledFor(logging.INFO):  # asked first: this is the path of every hit
             log.info("hit %r", asked)
-        self._note(table, key, entry.key, "exact", entry.payload)
+        self._happened.append("exact")
+        if self._uses is not None or len(self._happened) >= TALLY_EVERY:  # asked here: a call takes 0.2 µs of 20
+            self._record(table, key, entry.key, "exact", entry.payload)
         return Hit(value, "exact", entry.text, 1.0, age)
 
     def _nearest(
@@ -108,6 +110,9 @@ class Road:
 
     def _note(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
         self._happened.append(how)
+        self._record(table, asked, served, how, payload)
+
+    def _record(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
         if self._uses is not None:
             self._uses.append(Use(table, asked, served, how, sha256(payload).hexdigest()))
         if len(self._happened) >= TALLY_EVERY:
