@@ -130,9 +130,10 @@ class Searches(Road):
         if entry is None:
             return self._missed(query, "unknown")
         results = self._results(entry, wanted)
-        if isinstance(results, Miss):
-            return self._missed(query, results.reason)
-        return self._found(SEARCHES, entry, key, query, results)
+        if type(results) is list:  # see `search`
+            return self._found(SEARCHES, entry, key, query, results)
+        assert isinstance(results, Miss)  # noqa: S101 - there is nothing else
+        return self._missed(query, results.reason)
 
     def _results(self, entry: Entry, wanted: int) -> Results | Miss:
         if entry.own[0] < wanted:  # own: max_results, engine, options
