@@ -14,7 +14,7 @@ from harness.cache.policy import Policy
 from harness.cache.results import MAX_TAUGHT_CHARS
 from harness.cache.semantic import Candidate, Semantics
 from harness.cache.uses import How, Tally, Use, day_of
-from harness.core.entries import Entry, Hit, Miss, Stale
+from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import HOUR, is_expired, is_volatile, jittered
 from harness.errors import EmbeddingError, InvalidInput, StoreError
 from harness.ports import Store
@@ -105,8 +105,9 @@ class Road:
         if now - entry.last_used_at > TOUCH_AFTER:
             self._touch(table, entry.key, now)
         log.info("hit %r by meaning: %r (%.2f)", asked, entry.text, found.decision.similarity)
-        self._note(table, key, entry.key, "semantic", entry.payload)
-        return Hit(value, "semantic", entry.text, found.decision.similarity, max(0.0, now - entry.created_at))
+        how: Found = "semantic" if entry.key != key else "exact"  # stored since the exact look-up, by somebody else
+        self._note(table, key, entry.key, how, entry.payload)
+        return Hit(value, how, entry.text, found.decision.similarity, max(0.0, now - entry.created_at))
 
     def _note(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
         self._happened.append(how)

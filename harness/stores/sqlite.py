@@ -95,9 +95,8 @@ class SqliteStore:
 
         def take(seqs: Sequence[int]) -> int:
             checked = self._checked(Scope(table, tenant, scope, embedder), seqs, vector, now)
-            new = {seq: near for seq, near in checked.items() if seq not in found and near[0] >= at_least}
-            found.update(new)
-            return len(new)
+            found.update((seq, near) for seq, near in checked.items() if near[0] >= at_least)
+            return len(checked)  # less similar rows count: behind them there is nothing more similar to look for
 
         self.vectors.nearest(Scope(table, tenant, scope, embedder), vector, k, take, now=now, at_least=at_least)
         nearest = sorted(found, key=lambda seq: (-found[seq][0], found[seq][1]))[:k]
@@ -138,7 +137,9 @@ class SqliteStore:
     def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
         """See `Store.unembedded`."""
         declared = TABLES[table]
-        sql = f"SELECT key, {declared.text} FROM {table} WHERE tenant = ? AND embedder IS NOT ? LIMIT ?"
+        # by this index, or the search for what is rarely there would read every row
+        source = f"{table} INDEXED BY {table}_scope"
+        sql = f"SELECT key, {declared.text} FROM {source} WHERE tenant = ? AND embedder IS NOT ? LIMIT ?"
         return [(_text(key), _text(text)) for key, text in self._all(sql, (tenant, embedder, limit))]
 
     def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
