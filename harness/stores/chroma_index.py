@@ -327,9 +327,11 @@ def _bindings() -> Any:
     """
     if find_spec("chromadb") is None:
         raise ImportError("No module named 'chromadb'")
-    import chromadb_rust_bindings  # type: ignore[import-untyped]
+    import chromadb_rust_bindings as bindings  # type: ignore[import-untyped]
 
-    return chromadb_rust_bindings
+    if not hasattr(bindings, "Bindings"):  # a thread that waited for another one's import gets it, failed or not
+        raise ImportError("chromadb_rust_bindings cannot be imported")
+    return bindings
 
 
 def _opened(folder: Path) -> Any:

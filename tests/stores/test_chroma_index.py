@@ -546,6 +546,19 @@ print(index.names())
     assert elsewhere(program, folder, missing).splitlines() == [str(COUNT), "True", "True", f"['{NAME}']"]
 
 
+def test_what_another_thread_failed_to_import_is_unavailable(folder: Path) -> None:
+    """It is handed to whoever waited for it, as an empty module; with that no collection may be made anew."""
+    program = """
+sys.modules['chromadb_rust_bindings'] = type(sys)('chromadb_rust_bindings')
+before = index.generation(NAME)
+try:
+    index.create(NAME, embedder='fake', dimension=WIDTH)
+except IndexUnavailable as error:
+    print('ChromaDB is not installed' in str(error), index.generation(NAME) == before)
+"""
+    assert elsewhere(program, folder) == "True True\n"
+
+
 def test_a_damaged_file_is_found_where_chromadb_cannot_raise(folder: Path, tmp_path: Path) -> None:
     """Its Python client, which knows its errors, refuses to be imported beside a `.env` that it misunderstands."""
     (tmp_path / ".env").write_text("MIGRATIONS=mine")
