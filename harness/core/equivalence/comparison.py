@@ -4,7 +4,7 @@ from collections.abc import Container
 from itertools import combinations
 
 from msgspec import Struct
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import OSA, Indel
 
 from harness.core.equivalence.lexicon import WEAK
 from harness.core.equivalence.polarity import opposite
@@ -13,8 +13,10 @@ from harness.core.equivalence.reading import Reading, Word, form
 MIN_TYPO_CHARS = 4
 LONG = 16
 """From so many content words in both queries on, a text is prose."""
-REWRITTEN = 4
-"""From so many changed words on, prose is told anew, rather than varied in one point."""
+RETOLD = 20
+"""From so many words in both queries together on, a question may be told anew."""
+MAX_SURFACE = 0.7
+"""The share of words, in their order, up to which it is told anew. Most look-alikes share more: they vary one point."""
 MAX_ORDERED = 60
 """Words whose order is compared; the pairs grow with the square."""
 
@@ -22,7 +24,8 @@ MAX_ORDERED = 60
 class Comparison(Struct, frozen=True):
     """What two readings have in common. `only_a` and `only_b` have no counterpart on the other side; `weak` counts
     the words among these that say so little that they were left out, which `rest_a` and `rest_b` have too; `pairs` are
-    the counterparts, in a's order.
+    the counterparts, in a's order. `retold` says whether one is a question that the other tells anew, in other words
+    and another order, rather than varies in one point: then single words weigh less, and the embedding more.
     """
 
     a: Reading
@@ -33,16 +36,12 @@ class Comparison(Struct, frozen=True):
     weak: int
     rest_a: tuple[Word, ...]
     rest_b: tuple[Word, ...]
+    retold: bool
 
     @property
     def is_prose(self) -> bool:
         """Whether the two are questions told at length, in which much may be said in other words."""
         return len(self.a.words) + len(self.b.words) >= LONG and self.a.is_question and self.b.is_question
-
-    @property
-    def is_rewritten(self) -> bool:
-        """Whether the two are prose that was told anew, rather than varied in one point."""
-        return self.is_prose and len(self.only_a) + len(self.only_b) >= REWRITTEN
 
     @property
     def disorder(self) -> float:
@@ -72,7 +71,14 @@ def compare(a: Reading, b: Reading, known: Container[str]) -> Comparison:
         len(weak),
         tuple(rest_a.values()),
         tuple(rest_b.values()),
+        _is_retold(a, b),
     )
+
+
+def _is_retold(a: Reading, b: Reading) -> bool:
+    words_a, words_b = a.plain.split(), b.plain.split()
+    long = len(words_a) + len(words_b) >= RETOLD
+    return long and (a.is_question or b.is_question) and Indel.normalized_similarity(words_a, words_b) < MAX_SURFACE
 
 
 def is_weak(word: Word) -> bool:

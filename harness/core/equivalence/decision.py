@@ -6,7 +6,7 @@ from math import inf, isnan
 from msgspec import Struct
 
 from harness.core.abbreviations import Meanings
-from harness.core.equivalence.comparison import LONG, Comparison, compare
+from harness.core.equivalence.comparison import LONG, RETOLD, Comparison, compare
 from harness.core.equivalence.guards import GUARDS, Verdict
 from harness.core.equivalence.reading import MAX_CHARS, read
 
@@ -14,8 +14,10 @@ NO_WORDS: frozenset[str] = frozenset()
 
 SHORT = 7
 """Below so many content words in both queries together, a single word weighs much."""
-LEAST_REQUIRED = 0.85
+LEAST_REQUIRED = 0.86
 """No two different queries may be less similar than this."""
+RETOLD_SHORT, RETOLD_WORD = 0.95, 0.005
+"""What the shortest question told anew requires, and how much less each further word."""
 
 
 class Rule(Struct, frozen=True):
@@ -93,10 +95,11 @@ def requirement(pair: Comparison) -> float:
     size = len(pair.a.words) + len(pair.b.words)
     changed = len(pair.only_a) + len(pair.only_b)
     asking = pair.a.is_question or pair.b.is_question
-    if pair.is_rewritten:
-        return LEAST_REQUIRED
+    if pair.retold:
+        longer = len(pair.a.plain.split()) + len(pair.b.plain.split()) - RETOLD
+        return max(LEAST_REQUIRED, RETOLD_SHORT - RETOLD_WORD * longer)
     keywords = pair.a.is_keywords and pair.b.is_keywords
-    needs = [0.94 if size < SHORT and not keywords else 0.86]
+    needs = [0.94 if size < SHORT and not keywords else LEAST_REQUIRED]
     if pair.weak:
         needs.append(0.93 if size < SHORT else 0.89)
     if changed:

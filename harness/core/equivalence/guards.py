@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import permutations
 from typing import Protocol
 
 from msgspec import Struct
@@ -57,10 +58,13 @@ class Dates:
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
-        one, two = (_tenses(side.functions) for side in (pair.a, pair.b))
-        if {one, two} in ({"past", "present"}, {"past", "future"}):
-            return f"one asks about the {min(one, two)}, the other about the {max(one, two)}"
-        return _differ(pair.a.dates | pair.a.times, pair.b.dates | pair.b.times)
+        tense, other = (_tenses(side.functions) for side in (pair.a, pair.b))
+        if {tense, other} in ({"past", "present"}, {"past", "future"}):
+            return f"one asks about the {min(tense, other)}, the other about the {max(tense, other)}"
+        one, two = (side.dates | side.times for side in (pair.a, pair.b))
+        if pair.retold and not (_circumstances(one) and _circumstances(two)):
+            one, two = one - _circumstances(one), two - _circumstances(two)
+        return _differ(one, two)
 
 
 class Negation:
@@ -95,6 +99,8 @@ class Names:
         alone = [word for word in (*pair.only_a, *pair.only_b) if word.form[0] != NUMBER]
         if lonely := [word.plain for word in alone if _is_identity(word)]:
             return f"no counterpart for {_listed(lonely)}"
+        if pair.retold:
+            return None
         if not pair.is_prose and bool(pair.only_a) != bool(pair.only_b):
             return f"only one side speaks of {_listed(word.plain for word in pair.only_a or pair.only_b)}"
         changed, total = len(pair.only_a) + len(pair.only_b), len(pair.a.words) + len(pair.b.words)
@@ -118,10 +124,9 @@ class Direction:
             return f"{opposed[0]!r} stands after {_two(*opposed[1:])}"
         if roles.only_one_asks_for_the_actor(pair) or roles.only_one_is_passive(pair):
             return "one asks who does it, the other to whom it is done"
-        if exchanged := roles.exchanged_prepositions(pair) or roles.changed_places(pair):
-            return f"{_two(*exchanged)} have changed places"
-        crossed = roles.exchanged_across(pair) or roles.exchanged_pronouns(pair)
-        return "words have changed places" if crossed else None
+        if roles.exchanged_pronouns(pair):
+            return "who acts and who is acted on have changed places"
+        return None if pair.retold else _moved(pair)
 
 
 class Scope:
@@ -144,7 +149,7 @@ class Question:
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
         one, two = (side.asks or {"what"} for side in (pair.a, pair.b))
-        if pair.is_rewritten or one & two or any(one <= group and two <= group for group in _SAME_QUESTION):
+        if pair.retold or one & two or any(one <= group and two <= group for group in _SAME_QUESTION):
             return None
         return f"one asks {_two(_listed(one), _listed(two))}"
 
@@ -154,6 +159,9 @@ GUARDS: tuple[Guard, ...] = (Numbers(), Versions(), Dates(), Negation(), Names()
 MAX_CHANGED = 0.5
 """The share of content words without counterpart above which two queries have too little in common."""
 
+_TOLD = frozenset({"now", "ago", "today", "tonight", "yesterday", "tomorrow"})
+_UNSAID = frozenset({"year", "month"})
+"""Units that one may leave out."""
 _PAST = frozenset({"was", "were", "did"})
 _FUTURE = frozenset({"will", "shall"})
 _PRESENT = frozenset({"is", "are", "do", "does", "am"})
@@ -167,14 +175,35 @@ def _tenses(functions: tuple[str, ...]) -> str:
     return "both" if past and present else "past" if past else "present"
 
 
+def _moved(pair: Comparison) -> str | None:
+    if exchanged := roles.exchanged_prepositions(pair) or roles.changed_places(pair):
+        return f"{_two(*exchanged)} have changed places"
+    return "words have changed places" if roles.exchanged_across(pair) else None
+
+
+def _circumstances(times: frozenset[str]) -> frozenset[str]:
+    """Return the times of what an asker went through ("my lip swelled up last night"), where that is told at length."""
+    return frozenset(time for time in times if time in _TOLD or " " in time)
+
+
 def _is_version(quantity: Quantity) -> bool:
     return "." in quantity.value and not quantity.unit
 
 
 def _quantities_differ(a: list[Quantity], b: list[Quantity]) -> str | None:
-    if Counter(a) == Counter(b):
+    only_a, only_b = (sorted((one - two).elements(), key=_value) for one, two in permutations((Counter(a), Counter(b))))
+    if len(only_a) == len(only_b) and all(map(_unit_left_out, only_a, only_b)):
         return None
     return _differ(*({f"{q.value} {q.unit}".strip() for q in side} for side in (a, b))) or "a number stands twice"
+
+
+def _value(quantity: Quantity) -> str:
+    return quantity.value
+
+
+def _unit_left_out(one: Quantity, two: Quantity) -> bool:
+    """Say whether only one of two equal numbers names its unit, which goes without saying ("aged 30")."""
+    return one.value == two.value and (one.unit or two.unit) in _UNSAID and not (one.unit and two.unit)
 
 
 def _differ(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> str | None:

@@ -21,6 +21,7 @@ CONTRACTIONS = MappingProxyType(
         "whats": "what is", "hows": "how is", "wheres": "where is", "whos": "who is", "thats": "that is",
         "gonna": "going to", "wanna": "want to", "gotta": "have to", "y'all": "you all", "w/o": "without",
         "waht": "what", "wich": "which", "teh": "the", "tommorow": "tomorrow", "tommorrow": "tomorrow",
+        "n": "and", "'n'": "and",
         "ii": "2", "iii": "3", "vii": "7", "viii": "8", "ix": "9",
     }
 )  # fmt: skip
@@ -147,7 +148,7 @@ IMPLIED = MappingProxyType(
         "latest news": "news", "breaking news": "news", "current news": "news", "latest updates": "updates",
         "latest update": "update", "live updates": "updates", "united states of america": "usa", "united states": "usa",
         "mobile phone": "phone",
-        "cell phone": "phone", "how come": "why",
+        "cell phone": "phone", "how come": "why", "at present": "now", "i m": "i am",
     }
 )  # fmt: skip
 """Phrases of which a part says all."""
@@ -192,7 +193,7 @@ WEEKDAYS = _groups(
 RELATIVE_TIMES = _groups(
     """
     latest newest recent recently
-    now current currently nowadays present presently
+    now current currently nowadays presently
     today todays
     tonight
     yesterday

@@ -51,6 +51,8 @@ _FIRST_NAMES = frozenset({"may", "will"})
 _SCALES = MappingProxyType({"c": "celsius", "celsius": "celsius", "f": "fahrenheit", "fahrenheit": "fahrenheit"})
 _MONTH_NAMES = frozenset(MONTHS.values())
 _ORDINAL = frozenset({"st", "nd", "rd", "th"})
+_AUXILIARY = "is|are|was|were|do|does|did|can|could|will|would|should|has|have"
+_SUBJECT = "i|you|he|she|it|we|they|this|that|these|those|there"
 _QUESTIONS = (
     ("how many", r"how (?:many|much)\b|number of\b|amount of\b"),
     *((f"how {measure}", rf"how {measure}\b") for measure in "long old far often fast soon deep".split()),
@@ -66,7 +68,8 @@ _QUESTIONS = (
     ("where", r"where\b|(?:what|which) (?:place|location|website|site)s?\b"),
     ("who", r"who(?:se|m)?\b"),
     ("what", r"what\b|which\b|(?:is|are|was|were) there (?:any|some|a|an)?\b"),
-    ("whether", r"^(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|am|if|whether)\b"),
+    ("whether", rf"^(?:{_AUXILIARY}|had|may|am|if|whether)\b|\b(?:{_AUXILIARY}) (?:{_SUBJECT})\b"
+                r"|\b(?:know|wonder) (?:if|whether)\b"),
 )  # fmt: skip
 _ASKING = tuple((name, re.compile(pattern)) for name, pattern in _QUESTIONS)
 
@@ -119,6 +122,7 @@ class Reading(Struct, frozen=True):
 
 
 MAX_KEYWORDS = 8
+_UNSURE = frozenset({"sure", "certain", "know", "understand"})
 _SENTENCE = frozenset(
     """
     is are was were be been being am do does did has have had will would shall should can could may might must i he she
@@ -311,12 +315,13 @@ _GROUPS = {_stem(word): _stem(first) for word, first in SYNONYMS.items()}
 
 
 def _without_idioms(tokens: list[str]) -> list[str]:
-    """Drop negations that negate nothing: `… or not`, `why not`, `not only`."""
+    """Drop negations that negate nothing asked for: `… or not`, `why not`, `not only`, `I am not sure`."""
     kept = []
     for position, token in enumerate(tokens):
         before = tokens[position - 1] if position else ""
         after = tokens[position + 1] if position + 1 < len(tokens) else ""
-        if token in {"not", "no"} and ((before in {"or", "if", "why"} and not after) or after == "only"):
-            continue
-        kept.append(token)
+        idle = (before in {"or", "if", "why"} and not after) or after == "only"
+        unsure = after in _UNSURE and "i" in tokens[max(0, position - 2) : position]
+        if token not in {"not", "no"} or not (idle or unsure):
+            kept.append(token)
     return kept

@@ -92,9 +92,9 @@ def turned_opposites(pair: Comparison) -> tuple[str, str] | None:
 
 
 def exchanged_across(pair: Comparison) -> bool:
-    """Say whether two words have changed to the other side of a third. Prose told anew, and long keywords, may."""
+    """Say whether two words have changed to the other side of a third. Long keywords may."""
     keywords = pair.a.is_keywords and pair.b.is_keywords
-    if pair.is_rewritten or (keywords and len(pair.pairs) > ACROSS):
+    if keywords and len(pair.pairs) > ACROSS:
         return False
     reversed_until: list[tuple[int, int]] = []  # a place in b, and how many counterparts to there are in reverse
     for _, place in pair.pairs[:MAX_ORDERED]:

@@ -4,7 +4,7 @@ from harness.core.equivalence.decision import Rule
 from harness.errors import InvalidInput
 
 CALIBRATED_ON = "495 different and 279 same pairs of queries from a search log"
-THRESHOLDS = ((0.0025, 0.077), (0.005, 0.042), (0.01, 0.0123), (0.02, -0.01), (0.05, -0.05))
+THRESHOLDS = ((0.0025, 0.077), (0.005, 0.042), (0.01, 0.015), (0.02, -0.01), (0.05, -0.05))
 """For each share of wrong answers among different pairs, the score from which on pairs are served.
 
 Calibrated by conformal risk control on 774 pairs that we labelled by hand: two queries of the Bing Coronavirus Query

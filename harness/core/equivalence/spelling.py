@@ -25,6 +25,7 @@ _VERSION = re.compile(r"\b(?:v|version )(?=\d+\.\d)")
 _SENTENCE_END = re.compile(r"(?<![.?!;])[.?!;]+(?=\s)")
 _POLITE = re.compile(r"(?<!\w)(?:" + "|".join(POLITE) + r")(?!\w)")
 _IMPLIED = re.compile(r"\b(?:" + "|".join(sorted(IMPLIED, key=len, reverse=True)) + r")(?=s?\b)")
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 _SPACES = re.compile(r"\s+")
 _NOT_ASCII = re.compile(r"[^\x20-\x7e]+")
 _PUNCTUATION = r"\u2010-\u2027\u2030-\u203a\u200b-\u200f\ufe0e\ufe0f\ufeff°£€₹«»¡¿©®§¶·´¨¸"
@@ -61,7 +62,7 @@ def plain_text(text: str) -> str:
         words.append(word if written is None else word.replace(bare, written))
     joined = " ".join(words)
     if not _NOT_ASCII.search(joined):  # its parser reads English only, and raises on broken Unicode
-        joined = alpha2digit(joined, "en", 1.5)  # "one" is a pronoun more often than a number
+        joined = alpha2digit(_HYPHEN.sub(" ", joined), "en", 1.5)  # "one" is a pronoun more often than a number
     joined = _POLITE.sub(" ", joined)
     tokens = [found for found in TOKEN.findall(joined) if found != "-"]
     before = ["", *tokens]

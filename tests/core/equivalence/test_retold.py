@@ -1,0 +1,98 @@
+"""A question told anew, at length: single words weigh less, the embedding more; what steers the answer still vetoes."""
+
+import pytest
+
+from harness.core.equivalence.comparison import compare
+from harness.core.equivalence.decision import NO_WORDS, requirement
+from harness.core.equivalence.reading import read
+from tests.core.equivalence.judging import assert_refused, assert_served
+
+PLAIN = "Does a cracked heat exchanger in a gas furnace have to be replaced, or can it be welded?"
+TOLD = (
+    "The technician found that the heat exchanger of our gas furnace is cracked. I would like to avoid a new one. "
+    "Can welding repair it or does it have to be replaced?"
+)
+
+
+def retold(a: str, b: str) -> bool:
+    """Say whether the pair counts as one question, told anew."""
+    return compare(read(a), read(b), NO_WORDS).retold
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (PLAIN, TOLD),
+        (
+            "I planted tomatoes last month and their lower leaves turn yellow. What am I doing wrong?",
+            "What is the reason why the lower leaves of the tomatoes that I planted turn yellow?",
+        ),
+        (
+            "My cat has stopped eating dry food since we moved. Is that normal?",
+            "We moved to another house and ever since the cat refuses its dry food, is this normal behaviour?",
+        ),
+    ],
+)
+def test_a_question_told_anew_is_served(a: str, b: str) -> None:
+    """Words of the story that the other side lacks, and their order, do not count where the embeddings agree."""
+    assert retold(a, b)
+    assert_served(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (PLAIN, PLAIN.replace("gas", "oil")),
+        (TOLD, TOLD.replace("welding", "glue")),
+        ("short and told anew", "told anew but short?"),
+    ],
+)
+def test_what_varies_one_point_is_not_told_anew(a: str, b: str) -> None:
+    """Two texts that share nearly all their words, in their order, are compared word for word; so are short ones."""
+    assert not retold(a, b)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        TOLD.replace("gas", "three-year-old gas"),
+        TOLD.replace("cracked", "not cracked"),
+        TOLD.replace("of our gas furnace", "of our Viessmann gas furnace"),
+        TOLD.replace("Can welding", "In 2019 they said: can welding"),
+        TOLD.replace("gas furnace", '"gas furnace"'),
+    ],
+)
+def test_numbers_negations_names_dates_and_scope_still_veto(other: str) -> None:
+    """What steers the answer has to stand on both sides, however the rest is told."""
+    assert retold(PLAIN, other)
+    assert_refused(PLAIN, other)
+
+
+def test_the_longer_the_story_the_less_the_embedding_has_to_agree() -> None:
+    """But never below the least that any two queries require."""
+    longer = f"{TOLD} It is the one in the cellar, and the house gets cold, so any advice on what to do is welcome."
+    needs = [requirement(compare(read(PLAIN), read(text), NO_WORDS)) for text in (TOLD, longer)]
+    assert 0.95 > needs[0] >= needs[1] == pytest.approx(0.86)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("My lip swelled up last night after I had eaten shrimps. Could this be an allergy?",
+         "Is it an allergy when a lip swells up after one has eaten shrimps, as it was with me?"),
+        ("For three weeks now my knee clicks when I climb stairs. Should I see somebody about it?",
+         "Should I have it looked at that my knee has been clicking on the stairs for three weeks?"),
+    ],
+)  # fmt: skip
+def test_when_it_happened_to_the_asker_says_nothing(a: str, b: str) -> None:
+    """Times of the story are no times of what is asked for, where only one side tells them."""
+    assert retold(a, b)
+    assert_served(a, b)
+
+
+def test_two_different_times_are_two_questions() -> None:
+    """Where both sides tell a time, it has to be the same."""
+    a = "What is on in the museums of this town tomorrow, when we come with two children and it rains?"
+    b = "We come to town with two children today, and it rains. What is on in the museums here?"
+    assert retold(a, b)
+    assert_refused(a, b)
