@@ -6,9 +6,10 @@ from itertools import combinations
 from msgspec import Struct
 from rapidfuzz.distance import OSA, Indel
 
-from harness.core.equivalence.lexicon import WEAK
+from harness.core.equivalence.lexicon import COMPOUNDING, WEAK
 from harness.core.equivalence.polarity import opposite
 from harness.core.equivalence.reading import Reading, Word, form
+from harness.core.text import stem
 
 MIN_TYPO_CHARS = 4
 LONG = 16
@@ -21,11 +22,15 @@ MAX_ORDERED = 60
 """Words whose order is compared; the pairs grow with the square."""
 
 
+Rest = dict[int, Word]
+
+
 class Comparison(Struct, frozen=True):
     """What two readings have in common. `only_a` and `only_b` have no counterpart on the other side; `weak` counts
     the words among these that say so little that they were left out, which `rest_a` and `rest_b` have too; `pairs` are
     the counterparts, in a's order. `retold` says whether one is a question that the other tells anew, in other words
-    and another order, rather than varies in one point: then single words weigh less, and the embedding more.
+    and another order, rather than varies in one point: then single words weigh less, and the embedding more. `strange`
+    are words without counterpart that no vocabulary knows, where both sides have such: one term for another.
     """
 
     a: Reading
@@ -37,6 +42,7 @@ class Comparison(Struct, frozen=True):
     rest_a: tuple[Word, ...]
     rest_b: tuple[Word, ...]
     retold: bool
+    strange: tuple[Word, ...]
 
     @property
     def is_prose(self) -> bool:
@@ -61,18 +67,29 @@ def compare(a: Reading, b: Reading, known: Container[str]) -> Comparison:
     pairs += _joined(rest_a, rest_b)
     pairs += [(place_a, place_b) for place_b, place_a in _joined(rest_b, rest_a)]
     pairs += _typing_errors(rest_a, rest_b, known)
-    weak = [word for word in (*rest_a.values(), *rest_b.values()) if is_weak(word)]
+    only_a = tuple(word for place, word in rest_a.items() if not is_weak(word) or _belongs(a, place, rest_a))
+    only_b = tuple(word for place, word in rest_b.items() if not is_weak(word) or _belongs(b, place, rest_b))
     return Comparison(
         a,
         b,
         tuple(sorted(pairs)),
-        tuple(word for word in rest_a.values() if not is_weak(word)),
-        tuple(word for word in rest_b.values() if not is_weak(word)),
-        len(weak),
+        only_a,
+        only_b,
+        len(rest_a) + len(rest_b) - len(only_a) - len(only_b),
         tuple(rest_a.values()),
         tuple(rest_b.values()),
         _is_retold(a, b),
+        _strange(only_a, only_b, known),
     )
+
+
+def _strange(only_a: tuple[Word, ...], only_b: tuple[Word, ...], known: Container[str]) -> tuple[Word, ...]:
+    a, b = (tuple(word for word in side if _is_strange(word.plain, known)) for side in (only_a, only_b))
+    return (*a, *b) if a and b else ()
+
+
+def _is_strange(word: str, known: Container[str]) -> bool:
+    return word.isalpha() and word not in known and word[:-1] not in known
 
 
 def _is_retold(a: Reading, b: Reading) -> bool:
@@ -86,9 +103,14 @@ def is_weak(word: Word) -> bool:
     return not word.name and (word.plain in WEAK or word.form in _WEAK_FORMS)
 
 
-_WEAK_FORMS = frozenset(map(form, WEAK)) - {form("good"), form("way")} | {form("good")}
+def _belongs(side: Reading, place: int, rest: Rest) -> bool:
+    """Say whether a general word belongs to the one behind it, as its kind ("life insurance", "used car")."""
+    following = side.words[place + 1] if place + 1 < len(side.words) else None
+    compound = following is not None and place + 1 not in rest and not following.before
+    return compound and side.words[place].plain in COMPOUNDING
 
-Rest = dict[int, Word]
+
+_WEAK_FORMS = frozenset(map(form, WEAK)) - {form("good"), form("way")} | {form("good")}
 
 
 def _same_form(rest_a: Rest, rest_b: Rest) -> list[tuple[int, int]]:
@@ -97,11 +119,20 @@ def _same_form(rest_a: Rest, rest_b: Rest) -> list[tuple[int, int]]:
         places.setdefault(word.form, []).append(place)
     pairs = []
     for place, word in list(rest_a.items()):
-        if found := places.get(word.form):
-            pairs.append((place, found.pop(0)))
+        found = places.get(word.form, [])
+        for other in found:
+            if not _two_names(word, rest_b[other]):
+                pairs.append((place, other))
+                found.remove(other)
+                break
     for place_a, place_b in pairs:
         del rest_a[place_a], rest_b[place_b]
     return pairs
+
+
+def _two_names(one: Word, two: Word) -> bool:
+    """Say whether two words are synonyms, but not where they are parts of names (Boston University, Boston College)."""
+    return one.name and two.name and one.plain != two.plain and stem(one.plain) != stem(two.plain)
 
 
 def _joined(rest_one: Rest, rest_two: Rest) -> list[tuple[int, int]]:

@@ -97,7 +97,7 @@ class Names:
         if wordless := _signs_differ(pair.a, pair.b):
             return wordless
         alone = [word for word in (*pair.only_a, *pair.only_b) if word.form[0] != NUMBER]
-        if lonely := [word.plain for word in alone if _is_identity(word)]:
+        if lonely := [word.plain for word in alone if _is_identity(word) or word in pair.strange]:
             return f"no counterpart for {_listed(lonely)}"
         if pair.retold:
             return None
@@ -124,7 +124,7 @@ class Direction:
             return f"{opposed[0]!r} stands after {_two(*opposed[1:])}"
         if roles.only_one_asks_for_the_actor(pair) or roles.only_one_is_passive(pair):
             return "one asks who does it, the other to whom it is done"
-        if roles.exchanged_pronouns(pair):
+        if roles.exchanged_pronouns(pair) or roles.exchanged_persons(pair):
             return "who acts and who is acted on have changed places"
         return None if pair.retold else _moved(pair)
 

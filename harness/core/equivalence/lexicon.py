@@ -76,6 +76,9 @@ WEAK = frozenset(
 )
 """Content so general that one side may have it and the other not, at a price."""
 
+COMPOUNDING = frozenset("life time used day world market fact term point question work".split())
+"""General words that name a kind where they stand right before another word."""
+
 SYNONYMS = _groups(
     """
     best good great top finest ideal excellent recommended
@@ -156,7 +159,7 @@ IMPLIED = MappingProxyType(
 DIRECTED = frozenset(
     """
     convert conversion converter translate translation flight flights ferry distance migrate migration transfer
-    switch switching exchange fly flying from to than
+    switch switching exchange fly flying from to than include including exclude excluding except with without
     """.split()
 )
 """Words beside which the order of the others says where from and where to."""

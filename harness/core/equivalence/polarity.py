@@ -33,7 +33,7 @@ OPPOSITES = frozenset(
     born/die marry/divorce arrive/depart arrival/departure entrance/exit enter/exit expand/shrink grow/shrink
     attack/defend hire/quit remember/forget freeze/thaw freeze/melt fill/drain accelerate/brake
     physical/mental offline/online permanent/temporary single/double single/married domestic/international
-    import/exported ancient/modern optimist/pessimist optimistic/pessimistic majority/minority offense/defense
+    used/new import/exported ancient/modern optimist/pessimist optimistic/pessimistic majority/minority offense/defense
     success/failure succeed/fail better/worse good/bad good/evil happy/sad lossless/lossy read/write
     on/off bullish/bearish conscious/subconscious conscious/unconscious popular/unpopular overweight/underweight
     maximize/minimize easiest/hardest possible/impossible cheap/expensive pros/cons pre/post wireless/wired inner/outer

@@ -122,6 +122,7 @@ class Reading(Struct, frozen=True):
 
 
 MAX_KEYWORDS = 8
+_BEFORE_VERBS = frozenset("how where when what need want have has way ways able like used going try order best".split())
 _UNSURE = frozenset({"sure", "certain", "know", "understand"})
 _SENTENCE = frozenset(
     """
@@ -272,8 +273,8 @@ def _content(tokens: list[str], names: frozenset[str], acronyms: frozenset[str])
     functions: list[str] = []
     before: list[str] = []
     preposition = ""
-    for token in tokens:
-        if token in PREPOSITIONS:
+    for position, token in enumerate(tokens):
+        if token in PREPOSITIONS and not _is_infinitive(tokens, position):
             preposition = token
         if token[0] == NUMBER:
             words.append(Word(token, token, token[1:2].isdigit(), tuple(before), preposition))
@@ -282,7 +283,7 @@ def _content(tokens: list[str], names: frozenset[str], acronyms: frozenset[str])
             functions.append(token)
             words.append(Word(token, f"{NUMBER}{_DAYS[token]}", False, tuple(before), preposition))
             before.clear()
-        elif token in acronyms:
+        elif token in acronyms or _is_letter(tokens, position):
             words.append(Word(token, token, True, tuple(before), preposition))
             before.clear()
         elif token in EMPTY or token in NEGATIONS or token in RELATIVE_TIMES or not token[0].isalnum():
@@ -292,6 +293,17 @@ def _content(tokens: list[str], names: frozenset[str], acronyms: frozenset[str])
             words.append(Word(token, form(token), token in names, tuple(before), preposition))
             before.clear()
     return words, tuple(functions)
+
+
+def _is_infinitive(words: list[str], position: int) -> bool:
+    """Say whether a `to` belongs to a verb ("how to")."""
+    return words[position] == "to" and position > 0 and words[position - 1] in _BEFORE_VERBS
+
+
+def _is_letter(words: list[str], position: int) -> bool:
+    """Say whether an `a` is a letter ("divide a by b"): as an article, it stands before a word with content."""
+    last = position + 1 == len(words)
+    return words[position] == "a" and position > 0 and (last or words[position + 1] in PREPOSITIONS)
 
 
 @lru_cache(maxsize=16_384)

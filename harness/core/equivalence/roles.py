@@ -18,7 +18,10 @@ _EQUAL_ROLES = frozenset({"vs", "versus", "between"})
 _SUBJECTS = MappingProxyType({"i": "i", "we": "we", "he": "he", "she": "she", "they": "they", "you": "you"})
 _OBJECTS = MappingProxyType({"me": "i", "us": "we", "him": "he", "her": "she", "them": "they", "you": "you"})
 _WHOM = re.compile(r"\bwho(?:m)? (?:did|does|do)\b")
-_NEGATING = frozenset({"no", "non", "without"})
+_FIXED = frozenset({"no", "non", "without"})
+_NEGATING = _FIXED | {"not", "never"}
+_AT_THE_END = (" not", " never")
+_PERSONS = frozenset({*_SUBJECTS, *_OBJECTS, "someone", "somebody", "anyone", "anybody", "everyone", "people"})
 
 
 def opposed_prepositions(pair: Comparison) -> tuple[str, str, str] | None:
@@ -44,13 +47,23 @@ def exchanged_prepositions(pair: Comparison) -> tuple[str, str] | None:
 
 
 def exchanged_negations(pair: Comparison) -> tuple[str, str] | None:
-    """Return two words, both on both sides, of which one side negates the one and the other side the other."""
-    here, there = (
-        {word.form for word in side.words if not _NEGATING.isdisjoint(word.before)} for side in (pair.a, pair.b)
-    )
-    both = {one.form for one, _ in _counterparts(pair)}
-    only_here, only_there = sorted((here - there) & both), sorted((there - here) & both)
-    return (only_here[0], only_there[0]) if only_here and only_there else None
+    """Return two words, both on both sides, of which one side negates the one and the other side the other.
+
+    `not` may stand before a neighbour: "why isn't pluto a planet" is "why is pluto not a planet".
+    """
+    here, there = ([len(pair.pairs)] * side.plain.endswith(_AT_THE_END) for side in (pair.a, pair.b))
+    for place, (one, two) in enumerate(_counterparts(pair)):
+        first, second = (not _NEGATING.isdisjoint(word.before) for word in (one, two))
+        if first != second:
+            (here if first else there).append(place)
+    if not (here and there) or (abs(here[-1] - there[-1]) == 1 and _may_move(pair)):
+        return None
+    words = [*(one.plain for one, _ in _counterparts(pair)), "the end"]
+    return words[here[-1]], words[there[-1]]
+
+
+def _may_move(pair: Comparison) -> bool:
+    return not any(_FIXED.intersection(side.functions) for side in (pair.a, pair.b))
 
 
 def exchanged_pronouns(pair: Comparison) -> bool:
@@ -61,6 +74,18 @@ def exchanged_pronouns(pair: Comparison) -> bool:
         for side in (pair.a, pair.b)
     )  # fmt: skip
     return acting != acting_b and bool(acting & undergoing_b) and bool(undergoing & acting_b)
+
+
+def exchanged_persons(pair: Comparison) -> str | None:
+    """Return a word before which another person stands, though both sides speak of the same ("if you block him")."""
+    one, two = (sorted(_PERSONS.intersection(side.functions)) for side in (pair.a, pair.b))
+    if len(one) < 2 or one != two:
+        return None
+    for here, there in _counterparts(pair):
+        acting, other = (_PERSONS.intersection(word.before) for word in (here, there))
+        if acting and other and acting.isdisjoint(other):
+            return here.plain
+    return None
 
 
 def only_one_asks_for_the_actor(pair: Comparison) -> bool:

@@ -58,6 +58,11 @@ def test_the_other_direction_is_another_question(a: str, b: str) -> None:
         ("convert 40 f to c", "convert 40 c to f"),
         ("how many miles is 10 km", "how many km is 10 miles"),
         ("how many ounces in a pound", "how many pounds in an ounce"),
+        ("divide a by b", "divide b by a"),
+        ("how to merge branch a into branch b", "how to merge branch b into branch a"),
+        ("how to convert mp3 and wav to flac", "how to convert flac to mp3 and wav"),
+        ("how to tell if someone blocked you", "how to tell if you blocked someone"),
+        ("include tests exclude docs", "include docs exclude tests"),
     ],
 )
 def test_a_direction_in_any_form_is_refused(a: str, b: str) -> None:

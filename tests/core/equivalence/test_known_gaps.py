@@ -11,16 +11,6 @@ KNOWN_GAPS: dict[str, Pairs] = {
     "has is not read as the past": [
         ("has it rained", "will it rain"),
     ],
-    "a single letter that is also an article has no place": [
-        ("divide a by b", "divide b by a"),
-        ("how to merge branch a into branch b", "how to merge branch b into branch a"),
-    ],
-    "an exchange across a third word shows only where that word is on both sides alone": [
-        ("how to convert mp3 and wav to flac", "how to convert flac to mp3 and wav"),
-    ],
-    "who acts is told only where two different pronouns change places": [
-        ("how to tell if someone blocked you", "how to tell if you blocked someone"),
-    ],
     "written small, a name is a word among others; the embeddings have to tell": [
         ("Australia capital", "Austria capital"),
         ("iran population", "iraq population"),
@@ -29,12 +19,9 @@ KNOWN_GAPS: dict[str, Pairs] = {
         ("sql tutorial", "mysql tutorial"),
         ("pandas dataframe", "polars dataframe"),
         ("git merge", "git rebase"),
-        ("iphone xs", "iphone xr"),
         ("install docker on windows", "install docker on mac"),
         ("lyrics in english", "lyrics in spanish"),
         ("most populous city in europe", "most populous city in asia"),
-        ("hydroxyzine dose", "hydralazine dose"),
-        ("is it safe to take prednisone while pregnant", "is it safe to take prednisolone while pregnant"),
     ],
     "other languages in plain letters are not told from English": [
         ("mit Zucker", "ohne Zucker"),
@@ -50,26 +37,11 @@ KNOWN_GAPS: dict[str, Pairs] = {
     "please is dropped anywhere, and kindly with it": [
         ("what does kindly mean", "what does please mean"),
     ],
-    "a general word is not known to belong to a compound": [
-        ("what is the best life insurance policy for a family", "what is the best insurance policy for a family"),
-        ("time complexity of quicksort", "complexity of quicksort"),
-        ("used car loan rates in texas", "car loan rates in texas"),
-    ],
-    "university and college are synonyms, though not in a name": [
-        ("Boston University tuition", "Boston College tuition"),
-    ],
     "a rare word that the vocabulary lacks looks like a typing error": [
         ("what foods are high in nitrates", "what foods are high in nitrites"),
         ("ethanol structure", "ethanal structure"),
         ("a biography of Jonson", "a biography of Johnson"),
         ("desert recipes", "dessert recipes"),
-    ],
-    "which verb a `not` belongs to is not read": [
-        ("is it bad that I don't like dogs but like cats", "is it bad that I like dogs but don't like cats"),
-        ("why do cats not like water but dogs do", "why do cats like water but dogs do not"),
-    ],
-    "among keywords, which word belongs to which is not read": [
-        ("include tests exclude docs", "include docs exclude tests"),
     ],
     "`up to` is two function words": [
         ("cities with up to 5 people", "cities with 5 people"),

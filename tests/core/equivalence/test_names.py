@@ -48,6 +48,10 @@ def test_a_name_without_counterpart_is_another_question(a: str, b: str) -> None:
         ("data.csv import", "data.json import"),
         ("example.com certificate", "example.org certificate"),
         ("mail user@example.com", "mail admin@example.com"),
+        ("Boston University tuition", "Boston College tuition"),
+        ("iphone xs", "iphone xr"),
+        ("hydroxyzine dose", "hydralazine dose"),
+        ("is it safe to take prednisone while pregnant", "is it safe to take prednisolone while pregnant"),
     ],
 )
 def test_one_name_for_another_is_another_question(a: str, b: str) -> None:
@@ -169,6 +173,9 @@ def test_a_real_word_is_no_typing_error_of_another(a: str, b: str) -> None:
         ("what is the hardest programming language to learn", "what is the hardest language to learn"),
         ("how to find my credit card number", "how to find my credit card"),
         ("how old is Will Smith", "how old is Jaden Smith"),
+        ("what is the best life insurance policy for a family", "what is the best insurance policy for a family"),
+        ("time complexity of quicksort", "complexity of quicksort"),
+        ("used car loan rates in texas", "car loan rates in texas"),
     ],
 )
 def test_a_part_of_a_compound_is_content(a: str, b: str) -> None:

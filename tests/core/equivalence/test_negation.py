@@ -185,6 +185,8 @@ def test_polarity_in_a_words_parts_is_read(a: str, b: str) -> None:
         ("recipes without eggs but with milk", "recipes without milk but with eggs"),
         ("can I eat meat but not fish", "can I eat fish but not meat"),
         ("phones with headphone jack and no notch", "phones with notch and no headphone jack"),
+        ("is it bad that I don't like dogs but like cats", "is it bad that I like dogs but don't like cats"),
+        ("why do cats not like water but dogs do", "why do cats like water but dogs do not"),
     ],
 )
 def test_what_is_negated_counts(a: str, b: str) -> None:
