@@ -11,6 +11,10 @@
     ├── SearchError              search_error         a search failed; never "it found nothing"
     │   ├── RateLimited          rate_limited         the engine asks for fewer requests
     │   └── EngineUnavailable    engine_unavailable   no answer, or not an answer of that engine
+    ├── PageError                page_error           a page could not be read
+    │   └── AddressRefused       address_refused      it is on an address that is not asked (private, loopback, …)
+    ├── ModelError               model_error          a language model failed, or answered with something unusable
+    │   └── ModelUnavailable     model_unavailable    no answer: unreachable, refusing, or too slow
     └── OfflineMiss              offline_miss         offline, and the cache has no answer
 
 A message is one line that says what happened and what to do next. `code` is stable: programs may compare it.
@@ -83,6 +87,30 @@ class EngineUnavailable(SearchError):
     """The engine did not answer, or answered with something that is not a result page."""
 
     code = "engine_unavailable"
+
+
+class PageError(HarnessError):
+    """A page could not be read: no answer, an error status, too large, or nothing that is text."""
+
+    code = "page_error"
+
+
+class AddressRefused(PageError):
+    """The page is on an address that is never asked: private, loopback, link-local, or not of the web."""
+
+    code = "address_refused"
+
+
+class ModelError(HarnessError):
+    """A language model answered with something that cannot be used."""
+
+    code = "model_error"
+
+
+class ModelUnavailable(ModelError):
+    """A language model did not answer: unreachable, refusing, or too slow."""
+
+    code = "model_unavailable"
 
 
 class OfflineMiss(HarnessError):

@@ -1,10 +1,13 @@
 """What services ask of the outside world. Adapters implement these; services know nothing else of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
+
+from msgspec import Struct
 
 from harness.core.entries import Entry, Neighbour, TableStats
+from harness.core.pages import Page
 
 if TYPE_CHECKING:  # numpy takes 0.1 s to import, and an exact hit has no vectors
     import numpy as np
@@ -157,4 +160,66 @@ class Embedder(Protocol):
 
         Raises:
             EmbeddingError: the model is missing, damaged, or failed.
+        """
+
+
+class PageReader(Protocol):
+    """Fetches pages and takes the text out of them."""
+
+    name: str
+    """Names what fetches and extracts, with its version: what another one has read is read again."""
+
+    def read(self, url: str) -> Page:
+        """Return the page behind an address, its text bounded and cleaned, never empty.
+
+        Raises:
+            InvalidInput: not an address of the web (`http://…`, `https://…`).
+            AddressRefused: the address, or one that it leads to, is private, loopback or link-local.
+            PageError: no answer, an error status, too large, or nothing that is text.
+        """
+
+
+class Message(TypedDict):
+    """One message of a conversation with a language model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Completion(Struct, frozen=True):
+    """What a language model answered: `text` without its thoughts; `whole` is false where the bound cut it off.
+
+    The numbers of tokens are the endpoint's own, 0 where it tells none.
+    """
+
+    text: str
+    whole: bool
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class LanguageModel(Protocol):
+    """Answers messages."""
+
+    name: str
+    """The model's name at its endpoint."""
+
+    endpoint: str
+    """Whom the name is told; with it and `parameters`, part of the key of every completion."""
+
+    parameters: Mapping[str, Any]
+    """JSON-able: what else decides the answer (temperature, seed, most tokens)."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """Answer `messages`; as JSON that fits `schema` (a JSON schema), if given. `on_text` gets the text as it comes.
+
+        Raises:
+            ModelUnavailable: the endpoint does not answer, refuses, or takes too long.
+            ModelError: the answer cannot be used: empty, not JSON, or not of the schema.
         """

@@ -21,6 +21,12 @@ STABLE = {
     "SearchError": "search_error",
     "RateLimited": "rate_limited",
     "EngineUnavailable": "engine_unavailable",
+    "IndexUnavailable": "index_unavailable",
+    "PageError": "page_error",
+    "AddressRefused": "address_refused",
+    "ModelError": "model_error",
+    "ModelUnavailable": "model_unavailable",
+    "OfflineMiss": "offline_miss",
 }
 """Codes that programs may have compared: an entry is never changed or removed."""
 

@@ -1,0 +1,1 @@
+"""Adapters of the `LanguageModel` port, one file per foreign thing."""

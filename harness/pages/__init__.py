@@ -1,0 +1,1 @@
+"""Adapters of the `PageReader` port, one file per foreign thing."""
