@@ -31,7 +31,7 @@ def run_task(workbench: Workbench, task: Task) -> TaskRun:
         HarnessError: whatever stops the research; a failed run is not a bad score.
     """
     started = time.perf_counter()
-    found = workbench.researcher(task.engine).run(task.question)
+    found = workbench.researcher((task.engine,)).run(task.question)
     seconds = time.perf_counter() - started
     report = found.report
     cited = {source.url for source in report.sources} if report else set()

@@ -47,6 +47,21 @@ class Store(Protocol):
         In the same transaction, rows of the table that expired at or before `sweep_before` go (in bounded number).
         """
 
+    def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
+        """Put `entries` where the tenant's rows with these own-column values were, all or nothing; return how many
+        went. Whoever looks sees the old rows or the new ones, never a mixture.
+
+        Raises:
+            InvalidInput: the table has no such column, or none is named.
+        """
+
+    def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
+        """Return the tenant's rows with these own-column values, whole; in the order in which they were written.
+
+        Raises:
+            InvalidInput: the table has no such column, or none is named.
+        """
+
     def nearest(
         self,
         table: str,
@@ -81,8 +96,14 @@ class Store(Protocol):
     def sweep(self, table: str, before: float) -> int:
         """Delete every row that expired at or before `before`, in batches; return how many."""
 
-    def delete(self, table: str, tenant: str, keys: Sequence[str]) -> int:
-        """Delete these rows; return how many there were."""
+    def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
+        """Delete these rows, or those of them that are expired at `expired_at`; return how many went."""
+
+    def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
+        """Delete all rows of a scope but the `keep` most recently used ones; return how many went.
+
+        Expired or not, embedded or not, every row counts. Of rows used at the same moment the later written one stays.
+        """
 
     def clear(self, table: str) -> int:
         """Delete every row of the table; return how many."""
@@ -160,6 +181,13 @@ class Embedder(Protocol):
 
         Raises:
             EmbeddingError: the model is missing, damaged, or failed.
+        """
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens the model makes of each text, however long; its special tokens do not count.
+
+        Raises:
+            EmbeddingError: the model is missing or damaged.
         """
 
 

@@ -50,9 +50,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     data_dir: Annotated[Path, Meta(description="where everything is kept: harness.db, corpora/")] = field(
         default_factory=default_data_dir
     )
-    engine: Annotated[str, Meta(description="search engine, NAME[:ARG]: ddgs, corpus:python-docs, corpus:PATH")] = (
-        "ddgs"
-    )
+    engine: Annotated[
+        tuple[Annotated[str, Meta(min_length=1)], ...],
+        Meta(min_length=1, description="search engines, NAME[:ARG]: ddgs, corpus:python-docs, corpus:PATH"),
+    ] = ("ddgs",)
     max_results: Annotated[int, Meta(ge=1, le=100, description="results asked for by each search")] = 10
     ttl: Annotated[float, Meta(gt=0, le=MAX_TTL, description="lifetime of cached searches and researches, seconds")] = (
         float(DEFAULT_TTL)
@@ -95,6 +96,32 @@ class Settings(Struct, frozen=True, kw_only=True):
         float,
         Meta(ge=0, le=MAX_TTL, description="seconds past their expiry that results serve if a search fails"),
     ] = DAY
+    read_pages: Annotated[
+        int, Meta(ge=0, le=20, description="pages that a research reads each round, of the best results; 0 none")
+    ] = 3
+    page_ttl: Annotated[float, Meta(gt=0, le=MAX_TTL, description="lifetime of cached pages, seconds")] = float(HOUR)
+    page_timeout: Annotated[float, Meta(gt=0, le=300, description="seconds to wait for a page, whole")] = 20.0
+    allowed_hosts: Annotated[
+        tuple[str, ...],
+        Meta(description="hosts (HOST or HOST:PORT) that pages are read from though their address is private"),
+    ] = ()
+    max_live_calls: Annotated[
+        int | None, Meta(ge=1, description="searches and pages of one research that may be answered from outside")
+    ] = None
+    max_seconds: Annotated[float | None, Meta(gt=0, description="seconds after which no further round begins")] = None
+    model: Annotated[str | None, Meta(description="language model that plans and words reports; none: rules do")] = None
+    model_url: Annotated[
+        str, Meta(min_length=1, description="OpenAI-compatible endpoint of the model, as http://127.0.0.1:11434/v1")
+    ] = "http://127.0.0.1:11434/v1"
+    model_key_variable: Annotated[
+        str | None, Meta(description="environment variable that holds the endpoint's key, as OPENAI_API_KEY")
+    ] = None
+    model_temperature: Annotated[float, Meta(ge=0, le=2, description="temperature of the model")] = 0.0
+    model_max_tokens: Annotated[int, Meta(ge=16, le=100_000, description="tokens of one answer at the most")] = 2_048
+    model_timeout: Annotated[float, Meta(gt=0, le=3_600, description="seconds to wait for the model's next words")] = (
+        60.0
+    )
+    strict: Annotated[bool, Meta(description="leave out what no quotation of a source supports")] = False
     offline: Annotated[bool, Meta(description="answer from the cache alone; what is not there is an error")] = False
     searches_per_minute: Annotated[
         float, Meta(ge=0.01, le=60_000, description="live searches of one engine, of all processes together")
@@ -105,6 +132,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="what is logged to standard error")
     ] = "warning"
+
+
+def key_in(variable: str | None, environment: Mapping[str, str] = os.environ) -> str | None:
+    """Return the secret that the environment holds under a name; `None` without a name.
+
+    Raises:
+        InvalidInput: there is no such variable, or it is empty.
+    """
+    if variable is None:
+        return None
+    if not (key := environment.get(variable, "").strip()):
+        raise InvalidInput(f"the environment variable {variable} holds no key; set it, or name another one")
+    return key
 
 
 class Described(Struct, frozen=True):
@@ -132,7 +172,7 @@ class Loaded(Struct, frozen=True):
 
     def _shown(self, name: str) -> str:
         value = getattr(self.settings, name)
-        if value is None:
+        if value is None or value == ():
             return "not set"
         if _meta(name, "secret"):
             return "set (hidden)"

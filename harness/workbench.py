@@ -1,19 +1,29 @@
 """The one place where settings become objects: every adapter and service is made here, when first needed, once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from harness.cache import Cache, Policy, Semantics
-from harness.errors import InvalidInput, OfflineMiss
-from harness.ports import Embedder, Progress, SearchEngine, SearchResult, Store
-from harness.settings import Settings
+from harness.errors import InvalidInput
+from harness.ports import (
+    Embedder,
+    LanguageModel,
+    PageReader,
+    Progress,
+    SearchEngine,
+    Store,
+)
+from harness.settings import Settings, key_in
 
 if TYPE_CHECKING:
+    from harness.cache import Results
     from harness.core.equivalence import Rule
+    from harness.pages.reader import WebReader
     from harness.research.run import Researcher
+    from harness.research.searching import Asked
     from harness.stores.snapshot import Header, Line
 
 DATABASE = "harness.db"
@@ -133,15 +143,40 @@ class Workbench:
 
         return MiniLM()
 
-    def engine(self, spec: str | None = None) -> SearchEngine:
-        """Return the engine that `spec` (`NAME[:ARG]`, else the setting) names.
+    @property
+    def reader(self) -> PageReader:
+        """The reader of pages; replaying, the one of the time."""
+        if self._replay is not None and (run := self.snapshot[0].run) is not None:
+            from harness.stores.recorded import RecordedReader
+
+            return RecordedReader(run.reader)
+        return self.web_reader
+
+    @cached_property
+    def web_reader(self) -> "WebReader":
+        """The reader of pages from the web."""
+        from harness.pages.reader import WebReader
+
+        settings = self.settings
+        return WebReader(timeout=settings.page_timeout, allowed_hosts=settings.allowed_hosts, proxy=settings.proxy)
+
+    def engines(self, specs: Sequence[str] = ()) -> tuple[SearchEngine, ...]:
+        """Return the engines that `specs` (`NAME[:ARG]`, else the setting) name; replaying, those of the time.
 
         Raises:
-            InvalidInput: no such engine, a missing or unusable argument.
+            InvalidInput: no such engine, a missing or unusable argument, or one named twice.
         """
         if self._replay is not None and (run := self.snapshot[0].run) is not None:
-            return _Recorded(run.engine, run.options)
-        name, _, argument = (spec or self.settings.engine).partition(":")
+            from harness.stores.recorded import RecordedEngine
+
+            return tuple(RecordedEngine(engine.name, engine.options) for engine in run.engines)
+        named = tuple(specs) or self.settings.engine
+        if len(set(named)) < len(named):
+            raise InvalidInput(f"an engine is named twice: {', '.join(named)}")
+        return tuple(map(self._engine, named))
+
+    def _engine(self, spec: str) -> SearchEngine:
+        name, _, argument = spec.partition(":")
         match name:
             case "ddgs":
                 return self._gated(self._ddgs(argument))
@@ -151,26 +186,88 @@ class Workbench:
                 return open_corpus(argument, self.settings.data_dir / "corpora", self.progress)
         raise InvalidInput(f"no such engine: {name!r}; choose ddgs, corpus:python-docs or corpus:PATH")
 
-    def researcher(self, spec: str | None = None) -> "Researcher":
-        """Return what leads a research with the engine that `spec` names."""
-        from harness.research.gather import Limits
-        from harness.research.run import Researcher
+    def search(self, query: str, specs: Sequence[str] = ()) -> "tuple[list[Asked], Results]":
+        """Ask the engines that `specs` name one query, through the cache; return what came of each, and the results.
+
+        Raises:
+            InvalidInput: an unusable query or engine.
+            SearchError: every engine failed.
+            StoreError: the cache cannot be read.
+            OfflineMiss: the cache has no answer, and may not compute one.
+        """
+        from harness.research.searching import ask_all, results_of
+
+        settings, cache = self.settings, self.cache  # opened first: if it cannot be, no engine is asked
+        asked = ask_all(
+            [query],
+            cache,
+            self.engines(specs),
+            ttl=settings.ttl,
+            max_results=settings.max_results,
+            concurrency=settings.concurrency,
+            progress=self.progress,
+            what="searching",
+        )
+        return asked, results_of(asked, settings.max_results)
+
+    @cached_property
+    def model(self) -> LanguageModel | None:
+        """The language model, if one is set; replaying, the one of the time.
+
+        Raises:
+            InvalidInput: the variable that is to hold its key holds none.
+        """
+        settings = self.settings
+        if self._replay is not None and (run := self.snapshot[0].run) is not None:
+            from harness.stores.recorded import RecordedModel
+
+            held = run.model
+            return None if held is None else RecordedModel(held.name, held.endpoint, held.parameters)
+        if settings.model is None:
+            return None
+        from harness.models.openai_compatible import OpenAICompatible
+
+        return OpenAICompatible(
+            settings.model,
+            settings.model_url,
+            api_key=key_in(settings.model_key_variable),
+            key_variable=settings.model_key_variable or "OPENAI_API_KEY",
+            temperature=settings.model_temperature,
+            max_tokens=settings.model_max_tokens,
+            timeout=settings.model_timeout,
+        )
+
+    def researcher(
+        self, specs: Sequence[str] = (), *, epoch: str = "", on_text: Callable[[str], None] | None = None
+    ) -> "Researcher":
+        """Return what leads a research with the engines that `specs` name; see `Writing` for `epoch` and `on_text`."""
+        from harness.research.gather import Lifetimes, Limits
+        from harness.research.model_planner import ModelPlanner
+        from harness.research.planner import RulePlanner
+        from harness.research.run import Researcher, Writing
 
         settings = self.settings
         run = self.snapshot[0].run if self._replay is not None else None
-        limits = Limits(
-            run.max_rounds if run else settings.max_rounds,
-            run.min_novelty if run else settings.min_novelty,
-            run.max_results if run else settings.max_results,
-            settings.concurrency,
-        )
+        asked = run or settings  # what is replayed is bounded as it was
+        epoch = run.epoch if run else epoch
         return Researcher(
             self.cache,
-            self.engine(spec),
+            self.engines(specs),
+            self.reader,
             self.embedder,
-            limits=limits,
-            ttl=settings.ttl,
-            keep_research=run.research_cache if run else settings.research_cache,
+            planner=ModelPlanner(self.model, epoch=epoch) if self.model else RulePlanner(),
+            writing=Writing(self.model, asked.strict, epoch, on_text),
+            limits=Limits(
+                asked.max_rounds,
+                asked.min_novelty,
+                asked.max_results,
+                asked.read_pages,
+                settings.concurrency,
+                asked.max_live_calls,
+                None if run else settings.max_seconds,
+            ),
+            lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
+            keep_research=asked.research_cache,
             progress=self.progress,
         )
 
@@ -186,7 +283,9 @@ class Workbench:
         )
 
     def close(self) -> None:
-        """Keep what has been counted, and close the store, if it was opened."""
+        """Keep what has been counted, and close what was opened."""
+        if "web_reader" in self.__dict__:
+            self.web_reader.close()
         if "cache" in self.__dict__:
             self.cache.flush()
         if "store" in self.__dict__:
@@ -214,19 +313,3 @@ class Workbench:
             proxy=settings.proxy,
             timeout=settings.search_timeout,
         )
-
-
-class _Recorded:
-    """The engine of a recorded run, which only lends its name: a replay asks nothing of it."""
-
-    def __init__(self, name: str, options: Mapping[str, Any]) -> None:
-        self.name = name
-        self.options = options
-
-    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """See `SearchEngine.search`.
-
-        Raises:
-            OfflineMiss: always.
-        """
-        raise OfflineMiss(f"replaying, and the snapshot has no answer to {query!r} for {max_results} results")

@@ -1,8 +1,12 @@
-"""Stand-ins for what is outside: a store without a database, and a clock that goes when it is told to."""
+"""Stand-ins for what is outside: a store without a database, an embedder without a model, a clock that goes when it is
+told to.
+"""
 
+import hashlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -59,6 +63,23 @@ class MemoryStore:
             self._tables[table].pop((tenant, entry.key), None)  # a row that is written again is the newest
             self._tables[table][tenant, entry.key] = entry
 
+    def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
+        """See `Store.replace`."""
+        with self._lock:
+            gone = [entry.key for entry in self.rows(table, tenant, instead_of)]
+            self.delete(table, tenant, gone)
+            for entry in entries:
+                self.put(table, tenant, entry)
+        return len(gone)
+
+    def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
+        """See `Store.rows`."""
+        declared = TABLES[table]
+        declared.where(where)
+        wanted = [(declared.own_names.index(name), value) for name, value in where.items()]
+        with self._lock:
+            return [entry for entry in self.scan(table, tenant) if all(entry.own[at] == value for at, value in wanted)]
+
     def nearest(
         self,
         table: str,
@@ -103,10 +124,22 @@ class MemoryStore:
             if entry := rows.pop((tenant, key), None):
                 rows[tenant, key] = msgspec.structs.replace(entry, embedding=embedding, embedder=embedder)
 
-    def delete(self, table: str, tenant: str, keys: Sequence[str]) -> int:
+    def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
         """See `Store.delete`."""
         with self._lock:
-            return sum(self._tables[table].pop((tenant, key), None) is not None for key in keys)
+            rows = self._tables[table]
+            gone = {key for key in keys if (entry := rows.get((tenant, key))) and _may_go(entry, expired_at)}
+            for key in gone:
+                del rows[tenant, key]
+            return len(gone)
+
+    def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
+        """See `Store.evict`."""
+        with self._lock:
+            entries = self.rows(table, tenant, dict(zip(TABLES[table].scope, scope, strict=True)))
+            by_use = sorted(entries, key=lambda entry: entry.last_used_at)  # of those used at once, the older first
+            gone = by_use[: max(0, len(by_use) - max(0, keep))]
+            return self.delete(table, tenant, [entry.key for entry in gone])
 
     def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
         """See `Store.meanings`."""
@@ -202,3 +235,36 @@ class MemoryStore:
         for place in expired:
             del rows[place]
         return len(expired)
+
+
+def _may_go(entry: Entry, expired_at: float | None) -> bool:
+    return expired_at is None or is_expired(entry.expires_at, expired_at)
+
+
+class WordEmbedder:
+    """The `Embedder` port without a model: a text is the sum of its words, one fixed direction each; a word is a token.
+
+    `texts` are all that were embedded, in order.
+    """
+
+    id = "words-64"
+    dimension = 64
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """See `Embedder.embed`."""
+        self.texts.extend(texts)
+        return np.array([self._vector(text) for text in texts], np.float32).reshape(len(texts), self.dimension)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """See `Embedder.count_tokens`."""
+        return [len(text.split()) for text in texts]
+
+    def _vector(self, text: str) -> np.ndarray:
+        total = np.zeros(self.dimension)
+        for word in text.lower().split() or [""]:
+            seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
+            total += np.random.default_rng(seed).standard_normal(self.dimension)
+        return total / np.linalg.norm(total)

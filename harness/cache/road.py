@@ -2,9 +2,9 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import orjson
 from msgspec import Struct
@@ -13,10 +13,12 @@ from harness.cache.once import Once
 from harness.cache.policy import Policy
 from harness.cache.results import MAX_TAUGHT_CHARS
 from harness.cache.semantic import Candidate, Semantics
+from harness.cache.tables import UNANSWERED
 from harness.cache.uses import How, Tally, Use, day_of
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
-from harness.core.freshness import HOUR, is_expired, is_volatile, jittered
-from harness.errors import EmbeddingError, InvalidInput, StoreError
+from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, jittered
+from harness.core.text import shorten
+from harness.errors import EmbeddingError, HarnessError, InvalidInput, OfflineMiss, SearchError, StoreError
 from harness.ports import Store
 
 log = logging.getLogger(__name__)
@@ -29,6 +31,8 @@ TALLY_EVERY = 2_000
 EMBED_AT_ONCE = 8
 """Rows that a live call embeds besides its own: 40 ms beside a second or so."""
 UNREADABLE = "unreadable"
+MAX_TOLD = 300
+"""Characters of what was asked that a message repeats."""
 
 
 class Answer(Struct, Generic[T], frozen=True, gc=False):
@@ -147,13 +151,57 @@ class Road:
         except StoreError as error:  # a read-only or busy store still answers
             log.debug("the use of %s was not noted: %s", key, error)
 
+    def _late(
+        self, table: str, key: str, asked: str, outcome: Hit[T] | Stale[T] | Miss, error: HarnessError | None
+    ) -> Stale[T]:
+        """Serve the expired answer where what gives it fails, or is out of reach, and that is allowed (RFC 5861).
+
+        Raises:
+            HarnessError: `error`, when it may not be served, or there is none.
+            OfflineMiss: likewise, offline.
+        """
+        if isinstance(outcome, Stale) and 0 < self.policy.stale_if_error >= outcome.expired_for:
+            log.warning("%r: %s; what is %s is served", asked, error or "offline", age_in_words(outcome.age))
+            entry = self._store.get(table, self._tenant, key)
+            self._note(table, key, key, "stale", entry.payload if entry else b"")
+            return outcome
+        if error is not None:
+            raise error
+        what = (
+            f"its answer expired {age_in_words(outcome.expired_for)}"
+            if isinstance(outcome, Stale)
+            else "nothing is cached"
+        )
+        advice = "replay a snapshot that holds it" if self.policy.replay else "run it once with a network"
+        raise OfflineMiss(f"offline, and {what} for {shorten(asked, MAX_TOLD)!r}; {advice}")
+
+    def _failed(self, table: str, key: str, error: HarnessError) -> None:
+        self._happened.append("failed")
+        if self._uses is not None:
+            self._uses.append(Use(table, key, "", "failed", error=f"{error.code}: {error}"))
+
+    def _raise_as_then(self, key: str) -> None:
+        """Replaying, raise what was raised at the time instead of an answer."""
+        if self.policy.replay and (entry := self._store.get(UNANSWERED, self._tenant, key)):
+            raise_told(orjson.loads(entry.payload))
+
     def _put(
-        self, table: str, key: str, text: str, payload: bytes, ttl: float, own: tuple[Any, ...], teaching: str
+        self,
+        table: str,
+        key: str,
+        text: str,
+        payload: bytes,
+        ttl: float,
+        own: tuple[Any, ...],
+        teaching: str,
+        *,
+        meant: bool = True,
     ) -> None:
+        """Keep a row; where it is `meant` to be found by meaning, with a vector of its text."""
         if len(payload) > MAX_PAYLOAD_BYTES:
             raise InvalidInput(f"{len(payload):,} bytes are too much for one entry; at most {MAX_PAYLOAD_BYTES:,}")
         now, policy = self._clock(), self.policy
-        if is_volatile(text, time.gmtime(now).tm_year):
+        if meant and is_volatile(text, time.gmtime(now).tm_year):
             ttl = min(ttl, policy.volatile_ttl)
         embedding: bytes | None = None
         embedder: str | None = None
@@ -162,12 +210,33 @@ class Road:
             from harness.core.abbreviations import find_abbreviations
 
             teaches = tuple(find_abbreviations(teaching[:MAX_TAUGHT_CHARS]))
-            embedding = self.semantics.embedding(text, teaches)
+            embedding = self.semantics.embedding(text, teaches) if meant else None
             embedder = self.semantics.embedder.id if embedding else None
         expires_at = now + (jittered(ttl, policy.jitter, key) if policy.jitter else ttl)
         entry = Entry(key, text, payload, now, expires_at, now, own, embedding, embedder, teaches)
         self._store.put(table, self._tenant, entry, sweep_before=now - max(policy.stale_if_error, policy.keep_expired))
         log.debug("stored %r in %s", text, table)
+
+
+def told(error: Exception) -> dict[str, str]:
+    """Tell an error so that another process can raise it."""
+    if isinstance(error, HarnessError):
+        code, message = error.code, str(error)
+    else:
+        code, message = SearchError.code, f"the search failed in another process: {type(error).__name__}: {error}"
+    return {"code": code, "message": message.encode(errors="replace").decode()}
+
+
+def raise_told(reason: Mapping[str, str]) -> NoReturn:
+    """Raise an error that was told."""
+    known = {error.code: error for error in _every_error(HarnessError)}
+    raise known.get(reason.get("code", ""), SearchError)(str(reason.get("message", "it failed")))
+
+
+def _every_error(root: type[HarnessError]) -> Iterator[type[HarnessError]]:
+    yield root
+    for error in root.__subclasses__():
+        yield from _every_error(error)
 
 
 def encode(value: object) -> bytes:

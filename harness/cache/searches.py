@@ -3,24 +3,19 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import orjson
 from msgspec import Struct
 
 from harness.cache.results import checked_max_results, encodable, text_of
-from harness.cache.road import UNREADABLE, Answer, Road, encode
+from harness.cache.road import UNREADABLE, Answer, Road, encode, raise_told, told
 from harness.cache.tables import SEARCHES, UNANSWERED
-from harness.cache.uses import Use
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
-from harness.core.freshness import DEFAULT_TTL, age_in_words, checked_ttl, is_expired
+from harness.core.freshness import DEFAULT_TTL, checked_ttl, is_expired
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, search_key
 from harness.errors import (
-    EngineUnavailable,
-    HarnessError,
     InvalidInput,
-    OfflineMiss,
-    RateLimited,
     SearchError,
     StoreError,
 )
@@ -35,7 +30,6 @@ SearchFunction = Callable[[str, int], Iterable[Mapping[str, Any]]]
 Results = list[dict[str, Any]]
 
 _NO_RESULTS = {"code": "no_results"}
-_FAILURES = {error.code: error for error in (RateLimited, EngineUnavailable, SearchError)}
 
 
 class Question(Struct, frozen=True):
@@ -94,15 +88,13 @@ class Searches(Road):
         if self.policy.read and (other := self._known_empty(question) or self._by_meaning(question, before)):
             return Answer(other.value, other, other.found)
         if self.policy.offline:
-            late = self._late(question, outcome, None)
+            late = self._late(SEARCHES, key, query, outcome, None)
             return Answer(late.value, late, "stale")
         try:
             return self._live(question, compute, ttl, outcome)
         except SearchError as error:
-            self._happened.append("failed")
-            if self._uses is not None:
-                self._uses.append(Use(SEARCHES, question.key, "", "failed", error=f"{error.code}: {error}"))
-            late = self._late(question, outcome, error)
+            self._failed(SEARCHES, key, error)
+            late = self._late(SEARCHES, key, query, outcome, error)
             return Answer(late.value, late, "stale")
 
     def get_search(
@@ -159,8 +151,7 @@ class Searches(Road):
         if entry is not None:
             self._note(UNANSWERED, question.key, entry.key, "no results", entry.payload)
             return Hit([], "no results", entry.text, 1.0, max(0.0, self._clock() - entry.created_at))
-        if self.policy.replay and (failed := self._store.get(UNANSWERED, self._tenant, question.key)):
-            _raise(orjson.loads(failed.payload))
+        self._raise_as_then(question.key)
         return None
 
     def _believed_empty(self, key: str) -> Entry | None:
@@ -209,7 +200,7 @@ class Searches(Road):
         try:
             results = encodable(compute(question.query, question.max_results))[: question.max_results]
         except Exception as error:
-            self._keep_unanswered(question, _told(error), FAILURE_SECONDS)
+            self._keep_unanswered(question, told(error), FAILURE_SECONDS)
             raise
         payload = encode(results)
         if not results:
@@ -237,7 +228,7 @@ class Searches(Road):
             return None
         reason = orjson.loads(unanswered.payload)
         if reason != _NO_RESULTS:
-            _raise(reason)
+            raise_told(reason)
         return b"[]"
 
     def _keep_unanswered(self, question: Question, reason: Mapping[str, str], ttl: float) -> None:
@@ -250,30 +241,6 @@ class Searches(Road):
             self._store.put(UNANSWERED, self._tenant, entry, sweep_before=now)
         except StoreError as error:
             log.debug("not kept that %r was not answered: %s", question.query, error)
-
-    def _late(
-        self, question: Question, outcome: Hit[Results] | Stale[Results] | Miss, error: SearchError | None
-    ) -> Stale[Results]:
-        """Serve the expired answer where the engine fails, or is out of reach, and that is allowed (RFC 5861).
-
-        Raises:
-            SearchError: `error`, when it may not be served, or there is none.
-            OfflineMiss: likewise, offline.
-        """
-        if isinstance(outcome, Stale) and 0 < self.policy.stale_if_error >= outcome.expired_for:
-            log.warning("%r: %s; what is %s is served", question.query, error or "offline", age_in_words(outcome.age))
-            entry = self._store.get(SEARCHES, self._tenant, question.key)
-            self._note(SEARCHES, question.key, question.key, "stale", entry.payload if entry else b"")
-            return outcome
-        if error is not None:
-            raise error
-        what = (
-            f"its answer expired {age_in_words(outcome.expired_for)}"
-            if isinstance(outcome, Stale)
-            else "nothing is cached"
-        )
-        advice = "replay a snapshot that holds it" if self.policy.replay else "run it once with a network"
-        raise OfflineMiss(f"offline, and {what} for {question.query!r}; {advice}")
 
     def put_search(
         self,
@@ -310,16 +277,3 @@ class Searches(Road):
 
 def _canonical(options: Mapping[str, Any] | None) -> str:
     return canonical_json(options) if options else "{}"
-
-
-def _told(error: Exception) -> dict[str, str]:
-    """Tell an error so that another process can raise it."""
-    if isinstance(error, HarnessError):
-        code, message = error.code, str(error)
-    else:
-        code, message = SearchError.code, f"the search failed in another process: {type(error).__name__}: {error}"
-    return {"code": code, "message": message.encode(errors="replace").decode()}
-
-
-def _raise(reason: Mapping[str, str]) -> NoReturn:
-    raise _FAILURES.get(reason.get("code", ""), SearchError)(str(reason.get("message", "the search failed")))

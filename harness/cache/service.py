@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import orjson
+from msgspec.structs import replace
 
+from harness.cache.kept import Kept
 from harness.cache.maintenance import Maintenance
 from harness.cache.researches import Researches
 from harness.cache.road import encode
-from harness.cache.tables import EVERY_TABLE, RUNS, TABLES, UNANSWERED
+from harness.cache.tables import ANSWERS, EVERY_TABLE, RUNS, TABLES, UNANSWERED
 from harness.cache.uses import Use
 from harness.core.entries import Entry, TableStats
 from harness.core.freshness import DAY
@@ -19,8 +21,8 @@ RUN_TTL = 400 * DAY
 """How long it is remembered what a run was answered with."""
 
 
-class Cache(Maintenance, Researches):
-    """Cache of searches and researches in a `Store`, for one tenant.
+class Cache(Maintenance, Researches, Kept):
+    """Cache of searches, researches, pages and completions in a `Store`, for one tenant.
 
     Look-ups never change what is stored, but for a note of use at most once an hour. Expired rows stay until the next
     write of their table sweeps them (later, where stale answers are allowed). Empty results are kept as what they are,
@@ -32,7 +34,9 @@ class Cache(Maintenance, Researches):
     def stats(self) -> list[TableStats]:
         """Count what each table holds, for all tenants."""
         embedder = self.semantics.embedder.id if self.semantics else ""
-        return [self._store.stats(table, self._clock(), embedder) for table in TABLES]
+        meant = [self._store.stats(table, self._clock(), embedder) for table in TABLES]
+        exact = [self._store.stats(table, self._clock()) for table in ANSWERS if table not in TABLES]
+        return [*meant, *(replace(each, unembedded=0) for each in exact)]  # which are to have no vectors
 
     def counted(self) -> dict[str, int]:
         """Return how often searches were answered, by how (see `uses.How`)."""
@@ -45,13 +49,13 @@ class Cache(Maintenance, Researches):
 
     def clear(self) -> dict[str, int]:
         """Delete everything but the records of runs; return how many rows of each table."""
-        deleted = {table: self._store.clear(table) for table in (*TABLES, UNANSWERED)}
-        return {table: deleted[table] for table in TABLES}
+        deleted = {table: self._store.clear(table) for table in (*ANSWERS, UNANSWERED)}
+        return {table: deleted[table] for table in ANSWERS}
 
     def sweep(self) -> dict[str, int]:
         """Delete what is expired; return how many rows of each table."""
         deleted = {table: self._store.sweep(table, self._clock()) for table in EVERY_TABLE}
-        return {table: deleted[table] for table in TABLES}
+        return {table: deleted[table] for table in ANSWERS}
 
     # Runs --------------------------------------------------------------------------------------------------------
 

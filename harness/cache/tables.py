@@ -5,5 +5,10 @@ RESEARCH = "research_cache"
 UNANSWERED = "unanswered_searches"
 """Searches without results, and those that failed a moment ago: a kind of entry of their own, never results."""
 RUNS = "research_runs"
+PAGES = "web_pages"
+COMPLETIONS = "completions"
 TABLES = (SEARCHES, RESEARCH)
-EVERY_TABLE = (*TABLES, UNANSWERED, RUNS)
+"""What is also found by meaning."""
+ANSWERS = (*TABLES, PAGES, COMPLETIONS)
+"""Whatever a run may have been answered with."""
+EVERY_TABLE = (*ANSWERS, UNANSWERED, RUNS)

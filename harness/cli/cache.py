@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 
-KindOption = Annotated[str, typer.Option("--kind", metavar="KIND", help="search, research, runs, or all but runs.")]
+KindOption = Annotated[
+    str, typer.Option("--kind", metavar="KIND", help="search, research, pages, completions, runs, or all but runs.")
+]
 
 
 def print_json(told: object) -> None:
@@ -102,8 +104,8 @@ def explain(
       harness cache explain "python 3.12 release date"
       harness cache explain "rag tips" --engine corpus:python-docs --json
     """
-    with session.workbench({"engine": engine, "max_results": max_results}) as workbench:
-        source = workbench.engine()
+    with session.workbench({"engine": engine or None, "max_results": max_results}) as workbench:
+        source = workbench.engines()[0]
         explained = workbench.cache.explain(
             query, max_results=workbench.settings.max_results, engine=source.name, options=source.options
         )

@@ -114,8 +114,8 @@ def _index(workbench: "Workbench") -> Finding:
 
 
 def _engine(workbench: "Workbench") -> Finding:
-    engine = workbench.engine()
-    return Finding("engine", "ok", f"{engine.name} (not asked: no network is used here)")
+    names = ", ".join(engine.name for engine in workbench.engines())
+    return Finding("engine", "ok", f"{names} (not asked: no network is used here)")
 
 
 def _settings(workbench: "Workbench") -> Finding:

@@ -9,8 +9,10 @@ from harness.cli import cache, snapshots
 from harness.cli.calibrate import calibrate
 from harness.cli.config import config
 from harness.cli.doctor import doctor
+from harness.cli.read import read
 from harness.cli.research import research
 from harness.cli.search import search
+from harness.cli.verify import verify
 from harness.terminal import EXIT_CODES, run
 
 HELP = f"""Research that is cached, repeatable and honest.
@@ -20,11 +22,11 @@ Examples:
   harness research "In which order does Python look up an attribute?" --engine corpus:python-docs
   harness research "what do my notes say about retries" --engine corpus:~/notes
   harness search "best practices for rag pipelines" --json
-  harness cache stats
+  harness read https://docs.python.org/3/reference/datamodel.html
   harness cache explain "best practices for rag pipelines"
   harness doctor
 
-Searches go through one cache: the same search is never paid for twice, nor is one that means the same.
+Searches and pages go through one cache: the same search is never paid for twice, nor is one that means the same.
 
 {EXIT_CODES}
 """
@@ -35,6 +37,9 @@ app = typer.Typer(
 )
 app.command()(research)
 app.command()(search)
+app.command()(read)
+app.command()(verify)
+app.command()(snapshots.runs)
 app.command()(config)
 app.command()(doctor)
 

@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 EngineOption = Annotated[
-    str | None,
-    typer.Option("--engine", "-e", metavar="NAME[:ARG]", help="ddgs, corpus:python-docs or corpus:PATH."),
+    list[str] | None,
+    typer.Option(
+        "--engine", "-e", metavar="NAME[:ARG]", help="ddgs, corpus:python-docs or corpus:PATH; may be given again."
+    ),
 ]
 MaxResultsOption = Annotated[
     int | None, typer.Option("--max-results", "-n", metavar="N", help="Results a search asks for, 1 to 100.")

@@ -1,7 +1,8 @@
 """`harness research`: from a question to a cited report."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +19,7 @@ from harness.cli.options import (
 )
 from harness.cli.session import Session, with_session
 from harness.core.freshness import MAX_TTL
+from harness.core.text import clean
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
 
@@ -30,12 +32,34 @@ MAX_LINE = 100
 @with_session
 def research(
     session: Session,
-    question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)],
+    question: Annotated[str | None, typer.Argument(help="What you want to know.", show_default=False)] = None,
     engine: EngineOption = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="Have this language model plan and word the report.")
+    ] = None,
+    model_url: Annotated[
+        str | None, typer.Option("--model-url", metavar="URL", help="The model's OpenAI-compatible endpoint.")
+    ] = None,
+    strict: Annotated[
+        bool | None,
+        typer.Option("--strict/--marked", help="Leave out, or mark, what no quotation supports.", show_default=False),
+    ] = None,
+    epoch: Annotated[
+        str, typer.Option("--epoch", metavar="NAME", help="Ask the model anew, once for each name.", show_default=False)
+    ] = "",
     max_rounds: Annotated[
         int | None, typer.Option("--max-rounds", metavar="N", help="Rounds of searches at the most, 1 to 5.")
     ] = None,
     max_results: MaxResultsOption = None,
+    max_live_calls: Annotated[
+        int | None, typer.Option("--max-live-calls", metavar="N", help="Searches and pages from outside at the most.")
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option("--max-seconds", metavar="S", help="Begin no further round after so long.")
+    ] = None,
+    read_pages: Annotated[
+        int | None, typer.Option("--read-pages", metavar="N", help="Pages to read each round, 0 to 20.")
+    ] = None,
     ttl: TtlOption = None,
     research_cache: Annotated[
         bool | None,
@@ -50,51 +74,102 @@ def research(
     no_cache: NoCacheOption = False,
     offline: OfflineOption = None,
     replay: ReplayOption = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a run that was stopped.")
+    ] = None,
     stale_if_error: Annotated[
         float | None,
         typer.Option(
             "--stale-if-error", metavar="SECONDS", help="If a search fails, take results expired so long ago."
         ),
     ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there, with front matter.")
+    ] = None,
+    as_html: Annotated[bool, typer.Option("--html", help="One HTML page.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Research a question: plan, search in rounds, and write a report of quotations.
+    """Research a question: plan, search in rounds, read pages, and write a report that quotes its sources.
 
-    Every sentence of the report is quoted from a source and carries its number. Asked again, the same question costs no
-    live call and gives the same report, byte for byte.
+    Every sentence rests on a quotation that is checked against the stored text of its source. Asked again, the same
+    question costs no live call and gives the same report, byte for byte. Without a model, the report is made of
+    excerpts. A run that is stopped loses nothing: `--resume` goes on.
 
     \b
     Examples:
       harness research "semantic cache false positives"
       harness research "How does the with statement handle exceptions?" --engine corpus:python-docs
       harness research "what do my notes say about retries" --engine corpus:~/notes --json
-      RESEARCH_CACHE=1 harness research "semantic cache false positives"
-      harness research "semantic cache false positives" --offline
+      harness research "crispr off-target effects" -e pubmed -e ddgs --model qwen3 -o crispr.md
+      harness research "semantic cache false positives" --html -o report.html
       harness research "semantic cache false positives" --replay run.snapshot
     """
+    late = _checked_late(stale_if_error)
+    if (question is None) == (resume is None):
+        raise InvalidInput("give a question, or --resume RUN")
     flags = {
-        "engine": engine,
+        "engine": engine or None,
+        "model": model,
+        "model_url": model_url,
+        "strict": strict,
         "max_rounds": max_rounds,
         "max_results": max_results,
+        "max_live_calls": max_live_calls,
+        "max_seconds": max_seconds,
+        "read_pages": read_pages,
         "ttl": ttl,
         "research_cache": research_cache,
         "semantic": semantic,
         "offline": offline,
     }
-    if stale_if_error is not None and not 0 <= stale_if_error <= MAX_TTL:
-        raise InvalidInput(f"--stale-if-error must be seconds, 0 or more, not {stale_if_error:g}")
-    late = stale_if_error or 0.0
+    live = _Stream() if sys.stdout.isatty() and not (as_html or as_json or output) else None
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as workbench:
-        found = workbench.researcher().run(question)
-    if as_json:
-        import orjson
-
-        typer.echo(orjson.dumps(_as_json(found), option=orjson.OPT_INDENT_2))
-    elif found.report:
-        _print_report(found.report.markdown())
+        researcher = workbench.researcher(epoch=epoch, on_text=live)
+        found = researcher.resume(resume) if resume else researcher.run(question or "")
+        now = workbench.cache.now
+    _show(found, now, output, as_html=as_html, as_json=as_json)
     session.tell(_summary(found))
     if not found.report:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+class _Stream:
+    """Shows on the terminal what the model writes, dimly, until the report stands; control characters are not."""
+
+    def __call__(self, text: str) -> None:
+        typer.secho(clean(text, len(text)), dim=True, nl=False, err=True)
+
+
+def _checked_late(seconds: float | None) -> float:
+    if seconds is not None and not 0 <= seconds <= MAX_TTL:
+        raise InvalidInput(f"--stale-if-error must be seconds, 0 or more, not {seconds:g}")
+    return seconds or 0.0
+
+
+def _show(found: "Research", now: float, output: Path | None, *, as_html: bool, as_json: bool) -> None:
+    """Print the report, or write it to `output`, as asked for."""
+    from harness.research import reports
+
+    if as_json:
+        import orjson
+
+        text = orjson.dumps(reports.as_json(found), option=orjson.OPT_INDENT_2).decode() + "\n"
+    elif found.report is None:
+        return
+    elif as_html:
+        text = reports.as_html(found, found.report, now)
+    elif output:
+        text = reports.as_markdown(found, found.report, now)
+    else:
+        _print_report(found.report.markdown())
+        return
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"cannot write {output}: {error.strerror}; the run is kept, choose another file") from error
 
 
 def _print_report(markdown: str) -> None:
@@ -114,11 +189,15 @@ def _summary(found: "Research") -> str:
     failed = [search for search in found.gathered.searches if search.answered_by == "failed"]
     if failed and found.research_cache != "hit":
         lines.append(f"warning: {len(failed)} searches failed, the first with {failed[0].error}")
+    unread = [page for page in found.gathered.pages if page.answered_by == "failed"]
+    if unread and found.research_cache != "hit":
+        lines.append(f"warning: {len(unread)} pages could not be read, the first with {unread[0].error}")
     if found.report:
-        verified = sum(citation.verified for citation in found.report.citations)
+        if found.report.remark:
+            lines.append(f"warning: {found.report.remark}")
         lines.append(
             f"{len(found.report.sources)} of {len(sources)} sources cited; "
-            f"{verified} of {len(found.report.citations)} quotations verified"
+            f"{found.report.verified} of {len(found.report.quotations)} quotations verified"
         )
     elif sources:
         lines.append(f"nothing found: none of the {len(sources)} sources speaks to the question; try other words")
@@ -131,30 +210,3 @@ def _summary(found: "Research") -> str:
     if found.id:
         lines[-1] += f"; run {found.id}"
     return "\n".join(lines)
-
-
-def _as_json(found: "Research") -> dict[str, Any]:
-    from msgspec import to_builtins
-
-    gathered, report = found.gathered, found.report
-    numbers = {source.url: source.number for source in report.sources} if report else {}
-    return {
-        "question": found.plan.question,
-        "engine": found.engine,
-        "plan": to_builtins(found.plan),
-        "rounds": to_builtins(gathered.rounds),
-        "novelty_scores": [round_.novelty for round_ in gathered.rounds],
-        "stop_reason": gathered.stop_reason,
-        "sources": [
-            {"number": numbers.get(source.url), "title": source.title, "url": source.url} for source in gathered.sources
-        ],
-        "citations": to_builtins(report.citations) if report else [],
-        "quotations": len(report.citations) if report else 0,
-        "quotations_verified": sum(citation.verified for citation in report.citations) if report else 0,
-        "live_calls": found.live_calls,
-        "cache_hits": found.cache_hits,
-        "research_cache": found.research_cache,
-        "answered": found.answered,
-        "run": found.id or None,
-        "report": report.markdown() if report else None,
-    }

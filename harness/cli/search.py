@@ -20,10 +20,14 @@ from harness.cli.session import Session, with_session
 from harness.core.entries import Hit, Stale
 from harness.core.freshness import age_in_words
 from harness.core.text import shorten
+from harness.errors import SearchError
 from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
-    from harness.cache import Answer, Results
+    from collections.abc import Sequence
+
+    from harness.cache import Results
+    from harness.research.searching import Asked
 
 PIPED_WIDTH = 120
 SNIPPET_CHARS = 300
@@ -43,7 +47,7 @@ def search(
     replay: ReplayOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search once, through the cache.
+    """Search through the cache; with several engines, their results are fused by rank.
 
     On a miss, a cached search that means the same may answer; `harness cache explain` tells why it does or not.
 
@@ -51,31 +55,28 @@ def search(
     Examples:
       harness search "best practices for rag pipelines"
       harness search "descriptor protocol" --engine corpus:python-docs -n 3
+      harness search "crispr off-target effects" --engine pubmed --engine ddgs
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
-    flags = {"engine": engine, "max_results": max_results, "ttl": ttl, "semantic": semantic, "offline": offline}
+    flags = {"engine": engine or None, "max_results": max_results, "ttl": ttl, "semantic": semantic, "offline": offline}
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay) as workbench:
-        settings = workbench.settings
-        cache = workbench.cache  # opened first: if it cannot be, nothing is asked of the engine
-        source = workbench.engine()
-        answer = cache.search(
-            query,
-            source.search,
-            ttl=settings.ttl,
-            max_results=settings.max_results,
-            engine=source.name,
-            options=source.options,
-        )
+        found, results = workbench.search(query)
     if as_json:
-        _print_json(query, source.name, answer)
-    elif answer.value:
-        _print_table(answer.value)
-    session.tell(_summary(source.name, answer))
-    if not answer.value:
+        _print_json(query, found, results)
+    elif results:
+        _print_table(results)
+    for asked in found:
+        session.tell(_summary(asked))
+    if len(found) > 1:
+        session.tell(f"{len(results)} results of {len(found)} engines, fused")
+    if not results:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
-def _summary(engine: str, answer: "Answer[Results]") -> str:
+def _summary(asked: "Asked") -> str:
+    answer = asked.outcome
+    if isinstance(answer, SearchError):
+        return f"warning: {asked.engine}: {answer}"
     count = f"{len(answer.value)} result{'' if len(answer.value) == 1 else 's'}"
     outcome = answer.outcome
     if isinstance(outcome, Hit):
@@ -88,20 +89,30 @@ def _summary(engine: str, answer: "Answer[Results]") -> str:
     if isinstance(outcome, Stale) and answer.how == "stale":
         return f"{count} from the cache (stale, {age_in_words(outcome.age)}), because the search failed"
     if not answer.value:
-        return f"nothing found by {engine}; try other words"
-    return f"{count} from {engine}; 1 live call"
+        return f"nothing found by {asked.engine}; try other words"
+    return f"{count} from {asked.engine}; 1 live call"
 
 
-def _print_json(query: str, engine: str, answer: "Answer[Results]") -> None:
+def _print_json(query: str, found: "Sequence[Asked]", results: "Results") -> None:
     import orjson
 
+    searches = [_as_json(asked) for asked in found]
+    told: dict[str, Any] = {"query": query}
+    told |= searches[0] if len(searches) == 1 else {"searches": searches}
+    told |= {"results": results}
+    typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+
+
+def _as_json(asked: "Asked") -> dict[str, Any]:
+    answer = asked.outcome
+    if isinstance(answer, SearchError):
+        return {"engine": asked.engine, "outcome": "failed", "error": answer.code, "message": str(answer)}
     outcome = answer.outcome
-    told: dict[str, Any] = {"query": query, "engine": engine, "outcome": type(outcome).__name__.lower()}
+    told: dict[str, Any] = {"engine": asked.engine, "outcome": type(outcome).__name__.lower()}
     if isinstance(outcome, Hit):
         told |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
         told["similarity"] = round(outcome.similarity, 4)
-    told |= {"stale": answer.how == "stale", "live_calls": int(answer.how == "live"), "results": answer.value}
-    typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+    return told | {"stale": answer.how == "stale", "live_calls": int(answer.how == "live")}
 
 
 def _print_table(results: "Results") -> None:

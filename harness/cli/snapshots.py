@@ -27,11 +27,12 @@ def runs(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many, newest first.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """List past researches: when, what, and with how many live calls.
+    """List past researches: when, what, how far they came, and with how many live calls.
 
     \b
-    Example:
+    Examples:
       harness cache runs --limit 5
+      harness research --resume 20261122-101500-1a2b3c
     """
     import orjson
 
@@ -42,7 +43,8 @@ def runs(
             "run": entry.key,
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.created_at)),
             "question": entry.text,
-            "engine": record["engine"],
+            "engine": "+".join(engine["name"] for engine in record["engines"]),
+            "state": record["state"],
             "answers": len(record["uses"]),
             "live_calls": sum(use["how"] in {"live", "failed"} for use in record["uses"]),
         }
@@ -53,8 +55,10 @@ def runs(
         return
     from tabulate import tabulate
 
-    rows = [(run["run"], shorten(str(run["question"]), 60), run["answers"], run["live_calls"]) for run in told]
-    typer.echo(tabulate(rows, headers=("run", "question", "answers", "live calls")) if rows else "no runs yet")
+    names = ("run", "state", "question", "answers", "live_calls")
+    rows = [tuple(shorten(str(run[name]), 60) for name in names) for run in told]
+    headers = [name.replace("_", " ") for name in names]
+    typer.echo(tabulate(rows, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if rows else "no runs yet")
 
 
 @with_session
@@ -114,7 +118,7 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
     """
     from hashlib import sha256
 
-    from harness.cache import TABLES, UNANSWERED
+    from harness.cache import ANSWERS, UNANSWERED
     from harness.stores.snapshot import Line, line_of
 
     wanted: dict[tuple[str, str], list[dict[str, str]]] = {}
@@ -127,7 +131,7 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
             yield Line(UNANSWERED, use["asked"], "", payload, 0.0, 0.0, ["", ""])
         else:
             wanted.setdefault((use["table"], use["served"]), []).append(use)
-    for table in TABLES:
+    for table in ANSWERS:
         for _, entry in cache.entries((table,)):
             digest = sha256(entry.payload).hexdigest()
             uses = wanted.get((table, entry.key), [])

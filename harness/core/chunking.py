@@ -1,11 +1,15 @@
 """Cutting documents into passages that can be searched, scored and quoted."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from harness.core.text import sentences
+from harness.errors import InvalidInput
 
 PASSAGE_CHARS = 1_000
 """A passage aims at this many characters: two or three paragraphs, well inside what MiniLM reads (256 tokens)."""
@@ -13,6 +17,11 @@ PASSAGE_CHARS = 1_000
 MAX_HEADING_CHARS = 200
 """What is longer is a paragraph that begins with a sign."""
 
+CHARS_A_TOKEN = 100
+"""A chunk has at most so many characters for each token that it may have: a tokenizer may see a blob as one token."""
+
+_ROUNDING = 1e-6
+_SPACELESS = re.compile(r"\S+")
 _FENCE = re.compile(r"(```)`*[^`]*|(~~~).*")
 _UNDERLINE = re.compile(r"([=\-*~^\"'#+])\1{2,}")
 
@@ -103,3 +112,186 @@ def _pieces(paragraph: str, limit: int) -> Iterator[str]:
             else:
                 held += part
     yield held
+
+
+# Chunks by tokens ----------------------------------------------------------------------------------------------------
+
+
+class Chunk(Struct, frozen=True):
+    """A slice of a document: `text` is `document[start:end]`, and neither begins nor ends with white space."""
+
+    text: str
+    start: int
+    end: int
+
+
+class _Piece(NamedTuple):
+    """What is never cut any more, `start` to `end`, and what ends with it: the higher, the better a place to cut."""
+
+    start: int
+    end: int
+    rank: int
+
+
+_INSIDE, _WORD, _SENTENCE, _PARAGRAPH = range(4)
+
+
+def token_chunks(
+    text: str, count: Callable[[Sequence[str]], Sequence[int]], *, least: int = 200, most: int = 350
+) -> list[Chunk]:
+    """Cut `text` into chunks of `least` to `most` tokens: after a paragraph where one ends in this range, else after a
+    sentence, else between words, else inside one; the later place of two as good.
+
+    `count` returns the tokens of each text that it is given. No chunk has more than `most`, but for a single character
+    that has, nor more than `CHARS_A_TOKEN` characters for each of them. Only the last chunk, or one that ends before
+    a run of so many characters, has fewer than `least`. Every character but the white space between chunks is in
+    exactly one chunk, in order. All pieces are counted in one batch, the text and each
+    chunk once more as a whole.
+
+    Raises:
+        InvalidInput: `least` is not 1 to `most`.
+    """
+    if not 1 <= least <= most:
+        raise InvalidInput(f"chunks of {least} to {most} tokens cannot be made; give 1 <= least <= most")
+    packer = _Packer(text, count, least, most)
+    return list(packer.chunks())
+
+
+class _Packer:
+    """The pieces of one text with their tokens, and where it is to be cut."""
+
+    def __init__(self, text: str, count: Callable[[Sequence[str]], Sequence[int]], least: int, most: int) -> None:
+        self._text = text
+        self._count = count
+        self._least = least
+        self._most = most
+        self._max_chars = CHARS_A_TOKEN * most
+        # with pieces no heavier than the range is wide, no step leads from below it to above it
+        self._pieces, bare = self._cut_small(list(_word_pieces(text)), most - least + 1)
+        self._ends = [piece.end for piece in self._pieces]
+        spaced = [self._spaced(at) for at in range(len(self._pieces))]
+        tokens = self._tokens_of(spaced)
+        upto = list(accumulate((tokens[each] for each in spaced), initial=0))
+        # some counters round, or join over white space: of all pieces together, what is estimated is what is counted
+        whole = bare[0] + upto[-1] - upto[1] if bare else 0
+        ratio = count([text.strip()])[0] / whole if whole else 1.0
+        self._bare = [ratio * each for each in bare]
+        self._upto = [ratio * each for each in upto]
+        """Tokens of all pieces before each one, with the white space before them."""
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the chunks, in order."""
+        first = 0
+        while first < len(self._pieces):
+            last = self._last_of_chunk(first)
+            start, end = self._pieces[first].start, self._ends[last]
+            yield Chunk(self._text[start:end], start, end)
+            first = last + 1
+
+    def _last_of_chunk(self, first: int) -> int:
+        """Return the last piece of the chunk that begins with `first`; what tokens do not add up to is tried again."""
+        low, high, before = float(self._least), float(self._most), -1
+        while True:
+            last = self._best_end(first, low, high)
+            tokens = self._count([self._text[self._pieces[first].start : self._ends[last]]])[0]
+            estimated = self._estimate(first, last)
+            if tokens > self._most and last > first:
+                high = min(high, estimated * self._most / tokens, self._estimate(first, last - 1)) - 2 * _ROUNDING
+            elif tokens < self._least and last < self._reach(first) and last != before:
+                low = max(estimated + 0.5, estimated * self._least / max(1, tokens))
+            else:
+                return last
+            before = last
+
+    def _best_end(self, first: int, low: float, high: float) -> int:
+        """Return the best last piece of a chunk of `low` to `high` tokens; of `high` at the most where none fits."""
+        reach = self._reach(first)
+        end = len(self._pieces) - 1
+        rest = self._estimate(first, end)
+        if reach == end and rest <= high + _ROUNDING:
+            return end
+        earliest = max(first, self._last_within(first, low - 0.5) + 1)
+        latest = max(first, min(reach, self._last_within(first, high)))
+        balanced = self._last_within(first, rest - self._least)  # leaves enough for the last chunk
+        latest = balanced if earliest <= balanced < latest else latest
+        return max(range(min(earliest, latest), latest + 1), key=lambda at: (self._pieces[at].rank, at))
+
+    def _estimate(self, first: int, last: int) -> float:
+        """Return the tokens from `first` to `last`: exact where tokens do not reach across white space."""
+        return self._bare[first] + self._upto[last + 1] - self._upto[first + 1]
+
+    def _last_within(self, first: int, tokens: float) -> int:
+        """Return the last piece up to which there are at most so many tokens; the one before `first` if none."""
+        room = tokens - self._bare[first] + _ROUNDING
+        return max(first - 1, bisect_right(self._upto, self._upto[first + 1] + room) - 2)
+
+    def _reach(self, first: int) -> int:
+        """Return the last piece up to which there are not too many characters."""
+        return max(first, bisect_right(self._ends, self._pieces[first].start + self._max_chars) - 1)
+
+    def _spaced(self, at: int) -> str:
+        """Return a piece with the white space before it: many tokenizers see that as part of the word."""
+        return self._text[self._ends[at - 1] if at else 0 : self._ends[at]]
+
+    def _cut_small(self, pieces: list[_Piece], heaviest: int) -> tuple[list[_Piece], list[int]]:
+        """Cut pieces that are too heavy or too long until none is, or it is one character; return all, with tokens."""
+        done: list[tuple[_Piece, int]] = []
+        while pieces:
+            texts = [self._text[piece.start : piece.end] for piece in pieces]
+            tokens = self._tokens_of(texts)
+            parts: list[_Piece] = []
+            for piece, length, weight in ((p, len(t), tokens[t]) for p, t in zip(pieces, texts, strict=True)):
+                if length > 1 and (weight > heaviest or length > self._max_chars):
+                    parts += _parts(piece, max(2, 2 * weight // heaviest, 1 + length // self._max_chars))
+                else:
+                    done.append((piece, weight))
+            pieces = parts
+        done.sort()
+        return [piece for piece, _ in done], [weight for _, weight in done]
+
+    def _tokens_of(self, texts: Sequence[str]) -> dict[str, int]:
+        """Count the tokens of each text, equal ones once, in one batch."""
+        distinct = list(dict.fromkeys(texts))
+        return dict(zip(distinct, self._count(distinct), strict=True)) if distinct else {}
+
+
+def _parts(piece: _Piece, number: int) -> Iterator[_Piece]:
+    """Cut a piece into about so many of one length."""
+    step = max(1, (piece.end - piece.start) // number)
+    for start in range(piece.start, piece.end, step):
+        end = min(start + step, piece.end)
+        yield _Piece(start, end, piece.rank if end == piece.end else _INSIDE)
+
+
+def _word_pieces(text: str) -> Iterator[_Piece]:
+    """Yield the words of `text`; those in which a sentence ends, as in scripts without spaces, in parts."""
+    paragraph: list[tuple[int, int]] = []
+    for found in _SPACELESS.finditer(text):
+        if paragraph and _is_break(text[paragraph[-1][1] : found.start()]):
+            yield from _paragraph_pieces(text, paragraph)
+            paragraph = []
+        paragraph.append(found.span())
+    yield from _paragraph_pieces(text, paragraph)
+
+
+def _is_break(space: str) -> bool:
+    """Say whether white space stands between paragraphs: it has an empty line in it."""
+    return max(space.count("\n"), space.count("\r")) > 1 or "\u2029" in space
+
+
+def _paragraph_pieces(text: str, words: list[tuple[int, int]]) -> Iterator[_Piece]:
+    """Yield the pieces of the paragraph that has these words. Sentences come without its white space, so their ends
+    are found by counting the other characters.
+    """
+    told = sentences(" ".join(text[start:end] for start, end in words))
+    ends = accumulate(len(sentence) - sentence.count(" ") for sentence in told)
+    ahead, seen = next(ends, 0), 0
+    for start, end in words:
+        done = start
+        while seen < ahead < seen + end - start:  # a sentence ends inside the word
+            yield _Piece(done, start + ahead - seen, _SENTENCE)
+            done, ahead = start + ahead - seen, next(ends, 0)
+        seen += end - start
+        is_last = end == words[-1][1]
+        yield _Piece(done, end, _PARAGRAPH if is_last else _SENTENCE if seen == ahead else _WORD)
+        ahead = next(ends, 0) if seen == ahead else ahead

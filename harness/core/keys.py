@@ -68,6 +68,49 @@ def research_key(task: str, task_type: str, fingerprint: str = "") -> str:
         raise _broken_unicode() from None
 
 
+def page_key(url: str, reader: str) -> str:
+    """Return the key of a page as `reader` reads it: SHA-256 of the reader's name and the address in one spelling.
+
+    Raises:
+        InvalidInput: lone surrogates in the address.
+    """
+    return _key_of({"reader": reader, "url": canonical_url(url)})
+
+
+def completion_key(
+    endpoint: str,
+    model: str,
+    messages: object,
+    *,
+    parameters: Mapping[str, Any],
+    schema: object = None,
+    epoch: str = "",
+) -> str:
+    """Return the key of what a language model answers: SHA-256 of everything that decides it. `epoch` tells repetitions
+    apart that are meant to differ.
+
+    Raises:
+        InvalidInput: something that is not JSON, or lone surrogates.
+    """
+    return _key_of(
+        {
+            "endpoint": endpoint,
+            "model": model,
+            "messages": messages,
+            "parameters": parameters,
+            "schema": schema,
+            "epoch": epoch,
+        }
+    )
+
+
+def _key_of(value: object) -> str:
+    try:
+        return sha256(canonical_json(value).encode()).hexdigest()
+    except TypeError as error:
+        raise InvalidInput(f"not JSON, or broken Unicode: {error}") from error
+
+
 def digest_of(value: object) -> str:
     """Return a short SHA-256 (16 hex digits) of a JSON-able value, independent of the order of mappings."""
     return sha256(canonical_json(value).encode()).hexdigest()[:16]

@@ -68,10 +68,22 @@ class MiniLM:
         with ThreadPoolExecutor(_WORKERS, thread_name_prefix="embed") as pool:
             return np.stack(list(pool.map(vector, texts)))
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """See `Embedder.count_tokens`: word pieces, of texts of any length. The weights are not loaded for it."""
+        with self._loading:
+            tokenizer = self._counter
+        try:  # one by one: for a batch the library starts threads of its own, and complains at the next fork
+            return [len(tokenizer.encode(text, add_special_tokens=False)) for text in texts]
+        except TypeError as error:
+            raise EmbeddingError("a text contains a lone surrogate (broken Unicode); re-encode it") from error
+
+    @cached_property
+    def _counter(self) -> Any:
+        return _tokenizer()
+
     @cached_property
     def _model(self) -> tuple[Any, Any]:
         import onnxruntime
-        from tokenizers import BertWordPieceTokenizer
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1  # the texts are what runs in parallel
@@ -81,9 +93,15 @@ class MiniLM:
             raise EmbeddingError(
                 f"the embedding model cannot be loaded ({error}); reinstall research-harness"
             ) from error
-        tokenizer = BertWordPieceTokenizer(str(_VOCABULARY), lowercase=True)
+        tokenizer = _tokenizer()
         tokenizer.enable_truncation(MAX_TOKENS)
         return session, tokenizer
+
+
+def _tokenizer() -> Any:
+    from tokenizers import BertWordPieceTokenizer
+
+    return BertWordPieceTokenizer(str(_VOCABULARY), lowercase=True)
 
 
 def _weights() -> bytes:

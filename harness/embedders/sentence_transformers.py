@@ -38,6 +38,17 @@ class SentenceTransformers:
         ).astype(np.float32)
         return vectors
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """See `Embedder.count_tokens`: by the tokenizer of the model's first module."""
+        if not texts:
+            return []
+        tokenizer = self._model.tokenizer
+        try:
+            encoded = tokenizer(list(texts), add_special_tokens=False, truncation=False, verbose=False)
+        except TypeError as error:
+            raise EmbeddingError("a text contains a lone surrogate (broken Unicode); re-encode it") from error
+        return [len(ids) for ids in encoded["input_ids"]]
+
     @cached_property
     def _model(self) -> Any:
         try:

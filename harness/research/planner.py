@@ -1,19 +1,16 @@
-"""The built-in planner: from a question to searches and a report's sections, by rules alone.
-
-The same question always gives the same plan. `VERSION` is part of the fingerprint of what gathered a research.
-"""
+"""Planners, and the built-in one: from a question to searches and a report's sections, by rules alone."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from harness.cache import Cache
 from harness.core.keys import normalise
 from harness.core.text import content_words, one_line, stem
 
-VERSION = "rules-1"
 TaskType: TypeAlias = Literal["enumerated", "best_practices", "research"]
 
 FOLLOW_UPS = 2
@@ -47,6 +44,46 @@ class Plan(Struct, frozen=True):
     task_type: TaskType
     queries: tuple[str, ...]
     sections: tuple[str, ...]
+
+
+class Planner(Protocol):
+    """Decides what is searched. The same question, and the same finds, always give the same searches."""
+
+    version: str
+    """Part of the fingerprint of what gathered a research."""
+
+    def plan(self, question: str, cache: Cache) -> Plan:
+        """Plan a research.
+
+        Raises:
+            InvalidInput: an unusable question, see `harness.core.keys.normalise`.
+            HarnessError: see `Cache.completion`, where a language model plans.
+        """
+
+    def follow_ups(self, plan: Plan, asked: Iterable[str], passages: Iterable[str], cache: Cache) -> tuple[str, ...]:
+        """Return queries for another round, none of those `asked`; `passages` are the best of what was found. Empty
+        when there is nothing left to ask.
+        """
+
+
+class RulePlanner:
+    """The built-in planner."""
+
+    version = "rules-1"
+
+    def plan(self, question: str, cache: Cache) -> Plan:  # noqa: ARG002 - asks nobody
+        """See `make_plan`."""
+        return make_plan(question)
+
+    def follow_ups(
+        self,
+        plan: Plan,
+        asked: Iterable[str],
+        passages: Iterable[str],
+        cache: Cache,  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """See `follow_ups`."""
+        return follow_ups(plan, asked, passages)
 
 
 def make_plan(question: str) -> Plan:

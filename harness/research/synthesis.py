@@ -22,14 +22,16 @@ _MARKUP = re.compile(r"([\\`*_<>#|~]|\](?=[(\[:]))")
 
 
 class Citation(Struct, frozen=True):
-    """One quoted sentence of the report: section and paragraph it stands in, the number and address of its source.
+    """One sentence of the report: section and paragraph it stands in, the quotation that it rests on (itself, where the
+    report is made of excerpts), the number and address of the quotation's source.
 
-    `similarity` (0..1) is that of the question and the whole excerpt; `verified` says that the sentence stands, word
-    for word, in the stored text of its source.
+    `similarity` (0..1) is that of the question and the whole excerpt; `verified` says that the quotation stands, word
+    for word, in the stored text of its source. Without a source, number 0 and an empty address.
     """
 
     section: str
     paragraph: int
+    sentence: str
     quotation: str
     number: int
     url: str
@@ -46,11 +48,27 @@ class CitedSource(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """Quotations by section, and the sources actually cited, numbered in the order of their first quotation."""
+    """Sentences by section, and the sources actually cited, numbered in the order of their first citation.
+
+    `writer` is the language model that wrote it, empty for a report of excerpts; `remark` is what has to be said of how
+    it came about.
+    """
 
     title: str
     citations: tuple[Citation, ...]
     sources: tuple[CitedSource, ...]
+    writer: str = ""
+    remark: str = ""
+
+    @property
+    def quotations(self) -> list[Citation]:
+        """The citations that quote something."""
+        return [citation for citation in self.citations if citation.quotation]
+
+    @property
+    def verified(self) -> int:
+        """How many quotations stand in their sources."""
+        return sum(citation.verified for citation in self.quotations)
 
     def markdown(self) -> str:
         """Render the report as Markdown (CommonMark); text of sources is escaped, so that it is never markup."""
@@ -58,11 +76,15 @@ class Report(Struct, frozen=True):
         for section, cited in groupby(self.citations, key=lambda citation: citation.section):
             blocks.append(f"## {section}")
             for _, sentences in groupby(cited, key=lambda citation: citation.paragraph):
-                blocks.append(" ".join(f"“{_escaped(c.quotation)}” [{c.number}]" for c in sentences))
+                blocks.append(" ".join(map(_cited, sentences)))
+        if written := [citation for citation in self.quotations if citation.sentence != citation.quotation]:
+            blocks.append("## Quotations")
+            blocks.append("\n".join(f"- [{_mark(each)}] “{_escaped(each.quotation)}”" for each in written))
         blocks.append("## Sources")
         blocks.append(
             "\n".join(f"{source.number}. {_escaped(source.title)} {_address(source.url)}" for source in self.sources)
         )
+        blocks.append(f"{self.verified} of {len(self.quotations)} quotations verified")
         return "\n\n".join(blocks) + "\n"
 
 
@@ -87,11 +109,23 @@ def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
         number = numbers.setdefault(url, len(numbers) + 1)
         for sentence in found.sentences:
             verified = stands_in(sentence, found.source.passages)
-            citations.append(Citation(section, paragraph, sentence, number, url, found.similarity, verified))
+            citations.append(Citation(section, paragraph, sentence, sentence, number, url, found.similarity, verified))
     titles = {found.source.url: found.source.title for found in evidence}
     return Report(
         plan.question, tuple(citations), tuple(CitedSource(n, titles[url], url) for url, n in numbers.items())
     )
+
+
+def _cited(citation: Citation) -> str:
+    if citation.sentence == citation.quotation:
+        return f"“{_escaped(citation.quotation)}” [{_mark(citation)}]"
+    return f"{_escaped(citation.sentence)} [{_mark(citation)}]"
+
+
+def _mark(citation: Citation) -> str:
+    if not citation.number:
+        return "no source"
+    return str(citation.number) if citation.verified else f"{citation.number}, unverified"
 
 
 def _in_order(evidence: Sequence[Evidence]) -> list[Evidence]:

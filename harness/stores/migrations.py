@@ -11,7 +11,18 @@ import time
 from msgspec import Struct
 
 from harness.errors import MigrationError
-from harness.stores.tables import BESIDE, RESEARCH, RUNS, SEARCH, UNANSWERED, Table
+from harness.stores.tables import (
+    AGENT_CHUNKS,
+    AGENT_QUERIES,
+    BESIDE,
+    COMPLETIONS,
+    RESEARCH,
+    RUNS,
+    SEARCH,
+    UNANSWERED,
+    WEB_PAGES,
+    Table,
+)
 
 RECORD = "harness_migrations"
 
@@ -22,7 +33,8 @@ _COUNT = "iif(json_valid({results}), json_array_length({results}), 0)"
 
 class Migration(Struct, frozen=True):
     """One named step: `needs` are the columns that a table must have to be adopted at all, `fill` gives the value of
-    every other column. In `fill`, `{column}` stands for the old column, or NULL where the old table lacks it.
+    every other column. In `fill`, `{column}` stands for the old column, or NULL where the old table lacks it. Without
+    `fill`, no older program had such a table: one that is there is somebody else's, and stays, under another name.
     """
 
     name: str
@@ -64,6 +76,10 @@ MIGRATIONS = (
     Migration("0004-research-cache-seq", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
     Migration("0005-unanswered-searches", UNANSWERED),
     Migration("0006-research-runs", RUNS),
+    Migration("0007-agent-queries", AGENT_QUERIES),
+    Migration("0008-agent-chunks", AGENT_CHUNKS),
+    Migration("0009-web-pages", WEB_PAGES),
+    Migration("0010-completions", COMPLETIONS),
 )
 
 
@@ -115,7 +131,7 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration) -> None:
             "choose another file with --db or --data-dir"
         )
     # A column that is not ours may be somebody's work: then the old table stays, under another name.
-    foreign = bool(old.keys() - {"seq", *table.columns})
+    foreign = not migration.fill or bool(old.keys() - {"seq", *table.columns})
     aside = _free_name(connection, f"{table.name}_{'kept' if foreign else 'old'}")
     if old:
         connection.execute(f"ALTER TABLE {table.name} RENAME TO {aside}")
@@ -127,7 +143,7 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration) -> None:
             connection.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
     for statement in table.schema:
         connection.execute(statement)
-    if old:
+    if old and migration.fill:
         values = ", ".join(_value(column, migration, old) for column in table.columns)
         connection.execute(
             f"INSERT OR REPLACE INTO {table.name} ({', '.join(table.columns)}) "

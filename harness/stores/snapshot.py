@@ -35,16 +35,36 @@ MAX_LINE_BYTES = 64 * 2**20
 NEVER = 1e15
 
 
+class AskedEngine(Struct, frozen=True):
+    """An engine that a run asked, with the options that its keys hold."""
+
+    name: str
+    options: dict[str, Any]
+
+
+class AskedModel(Struct, frozen=True):
+    """A language model that a run asked, with the parameters that its keys hold."""
+
+    name: str
+    endpoint: str
+    parameters: dict[str, Any]
+
+
 class Run(Struct, frozen=True):
     """What a recorded run was made with, so that it can be made again."""
 
     question: str
-    engine: str
-    options: dict[str, Any]
+    engines: Annotated[list[AskedEngine], Meta(min_length=1)]
     max_rounds: Annotated[int, Meta(ge=1, le=5)]
     min_novelty: Annotated[float, Meta(ge=0, le=1)]
     max_results: Annotated[int, Meta(ge=1, le=100)]
+    read_pages: Annotated[int, Meta(ge=0, le=20)]
+    max_live_calls: Annotated[int, Meta(ge=1)] | None
+    reader: str
     research_cache: bool
+    model: AskedModel | None
+    strict: bool
+    epoch: str
 
 
 class Header(Struct, frozen=True, kw_only=True):
@@ -274,6 +294,13 @@ class SnapshotStore:
         """See `Store.scan`."""
         yield from {entry.key: entry for (of, _), entry in self._entries.items() if of == table}.values()
 
+    def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
+        """See `Store.rows`."""
+        declared = TABLES[table]
+        declared.where(where)
+        wanted = [(declared.own_names.index(name), value) for name, value in where.items()]
+        return [entry for entry in self.scan(table, tenant) if all(entry.own[at] == value for at, value in wanted)]
+
     def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
         """See `Store.unembedded`: nothing can be embedded later."""
         return []
@@ -331,7 +358,17 @@ class SnapshotStore:
         _refuse()
         return 0
 
-    def delete(self, table: str, tenant: str, keys: Sequence[str]) -> int:
+    def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
+        """Refuse: see `_refuse`."""
+        _refuse()
+        return 0
+
+    def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
+        """Refuse: see `_refuse`."""
+        _refuse()
+        return 0
+
+    def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
         """Refuse: see `_refuse`."""
         _refuse()
         return 0

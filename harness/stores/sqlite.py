@@ -13,7 +13,7 @@ from harness.errors import StoreError
 from harness.ports import Vectors
 from harness.stores import checks
 from harness.stores.connections import Connections, Handle
-from harness.stores.tables import ABBREVIATIONS, OWN_START, TABLES, USES
+from harness.stores.tables import ABBREVIATIONS, OWN_START, TABLES, USES, Table
 from harness.stores.tails import Scope, is_unit
 from harness.stores.vectors import TAIL_LIMIT, VectorSearch
 
@@ -56,27 +56,34 @@ class SqliteStore:
 
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """See `Store.put`."""
-        declared = TABLES[table]
-        values = (
-            *(tenant, entry.key, entry.text, entry.payload.decode()),
-            *entry.own,
-            *(entry.created_at, entry.expires_at, entry.last_used_at, entry.embedding, entry.embedder),
-        )
+        declared, values = TABLES[table], _values(tenant, entry)
 
         def write(connection: sqlite3.Connection) -> None:
             if sweep_before is not None:
                 _sweep_batch(connection, table, sweep_before)
-            connection.execute(declared.upsert, values)
-            connection.execute(
-                f"DELETE FROM {ABBREVIATIONS} WHERE tenant = ? AND source = ? AND key = ?", (tenant, table, entry.key)
-            )
-            connection.executemany(
-                f"INSERT OR IGNORE INTO {ABBREVIATIONS} (tenant, short, written, meaning, source, key) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                [(tenant, short.casefold(), short, long, table, entry.key) for short, long in entry.teaches],
-            )
+            _write_row(connection, declared, values, entry.teaches)
 
         self._connections.write(write)
+
+    def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
+        """See `Store.replace`."""
+        declared = TABLES[table]
+        delete = f"DELETE FROM {declared.name} WHERE {declared.where(instead_of)}"
+        written = [(_values(tenant, entry), entry.teaches) for entry in entries]
+
+        def write(connection: sqlite3.Connection) -> int:
+            gone = connection.execute(delete, (tenant, *instead_of.values())).rowcount
+            for values, teaches in written:
+                _write_row(connection, declared, values, teaches)
+            return gone
+
+        return self._connections.write(write)
+
+    def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
+        """See `Store.rows`."""
+        declared = TABLES[table]
+        sql = f"{declared.select_whole} WHERE {declared.where(where)} ORDER BY seq"
+        return [_whole(row) for row in self._all(sql, (tenant, *where.values()))]
 
     def nearest(
         self,
@@ -101,8 +108,11 @@ class SqliteStore:
         self.vectors.nearest(Scope(table, tenant, scope, embedder), vector, k, take, now=now, at_least=at_least)
         nearest = sorted(found, key=lambda seq: (-found[seq][0], found[seq][1]))[:k]
         columns = ", ".join(TABLES[table].columns)
-        rows = self._all(f"SELECT seq, {columns} FROM {table} WHERE seq IN ({_marks(nearest)})", tuple(nearest))
-        entries = {row[0]: _whole(row[1:]) for row in rows}
+        entries: dict[int, Entry] = {}
+        for start in range(0, len(nearest), _MAX_BOUND):
+            part = tuple(nearest[start : start + _MAX_BOUND])
+            rows = self._all(f"SELECT seq, {columns} FROM {table} WHERE seq IN ({_marks(part)})", part)
+            entries.update((row[0], _whole(row[1:])) for row in rows)
         return [Neighbour(entries[seq], found[seq][0]) for seq in nearest if seq in entries]
 
     def _checked(self, scope: Scope, seqs: Sequence[int], vector: Vectors, now: float) -> dict[int, tuple[float, str]]:
@@ -153,10 +163,12 @@ class SqliteStore:
 
         self._connections.write(write)
 
-    def delete(self, table: str, tenant: str, keys: Sequence[str]) -> int:
+    def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
         """See `Store.delete`."""
         sql = f"DELETE FROM {TABLES[table].name} WHERE tenant = ? AND key = ?"
-        values = [(tenant, key) for key in keys]
+        values: list[tuple[Any, ...]] = [(tenant, key) for key in keys]
+        if expired_at is not None:
+            sql, values = f"{sql} AND expires_at <= ?", [(*each, expired_at) for each in values]
         return self._connections.write(lambda connection: connection.executemany(sql, values).rowcount) if values else 0
 
     def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
@@ -213,6 +225,13 @@ class SqliteStore:
         while batch := self._connections.write(lambda connection: _sweep_batch(connection, table, before)):
             deleted += batch
         return deleted
+
+    def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
+        """See `Store.evict`."""
+        declared = TABLES[table]
+        sql = f"DELETE FROM {declared.name} WHERE seq IN ({declared.least_used})"
+        values = (tenant, *scope, max(0, keep))
+        return self._connections.write(lambda connection: connection.execute(sql, values).rowcount)
 
     def clear(self, table: str) -> int:
         """See `Store.clear`. The disk space of what was deleted is given back to the file system."""
@@ -281,6 +300,31 @@ class SqliteStore:
 
 def _marks(values: Sequence[Any]) -> str:
     return ", ".join("?" * len(values))
+
+
+def _values(tenant: str, entry: Entry) -> tuple[Any, ...]:
+    """Return what the entry's row holds, in the order of `Table.columns`."""
+    return (
+        *(tenant, entry.key, entry.text, entry.payload.decode()),
+        *entry.own,
+        *(entry.created_at, entry.expires_at, entry.last_used_at, entry.embedding, entry.embedder),
+    )
+
+
+def _write_row(
+    connection: sqlite3.Connection, table: Table, values: tuple[Any, ...], teaches: tuple[tuple[str, str], ...]
+) -> None:
+    """Insert or replace one row, with what it teaches."""
+    tenant, key = values[:2]
+    connection.execute(table.upsert, values)
+    connection.execute(
+        f"DELETE FROM {ABBREVIATIONS} WHERE tenant = ? AND source = ? AND key = ?", (tenant, table.name, key)
+    )
+    connection.executemany(
+        f"INSERT OR IGNORE INTO {ABBREVIATIONS} (tenant, short, written, meaning, source, key) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        [(tenant, short.casefold(), short, long, table.name, key) for short, long in teaches],
+    )
 
 
 def _fetch(sql: str, values: tuple[Any, ...], handle: Handle) -> Any:

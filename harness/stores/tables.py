@@ -1,6 +1,10 @@
 """The cache tables, declared once: SQL and the target of the migrations both come from here."""
 
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from types import MappingProxyType
+
+from harness.errors import InvalidInput
 
 COMMON_BEFORE = ("seq INTEGER PRIMARY KEY AUTOINCREMENT", "tenant TEXT NOT NULL", "key TEXT NOT NULL")
 """`seq` grows with every row written and is never given twice: what is newer than one has seen has a higher one."""
@@ -19,11 +23,20 @@ class Table:
     """A cache table: `text` names the column of what was asked, `payload` that of the answer; `own` are the columns
     that only this table has, as SQL declarations (`"engine TEXT NOT NULL"`). The first `decisive` of these are read on
     every look-up, because they decide whether the row answers; the others only tell where it came from. Rows are
-    compared by meaning only where the `scope` columns are equal.
+    compared by meaning only where the `scope` columns are equal. `indexes` are further ones, by the name of each: the
+    columns that it has, the tenant first.
     """
 
     def __init__(
-        self, name: str, *, text: str, payload: str, own: tuple[str, ...], decisive: int, scope: tuple[str, ...]
+        self,
+        name: str,
+        *,
+        text: str,
+        payload: str,
+        own: tuple[str, ...],
+        decisive: int,
+        scope: tuple[str, ...],
+        indexes: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self.name = name
         self.text = text
@@ -33,6 +46,7 @@ class Table:
         self.decisive = self.own_names[:decisive]
         self.decides_by_text = any("TEXT" in column for column in own[:decisive])
         self.scope = scope
+        self.indexes = indexes
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -50,6 +64,10 @@ class Table:
             f"CREATE INDEX {self.name}_expires_at ON {self.name} (expires_at, created_at)",
             # ends, as every index does, with seq: the newest rows of one scope are one range of it
             f"CREATE INDEX {self.name}_scope ON {self.name} (tenant, {', '.join(self.scope)}, embedder)",
+            *(
+                f"CREATE INDEX {self.name}_{index} ON {self.name} ({', '.join(columns)})"
+                for index, columns in self.indexes.items()
+            ),
             f"CREATE TRIGGER {self.name}_forget AFTER DELETE ON {self.name} BEGIN DELETE FROM {ABBREVIATIONS} "
             f"WHERE tenant = OLD.tenant AND source = '{self.name}' AND key = OLD.key; END",
         )
@@ -58,6 +76,26 @@ class Table:
     def in_scope(self) -> str:
         """The condition that tells the rows of one scope; binds tenant, the scope's values, embedder."""
         return " AND ".join(f"{column} = ?" for column in ("tenant", *self.scope, "embedder"))
+
+    @cached_property
+    def least_used(self) -> str:
+        """Read the `seq` of all rows of one scope but the most recently used; binds tenant, the scope's values, how
+        many stay out. Of rows that were used at the same moment the newer one counts as used later.
+        """
+        scope = " AND ".join(f"{column} = ?" for column in ("tenant", *self.scope))
+        return f"SELECT seq FROM {self.name} WHERE {scope} ORDER BY last_used_at DESC, seq DESC LIMIT -1 OFFSET ?"
+
+    def where(self, names: Iterable[str]) -> str:
+        """Return the condition for a tenant's rows with certain values in these own columns; binds tenant and values.
+
+        Raises:
+            InvalidInput: there is no such column, or none is named, which would mean every row.
+        """
+        names = tuple(names)
+        if not names or not set(names) <= set(self.own_names):
+            wrong = ", ".join(map(repr, sorted(set(names) - set(self.own_names)))) or "no column"
+            raise InvalidInput(f"rows of {self.name} are told by {', '.join(self.own_names)}, not by {wrong:.100}")
+        return " AND ".join(f"{column} = ?" for column in ("tenant", *names))
 
     @cached_property
     def select(self) -> str:
@@ -118,7 +156,45 @@ RUNS = Table(
     decisive=0,
     scope=("engine",),
 )
-TABLES = {table.name: table for table in (SEARCH, RESEARCH, UNANSWERED, RUNS)}
+AGENT_QUERIES = Table(
+    "agent_queries",
+    text="query",
+    payload="payload",
+    own=("space TEXT NOT NULL",),
+    decisive=1,
+    scope=("space",),
+    # who is evicted is told without a look at the rows, whose payloads may be large
+    indexes={"last_used_at": ("tenant", "space", "last_used_at")},
+)
+AGENT_CHUNKS = Table(
+    "agent_chunks",
+    text="text",
+    payload="metadata",
+    own=("space TEXT NOT NULL", "document TEXT NOT NULL", "chunk_index INTEGER NOT NULL", "section TEXT NOT NULL"),
+    decisive=4,
+    scope=("space",),
+    indexes={"document": ("tenant", "space", "document", "chunk_index")},
+)
+WEB_PAGES = Table(
+    "web_pages",
+    text="url",
+    payload="page",
+    own=("reader TEXT NOT NULL",),
+    decisive=1,
+    scope=("reader",),
+)
+COMPLETIONS = Table(
+    "completions",
+    text="prompt",
+    payload="completion",
+    own=("model TEXT NOT NULL",),
+    decisive=1,
+    scope=("model",),
+)
+TABLES = {
+    table.name: table
+    for table in (SEARCH, RESEARCH, UNANSWERED, RUNS, AGENT_QUERIES, AGENT_CHUNKS, WEB_PAGES, COMPLETIONS)
+}
 
 BESIDE = (
     # what cached texts teach; goes with the row that taught it, by that table's trigger

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import search_cache
+from harness.cache import ANSWERS, KINDS
 from harness.workbench import Workbench
 from tests.cli.program import Program
 
@@ -313,8 +314,8 @@ def test_a_dry_run_deletes_nothing(harness: Program) -> None:
     assert (ended.code, ended.out) == (0, "  one\n  two\n2 entries would go\n")
     told = harness("cache", "clear", "--dry-run", "--json", "--yes").told
     assert told == {
-        "selected": {"search_cache": 2, "research_cache": 0, "unanswered_searches": 0},
-        "deleted": {"search_cache": 0, "research_cache": 0, "unanswered_searches": 0},
+        "selected": {**dict.fromkeys(KINDS["all"], 0), "search_cache": 2},
+        "deleted": dict.fromkeys(KINDS["all"], 0),
     }  # fmt: skip
     assert total(harness) == 2
 
@@ -333,7 +334,7 @@ def test_yes_deletes(harness: Program) -> None:
     """Asked on standard error, or not at all."""
     put("one")
     ended = harness("cache", "clear", "--json", stdin="y\n")
-    assert ended.told["deleted"] == {"search_cache": 1, "research_cache": 0}
+    assert ended.told["deleted"] == {**dict.fromkeys(ANSWERS, 0), "search_cache": 1}
     assert "Delete 1 entries" in ended.err
     put("one")
     assert harness("cache", "clear", "--yes").out == "  one\ndeleted 1 entries\n"
@@ -376,14 +377,15 @@ def test_an_age_that_is_none_is_wrong_usage(harness: Program, hours: str) -> Non
 
 def test_an_unknown_kind_is_wrong_usage(harness: Program) -> None:
     """The kinds there are are named."""
-    assert "choose search, research, runs, all" in harness("cache", "clear", "--kind", "pages").one_line_error(2)
+    told = harness("cache", "clear", "--kind", "everything").one_line_error(2)
+    assert "choose search, research, pages, completions, runs, all" in told
 
 
 def test_expired_entries_go(harness: Program) -> None:
     """And only those."""
     put("gone", ttl=1e-6)
     put("stays")  # a put sweeps, but not what a search may still serve late
-    assert harness("cache", "expired", "--json").told == {"deleted": {"search_cache": 1, "research_cache": 0}}
+    assert harness("cache", "expired", "--json").told == {"deleted": {**dict.fromkeys(ANSWERS, 0), "search_cache": 1}}
     assert harness("cache", "expired").out == "deleted 0 expired entries\n"
     assert total(harness) == 1
 
@@ -564,7 +566,7 @@ def test_the_workbench_says_what_it_cannot_do(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="offline"):
         Workbench(replace(settings, offline=True), read=False)
     with pytest.raises(InvalidInput, match="no such engine"):
-        Workbench(settings).engine("altavista")
+        Workbench(settings).engines(["altavista"])
     with Workbench(settings) as workbench:
         assert workbench.cache is workbench.cache
         assert os.path.samefile(workbench.database.parent, tmp_path)  # noqa: PTH121 - links count as the same

@@ -1,10 +1,15 @@
 """Cutting documents into passages: bounded, complete, under their headings."""
 
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.core.chunking import PASSAGE_CHARS, Passage, passages
+from harness.core.chunking import CHARS_A_TOKEN, PASSAGE_CHARS, Chunk, Passage, passages, token_chunks
+from harness.embedders.minilm import MiniLM
+from harness.errors import InvalidInput
 
 PROPERTY = settings(deadline=None, max_examples=200)
 
@@ -12,6 +17,44 @@ PROPERTY = settings(deadline=None, max_examples=200)
 PROSE = st.text(alphabet="abcdE éß.!?,;:()中\n\t\r\u3000\u2028", max_size=400)
 PARAGRAPH = st.text(alphabet="abc def.! ", min_size=1, max_size=60).filter(str.strip)
 TITLE = st.text(alphabet="ABCxyz 12", min_size=1, max_size=20).map(str.strip).filter(bool)
+
+
+Count: TypeAlias = Callable[[Sequence[str]], list[int]]
+
+
+def words_of(texts: Sequence[str]) -> list[int]:
+    """Count words."""
+    return [len(text.split()) for text in texts]
+
+
+def characters_of(texts: Sequence[str]) -> list[int]:
+    """Count characters, white space too."""
+    return [len(text) for text in texts]
+
+
+def joined_words_of(texts: Sequence[str]) -> list[int]:
+    """Count as a tokenizer that joins: two words of one length beside each other are one token and a half."""
+    return [(3 * len(text.split()) + 1) // 2 - len(text) % 2 for text in texts]
+
+
+def quarters_of(texts: Sequence[str]) -> list[int]:
+    """Count as who has no tokenizer: a token for four characters, begun ones too."""
+    return [-(-len(text) // 4) for text in texts]
+
+
+COUNTS: dict[str, Count] = {
+    "quarters": quarters_of,
+    "words": words_of,
+    "characters": characters_of,
+    "joined": joined_words_of,
+    "word pieces": MiniLM().count_tokens,
+}
+each_count = pytest.mark.parametrize("count", COUNTS.values(), ids=COUNTS)
+
+# text of any script, also of those without spaces, with paragraphs, sentences, and words of many characters
+SCRIPTS = st.text(alphabet="aéßΩж.?! \n中文。、かな한글हिं۱ับ\u200d🦄\u0301\r\t\u2029\u3000,-", max_size=300)
+ANY = st.one_of(SCRIPTS, PROSE, st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=200))
+RANGES = st.tuples(st.integers(1, 12), st.integers(0, 15)).map(lambda pair: (pair[0], sum(pair)))
 
 
 def solid(text: str) -> str:
@@ -165,3 +208,130 @@ def test_windows_line_ends_make_the_same_passages() -> None:
 def test_a_hostile_text_does_not_take_for_ever(text: str) -> None:
     """Each of these once took minutes; now it is cut like any other, and no heading grows into every passage."""
     assert all(len(passage.text) <= 1_000 and len(passage.section) <= 200 for passage in passages(text))
+
+
+# Chunks by tokens ----------------------------------------------------------------------------------------------------
+
+
+@each_count
+@PROPERTY
+@given(text=ANY, tokens=RANGES)
+@example(text="中" * 60, tokens=(5, 5))
+@example(text="a" + " " * 30 + "b", tokens=(2, 3))
+def test_no_chunk_has_too_many_tokens(count: Count, text: str, tokens: tuple[int, int]) -> None:
+    """Whatever the script and the tokenizer, `most` is a hard limit; a single character cannot be cut."""
+    for chunk in token_chunks(text, count, least=tokens[0], most=tokens[1]):
+        assert count([chunk.text])[0] <= tokens[1] or len(chunk.text) == 1
+
+
+@each_count
+@PROPERTY
+@given(text=ANY, tokens=RANGES)
+def test_chunks_are_slices_and_leave_out_white_space_only(count: Count, text: str, tokens: tuple[int, int]) -> None:
+    """Every other character is in exactly one chunk, in order; no chunk begins or ends with white space."""
+    end = 0
+    for chunk in token_chunks(text, count, least=tokens[0], most=tokens[1]):
+        assert chunk.text == text[chunk.start : chunk.end] == chunk.text.strip() != ""
+        assert chunk.start >= end
+        assert not text[end : chunk.start].strip()
+        end = chunk.end
+    assert not text[end:].strip()
+
+
+@PROPERTY
+@given(text=st.one_of(SCRIPTS, PROSE), tokens=RANGES)
+def test_only_the_last_chunk_is_smaller(text: str, tokens: tuple[int, int]) -> None:
+    """Every other one has at least `least` tokens, whether words are what counts or the characters of one long word."""
+    for count, document in ((words_of, text), (characters_of, solid(text))):
+        cut = [chunk.text for chunk in token_chunks(document, count, least=tokens[0], most=tokens[1])]
+        assert all(found >= tokens[0] for found in count(cut[:-1]))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    words=st.lists(
+        st.sampled_from(["The", "chunking", "of", "中文", "Zürich.", "it.\n\n", "e.g.", "ж"]), max_size=2_000
+    )
+)
+def test_with_the_real_tokenizer_chunks_have_200_to_350_tokens(words: list[str]) -> None:
+    """But for the last one, which is only smaller where it has to be."""
+    text = " ".join(words)
+    count = COUNTS["word pieces"]
+    found = count([chunk.text for chunk in token_chunks(text, count)])
+    assert all(200 <= tokens <= 350 for tokens in found[:-1])
+    assert all(tokens >= 200 for tokens in found[-1:] if sum(found) >= 400)
+
+
+def test_rounded_counts_make_chunks_as_large() -> None:
+    """Where the pieces' tokens do not add up to a chunk's, it is the chunk's that count."""
+    text = " ".join(f"It is {number} degrees." for number in range(2_000))
+    found = quarters_of([chunk.text for chunk in token_chunks(text, quarters_of)])
+    assert all(330 <= tokens <= 350 for tokens in found[:-2])
+    assert all(200 <= tokens <= 350 for tokens in found[-2:])
+    assert len(token_chunks(text[: 4 * 350 - 1], quarters_of)) == 1
+
+
+@each_count
+@pytest.mark.parametrize("text", ["", " \n\t\n"])
+def test_a_text_without_words_has_no_chunks(count: Count, text: str) -> None:
+    """Where there is nothing to read there is nothing to cut."""
+    assert token_chunks(text, count) == []
+
+
+def test_a_short_document_is_one_chunk() -> None:
+    """Smaller than `least` or not, what fits is not cut, and is as it was between its first and last word."""
+    assert token_chunks("\n One.\n\nTwo  three. ", words_of) == [Chunk("One.\n\nTwo  three.", 2, 19)]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("A a a.\n\nB b b. C c. D d. E e. F f.", "A a a."),
+        ("A a a. B b b. C c c c. D d. E e. F f.", "A a a. B b b."),
+        ("A a a a a a a a a a a a a a a a a", "A a a a a a"),
+        ("a" * 20, "aaaaaa"),
+        ("一二三。四五六七八九十一二三四五", "一二三。"),
+    ],
+    ids=["a paragraph", "a sentence", "a word", "anywhere", "a sentence without spaces"],
+)
+def test_the_best_place_to_cut_is_taken(text: str, first: str) -> None:
+    """A paragraph's end in the range is better than a sentence's, that better than white space, that than none."""
+    count = words_of if " " in text else characters_of
+    assert token_chunks(text, count, least=3, most=6)[0].text == first
+
+
+def test_a_small_tail_is_merged_where_it_fits() -> None:
+    """Seven words are one chunk of seven, not one of six and one of one."""
+    assert len(token_chunks("A a a. B b b. C", words_of, least=4, most=7)) == 1
+
+
+def test_the_last_cut_leaves_enough_for_the_last_chunk() -> None:
+    """Of nine words, five and four rather than seven and two."""
+    cut = token_chunks("a " * 9, words_of, least=4, most=7)
+    assert words_of([chunk.text for chunk in cut]) == [5, 4]
+
+
+@pytest.mark.parametrize(("least", "most"), [(0, 5), (-1, 5), (6, 5)])
+def test_an_impossible_range_is_refused(least: int, most: int) -> None:
+    """The error says what can be asked."""
+    with pytest.raises(InvalidInput, match="1 <= least <= most"):
+        token_chunks("text", words_of, least=least, most=most)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 1_000_000, "A. " * 100_000, "A.\n\n" * 50_000, "中文" * 100_000, "a " + " " * 1_000_000 + "b"],
+    ids=["one word", "sentences", "paragraphs", "no spaces", "spaces"],
+)
+def test_hostile_texts_are_cut_in_linear_time(text: str) -> None:
+    """What is counted is a few times the document, and no chunk is a blob that a tokenizer calls one token."""
+    counted = 0
+
+    def count(texts: Sequence[str]) -> list[int]:
+        nonlocal counted
+        counted += sum(map(len, texts))
+        return words_of(texts)
+
+    cut = token_chunks(text, count)
+    assert all(len(chunk.text) <= 350 * CHARS_A_TOKEN for chunk in cut)
+    assert counted <= 5 * len(text)

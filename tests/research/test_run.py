@@ -10,12 +10,15 @@ import pytest
 
 from harness.cache import Cache, Policy
 from harness.core.citations import stands_in
+from harness.core.pages import Page
 from harness.embedders.minilm import MiniLM
 from harness.engines.corpus import open_corpus
-from harness.errors import EngineUnavailable, InvalidInput, RateLimited
-from harness.ports import SearchEngine, SearchResult
-from harness.research.gather import Limits
-from harness.research.run import Research, Researcher
+from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited
+from harness.ports import LanguageModel, PageReader, SearchEngine, SearchResult
+from harness.research.gather import Lifetimes, Limits
+from harness.research.model_planner import ModelPlanner
+from harness.research.planner import RulePlanner
+from harness.research.run import Research, Researcher, Writing
 from harness.stores.sqlite import SqliteStore
 from tests.fakes import FakeClock
 
@@ -65,19 +68,72 @@ def cache(tmp_path: Path) -> Cache:
     return Cache(SqliteStore(tmp_path / "harness.db"))
 
 
-def research(
+class Library:
+    """A reader of pages from a dict; an exception is raised, an unknown page cannot be read."""
+
+    name = "library"
+
+    def __init__(self, pages: Mapping[str, str | Exception] = {}) -> None:
+        self.pages = pages
+        self.asked: list[str] = []
+
+    def read(self, url: str) -> Page:
+        """Answer, or raise."""
+        self.asked.append(url)
+        page = self.pages.get(url, PageError(f"no such page: {url}"))
+        if isinstance(page, Exception):
+            raise page
+        return Page(url, "A page", page, "text/plain")
+
+
+def researcher(
     cache: Cache,
-    engine: SearchEngine,
+    engines: SearchEngine | Sequence[SearchEngine],
     embedder: MiniLM,
     *,
     keep: bool = False,
-    question: str = QUESTION,
     rounds: int = 5,
+    reader: PageReader | None = None,
+    pages: int = 3,
+    calls: int | None = None,
+    seconds: float | None = None,
+    model: LanguageModel | None = None,
+    strict: bool = False,
+) -> Researcher:
+    """Return one with the usual limits; without a reader, no pages are read."""
+    limits = Limits(
+        max_rounds=rounds,
+        min_novelty=0.2,
+        max_results=5,
+        read_pages=pages if reader else 0,
+        concurrency=4,
+        max_live_calls=calls,
+        max_seconds=seconds,
+    )
+    return Researcher(
+        cache,
+        engines if isinstance(engines, Sequence) else [engines],
+        reader or Library(),
+        embedder,
+        planner=ModelPlanner(model) if model else RulePlanner(),
+        writing=Writing(model, strict=strict),
+        limits=limits,
+        lifetimes=Lifetimes(60, 60),
+        keep_research=keep,
+        progress=silent,
+    )
+
+
+def research(
+    cache: Cache,
+    engine: SearchEngine | Sequence[SearchEngine],
+    embedder: MiniLM,
+    *,
+    question: str = QUESTION,
+    **how: Any,
 ) -> Research:
     """Run one research."""
-    limits = Limits(max_rounds=rounds, min_novelty=0.2, max_results=5, concurrency=4)
-    researcher = Researcher(cache, engine, embedder, limits=limits, ttl=60, keep_research=keep, progress=silent)
-    return researcher.run(question)
+    return researcher(cache, engine, embedder, **how).run(question)
 
 
 def test_every_sentence_is_quoted_from_its_source(cache: Cache, embedder: MiniLM) -> None:

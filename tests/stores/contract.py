@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
+from harness.errors import InvalidInput
 from harness.ports import Store
 from tests.stores.embedded import EMBEDDER, SCOPES, ask, brute_force, embedded, keys_near, near, vector_of
 from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
@@ -18,6 +19,7 @@ from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
 Go: TypeAlias = Callable[[Store, str, str], object]
 
 DECISIVE = {SEARCHES: 1, RESEARCH: 2}
+SCOPED = {SEARCHES: ("engine", "options"), RESEARCH: ("task_type", "fingerprint")}
 _OTHER_SCOPE = {SEARCHES: ("pubmed", "{}"), RESEARCH: ("overview", "")}
 _OTHER_OWN = {SEARCHES: (20, *_OTHER_SCOPE[SEARCHES]), RESEARCH: ("[]", "[]", *_OTHER_SCOPE[RESEARCH])}
 
@@ -55,6 +57,10 @@ GONE: dict[str, Go] = {
     "swept": lambda store, table, key: store.sweep(table, _LATER),
     "swept by a put": lambda store, table, key: store.put(table, TENANT, an_entry("x", table), sweep_before=_LATER),
     "replaced": lambda store, table, key: store.put(table, TENANT, an_entry(key, table)),
+    "evicted": lambda store, table, key: store.evict(table, TENANT, SCOPES[table], 0),
+    "replaced by others": lambda store, table, key: store.replace(
+        table, TENANT, [an_entry("x", table)], instead_of=dict(zip(SCOPED[table], SCOPES[table], strict=True))
+    ),
 }
 """The ways in which a row goes, with its vector and what it teaches."""
 
@@ -485,6 +491,139 @@ class StoreContract:
         for number in range(100):
             store.put(SEARCHES, TENANT, an_entry(str(number)))
         assert store.delete(SEARCHES, TENANT, [str(number) for number in range(40_000)]) == 100
+
+    def test_delete_may_spare_what_is_not_expired(self, store: Store) -> None:
+        """With `expired_at`, a row that somebody has renewed meanwhile stays; at its very second a row is expired."""
+        for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 0.001)):
+            store.put(SEARCHES, TENANT, an_entry(key, expires_at=expires_at))
+        assert store.delete(SEARCHES, TENANT, ["before", "at", "after", "unknown"], expired_at=NOW) == 2
+        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["after"]
+
+    # replace -----------------------------------------------------------------------------------------------------
+
+    def test_replace_puts_rows_where_others_were(self, store: Store) -> None:
+        """Rows with these values in their own columns go, and are counted; the new ones, however many, are there."""
+        for key in ("a", "b"):
+            store.put(SEARCHES, TENANT, embedded(key, own=(10, "old", "{}")))
+        new = [embedded(key, own=(10, "new", "{}")) for key in ("c", "d", "e")]
+        assert store.replace(SEARCHES, TENANT, new, instead_of={"engine": "old"}) == 2
+        assert list(store.scan(SEARCHES, TENANT)) == new
+        assert keys_near(store, vector_of("d"), 1, scope=("new", "{}")) == ["d"]
+        assert ask(store, vector_of("a"), scope=("old", "{}")) == []
+
+    def test_replace_spares_all_other_rows(self, store: Store) -> None:
+        """Those that differ in one of the columns, those of another tenant, and those of another table."""
+        store.put(SEARCHES, TENANT, an_entry("engine", own=(10, "other", "{}")))
+        store.put(SEARCHES, TENANT, an_entry("number", own=(20, "ddgs", "{}")))
+        store.put(SEARCHES, TENANT, an_entry("gone", own=(10, "ddgs", "{}")))
+        store.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
+        store.put(RESEARCH, TENANT, an_entry("research", RESEARCH))
+        assert store.replace(SEARCHES, TENANT, [], instead_of={"engine": "ddgs", "max_results": 10}) == 1
+        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["engine", "number"]
+        assert [entry.key for entry in store.scan(SEARCHES, "ann")] == ["ann's"]
+        assert [entry.key for entry in store.scan(RESEARCH, TENANT)] == ["research"]
+
+    def test_replace_takes_over_a_key_from_elsewhere(self, store: Store) -> None:
+        """A key is of one row: put by `replace`, it is no longer where it was."""
+        store.put(SEARCHES, TENANT, an_entry("k", own=(10, "elsewhere", "{}")))
+        assert store.replace(SEARCHES, TENANT, [an_entry("k")], instead_of={"engine": "ddgs"}) == 0
+        assert list(store.scan(SEARCHES, TENANT)) == [an_entry("k")]
+
+    def test_replace_changes_what_is_taught(self, store: Store) -> None:
+        """What the old rows taught is forgotten; what the new ones teach is told."""
+        store.put(SEARCHES, TENANT, an_entry("old", teaches=(("RAG", "an old cloth"),)))
+        new = an_entry("new", teaches=(("RAG", "retrieval-augmented generation"),))
+        store.replace(SEARCHES, TENANT, [new], instead_of={"engine": "ddgs"})
+        assert store.meanings(TENANT, ["RAG"]) == [("RAG", "retrieval-augmented generation")]
+
+    @pytest.mark.parametrize(
+        "where",
+        [{}, {"tenant": TENANT}, {"query": "q"}, {"engine = 'x' OR 1=1 --": "x"}, {"engine": "ddgs", "Engine": "x"}],
+        ids=["none", "common", "text", "SQL", "other case"],
+    )
+    def test_rows_are_told_by_declared_columns_only(self, store: Store, where: dict[str, object]) -> None:
+        """Any other name is refused, by what reads and by what writes, and nothing has gone."""
+        store.put(SEARCHES, TENANT, an_entry("k"))
+        with pytest.raises(InvalidInput, match="max_results, engine, options"):
+            store.replace(SEARCHES, TENANT, [], instead_of=where)
+        with pytest.raises(InvalidInput, match="max_results, engine, options"):
+            store.rows(SEARCHES, TENANT, where)
+        assert store.get(SEARCHES, TENANT, "k") is not None
+
+    def test_nobody_sees_a_half_replaced_set(self, store: Store) -> None:
+        """While one thread replaces five rows again and again, the others always see five of one kind."""
+        sets = [[an_entry(f"{name}{at}", text=name) for at in range(5)] for name in ("odd", "even")]
+        store.replace(SEARCHES, TENANT, sets[0], instead_of={"engine": "ddgs"})
+        seen = []
+
+        def work(number: int) -> None:
+            for turn in range(30):
+                if number:
+                    seen.append([entry.text for entry in store.rows(SEARCHES, TENANT, {"engine": "ddgs"})])
+                else:
+                    store.replace(SEARCHES, TENANT, sets[turn % 2], instead_of={"engine": "ddgs"})
+
+        _in_threads(3, work)
+        assert {tuple(texts) for texts in seen} <= {("odd",) * 5, ("even",) * 5}
+
+    # rows --------------------------------------------------------------------------------------------------------
+
+    @each_table
+    def test_rows_come_whole_in_the_order_of_writing(self, store: Store, table: str) -> None:
+        """All columns, of fresh and expired rows; a row that was written again comes last."""
+        put = [embedded("b", table), an_entry("c", table, expires_at=0.0), embedded("a", table)]
+        for entry in (put[2], *put):
+            store.put(table, TENANT, entry)
+        where = dict(zip(SCOPED[table], SCOPES[table], strict=True))
+        assert store.rows(table, TENANT, where) == put
+
+    def test_rows_are_those_with_all_the_values(self, store: Store) -> None:
+        """Of one tenant; values are compared as they are, whatever is in them."""
+        hostile = "x' OR '1'='1"
+        for number, engine in ((10, hostile), (20, hostile), (10, "ddgs")):
+            store.put(SEARCHES, TENANT, an_entry(f"{number} {engine}", own=(number, engine, "{}")))
+        store.put(SEARCHES, "ann", an_entry("ann's", own=(10, hostile, "{}")))
+        found = store.rows(SEARCHES, TENANT, {"engine": hostile, "max_results": 10})
+        assert [entry.key for entry in found] == [f"10 {hostile}"]
+        assert store.rows(SEARCHES, TENANT, {"engine": "unknown"}) == []
+
+    # evict -------------------------------------------------------------------------------------------------------
+
+    @each_table
+    def test_the_least_recently_used_are_evicted(self, store: Store, table: str) -> None:
+        """Their last use decides, not when they were put; how many went is told."""
+        for number, key in enumerate("abcde"):
+            store.put(table, TENANT, an_entry(key, table, last_used_at=NOW + number))
+        store.touch(table, TENANT, "a", NOW + 50)
+        assert store.evict(table, TENANT, SCOPES[table], 2) == 3
+        assert [entry.key for entry in store.scan(table, TENANT)] == ["a", "e"]
+
+    def test_of_rows_used_at_once_the_later_written_stay(self, store: Store) -> None:
+        """So what has just been put is not what goes."""
+        for key in "bca":
+            store.put(SEARCHES, TENANT, an_entry(key))
+        assert store.evict(SEARCHES, TENANT, SCOPES[SEARCHES], 1) == 2
+        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["a"]
+
+    @pytest.mark.parametrize(("keep", "gone"), [(-1, 3), (0, 3), (2, 1), (3, 0), (10**9, 0)])
+    def test_no_more_than_are_kept_stay(self, store: Store, keep: int, gone: int) -> None:
+        """Whether expired or not, embedded or not, every row counts."""
+        for entry in (embedded("a"), an_entry("b"), an_entry("c", expires_at=0.0)):
+            store.put(SEARCHES, TENANT, entry)
+        assert store.evict(SEARCHES, TENANT, SCOPES[SEARCHES], keep) == gone
+        assert len(list(store.scan(SEARCHES, TENANT))) == 3 - gone
+
+    def test_eviction_is_of_one_scope_tenant_and_table(self, store: Store) -> None:
+        """However many rows there are elsewhere, they neither count nor go."""
+        store.put(SEARCHES, TENANT, an_entry("k"))
+        store.put(SEARCHES, TENANT, an_entry("other", own=_OTHER_OWN[SEARCHES]))
+        store.put(SEARCHES, "ann", an_entry("k"))
+        store.put(RESEARCH, TENANT, an_entry("k", RESEARCH))
+        assert store.evict(SEARCHES, TENANT, SCOPES[SEARCHES], 1) == 0
+        assert store.evict(SEARCHES, TENANT, SCOPES[SEARCHES], 0) == 1
+        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["other"]
+        assert store.get(SEARCHES, "ann", "k") is not None
+        assert store.get(RESEARCH, TENANT, "k") is not None
 
     # meanings ----------------------------------------------------------------------------------------------------
 

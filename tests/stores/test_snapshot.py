@@ -23,6 +23,8 @@ from harness.errors import InvalidInput, StoreError
 from harness.stores.snapshot import (
     MAX_BODY_BYTES,
     MAX_HEADER_BYTES,
+    AskedEngine,
+    AskedModel,
     Header,
     Line,
     Run,
@@ -38,7 +40,20 @@ from tests.stores.scenarios import ROOT
 
 GZIP_HEADER = 10
 """Bytes; what a flip changes in the last eight of them (a time, flags of the packer, its system) is no content."""
-RUN = Run("Zürich?", "ddgs", {"region": "ch-de"}, 3, 0.25, 10, research_cache=True)
+RUN = Run(
+    "Zürich?",
+    [AskedEngine("ddgs", {"region": "ch-de"})],
+    max_rounds=3,
+    min_novelty=0.25,
+    max_results=10,
+    read_pages=2,
+    max_live_calls=None,
+    reader="web-1",
+    research_cache=True,
+    model=AskedModel("small", "http://127.0.0.1:1/v1", {"temperature": 0.0}),
+    strict=False,
+    epoch="",
+)
 UNANSWERED = "unanswered_searches"
 
 ENTRIES = (

@@ -1,0 +1,188 @@
+"""What is found by its key alone, pages and completions: looked up exactly, else computed once for all who ask."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+import orjson
+from msgspec import Struct
+
+from harness.cache.road import UNREADABLE, Answer, Road, raise_told, told
+from harness.cache.tables import COMPLETIONS, PAGES, UNANSWERED
+from harness.core.entries import Entry, Hit, Miss, Stale
+from harness.core.freshness import DAY, HOUR, checked_ttl, is_expired
+from harness.core.keys import canonical_json, canonical_url, completion_key, page_key
+from harness.core.pages import Page
+from harness.core.text import shorten
+from harness.errors import HarnessError, InvalidInput, ModelError, PageError, StoreError
+from harness.ports import Completion, LanguageModel, Message, PageReader
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+PAGE_TTL = HOUR
+COMPLETION_TTL = 30 * DAY
+FAILURE_SECONDS = 30.0
+"""How long a failure is kept for those in other processes that wait for it."""
+MAX_TEXT = 1_000
+"""Characters of what a model was asked that stand in the row; the key is made from all of them."""
+MAX_URL = 10_000
+"""Likewise of an address: a report is verified by whole ones, and no reader takes one as long."""
+
+
+class Asked(Struct, frozen=True):
+    """One thing as it is asked for: its table, its key, what a person may read of it, the table's own columns."""
+
+    table: str
+    key: str
+    text: str
+    own: tuple[str, ...]
+    ttl: float
+
+
+class Kept(Road):
+    """The cache of pages and of what language models answer."""
+
+    def page(self, url: str, reader: PageReader, *, ttl: float = PAGE_TTL) -> Answer[Page]:
+        """Return the page behind `url` from the cache, else have `reader` read it, and keep it for `ttl` seconds.
+
+        What a page defines as abbreviations is learned, as from results. Of all who ask at the same time, one reads.
+
+        Raises:
+            InvalidInput: not an address of the web, an unusable `ttl`.
+            PageError: the page cannot be read (see `PageReader.read`).
+            OfflineMiss: it is not in the cache, and may not be read.
+            StoreError: the store cannot be read.
+        """
+        asked = Asked(PAGES, page_key(url, reader.name), canonical_url(url)[:MAX_URL], (reader.name,), ttl)
+        return self._kept(asked, partial(reader.read, url), Page, PageError, lambda page: page.text)
+
+    def completion(
+        self,
+        model: LanguageModel,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        epoch: str = "",
+        ttl: float = COMPLETION_TTL,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Answer[Completion]:
+        """Return what `model` answers: the same question, with the same parameters and in the same `epoch`, once.
+
+        `on_text` is told the text as it comes; from the cache it comes at once.
+
+        Raises:
+            InvalidInput: messages or a schema that are not JSON.
+            ModelError: the model does not answer, or with something unusable (see `LanguageModel.complete`).
+            OfflineMiss: it is not in the cache, and may not be asked.
+            StoreError: the store cannot be read.
+        """
+        key = completion_key(
+            model.endpoint, model.name, list(messages), parameters=model.parameters, schema=schema, epoch=epoch
+        )
+        text = shorten(messages[-1]["content"], MAX_TEXT) if messages else ""
+        asked = Asked(COMPLETIONS, key, text, (model.name,), ttl)
+        live = partial(model.complete, messages, schema=schema, on_text=on_text)
+        answer = self._kept(asked, live, Completion, ModelError, lambda _: "")
+        if on_text is not None and answer.how != "live":
+            on_text(answer.value.text)
+        return answer
+
+    def _kept(
+        self,
+        asked: Asked,
+        compute: Callable[[], T],
+        kind: type[T],
+        failure: type[HarnessError],
+        teaching: Callable[[T], str],
+    ) -> Answer[T]:
+        checked_ttl(asked.ttl)
+        outcome: Hit[T] | Stale[T] | Miss = Miss("not looked up")
+        if self.policy.read:
+            outcome = self._found_whole(asked, kind)
+            if isinstance(outcome, Hit):
+                return Answer(outcome.value, outcome, "exact")
+            self._raise_as_then(asked.key)
+        if self.policy.offline:
+            late = self._late(asked.table, asked.key, asked.text, outcome, None)
+            return Answer(late.value, late, "stale")
+        try:
+            return self._once_for_all(asked, partial(self._computed, asked, compute, teaching), kind, outcome)
+        except failure as error:
+            self._failed(asked.table, asked.key, error)
+            late = self._late(asked.table, asked.key, asked.text, outcome, error)
+            return Answer(late.value, late, "stale")
+
+    def _found_whole(self, asked: Asked, kind: type[T]) -> Hit[T] | Stale[T] | Miss:
+        entry = self._store.get(asked.table, self._tenant, asked.key)
+        if entry is None:
+            return self._missed(asked.text, "unknown")
+        try:
+            value = msgspec.json.decode(entry.payload, type=kind)
+        except msgspec.MsgspecError:
+            return self._missed(asked.text, UNREADABLE)
+        return self._found(asked.table, entry, asked.key, asked.text, value)
+
+    def _once_for_all(
+        self, asked: Asked, work: Callable[[], bytes], kind: type[T], outcome: Hit[T] | Stale[T] | Miss
+    ) -> Answer[T]:
+        started = self._clock()
+        if self.policy.write:
+            name = f"{self._tenant} {asked.table} {asked.key}"
+            payload, mine = self._once.run(name, partial(self._meanwhile, asked, kind, started), work)
+        else:
+            payload, mine = work(), True
+        self._note(asked.table, asked.key, asked.key, "live" if mine else "exact", payload)
+        value = msgspec.json.decode(payload, type=kind)
+        if mine:
+            return Answer(value, outcome, "live")
+        return Answer(value, Hit(value, "exact", asked.text, 1.0, 0.0), "exact")
+
+    def _computed(self, asked: Asked, compute: Callable[[], T], teaching: Callable[[T], str]) -> bytes:
+        try:
+            value = compute()
+        except HarnessError as error:
+            self._tell_waiting(asked, error)
+            raise
+        payload = msgspec.json.encode(value)
+        if self.policy.write:
+            try:
+                self._put(
+                    asked.table, asked.key, asked.text, payload, asked.ttl, asked.own, teaching(value), meant=False
+                )
+            except (StoreError, InvalidInput) as error:  # the disk is full, or it is too many bytes
+                self._say_once(f"what was read is not cached: {error}")
+        return payload
+
+    def _meanwhile(self, asked: Asked, kind: type[Any], started: float) -> bytes | None:
+        """Return what somebody else has stored since this look-up began; raise what they failed with."""
+        now = self._clock()
+        entry = self._store.get(asked.table, self._tenant, asked.key)
+        fresh = entry is not None and not is_expired(entry.expires_at, now)
+        if entry is not None and fresh and (self.policy.read or entry.created_at >= started):
+            return entry.payload if _is_readable(entry.payload, kind) else None
+        failed = self._store.get(UNANSWERED, self._tenant, asked.key)
+        if failed is not None and failed.created_at > started and not is_expired(failed.expires_at, now):
+            raise_told(orjson.loads(failed.payload))
+        return None
+
+    def _tell_waiting(self, asked: Asked, error: HarnessError) -> None:
+        if not self.policy.write:
+            return
+        now = self._clock()
+        payload = canonical_json(told(error)).encode()
+        entry = Entry(asked.key, asked.text, payload, now, now + FAILURE_SECONDS, now, (asked.table, "{}"))
+        try:
+            self._store.put(UNANSWERED, self._tenant, entry, sweep_before=now)
+        except StoreError as failure:
+            log.debug("others are not told that %r failed: %s", asked.text, failure)
+
+
+def _is_readable(payload: bytes, kind: type[Any]) -> bool:
+    try:
+        msgspec.json.decode(payload, type=kind)
+    except msgspec.MsgspecError:
+        return False
+    return True

@@ -1,0 +1,82 @@
+"""Decoding bytes of the web, whose declarations are often missing and sometimes wrong.
+
+The order is that of the HTML standard (byte order mark, HTTP header, `meta`), but that bytes which are valid UTF-8, and
+not only ASCII, are UTF-8 whatever is declared: text in another character set is so by chance next to never.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:\-]{1,40})", re.IGNORECASE)
+_META_BYTES = 4_096
+_SAMPLE_BYTES = 5_000
+_OF_THE_WEB = re.compile(
+    r"utf-8|utf-16(-[bl]e)?|cp125[0-8]|cp8(66|74)|cp9(32|49)|iso8859-\d+|koi8-[ru]|mac-(roman|cyrillic)|big5(hkscs)?"
+    r"|gb18030|euc_(jp|jis_2004)|iso2022_jp"
+)
+"""What may be decoded: not Python's other codecs, some of which take time that grows with the square (punycode) or
+stand for no character set (unicode_escape).
+"""
+
+_REALLY = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "big5": "big5hkscs",
+}
+"""The larger set that pages mean which declare the smaller one, as in the WHATWG Encoding standard."""
+
+_MOST_BROKEN = 0.05
+"""The share of the bytes beyond ASCII that may be broken in text of the declared character set."""
+
+
+def decode(body: bytes, content_type: str) -> str:
+    """Return `body` as text. Bytes that its character set has no meaning for become U+FFFD; nothing is raised."""
+    for mark, of_mark in _MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(of_mark, "replace")
+    declared = [each for label in _declarations(body, content_type) if (each := _codec(label))]
+    likely = [*declared, "utf-8"] if body.isascii() else ["utf-8", *declared]
+    for name in likely:
+        try:
+            return body.decode(name)
+        except UnicodeDecodeError:
+            continue
+    beyond_ascii = len(body) - sum(map(body.count, range(128)))
+    for name in [*declared, "utf-8"]:
+        text = body.decode(name, "replace")
+        if text.count("\ufffd") <= _MOST_BROKEN * beyond_ascii:
+            return text
+    return body.decode(_guessed(body) or "cp1252", "replace")
+
+
+def _declarations(body: bytes, content_type: str) -> Iterator[str]:
+    for place in (content_type, body[:_META_BYTES].decode("latin-1")):
+        if found := _CHARSET.search(place):
+            yield found[1]
+
+
+def _codec(label: str) -> str | None:
+    """Return Python's name of a character set of the web, `None` if it is none."""
+    try:
+        name = codecs.lookup(label).name
+    except LookupError:
+        return None
+    name = _REALLY.get(name, name)
+    return name if _OF_THE_WEB.fullmatch(name) else None
+
+
+def _guessed(body: bytes) -> str | None:
+    """Guess from the bytes of both ends, as much as is quick to judge."""
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(body[:_SAMPLE_BYTES] + body[-_SAMPLE_BYTES:]).best()
+    return _codec(best.encoding) if best else None

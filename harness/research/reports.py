@@ -1,0 +1,138 @@
+"""A finished research as a file: JSON, Markdown with front matter, one HTML page."""
+
+import time
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from msgspec import to_builtins
+
+from harness.core.text import one_line
+from harness.research.run import Research
+from harness.research.synthesis import Citation, Report
+
+LINKED = ("http://", "https://")
+
+_STYLE = """\
+:root { color-scheme: light dark; }
+body { font: 17px/1.6 Georgia, serif; max-width: 44rem; margin: 3rem auto; padding: 0 1.2rem; }
+h1 { font-size: 1.7rem; line-height: 1.25; } h2 { font-size: 1.2rem; margin-top: 2rem; }
+dl { font: 13px/1.5 system-ui, sans-serif; display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; }
+dt { opacity: .65; } dd { margin: 0; overflow-wrap: anywhere; }
+sup a { text-decoration: none; } q { quotes: "“" "”"; } li { overflow-wrap: anywhere; }
+.unverified { text-decoration: underline wavy #c33; } .remark { border-left: 3px solid #c93; padding-left: .8rem; }
+details { font-size: .9rem; } footer { margin-top: 2rem; font: 13px system-ui, sans-serif; opacity: .75; }"""
+
+
+def front_matter(found: Research, now: float) -> dict[str, str]:
+    """Return what stands before a saved report; `now` is in seconds since the epoch."""
+    report = found.report
+    told = {
+        "question": found.plan.question,
+        "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now)),
+        "engine": found.engine,
+        "model": (report.writer if report else "") or "none",
+        "run": found.id or "not recorded",
+        "live_calls": str(found.live_calls),
+        "answered": ", ".join(f"{count} {how}" for how, count in sorted(found.answered.items())) or "nothing asked",
+    }
+    return told | ({"quotations": f"{report.verified} of {len(report.quotations)} verified"} if report else {})
+
+
+def as_markdown(found: Research, report: Report, now: float) -> str:
+    """Return the report as Markdown, with YAML front matter."""
+    lines = [f"{name}: {_quoted(value)}" for name, value in front_matter(found, now).items()]
+    return "\n".join(["---", *lines, "---", "", report.markdown()])
+
+
+def as_json(found: Research) -> dict[str, Any]:
+    """Return everything that is known of a research, as JSON; `harness verify` reads it."""
+    gathered, report = found.gathered, found.report
+    numbers = {source.url: source.number for source in report.sources} if report else {}
+    return {
+        "question": found.plan.question,
+        "engine": found.engine,
+        "model": report.writer or None if report else None,
+        "remark": report.remark or None if report else None,
+        "plan": to_builtins(found.plan),
+        "rounds": to_builtins(gathered.rounds),
+        "novelty_scores": [round_.novelty for round_ in gathered.rounds],
+        "stop_reason": gathered.stop_reason,
+        "sources": [
+            {"number": numbers.get(source.url), "title": source.title, "url": source.url} for source in gathered.sources
+        ],
+        "citations": to_builtins(report.citations) if report else [],
+        "quotations": len(report.quotations) if report else 0,
+        "quotations_verified": report.verified if report else 0,
+        "live_calls": found.live_calls,
+        "cache_hits": found.cache_hits,
+        "research_cache": found.research_cache,
+        "answered": found.answered,
+        "run": found.id or None,
+        "report": report.markdown() if report else None,
+    }
+
+
+def as_html(found: Research, report: Report, now: float) -> str:
+    """Return the report as one HTML page that needs nothing else: no script, no picture, no font from outside."""
+    title = escape(one_line(report.title))
+    about = "".join(
+        f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(value)}</dd>"
+        for name, value in front_matter(found, now).items()
+        if name != "question"
+    )
+    remark = f'<p class="remark">{escape(report.remark)}</p>' if report.remark else ""
+    sources = "".join(
+        f'<li id="source-{source.number}">{escape(one_line(source.title))} {_link(source.url)}</li>'
+        for source in report.sources
+    )
+    return "\n".join(
+        [
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{title}</title><style>{_STYLE}</style></head><body><main>",
+            f"<h1>{title}</h1>{remark}",
+            *_sections(report),
+            f"<h2>Sources</h2><ol>{sources}</ol>",
+            f"</main><footer><p>{report.verified} of {len(report.quotations)} quotations verified</p>",
+            f"<dl>{about}</dl></footer>",
+            "</body></html>\n",
+        ]
+    )
+
+
+def _sections(report: Report) -> list[str]:
+    blocks = []
+    for section, cited in groupby(report.citations, key=lambda citation: citation.section):
+        blocks.append(f"<section><h2>{escape(section)}</h2>")
+        for _, sentences in groupby(cited, key=lambda citation: citation.paragraph):
+            held = list(sentences)
+            blocks.append(f"<p>{' '.join(map(_sentence, held))}</p>")
+            worded = [each for each in held if each.quotation and each.sentence != each.quotation]
+            if worded:
+                quotes = "".join(f"<li>[{each.number}] <q>{escape(each.quotation)}</q></li>" for each in worded)
+                blocks.append(f"<details><summary>Quotations</summary><ul>{quotes}</ul></details>")
+        blocks.append("</section>")
+    return blocks
+
+
+def _sentence(citation: Citation) -> str:
+    text = escape(citation.sentence)
+    text = f"<q>{text}</q>" if citation.sentence == citation.quotation else text
+    if not citation.verified:
+        text = f'<span class="unverified" title="no quotation of a source supports this">{text}</span>'
+    number = citation.number
+    mark = f'<a href="#source-{number}">[{number}]</a>' if number else "[no source]"
+    return f"{text}<sup>{mark}</sup>"
+
+
+def _link(url: str) -> str:
+    """Make a link of a web address; any other is only text."""
+    safe = escape(url, quote=True)
+    return f'<a href="{safe}" rel="noreferrer">{safe}</a>' if url.startswith(LINKED) else safe
+
+
+def _quoted(text: str) -> str:
+    """Write a YAML scalar in double quotes; characters that YAML does not take as they are, by their numbers."""
+    plain = one_line(text).replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in plain) + '"'

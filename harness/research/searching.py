@@ -1,0 +1,108 @@
+"""One or more queries, asked of one or more engines through the cache; and their results, fused."""
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from msgspec import Struct
+
+from harness.cache import Answer, Cache, Results
+from harness.core.keys import canonical_url
+from harness.core.ranking import reciprocal_rank_fusion
+from harness.errors import SearchError
+from harness.ports import Progress, SearchEngine
+
+
+class Asked(Struct, frozen=True):
+    """One query asked of one engine, and what came of it."""
+
+    query: str
+    engine: str
+    outcome: Answer[Results] | SearchError
+
+    @property
+    def results(self) -> Results:
+        """The results; none where the search failed."""
+        return [] if isinstance(self.outcome, SearchError) else self.outcome.value
+
+
+def ask_all(
+    queries: Sequence[str],
+    cache: Cache,
+    engines: Sequence[SearchEngine],
+    *,
+    ttl: float,
+    max_results: int,
+    concurrency: int,
+    progress: Progress,
+    what: str,
+) -> list[Asked]:
+    """Ask every engine every query at once; outcomes come in the order of queries, then engines, whichever was answered
+    first. None of the searches is answered, by meaning, by another one of them: so a run repeats exactly.
+
+    Raises:
+        InvalidInput: an unusable query.
+        StoreError: the cache cannot be read.
+        OfflineMiss: the cache has no answer, and may not compute one.
+    """
+    began = cache.now
+    pairs = [(query, engine) for query in queries for engine in engines]
+
+    def search(query: str, engine: SearchEngine) -> Answer[Results]:
+        return cache.search(
+            query,
+            engine.search,
+            ttl=ttl,
+            max_results=max_results,
+            engine=engine.name,
+            options=engine.options,
+            before=began,
+        )
+
+    pool = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
+    try:
+        futures = [pool.submit(search, query, engine) for query, engine in pairs]
+        asked = []
+        for done, ((query, engine), future) in enumerate(zip(pairs, futures, strict=True)):
+            progress(what, done, len(pairs))
+            asked.append(Asked(query, engine.name, _outcome(future)))
+        progress(what, len(pairs), len(pairs))
+        return asked
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # on Ctrl-C, do not wait for an engine's time-out
+
+
+def fused(asked: Sequence[Asked]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return every address found, by reciprocal rank fusion best first, with all that was found at it, in order.
+
+    What several searches or engines find goes up.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    rankings = []
+    for each in asked:
+        ranking = []
+        for result in each.results:
+            if url := canonical_url(str(result.get("href") or "")):
+                found.setdefault(url, []).append(result)
+                ranking.append(url)
+        rankings.append(list(dict.fromkeys(ranking)))
+    return [(url, found[url]) for url in reciprocal_rank_fusion(rankings)]
+
+
+def results_of(asked: Sequence[Asked], limit: int) -> Results:
+    """Return up to `limit` results: those of one search as they are, of several fused, each address once.
+
+    Raises:
+        SearchError: the first one's error, if all of them failed.
+    """
+    failures = [each.outcome for each in asked if isinstance(each.outcome, SearchError)]
+    if len(failures) == len(asked):
+        raise failures[0]
+    return asked[0].results if len(asked) == 1 else [results[0] for _, results in fused(asked)[:limit]]
+
+
+def _outcome(future: "Future[Answer[Results]]") -> Answer[Results] | SearchError:
+    try:
+        return future.result()
+    except SearchError as error:
+        return error

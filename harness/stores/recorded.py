@@ -1,0 +1,62 @@
+"""What a recorded run asked, for its replay: they lend their names to the keys, and answer nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from harness.core.pages import Page
+from harness.errors import OfflineMiss
+from harness.ports import Completion, Message, SearchResult
+
+
+class RecordedEngine:
+    """The engine of a recorded run, which only lends its name: a replay asks nothing of it."""
+
+    def __init__(self, name: str, options: Mapping[str, Any]) -> None:
+        self.name = name
+        self.options = options
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
+        """See `SearchEngine.search`.
+
+        Raises:
+            OfflineMiss: always.
+        """
+        raise OfflineMiss(f"replaying, and the snapshot has no answer to {query!r} for {max_results} results")
+
+
+class RecordedReader:
+    """The reader of a recorded run, which only lends its name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def read(self, url: str) -> Page:
+        """See `PageReader.read`.
+
+        Raises:
+            OfflineMiss: always.
+        """
+        raise OfflineMiss(f"replaying, and the snapshot has no page of {url}")
+
+
+class RecordedModel:
+    """The language model of a recorded run, which only lends its name."""
+
+    def __init__(self, name: str, endpoint: str, parameters: Mapping[str, Any]) -> None:
+        self.name = name
+        self.endpoint = endpoint
+        self.parameters = parameters
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """See `LanguageModel.complete`.
+
+        Raises:
+            OfflineMiss: always.
+        """
+        raise OfflineMiss(f"replaying, and the snapshot has no answer of {self.name}")
