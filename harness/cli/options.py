@@ -8,7 +8,10 @@ import typer
 EngineOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--engine", "-e", metavar="NAME[:ARG]", help="ddgs, corpus:python-docs or corpus:PATH; may be given again."
+        "--engine",
+        "-e",
+        metavar="NAME[:ARG]",
+        help="ddgs, searxng:URL, pubmed, browser, corpus:PATH or corpus:python-docs. Several are fused.",
     ),
 ]
 MaxResultsOption = Annotated[

@@ -54,7 +54,7 @@ def verbatim(quotation: str, texts: Iterable[str]) -> str | None:
 
 
 def _whole_words(text: str, start: int, end: int) -> str:
-    while 0 < start and _of_word(text[start - 1]) and _of_word(text[start]):
+    while start > 0 and _of_word(text[start - 1]) and _of_word(text[start]):
         start -= 1
     while end < len(text) and _of_word(text[end - 1]) and _of_word(text[end]):
         end += 1

@@ -173,18 +173,9 @@ class Workbench:
         named = tuple(specs) or self.settings.engine
         if len(set(named)) < len(named):
             raise InvalidInput(f"an engine is named twice: {', '.join(named)}")
-        return tuple(map(self._engine, named))
+        from harness.workbench.engines import engine_for
 
-    def _engine(self, spec: str) -> SearchEngine:
-        name, _, argument = spec.partition(":")
-        match name:
-            case "ddgs":
-                return self._gated(self._ddgs(argument))
-            case "corpus":
-                from harness.engines.corpus import open_corpus
-
-                return open_corpus(argument, self.settings.data_dir / "corpora", self.progress)
-        raise InvalidInput(f"no such engine: {name!r}; choose ddgs, corpus:python-docs or corpus:PATH")
+        return tuple(engine_for(spec, self.settings, self.progress) for spec in named)
 
     def search(self, query: str, specs: Sequence[str] = ()) -> "tuple[list[Asked], Results]":
         """Ask the engines that `specs` name one query, through the cache; return what came of each, and the results.
@@ -271,17 +262,6 @@ class Workbench:
             progress=self.progress,
         )
 
-    def _gated(self, engine: SearchEngine) -> SearchEngine:
-        from harness.engines.gate import GatedEngine
-
-        settings = self.settings
-        return GatedEngine(
-            engine,
-            settings.data_dir / "gates",
-            per_minute=settings.searches_per_minute,
-            retries=settings.rate_limit_retries,
-        )
-
     def close(self) -> None:
         """Keep what has been counted, and close what was opened."""
         if "web_reader" in self.__dict__:
@@ -298,18 +278,3 @@ class Workbench:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-    def _ddgs(self, argument: str) -> SearchEngine:
-        from harness.engines.ddgs import DuckDuckGo
-
-        if argument:
-            raise InvalidInput(f"the engine ddgs takes no argument, not {argument!r}; see ddgs_… in `harness config`")
-        settings = self.settings
-        return DuckDuckGo(
-            backends=settings.ddgs_backends,
-            region=settings.ddgs_region,
-            safesearch=settings.ddgs_safesearch,
-            timelimit=settings.ddgs_timelimit,
-            proxy=settings.proxy,
-            timeout=settings.search_timeout,
-        )

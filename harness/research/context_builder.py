@@ -1,0 +1,79 @@
+"""What a model, or a person, is shown around the chunks that matched."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from harness.vector_cache import Anchor, VectorCache
+
+
+class Window(Struct, frozen=True):
+    """Neighbouring chunks of one document, in its order, as one text. `similarity` is that of the best anchor among
+    them, as it was found; `first` and `last` are chunk indices.
+    """
+
+    document: str
+    section: str
+    first: int
+    last: int
+    text: str
+    similarity: float
+
+
+def build_context(
+    anchors: Sequence[Anchor], chunks: VectorCache, *, budget: int, count: Callable[[Sequence[str]], Sequence[int]]
+) -> list[Window]:
+    """Return the anchors (best first), widened by their neighbours while all together take at most `budget` tokens.
+
+    Anchors come first: one that no longer fits is left out, and the next is tried. Then each gets the chunk before and
+    the one behind, in turn, then the next ones. What touches or overlaps becomes one window; the documents come in the
+    order of their best anchor, the windows of one in its own. `count` returns how many tokens texts have.
+
+    Raises:
+        StoreError: the chunks cannot be read.
+    """
+    chosen: dict[str, dict[int, str]] = {}
+    left = budget
+
+    def take(document: str, index: int, text: str) -> bool:
+        nonlocal left
+        held = chosen.setdefault(document, {})
+        cost = 0 if index in held else count([text])[0]
+        if cost > left:
+            return False
+        left -= cost
+        held[index] = text
+        return True
+
+    kept = [anchor for anchor in anchors if take(*_place(anchor), anchor.text)]
+    pending = [(*_place(anchor), step) for anchor in kept for step in (-1, 1)]
+    while pending and left > 0:
+        widened = []
+        for document, index, step in pending:
+            neighbour = chunks.chunk(document, index + step) if index + step >= 0 else None
+            if neighbour is not None and take(document, index + step, neighbour.text):
+                widened.append((document, index + step, step))
+        pending = widened
+    return [window for document in chosen for window in _windows(document, chosen[document], kept)]
+
+
+def _windows(document: str, held: dict[int, str], anchors: Sequence[Anchor]) -> list[Window]:
+    """Join neighbours."""
+    runs: list[list[int]] = []
+    for index in sorted(held):
+        if runs and runs[-1][-1] == index - 1:
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    windows = []
+    for run in runs:
+        matched = [anchor for anchor in anchors if _place(anchor)[0] == document and _place(anchor)[1] in run]
+        best = max(matched, key=lambda anchor: anchor.similarity)
+        text = "\n\n".join(held[index] for index in run)
+        section = str(best.metadata["section"])
+        windows.append(Window(document, section, run[0], run[-1], text, best.similarity))
+    return windows
+
+
+def _place(anchor: Anchor) -> tuple[str, int]:
+    return str(anchor.metadata["document"]), int(anchor.metadata["chunk_index"])

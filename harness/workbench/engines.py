@@ -1,0 +1,93 @@
+"""Search engines by their names: what the settings say of each."""
+
+from harness.errors import InvalidInput
+from harness.ports import Progress, SearchEngine
+from harness.settings import Settings
+
+
+def engine_for(spec: str, settings: Settings, progress: Progress) -> SearchEngine:
+    """Return the engine that `spec` (`NAME[:ARG]`) names; what asks others is spaced by the gate.
+
+    Raises:
+        InvalidInput: no such engine, a missing or unusable argument.
+    """
+    name, _, argument = spec.partition(":")
+    match name:
+        case "corpus":
+            from harness.engines.corpus import open_corpus
+
+            return open_corpus(argument, settings.data_dir / "corpora", progress)
+        case "searxng":
+            return _gated(_searxng(argument, settings), settings)
+        case "ddgs" | "pubmed" | "browser" if argument:
+            raise InvalidInput(f"the engine {name} takes no argument, not {argument!r}; see `harness config`")
+        case "ddgs":
+            return _gated(_ddgs(settings), settings)
+        case "pubmed":
+            return _gated(_pubmed(settings), settings)
+        case "browser":
+            return _gated(_browser(settings), settings)
+    raise InvalidInput(
+        f"no such engine: {name!r}; choose ddgs, searxng:URL, pubmed, browser, corpus:python-docs or corpus:PATH"
+    )
+
+
+def _gated(engine: SearchEngine, settings: Settings) -> SearchEngine:
+    from harness.engines.gate import GatedEngine
+
+    return GatedEngine(
+        engine,
+        settings.data_dir / "gates",
+        per_minute=settings.searches_per_minute,
+        retries=settings.rate_limit_retries,
+    )
+
+
+def _ddgs(settings: Settings) -> SearchEngine:
+    from harness.engines.ddgs import DuckDuckGo
+
+    return DuckDuckGo(
+        backends=settings.ddgs_backends,
+        region=settings.ddgs_region,
+        safesearch=settings.ddgs_safesearch,
+        timelimit=settings.ddgs_timelimit,
+        proxy=settings.proxy,
+        timeout=settings.search_timeout,
+    )
+
+
+def _searxng(address: str, settings: Settings) -> SearchEngine:
+    from harness.engines.searxng import Searxng
+
+    _refuse_proxy("searxng", settings)
+    return Searxng(
+        address or settings.searxng_url or "",
+        language=settings.searxng_language,
+        time_range=settings.searxng_time_range,
+        timeout=settings.search_timeout,
+    )
+
+
+def _pubmed(settings: Settings) -> SearchEngine:
+    from harness.engines.pubmed import PubMed
+
+    _refuse_proxy("pubmed", settings)
+    return PubMed(api_key=settings.pubmed_api_key, email=settings.pubmed_email, timeout=settings.search_timeout)
+
+
+def _browser(settings: Settings) -> SearchEngine:
+    from harness.engines.browser import Browser
+
+    _refuse_proxy("browser", settings)
+    return Browser(
+        headless=settings.browser_headless,
+        executable=settings.browser_executable,
+        region=settings.ddgs_region,
+        timelimit=settings.ddgs_timelimit,
+        timeout=settings.browser_timeout,
+    )
+
+
+def _refuse_proxy(engine: str, settings: Settings) -> None:
+    if settings.proxy:  # to ignore it would let the traffic out another way
+        raise InvalidInput(f"the engine {engine} does not go through a proxy; unset `proxy` to use it")
