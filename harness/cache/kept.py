@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from hashlib import sha256
 from typing import Any, TypeVar
 
 import msgspec
@@ -10,7 +11,7 @@ import orjson
 from msgspec import Struct
 
 from harness.cache.road import UNREADABLE, Answer, Road, raise_told, told
-from harness.cache.tables import COMPLETIONS, PAGES, UNANSWERED
+from harness.cache.tables import COMPLETIONS, EVIDENCE, PAGES, UNANSWERED
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, HOUR, checked_ttl, is_expired
 from harness.core.keys import canonical_json, canonical_url, completion_key, page_key
@@ -80,7 +81,7 @@ class Kept(Road):
             StoreError: the store cannot be read.
         """
         key = completion_key(
-            model.endpoint, model.name, list(messages), parameters=model.parameters, schema=schema, epoch=epoch
+            model.endpoint, model.name, list(messages), parameters=dict(model.parameters), schema=schema, epoch=epoch
         )
         text = shorten(messages[-1]["content"], MAX_TEXT) if messages else ""
         asked = Asked(COMPLETIONS, key, text, (model.name,), ttl)
@@ -89,6 +90,33 @@ class Kept(Road):
         if on_text is not None and answer.how != "live":
             on_text(answer.value.text)
         return answer
+
+    def evidence(
+        self, question: str, ranking: str, sources: object, compute: Callable[[], T], kind: type[T], *, ttl: float
+    ) -> T:
+        """Return what `compute` finds for a question in `sources` (JSON-able, or structs), or has found before.
+
+        `ranking` names everything else that decides it. Nothing is asked from outside for it, so it may be computed
+        offline, and counts as no answer.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        source = sha256(msgspec.json.encode((question, ranking, sources))).hexdigest()
+        entry = self._store.get(EVIDENCE, self._tenant, source) if self.policy.read else None
+        if entry is not None and not is_expired(entry.expires_at, self._clock()):
+            try:
+                return msgspec.json.decode(entry.payload, type=kind)
+            except msgspec.MsgspecError:
+                log.warning("the evidence cached for %r is unreadable; it is found anew", question)
+        value = compute()
+        if self.policy.write:
+            try:
+                text = shorten(question, MAX_TEXT)
+                self._put(EVIDENCE, source, text, msgspec.json.encode(value), ttl, (ranking,), "", meant=False)
+            except (StoreError, InvalidInput) as error:
+                self._say_once(f"what was found is not cached: {error}")
+        return value
 
     def _kept(
         self,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from harness.cache.results import taught_by
 from harness.cache.searches import DEFAULT_MAX_RESULTS, Searches
 from harness.cache.semantic import Candidate
-from harness.cache.tables import ANSWERS, COMPLETIONS, PAGES, RESEARCH, RUNS, SEARCHES, TABLES, UNANSWERED
+from harness.cache.tables import ANSWERS, COMPLETIONS, EVIDENCE, PAGES, RESEARCH, RUNS, SEARCHES, TABLES, UNANSWERED
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import is_volatile
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, normalise, search_key
@@ -20,11 +20,11 @@ from harness.ports import Progress
 BATCH = 64
 KINDS = {
     "search": (SEARCHES, UNANSWERED),
-    "research": (RESEARCH,),
+    "research": (RESEARCH, EVIDENCE),
     "pages": (PAGES,),
     "completions": (COMPLETIONS,),
     "runs": (RUNS,),
-    "all": (*ANSWERS, UNANSWERED),
+    "all": (*ANSWERS, EVIDENCE, UNANSWERED),
 }
 """What belongs to each kind of entry; the records of runs are cleared by their name only."""
 

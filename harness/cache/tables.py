@@ -7,8 +7,10 @@ UNANSWERED = "unanswered_searches"
 RUNS = "research_runs"
 PAGES = "web_pages"
 COMPLETIONS = "completions"
+EVIDENCE = "research_evidence"
+"""What was computed here from answers: made again where it is missing, so no run is answered with it."""
 TABLES = (SEARCHES, RESEARCH)
 """What is also found by meaning."""
 ANSWERS = (*TABLES, PAGES, COMPLETIONS)
 """Whatever a run may have been answered with."""
-EVERY_TABLE = (*ANSWERS, UNANSWERED, RUNS)
+EVERY_TABLE = (*ANSWERS, EVIDENCE, UNANSWERED, RUNS)

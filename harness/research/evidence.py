@@ -6,6 +6,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from harness.cache import Cache
 from harness.core.ranking import select_diverse
 from harness.core.text import sentences, stems, words
 from harness.ports import Embedder, Vectors
@@ -25,6 +26,9 @@ MIN_SIMILARITY = 0.35
 MAX_OVERLAP = 0.5
 """Two excerpts that share more than this of the shorter one's words say the same."""
 
+RANKING = "sentences-1"
+"""Goes up when other excerpts would be chosen."""
+
 _WEIGHTS = {"excerpt": 0.45, "passage": 0.15, "title": 0.25, "words": 0.15}
 _MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 30, 450, 6
 
@@ -40,7 +44,17 @@ class Evidence(Struct, frozen=True):
     position: int
     similarity: float
     score: float
-    stems: frozenset[str]
+    stems: frozenset[str] = frozenset()
+
+
+class Excerpt(Struct, frozen=True, array_like=True):
+    """Evidence as it is kept: with the address of its source instead of the source."""
+
+    sentences: tuple[str, ...]
+    url: str
+    position: int
+    similarity: float
+    score: float
 
 
 class _Sentence(Struct, frozen=True):
@@ -52,6 +66,26 @@ class _Sentence(Struct, frozen=True):
     position: int
     stems: frozenset[str]
     context: frozenset[str]
+
+
+def cached_evidence(
+    question: str, sources: Sequence[Source], embedder: Embedder, cache: Cache, *, ttl: float
+) -> list[Evidence]:
+    """Return what `find_evidence` finds, from the cache if it has found it before: embedding takes a second or so.
+
+    Raises:
+        EmbeddingError: if the embedder fails.
+        StoreError: the cache cannot be read.
+    """
+
+    def compute() -> list[Excerpt]:
+        found = find_evidence(question, sources, embedder)
+        return [Excerpt(e.sentences, e.source.url, e.position, e.similarity, e.score) for e in found]
+
+    by_url = {source.url: source for source in sources}
+    ranking = f"{RANKING} {embedder.id}"
+    kept = cache.evidence(question, ranking, sources, compute, list[Excerpt], ttl=ttl)
+    return [Evidence(e.sentences, by_url[e.url], e.position, e.similarity, e.score) for e in kept]
 
 
 def find_evidence(question: str, sources: Iterable[Source], embedder: Embedder) -> list[Evidence]:

@@ -16,7 +16,7 @@ from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
 from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchEngine
-from harness.research.evidence import Evidence, find_evidence
+from harness.research.evidence import Evidence, cached_evidence
 from harness.research.gather import Gathered, Gatherer, Lifetimes, Limits
 from harness.research.planner import Plan, Planner
 from harness.research.synthesis import Report, write_report
@@ -139,7 +139,7 @@ class Researcher:
     ) -> Research:
         recorder.keep("writing", gathered=msgspec.json.encode(gathered).decode())
         self._progress("reading", 0, 1)
-        evidence = find_evidence(plan.question, gathered.sources, self._embedder)
+        evidence = cached_evidence(plan.question, gathered.sources, self._embedder, cache, ttl=self._lifetimes.searches)
         self._progress("reading", 1, 1)
         report = self._written(plan, evidence, cache) if evidence else None
         answers = [] if use == "hit" else gathered.answered_by

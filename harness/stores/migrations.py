@@ -16,6 +16,7 @@ from harness.stores.tables import (
     AGENT_QUERIES,
     BESIDE,
     COMPLETIONS,
+    EVIDENCE,
     RESEARCH,
     RUNS,
     SEARCH,
@@ -80,6 +81,7 @@ MIGRATIONS = (
     Migration("0008-agent-chunks", AGENT_CHUNKS),
     Migration("0009-web-pages", WEB_PAGES),
     Migration("0010-completions", COMPLETIONS),
+    Migration("0011-research-evidence", EVIDENCE),
 )
 
 

@@ -191,9 +191,17 @@ COMPLETIONS = Table(
     decisive=1,
     scope=("model",),
 )
+EVIDENCE = Table(
+    "research_evidence",
+    text="question",
+    payload="evidence",
+    own=("ranking TEXT NOT NULL",),
+    decisive=0,
+    scope=("ranking",),
+)
 TABLES = {
     table.name: table
-    for table in (SEARCH, RESEARCH, UNANSWERED, RUNS, AGENT_QUERIES, AGENT_CHUNKS, WEB_PAGES, COMPLETIONS)
+    for table in (SEARCH, RESEARCH, UNANSWERED, RUNS, AGENT_QUERIES, AGENT_CHUNKS, WEB_PAGES, COMPLETIONS, EVIDENCE)
 }
 
 BESIDE = (

@@ -351,7 +351,8 @@ def test_what_goes_can_be_chosen(harness: Program) -> None:
         "deleted 1 entries\n"
     )
     assert harness("cache", "clear", "--yes", "--kind", "research", "--older-than", "0", "--json").told["deleted"] == {
-        "research_cache": 1
+        "research_cache": 1,
+        "research_evidence": 0,
     }
     assert total(harness) == 2
 

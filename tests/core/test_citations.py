@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.citations import stands_in
+from harness.core.citations import stands_in, verbatim
 
 PROPERTY = settings(deadline=None, max_examples=200)
 
@@ -60,3 +60,95 @@ def test_every_run_of_words_of_a_text_stands_in_it(text: str, data: st.DataObjec
     start = data.draw(st.integers(0, len(found)))
     quotation = " ".join(found[start : data.draw(st.integers(start, len(found)))])
     assert stands_in(quotation, [text]) == bool(quotation)
+
+
+# --- verbatim
+
+
+WHOLE = "The cache keeps every answer for a day, and the client's retries don't reach the server again."
+
+
+@pytest.mark.parametrize(
+    ("quotation", "text"),
+    [
+        ("The cache keeps every anwser for a day", "The cache keeps every answer for a day"),
+        ("the Cache keeps every answer for a day", "The cache keeps every answer for a day"),
+        ("cache keeps every answers for a day, and", "cache keeps every answer for a day, and"),
+        (
+            "keeps every answer for a day and the client's retries",
+            "keeps every answer for a day, and the client's retries",
+        ),
+        ("che keeps every answr for a da", "cache keeps every answer for a day"),
+        ("every answwer for a day, and the client", "every answer for a day, and the client's"),
+        (WHOLE.replace("reach", "raech"), WHOLE),
+    ],
+)
+def test_a_slip_of_the_pen_becomes_the_words_of_the_source(quotation: str, text: str) -> None:
+    """Letters, case, marks: what is returned are whole words of the source, and they stand in it."""
+    assert not stands_in(quotation, [WHOLE])
+    assert verbatim(quotation, ["Something else.", WHOLE]) == text
+
+
+@pytest.mark.parametrize(
+    "quotation",
+    [
+        "The server forgets every request after an hour",
+        "The cache keeps no answer and never kept any of them",
+        f"{WHOLE} It has also been shown to cure cancer in mice and in men.",
+        f"It has also been shown to cure cancer in mice and in men. {WHOLE}",
+        "",
+        " ",
+    ],
+)
+def test_what_the_source_does_not_say_is_no_quotation(quotation: str) -> None:
+    """An invention, also one that is put before or behind true words, however few texts there are."""
+    assert verbatim(quotation, [WHOLE]) is None
+    assert verbatim(quotation, []) is None
+
+
+@pytest.mark.parametrize("quotation", ["keeps evry answer", "The Cache", "for a night"])
+def test_a_short_quotation_stands_word_for_word_or_not_at_all(quotation: str) -> None:
+    """It is alike too much by chance."""
+    assert verbatim(quotation, [WHOLE]) is None
+
+
+def test_a_quotation_that_stands_is_returned_as_it_is() -> None:
+    """White space aside, even where another text is nearly the same."""
+    assert verbatim("keeps  every\nanswer", ["keeps every answers", WHOLE]) == "keeps every answer"
+
+
+@pytest.mark.parametrize(
+    ("quotation", "word"),
+    [("we have said that retries can", "can't"), ("क्योंकि हमने कहा था कि यह एक किताब ह", "है")],
+)
+def test_a_word_is_not_cut(quotation: str, word: str) -> None:
+    """Not at an apostrophe, nor between a letter and its vowel sign."""
+    text = f"{quotation.replace('said', 'sayd').replace('कहा', 'कही').rsplit(' ', 1)[0]} {word} be had"
+    found = verbatim(quotation, [text])
+    assert found is not None
+    assert found.endswith(f" {word}")
+
+
+UNICODE = st.text(max_size=80)
+LIKE = st.text(alphabet="abcdé İßﬁ'-“”\u0301\u00a0\n", max_size=80)
+
+
+@PROPERTY
+@given(texts=st.lists(st.one_of(UNICODE, LIKE), max_size=3), quotation=st.one_of(UNICODE, LIKE))
+def test_what_is_returned_always_stands_in_a_text(texts: list[str], quotation: str) -> None:
+    """Whatever is quoted from whatever."""
+    found = verbatim(quotation, texts)
+    assert found is None or stands_in(found, texts)
+    assert found is not None or not stands_in(quotation, texts)
+
+
+@PROPERTY
+@given(text=st.one_of(st.text(min_size=30, max_size=200), st.text("abcd éß'İ", min_size=30)), data=st.data())
+def test_a_quotation_with_a_slip_still_becomes_words_of_the_text(text: str, data: st.DataObject) -> None:
+    """One character changed, dropped or added anywhere: never anything that does not stand."""
+    start = data.draw(st.integers(0, len(text) - 25))
+    quoted = text[start : data.draw(st.integers(start + 25, len(text)))]
+    place = data.draw(st.integers(0, len(quoted)))
+    slip = quoted[:place] + data.draw(st.sampled_from(["", "x", "é"])) + quoted[place + data.draw(st.integers(0, 1)) :]
+    found = verbatim(slip, [text])
+    assert found is None or stands_in(found, [text])

@@ -173,7 +173,7 @@ def test_what_is_planned_with_is_named() -> None:
     assert len(versions) == 3
 
 
-JSONS = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner), max_leaves=9)
+JSONS = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=9)
 
 
 @PROPERTY

@@ -205,7 +205,7 @@ def test_a_citation_is_of_the_one_sentence_before_it() -> None:
         "Bread <https://evil.example/x> is baked.",
     ],
 )
-@pytest.mark.parametrize("place", ['{} [1: "%s"]\n' % FLOUR, "{}\n", 'Flour it is. [1: "{}"]\n', "## {}\nIt is.\n"])
+@pytest.mark.parametrize("place", ['{} [1: "Bread is"]\n', "{}\n", 'Flour it is. [1: "{}"]\n', "## {}\nIt is.\n"])
 def test_addresses_written_by_the_model_never_reach_the_report(sentence: str, place: str) -> None:
     """Not in a sentence, nor in an invented quotation, nor in a heading; only those of the sources do."""
     report = written(GOOD + place.format(sentence) + GOOD)

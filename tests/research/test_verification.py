@@ -1,0 +1,317 @@
+"""Saved reports are checked against what their runs were answered with; `harness verify` and `harness read`."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from pytest_httpserver import HTTPServer
+
+from harness.cache import Cache
+from harness.cache.tables import PAGES, SEARCHES
+from harness.embedders.minilm import MiniLM
+from harness.errors import InvalidInput
+from harness.ports import SearchResult
+from harness.research.gather import Lifetimes, Limits
+from harness.research.planner import RulePlanner
+from harness.research.reports import as_json
+from harness.research.run import Research, Researcher, Writing
+from harness.research.verification import MAX_REPORT_BYTES, SavedReport, read_report, verify
+from harness.stores.sqlite import SqliteStore
+from tests.cli.program import Program
+from tests.research.test_run import Library, Scripted, silent
+from tests.research.test_writing import Model
+
+QUESTION = "How does exponential backoff limit retries?"
+URL = "https://example.org/retries"
+EMBEDDER = MiniLM()
+"""The real one; its weights are loaded once."""
+LONG_URL = f"https://example.org/retries/{'a' * 1_500}"
+BODY = "Exponential backoff doubles the waiting time after every failed retry, so that it limits retries."
+UNREAD = "pydoc:retries"
+LIMITED = "How many retries exponential backoff allows is limited by the number of attempts."
+MORE = "With exponential backoff a client waits one second, then two, then four, and gives up after a minute."
+PAGE = """\
+# Backoff
+
+Exponential backoff limits retries by doubling  the wait
+after each one of them. A retry without backoff can overload the server that it waits for.
+
+## Jitter
+
+With jitter, the retries of many clients no longer come at the same time after exponential backoff.
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    """An empty store on disk."""
+    opened = SqliteStore(tmp_path / "harness.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def cache(store: SqliteStore) -> Cache:
+    """A cache of exact look-ups."""
+    return Cache(store)
+
+
+def run(cache: Cache, *, keep: bool = False, words: str = "") -> Research:
+    """Do a research whose quotations come from a search, a page, and a page of a long address; `words` is what a
+    language model makes of it.
+    """
+
+    def answer(query: str) -> list[SearchResult]:
+        short = SearchResult(title="Retries", href=f"{URL}?utm_source=x", body=BODY)
+        long = SearchResult(title="More on retries", href=LONG_URL, body="Of retries.")
+        return [short, long, SearchResult(title="Limits of retries", href=UNREAD, body=LIMITED)]
+
+    limits = Limits(max_rounds=2, min_novelty=0.2, max_results=5, read_pages=3, concurrency=2)
+    pages = {URL: PAGE, LONG_URL: f"# More\n\n{MORE}\n"}
+    return Researcher(
+        cache,
+        [Scripted(answer)],
+        Library(pages),
+        EMBEDDER,
+        planner=RulePlanner(),
+        writing=Writing(Model(words) if words else None),
+        limits=limits,
+        lifetimes=Lifetimes(3_600, 3_600),
+        keep_research=keep,
+        progress=silent,
+    ).run(QUESTION)
+
+
+def saved(found: Research) -> dict[str, Any]:
+    """Return a report as `harness research --json` prints it."""
+    told: dict[str, Any] = orjson.loads(orjson.dumps(as_json(found)))
+    return told
+
+
+def read(told: dict[str, Any]) -> SavedReport:
+    """Read a saved report."""
+    return read_report(orjson.dumps(told))
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_every_quotation_of_a_run_stands(cache: Cache, keep: bool) -> None:
+    """Those of searches, of pages and of addresses as long as they come; also when the whole research is cached."""
+    found = run(cache, keep=keep)
+    verdicts = verify(read(saved(found)), cache)
+    assert found.report is not None
+    assert len(verdicts) == len(found.report.quotations) > 2
+    assert {verdict.url for verdict in verdicts} == {URL, LONG_URL, UNREAD}
+    assert [verdict for verdict in verdicts if not verdict.stands] == []
+    if keep:
+        again = run(cache, keep=True)
+        assert again.research_cache == "hit"
+        assert all(verdict.stands for verdict in verify(read(saved(again)), cache))
+
+
+def test_quotations_that_a_model_has_nearly_made_stand(cache: Cache) -> None:
+    """They were mended when they were written; an invented one is found again, and named."""
+    slip = LIMITED.replace("exponential", "exponentail")
+    told = saved(run(cache, words="\n".join(f'They end. [{n}: "{slip}"]' for n in (1, 2, 3))))
+    verdicts = verify(read(told), cache)
+    assert [(each.quotation, each.url) for each in verdicts if each.stands] == [(LIMITED, UNREAD)]
+    assert [each.stands for each in verdicts] == [cited["verified"] for cited in told["citations"]]
+    assert len(verdicts) == 3
+
+
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_one_changed_word_is_found_and_named(cache: Cache, place: int) -> None:
+    """That quotation does not stand; the others do."""
+    told = saved(run(cache))
+    cited = told["citations"][place]
+    cited["quotation"] = cited["quotation"].replace("xponential", "xceptional").replace("retry", "reply")
+    failed = [verdict for verdict in verify(read(told), cache) if not verdict.stands]
+    assert [(verdict.quotation, verdict.url) for verdict in failed] == [(cited["quotation"], cited["url"])]
+
+
+def test_a_quotation_moved_to_another_source_does_not_stand(cache: Cache) -> None:
+    """It has to stand in the source that it is put on."""
+    told = saved(run(cache))
+    told["citations"][0]["url"] = "https://example.org/elsewhere"
+    assert [verdict.stands for verdict in verify(read(told), cache)].count(False) == 1
+
+
+@pytest.mark.parametrize("table", [SEARCHES, PAGES])
+def test_an_answer_that_is_gone_is_an_error(cache: Cache, store: SqliteStore, table: str) -> None:
+    """Not a quotation that does not stand: it says what to do."""
+    report = read(saved(run(cache)))
+    entry = next(store.scan(table, "default"))
+    store.delete(table, "default", [entry.key])
+    with pytest.raises(InvalidInput, match=r"1 of the answers .* changed or gone since; run it again"):
+        verify(report, cache)
+
+
+def test_an_answer_that_was_replaced_is_an_error(cache: Cache, store: SqliteStore) -> None:
+    """Another text under the same key is not what the run was answered with."""
+    report = read(saved(run(cache)))
+    store._connections.write(lambda connection: connection.execute('UPDATE web_pages SET page = \'{"text": "x"}\''))
+    with pytest.raises(InvalidInput, match="2 of the answers"):
+        verify(report, cache)
+
+
+def test_a_run_of_another_cache_is_an_error(cache: Cache, tmp_path: Path) -> None:
+    """There is no such run here."""
+    report = read(saved(run(cache)))
+    other = SqliteStore(tmp_path / "other.db")
+    with pytest.raises(InvalidInput, match="no such run"):
+        verify(report, Cache(other))
+    other.close()
+
+
+def test_verifying_changes_nothing(cache: Cache, store: SqliteStore) -> None:
+    """It is a look-up: no row is written, no use noted."""
+    report = read(saved(run(cache)))
+    before = list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.counted()
+    verify(report, cache)
+    assert (list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.counted()) == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"question": "q", "run": "r"}',
+        b'{"question": "q", "run": 1, "citations": []}',
+        b'{"question": "q", "run": "r", "citations": [{"quotation": 1, "url": "u"}]}',
+        b'{"question": "q", "run": "r", "citations": "none"}',
+        b'{"question": "q", "run": "\\ud800", "citations": []}',
+        b'{"question": "q", "run": "\xff", "citations": []}',
+        b'{"question": "q", "run": "", "citations": []}',
+        b'{"question": "q", "run": null, "citations": []}',
+        b"---\nquestion: q\n---\n# A report\n",
+        b'{"citations": ' + b"[" * 200_000,
+        b" " * (MAX_REPORT_BYTES + 1),
+        os.urandom(1_000),
+    ],
+    ids=lambda content: repr(content[:24]) if len(content) != 1_000 else "random",
+)
+def test_what_is_no_report_is_refused(content: bytes) -> None:
+    """With one line that says so."""
+    with pytest.raises(InvalidInput, match="report") as refused:
+        read_report(content)
+    assert len(str(refused.value)) < 300
+    assert "\n" not in str(refused.value)
+
+
+# --- the commands
+
+
+@pytest.fixture
+def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
+    """The program `harness`."""
+    return Program(capsys, monkeypatch)
+
+
+@pytest.fixture
+def report(harness: Program, tmp_path: Path) -> Path:
+    """The saved report of a research in two notes."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "retries.md").write_text(f"# Retries\n\n{BODY}\n\nA retry budget limits how many retries there may be.\n")
+    (notes / "more.md").write_text(PAGE)
+    file = tmp_path / "report.json"
+    ended = harness("research", QUESTION, "--engine", f"corpus:{notes}", "--json", "--output", file)
+    assert ended.code == 0, ended
+    return file
+
+
+def changed(file: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """Change a saved report."""
+    told = json.loads(file.read_text())
+    change(told)
+    file.write_text(json.dumps(told))
+    return file
+
+
+def test_verify_tells_how_many_stand(harness: Program, report: Path) -> None:
+    """All of them: 0."""
+    ended = harness("verify", report)
+    count = json.loads(report.read_text())["quotations"]
+    assert (ended.code, ended.out) == (0, f"{count} of {count} quotations verified\n")
+    assert harness("verify", report, "--json").told == {"quotations": count, "verified": count, "failed": []}
+
+
+def test_verify_names_what_does_not_stand(harness: Program, report: Path) -> None:
+    """And ends with 5; control characters of a report do not reach the terminal."""
+
+    def invent(told: dict[str, Any]) -> None:
+        told["citations"][0] |= {"quotation": "Bread is\x1b[2J baked.", "url": "https://example.org/\x1b]0;x\x07"}
+
+    ended = harness("verify", changed(report, invent))
+    assert ended.code == 5
+    assert "“Bread is[2J baked.”" in ended.out
+    assert not {"\x1b", "\x07"} & set(ended.out)
+    told = harness("verify", report, "--json")
+    assert (told.code, len(told.told["failed"])) == (5, 1)
+
+
+def test_verify_refuses_what_it_cannot_check(harness: Program, report: Path, tmp_path: Path) -> None:
+    """No file, a folder, no report, another run, a cache that was cleared: one line each, and 2."""
+    assert "cannot read" in harness("verify", tmp_path / "none.json").one_line_error(2)
+    assert "cannot read" in harness("verify", tmp_path).one_line_error(2)
+    (tmp_path / "random").write_bytes(os.urandom(1_000))
+    assert "no report" in harness("verify", tmp_path / "random").one_line_error(2)
+    harness("cache", "clear", "--yes")
+    assert "changed or gone" in harness("verify", report).one_line_error(2)
+    changed(report, lambda told: told.update(run="20200101-000000-000000"))
+    assert "no such run" in harness("verify", report).one_line_error(2)
+
+
+@pytest.fixture
+def served(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of a page on loopback, which may be asked."""
+    html = f"<html><head><title>Backoff</title></head><body><article><p>{BODY}</p><p>{BODY[::-1]}</p></article></body>"
+    httpserver.expect_request("/page").respond_with_data(html, content_type="text/html; charset=utf-8")
+    httpserver.expect_request("/none").respond_with_data("no", status=404)
+    monkeypatch.setenv("HARNESS_ALLOWED_HOSTS", "127.0.0.1")
+    return f"http://127.0.0.1:{httpserver.port}/"
+
+
+def test_read_prints_a_page_and_keeps_it(harness: Program, served: str, httpserver: HTTPServer) -> None:
+    """The second time without a live call, also offline, and of any spelling."""
+    first = harness("read", f"{served}page")
+    assert first.code == 0, first
+    assert BODY in first.out
+    assert "1 live call" in first.err
+    again = harness("read", f"{served}page#part", "--offline")
+    assert again.out == first.out
+    assert "0 live calls" in again.err
+    told = harness("read", f"{served}page", "--json").told
+    assert (told["live_calls"], told["answered_by"], told["media_type"]) == (0, "exact", "text/html")
+    assert len(httpserver.log) == 1
+
+
+@pytest.mark.slow
+def test_read_reads_anew_when_told_to(harness: Program, served: str, httpserver: HTTPServer) -> None:
+    """`--refresh` and `--no-cache` make a live call each."""
+    assert harness("read", f"{served}page", "--json").told["live_calls"] == 1
+    assert harness("read", f"{served}page", "--refresh", "--json").told["live_calls"] == 1
+    assert harness("read", f"{served}page", "--no-cache", "--json").told["live_calls"] == 1
+    assert len(httpserver.log) == 3
+
+
+def test_read_does_not_ask_loopback_unless_allowed(
+    harness: Program, served: str, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused with one line that names the setting, and no request is made."""
+    monkeypatch.delenv("HARNESS_ALLOWED_HOSTS")
+    assert "allowed_hosts" in harness("read", f"{served}page").one_line_error(5)
+    assert httpserver.log == []
+
+
+def test_read_tells_what_cannot_be_read(harness: Program, served: str) -> None:
+    """A missing page, an address that is none, and what is not in the cache offline: 5, 2 and 6."""
+    assert "404" in harness("read", f"{served}none").one_line_error(5)
+    assert "http://" in harness("read", "ftp://127.0.0.1/x").one_line_error(2)
+    assert "offline" in harness("read", f"{served}page", "--offline").one_line_error(6)
