@@ -1,7 +1,6 @@
 """Looking after a cache: what it holds, why it answers as it does, what may go, what must be mended."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 from msgspec import Struct
@@ -157,30 +156,6 @@ class Maintenance(Searches):
         for table in tables:
             for entry in self._store.scan(table, self._tenant):
                 yield table, entry
-
-    def answers(self, record: Mapping[str, Any]) -> list[tuple[str, Entry]]:
-        """Return what a run was answered with (see `Cache.get_run`), exactly as it was, each table with its row.
-
-        Raises:
-            InvalidInput: some of it has changed or gone since.
-            StoreError: the store cannot be read.
-        """
-        found: list[tuple[str, Entry]] = []
-        gone = 0
-        wanted = {(use["table"], use["served"], use["digest"]) for use in record["uses"] if use["served"]}
-        for table, key, digest in sorted(wanted):
-            if table == UNANSWERED:
-                continue
-            entry = self._store.get(table, self._tenant, key)
-            if entry is None or sha256(entry.payload).hexdigest() != digest:
-                gone += 1
-            else:
-                found.append((table, entry))
-        if gone:
-            raise InvalidInput(
-                f"{gone} of the answers that this run was given have changed or gone since; run it again"
-            )
-        return found
 
     def restore(self, table: str, entry: Entry) -> bool:
         """Put an imported entry, unless a newer one is there; return whether it was.

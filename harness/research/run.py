@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from harness.cache import Cache, ResearchContext
+from harness.core.citations import stands_in
 from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
@@ -152,7 +153,7 @@ class Researcher:
             cache_hits=sum(answer == "cache" for answer in answers),
             research_cache=use,
             answered=dict(Counter(use.how for use in cache.uses)),
-            id=recorder.keep("finished", **_stopped_by_time(gathered)),
+            id=recorder.keep("finished", quoted=_quoted(report, gathered), **_stopped_by_time(gathered)),
         )
 
     def _written(self, plan: Plan, evidence: Sequence[Evidence], cache: Cache) -> Report:
@@ -273,6 +274,18 @@ class _Recorder:
             if self._kept and any(use.how != "failed" for use in self._cache.uses):
                 log.warning("nothing is lost: go on with `harness research --resume %s`", self._run)
             raise
+
+
+def _quoted(report: Report | None, gathered: Gathered) -> dict[str, list[str]]:
+    """Return of each cited source the passages that the report quotes: they are kept with the run."""
+    passages = {source.url: source.passages for source in gathered.sources}
+    quoted: dict[str, list[str]] = {}
+    for citation in report.quotations if report else ():
+        standing = (text for text in passages.get(citation.url, ()) if stands_in(citation.quotation, [text]))
+        held = quoted.setdefault(citation.url, [])
+        if (passage := next(standing, None)) is not None and passage not in held:
+            held.append(passage)
+    return quoted
 
 
 def _stopped_by_time(gathered: Gathered) -> dict[str, int]:

@@ -72,9 +72,9 @@ class Report(Struct, frozen=True):
 
     def markdown(self) -> str:
         """Render the report as Markdown (CommonMark); text of sources is escaped, so that it is never markup."""
-        blocks = [f"# {_escaped(self.title)}"]
+        blocks = [f"# {_escaped(self.title)}", *([f"> {_escaped(self.remark)}"] if self.remark else [])]
         for section, cited in groupby(self.citations, key=lambda citation: citation.section):
-            blocks.append(f"## {section}")
+            blocks.append(f"## {_escaped(section)}")
             for _, sentences in groupby(cited, key=lambda citation: citation.paragraph):
                 blocks.append(" ".join(map(_cited, sentences)))
         if written := [citation for citation in self.quotations if citation.sentence != citation.quotation]:

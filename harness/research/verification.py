@@ -1,20 +1,11 @@
-"""Checks a saved report anew: does every quotation stand in what its run was answered with?"""
-
-from collections.abc import Iterable, Mapping
-from typing import Any
+"""Checks a saved report anew: does every quotation stand in what its run was shown?"""
 
 import msgspec
-import orjson
 from msgspec import Struct
 
 from harness.cache import Cache
-from harness.cache.tables import PAGES, RESEARCH, SEARCHES
 from harness.core.citations import stands_in
-from harness.core.entries import Entry
-from harness.core.keys import canonical_url
-from harness.core.pages import Page
 from harness.errors import InvalidInput
-from harness.research.gather import Gathered
 
 MAX_REPORT_BYTES = 50_000_000
 
@@ -62,33 +53,18 @@ def read_report(content: bytes) -> SavedReport:
 
 
 def verify(report: SavedReport, cache: Cache) -> list[Verdict]:
-    """Check every quotation of a report against the stored answers of its run; nothing is asked from outside.
+    """Check every quotation of a report against the passages that are stored with its run; nothing is asked from
+    outside, and it does not matter what of the cache has expired since.
 
     Raises:
-        InvalidInput: there is no such run, or answers of it have changed or gone since.
+        InvalidInput: there is no such run, or it was never finished.
         StoreError: the cache cannot be read.
     """
-    record = cache.get_run(str(report.run))
-    texts = _texts(cache.answers(record))
+    texts = cache.get_run(str(report.run)).get("quoted")
+    if texts is None:
+        raise InvalidInput(f"the run {report.run} was not finished: `harness research --resume {report.run}`")
     return [
         Verdict(cited.quotation, cited.url, cited.number, stands_in(cited.quotation, texts.get(cited.url, ())))
         for cited in report.citations
         if cited.quotation
     ]
-
-
-def _texts(answers: Iterable[tuple[str, Entry]]) -> Mapping[str, list[str]]:
-    """Return what each address said."""
-    texts: dict[str, list[str]] = {}
-    for table, entry in answers:
-        if table == SEARCHES:
-            results: list[dict[str, Any]] = orjson.loads(entry.payload)
-            for result in results:
-                url = canonical_url(str(result.get("href") or ""))
-                texts.setdefault(url, []).append(str(result.get("body") or ""))
-        elif table == PAGES:
-            texts.setdefault(entry.text, []).append(msgspec.json.decode(entry.payload, type=Page).text)
-        elif table == RESEARCH:
-            for source in msgspec.json.decode(entry.payload, type=Gathered).sources:
-                texts.setdefault(source.url, []).extend(source.passages)
-    return texts

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from harness.cache import Cache
 from harness.core.citations import verbatim
-from harness.core.text import clean, one_line, sentences
+from harness.core.text import clean, content_words, one_line, sentences
 from harness.errors import ModelError, ModelUnavailable
 from harness.ports import LanguageModel, Message
 from harness.research.evidence import Evidence
@@ -18,6 +18,9 @@ from harness.research.synthesis import Citation, CitedSource, Report, write_repo
 
 VERSION = "writer-1"
 MAX_EXCERPT_CHARS = 2_000
+MIN_QUOTED_WORDS = 3
+MIN_QUOTED_CHARS = 8
+"""Of a script that has no spaces between words."""
 MAX_SENTENCES = 60
 MAX_SENTENCE_CHARS = 1_000
 MAX_SECTION_CHARS = 200
@@ -155,7 +158,8 @@ def _without_addresses(text: str) -> str:
 def _checked(statement: Statement, sources: Sequence[Source], similarity: dict[str, float]) -> Citation:
     known = 1 <= statement.number <= len(sources)
     source = sources[statement.number - 1] if known else None
-    quotation = verbatim(statement.quotation, source.passages) if source else None
+    says_something = _says_something(statement.quotation)
+    quotation = verbatim(statement.quotation, source.passages) if source and says_something else None
     return Citation(
         statement.section,
         statement.paragraph,
@@ -166,6 +170,12 @@ def _checked(statement: Statement, sources: Sequence[Source], similarity: dict[s
         similarity[source.url] if source else 0.0,
         quotation is not None,
     )
+
+
+def _says_something(quotation: str) -> bool:
+    """Say whether a quotation is long enough to support anything: "the" stands in every text."""
+    words = len(content_words(quotation))
+    return words >= MIN_QUOTED_WORDS or (not quotation.isascii() and len(quotation) >= MIN_QUOTED_CHARS)
 
 
 def _numbered(report: Report, sources: Sequence[Source]) -> Report:
