@@ -93,6 +93,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = None
     browser_headless: Annotated[bool, Meta(description="whether the browser shows no window")] = True
     browser_timeout: Annotated[float, Meta(gt=0, le=300, description="seconds for one search by browser")] = 30.0
+    corpus_meaning: Annotated[
+        bool, Meta(description="search a corpus by meaning, too; its passages are embedded once, with progress")
+    ] = True
     proxy: Annotated[Secret | None, Meta(description="proxy for searches, as http://user:password@host:port")] = None
     semantic: Annotated[bool, Meta(description="answer a search by one that means the same, on an exact miss")] = True
     semantic_cache_threshold: Annotated[

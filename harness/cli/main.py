@@ -9,6 +9,7 @@ from harness.cli import cache, snapshots
 from harness.cli.calibrate import calibrate
 from harness.cli.config import config
 from harness.cli.doctor import doctor
+from harness.cli.index import index
 from harness.cli.read import read
 from harness.cli.research import research
 from harness.cli.search import search
@@ -39,6 +40,7 @@ app.command()(research)
 app.command()(search)
 app.command()(read)
 app.command()(verify)
+app.command()(index)
 app.command()(snapshots.runs)
 app.command()(config)
 app.command()(doctor)

@@ -9,15 +9,19 @@ from typing import Any, TypeVar
 
 from harness.core.keys import digest_of
 from harness.core.text import one_line
+from harness.engines.corpus_embedding import VectorMaker
 from harness.engines.corpus_files import Document, FileSource, Source
-from harness.engines.corpus_index import CorpusIndex
-from harness.errors import EngineUnavailable, InvalidInput, StoreCorrupt
-from harness.ports import Progress, SearchResult
+from harness.engines.corpus_index import CorpusIndex, Meaning
+from harness.errors import EmbeddingError, EngineUnavailable, InvalidInput, StoreBusy, StoreCorrupt
+from harness.ports import Embedder, Progress, SearchResult
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 BUNDLED = "python-docs"
+
+EMBED_AT_ONCE = 1_000
+"""Passages that opening a corpus embeds while the user waits, once: half a minute to a minute on two slow cores."""
 
 
 class PythonDocs:
@@ -41,7 +45,11 @@ class PythonDocs:
 class Corpus:
     """A `SearchEngine` over an index of local text, brought up to date when it is opened.
 
-    A change of the text is a change of `options`, so of every key. A damaged index is made anew.
+    With an `embedder` it searches by words and meaning (`mode` in its options: "hybrid") once every passage has a
+    vector, until then by words alone ("words"), and stays at what it was opened with. Up to `EMBED_AT_ONCE` vectors
+    are made when it is opened; more are made by `embed`, and behind the searches of this object, for the next one.
+
+    A change of the text or of the mode is a change of `options`, so of every key. A damaged index is made anew.
 
     Raises:
         StoreError: the index cannot be written.
@@ -49,21 +57,69 @@ class Corpus:
 
     name = "corpus"
 
-    def __init__(self, source: Source, index: CorpusIndex, progress: Progress) -> None:
+    def __init__(
+        self, source: Source, index: CorpusIndex, progress: Progress, embedder: Embedder | None = None
+    ) -> None:
         self._source = source
         self._index = index
         self._progress = progress
+        self._embedder = embedder
+        self._maker = VectorMaker(index.database, embedder) if embedder else None
         self._mending = threading.Lock()
-        self._version = self._on_index(self._up_to_date)
-        self.options: Mapping[str, Any] = {"corpus": source.label, "version": self._version}
+        self._version, self._hybrid = self._on_index(self._up_to_date)
+        self.options: Mapping[str, Any] = {"corpus": source.label, "version": self._version, "mode": "words"}
+        if embedder and self._hybrid:
+            self.options |= {"mode": "hybrid", "embedder": embedder.id}
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """See `SearchEngine.search`: one result a document, its best passages as the body, by BM25."""
-        return self._on_index(lambda index: index.search(query, max_results, version=self._version))
+        """See `SearchEngine.search`: one result a document, its best passages as the body."""
+        if self._maker and not self._hybrid:
+            self._maker.start()
+        meaning = self._meaning(query) if self._hybrid else None
+        return self._on_index(lambda index: index.search(query, max_results, version=self._version, meaning=meaning))
 
-    def _up_to_date(self, index: CorpusIndex) -> str:
+    def unembedded(self) -> int:
+        """Return how many passages' texts have no vector yet; 0 without an embedder."""
+        return self._maker.missing() if self._maker else 0
+
+    def embed(self) -> None:
+        """Make every vector that is missing, with progress; interrupted, it goes on there the next time.
+
+        What is opened from then on searches by meaning, too; this object stays at the mode of its options.
+
+        Raises:
+            EmbeddingError: the embedder failed.
+            StoreError: the index cannot be written.
+        """
+        if self._maker:
+            self._maker.finish(f"embedding {self._source.label}", self._progress)
+
+    def close(self) -> None:
+        """End the making of vectors in the background; what is made is kept. Searching goes on working."""
+        if self._maker:
+            self._maker.stop()
+
+    def _up_to_date(self, index: CorpusIndex) -> tuple[str, bool]:
+        """Bring the index up to date; return its version and whether all of it has vectors."""
         index.update(self._source, self._progress)
-        return index.version()
+        left = self.unembedded()
+        if 0 < left <= EMBED_AT_ONCE:
+            try:
+                self.embed()
+                left = 0
+            except (EmbeddingError, StoreBusy) as error:
+                log.warning("searching %s by words alone: %s", self._source.label, error)
+        elif left:
+            log.info("searching %s by words alone: %d of its passages have no vector yet", self._source.label, left)
+        return index.version(), self._maker is not None and not left
+
+    def _meaning(self, query: str) -> Meaning | None:
+        if self._embedder is None:
+            return None
+        try:
+            return Meaning(self._embedder.id, self._embedder.embed([query])[0])
+        except EmbeddingError as error:
+            raise EngineUnavailable(f"the question cannot be embedded: {error}") from error
 
     def _on_index(self, operation: Callable[[CorpusIndex], T]) -> T:
         try:
@@ -74,13 +130,15 @@ class Corpus:
                     return operation(self._index)
                 except StoreCorrupt as error:
                     log.warning("%s: making it anew", error)
-                    self._index.discard()
-                    self._index.update(self._source, self._progress)
+                    self._index.make_anew(self._source, self._progress)
+                    self._up_to_date(self._index)
                     return operation(self._index)
 
 
-def open_corpus(argument: str, index_dir: Path, progress: Progress) -> Corpus:
+def open_corpus(argument: str, index_dir: Path, progress: Progress, embedder: Embedder | None = None) -> Corpus:
     """Open the corpus that `argument` names (`python-docs` or a path), bringing its index up to date first.
+
+    With an `embedder` it is searched by words and meaning (see `Corpus`), without one by words.
 
     Raises:
         InvalidInput: no argument, no such path, or nothing in it that can be read.
@@ -90,7 +148,8 @@ def open_corpus(argument: str, index_dir: Path, progress: Progress) -> Corpus:
         raise InvalidInput("which corpus? pass --engine corpus:python-docs or --engine corpus:PATH")
     source: Source = PythonDocs() if argument == BUNDLED else FileSource.at(argument)
     name = "".join(char if char.isalnum() else "-" for char in Path(source.label).name.lower())[:40]
-    corpus = Corpus(source, CorpusIndex(index_dir / f"{name}-{digest_of(source.label)}.db"), progress)
+    index = CorpusIndex(index_dir / f"{name}-{digest_of(source.label)}.db")
+    corpus = Corpus(source, index, progress, embedder)
     if not corpus.options["version"]:
         raise InvalidInput(f"nothing to read in {source.label}; put .md .txt .rst .html .pdf or .jsonl files there")
     return corpus

@@ -1,70 +1,65 @@
-"""A full-text index of a corpus: SQLite FTS5, ranked by BM25, kept up to date part by part."""
+"""The index of a corpus: its passages by words (SQLite FTS5, BM25) and by meaning, kept up to date part by part."""
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from msgspec import Struct
+
 from harness.core.chunking import passages
 from harness.core.text import content_words, words
+from harness.engines import corpus_vectors
+from harness.engines.corpus_database import SCHEMA_VERSION, IndexDatabase
 from harness.engines.corpus_files import Document, PartUnavailable, Source
-from harness.errors import EngineUnavailable, StoreBusy, StoreCorrupt, StoreError
-from harness.ports import Progress, SearchResult
+from harness.engines.corpus_ranking import RANKING_VERSION, Match, Ranked, by_words, by_words_and_meaning
+from harness.errors import EngineUnavailable
+from harness.ports import Progress, SearchResult, Vectors
 
-SCHEMA_VERSION = 1
-"""Raise it when the schema or the way of cutting passages changes: older indexes are then made anew."""
-
-PASSAGES_PER_RESULT = 3
 MAX_TERMS = 64
-BUSY_SECONDS = 60.0
 
-# SQLITE_ERROR is a statement that the schema does not know: somebody else's tables, or none
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
-
-_SCHEMA = (
-    "CREATE TABLE parts (part TEXT PRIMARY KEY, state TEXT NOT NULL, digest TEXT NOT NULL)",
-    "CREATE TABLE documents (id INTEGER PRIMARY KEY, part TEXT NOT NULL, title TEXT NOT NULL, href TEXT NOT NULL)",
-    "CREATE INDEX documents_part ON documents (part)",
-    "CREATE TABLE passages (id INTEGER PRIMARY KEY, document INTEGER NOT NULL, title TEXT NOT NULL, "
-    "section TEXT NOT NULL, text TEXT NOT NULL)",
-    "CREATE INDEX passages_document ON passages (document)",
-    "CREATE VIRTUAL TABLE words USING fts5 (title, section, text, content = 'passages', content_rowid = 'id', "
-    "tokenize = 'porter unicode61 remove_diacritics 2')",
-    "CREATE TRIGGER passages_insert AFTER INSERT ON passages BEGIN INSERT INTO words (rowid, title, section, text) "
-    "VALUES (new.id, new.title, new.section, new.text); END",
-    "CREATE TRIGGER passages_delete AFTER DELETE ON passages BEGIN INSERT INTO words (words, rowid, title, section, "
-    "text) VALUES ('delete', old.id, old.title, old.section, old.text); END",
-)
+LEAST_MATCHES = 1_000
+"""Passages with words of the question that a search by words and meaning weighs, best first."""
 
 # bm25() is negative, best first; a heading's word weighs twice a text's
-_SEARCH = """
-SELECT documents.id, documents.title, documents.href, passages.id, passages.section, passages.text
-FROM words JOIN passages ON passages.id = words.rowid JOIN documents ON documents.id = passages.document
-WHERE words MATCH ? ORDER BY bm25(words, 2.0, 2.0, 1.0), passages.id LIMIT ?
+_MATCHES = """
+SELECT passages.id, passages.document, best.score
+FROM (
+    SELECT rowid, -bm25(words, 2.0, 2.0, 1.0) AS score FROM words
+    WHERE words MATCH ? ORDER BY score DESC, rowid LIMIT ?
+) AS best JOIN passages ON passages.id = best.rowid ORDER BY best.score DESC, passages.id
 """
+
+
+class Meaning(Struct, frozen=True):
+    """What a question means: its unit vector, shape (dimension,), by the embedder of this id."""
+
+    embedder: str
+    vector: Vectors
 
 
 class CorpusIndex:
     """The index in the file at `path`; one of another version of the program is emptied.
 
-    It is only a copy. When a method raises `StoreCorrupt`, `discard` it and `update` again.
+    It is only a copy. When a method raises `StoreCorrupt`, `make_anew`.
 
     Raises:
         StoreError: if the file cannot be made.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        with self._translating():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._prepare()
+        self.database = IndexDatabase(path)
+        self._vectors = corpus_vectors.VectorReader()
 
-    def discard(self) -> None:
-        """Delete the index and begin an empty one."""
-        with self._translating():
-            self._remove()
-            self._prepare()
+    def make_anew(self, source: Source, progress: Progress) -> None:
+        """Replace a damaged index by a new one, at once: whoever searches meanwhile finds the damage or all of it.
+
+        Raises:
+            StoreError: the index cannot be written.
+        """
+        with self.database.made_anew() as database:
+            _update(database, source, progress)
 
     def update(self, source: Source, progress: Progress) -> None:
         """Index what changed since the last time, part by part; an interrupted update goes on where it stopped.
@@ -72,113 +67,88 @@ class CorpusIndex:
         Raises:
             StoreError: the index cannot be written.
         """
-        current = source.parts()
-        what = f"indexing {source.label}"
-        with self._translating(), self._connected() as connection:
-            known = dict(connection.execute("SELECT part, state FROM parts"))
-            for part in known.keys() - current.keys():
-                with connection:
-                    connection.execute("BEGIN IMMEDIATE")
-                    _forget(connection, part)
-            changed = [part for part in current if known.get(part) != current[part]]
-            for done, part in enumerate(changed):
-                progress(what, done, len(changed))
-                with suppress(PartUnavailable), connection:
-                    connection.execute("BEGIN IMMEDIATE")
-                    _forget(connection, part)
-                    digest = _add(connection, part, _counted(source.read(part), progress, what, done, len(changed)))
-                    connection.execute("INSERT INTO parts VALUES (?, ?, ?)", (part, current[part], digest))
-            if changed:
-                progress(what, len(changed), len(changed))
+        _update(self.database, source, progress)
 
     def version(self) -> str:
         """Return a digest of all indexed text: equal texts, equal version. Empty when there is none."""
-        with self._translating(), self._connected() as connection:
+        with self.database.connected() as connection:
             return _version(connection)
 
-    def search(self, query: str, max_results: int, *, version: str) -> list[SearchResult]:
-        """Return the best documents by their best passage, each with its passages that match best, in their order.
+    def search(
+        self, query: str, max_results: int, *, version: str, meaning: Meaning | None = None
+    ) -> list[SearchResult]:
+        """Return the best documents, each with its passages that match best, in their order; by words alone, or by
+        words and `meaning`.
 
         Raises:
-            EngineUnavailable: the index is no longer, or not yet, at `version`: another process is at work on it. What
-                it returned would be cached as the answer of a text that it does not come from.
+            EngineUnavailable: the index is no longer, or not yet, at `version`, or no longer has every vector: another
+                process is at work on it. What it returned would be cached as the answer of something else.
         """
         expression = _match_expression(query)
         if not expression:
             return []
-        with self._translating(), self._connected() as connection:
-            connection.execute("BEGIN")  # version and rows are of one moment
+        with self.database.connected() as connection:
+            connection.execute("BEGIN")  # version, vectors and rows are of one moment
             if _version(connection) != version:
                 raise EngineUnavailable("the corpus changed while it was searched; run the same again")
-            limit = max_results * 20
-            rows = connection.execute(_SEARCH, (expression, limit)).fetchall()
-            while len(rows) == limit and len({row[0] for row in rows}) < max_results:  # a few documents hold them all
-                limit *= 10
-                rows = connection.execute(_SEARCH, (expression, limit)).fetchall()
-        chosen: dict[int, tuple[str, str, dict[int, str]]] = {}
-        for document, title, href, passage, section, text in rows:
-            if document not in chosen and len(chosen) == max_results:
-                continue
-            held = chosen.setdefault(document, (title, href, {}))[2]
-            if len(held) < PASSAGES_PER_RESULT:
-                held[passage] = f"{section}\n\n{text}" if section and section != title else text
-        return [
-            SearchResult(title=title, href=href, body="\n\n".join(held[passage] for passage in sorted(held)))
-            for title, href, held in chosen.values()
-        ]
+            if meaning is None:
+                ranked = by_words(_matches(connection, expression, max_results), max_results)
+            else:
+                matches = _matches(connection, expression, max_results, LEAST_MATCHES)
+                ranked = by_words_and_meaning(matches, self._near(connection, meaning), max_results)
+            return [_result(connection, each) for each in ranked]
 
-    def _prepare(self) -> None:
-        try:
-            with self._connected() as connection:
-                ready = _schema_version(connection) == SCHEMA_VERSION
-        except sqlite3.DatabaseError as error:
-            if _primary(error) not in _DAMAGED:
-                raise
-            self._remove()
-            ready = False
-        if not ready:
-            with self._connected() as connection:
-                _create(connection)
-
-    def _remove(self) -> None:
-        for suffix in ("", "-journal"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-
-    def _connected(self) -> "closing[sqlite3.Connection]":
-        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
-        try:
-            connection.execute("PRAGMA synchronous = OFF")  # a copy: what a power cut damages is made anew
-        except sqlite3.DatabaseError:
-            connection.close()
-            raise
-        return closing(connection)
-
-    @contextmanager
-    def _translating(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            if _primary(error) == sqlite3.SQLITE_BUSY:
-                raise StoreBusy(f"another process is writing {self._path}; try again in a minute") from error
-            if _primary(error) in _DAMAGED:
-                raise StoreCorrupt(f"the index {self._path} is damaged ({error}); remove that file") from error
-            raise StoreError(f"cannot use the index {self._path} ({error}); free space or remove that file") from error
-        except OSError as error:
-            raise StoreError(
-                f"cannot make the index {self._path} ({error.strerror}); choose another --data-dir"
-            ) from error
+    def _near(self, connection: sqlite3.Connection, meaning: Meaning) -> corpus_vectors.Near:
+        count: int = connection.execute("SELECT count(*) FROM passages").fetchone()[0]
+        state = tuple(made for (made,) in connection.execute("SELECT made FROM parts ORDER BY part"))
+        batches = self._vectors.batches(connection, meaning.embedder, len(meaning.vector), state=state, count=count)
+        near = corpus_vectors.nearness(batches, meaning.vector)
+        if len(near.passages) < count:
+            raise EngineUnavailable("the vectors of the corpus were lost while it was searched; run the same again")
+        return near
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    with connection:
-        connection.execute("BEGIN IMMEDIATE")
-        if _schema_version(connection) == SCHEMA_VERSION:
-            return  # another process was faster
-        for table in ("words", "passages", "documents", "parts"):
-            connection.execute(f"DROP TABLE IF EXISTS {table}")
-        for statement in _SCHEMA:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+def _update(database: IndexDatabase, source: Source, progress: Progress) -> None:
+    current = source.parts()
+    what = f"indexing {source.label}"
+    with database.connected() as connection:
+        known = dict(connection.execute("SELECT part, state FROM parts"))
+        gone = known.keys() - current.keys()
+        for part in gone:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                _forget(connection, part)
+        changed = [part for part in current if known.get(part) != current[part]]
+        for done, part in enumerate(changed):
+            progress(what, done, len(changed))
+            with suppress(PartUnavailable), connection:
+                connection.execute("BEGIN IMMEDIATE")
+                _forget(connection, part)
+                digest = _add(connection, part, _counted(source.read(part), progress, what, done, len(changed)))
+                connection.execute("INSERT INTO parts VALUES (?, ?, ?, randomblob(8))", (part, current[part], digest))
+        if changed or gone:
+            corpus_vectors.forget_orphans(connection)
+        if changed:
+            progress(what, len(changed), len(changed))
+
+
+def _matches(connection: sqlite3.Connection, expression: str, max_results: int, least: int = 0) -> list[Match]:
+    """Return passages that match, best first: `least` or more, of `max_results` documents if there are so many."""
+    limit = max(max_results * 20, least)
+    rows = connection.execute(_MATCHES, (expression, limit)).fetchall()
+    while len(rows) == limit and len({row[1] for row in rows}) < max_results:  # a few documents hold them all
+        limit *= 10
+        rows = connection.execute(_MATCHES, (expression, limit)).fetchall()
+    return [Match(*row) for row in rows]
+
+
+def _result(connection: sqlite3.Connection, ranked: Ranked) -> SearchResult:
+    title, href = connection.execute("SELECT title, href FROM documents WHERE id = ?", (ranked.document,)).fetchone()
+    bodies = []
+    for passage in ranked.passages:
+        section, text = connection.execute("SELECT section, text FROM passages WHERE id = ?", (passage,)).fetchone()
+        bodies.append(f"{section}\n\n{text}" if section and section != title else text)
+    return SearchResult(title=title, href=href, body="\n\n".join(bodies))
 
 
 def _add(connection: sqlite3.Connection, part: str, documents: Iterator[Document]) -> str:
@@ -191,9 +161,10 @@ def _add(connection: sqlite3.Connection, part: str, documents: Iterator[Document
         ).lastrowid
         for passage in passages(document.text):
             any_text = True
+            key = corpus_vectors.key_of(corpus_vectors.embedded_text(document.title, passage.section, passage.text))
             connection.execute(
-                "INSERT INTO passages (document, title, section, text) VALUES (?, ?, ?, ?)",
-                (row, document.title, passage.section, passage.text),
+                "INSERT INTO passages (document, title, section, text, digest) VALUES (?, ?, ?, ?, ?)",
+                (row, document.title, passage.section, passage.text, key),
             )
         for field in (document.href, document.title, document.text):
             digest.update(field.encode() + b"\0")
@@ -222,14 +193,6 @@ def _counted(documents: Iterator[Document], progress: Progress, what: str, done:
 
 def _version(connection: sqlite3.Connection) -> str:
     digests = sorted(digest for (digest,) in connection.execute("SELECT digest FROM parts") if digest)
-    return sha256(f"{SCHEMA_VERSION} {' '.join(digests)}".encode()).hexdigest()[:16] if digests else ""
-
-
-def _schema_version(connection: sqlite3.Connection) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version
-
-
-def _primary(error: sqlite3.Error) -> int:
-    """Return the primary result code of SQLite's error."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return (
+        sha256(f"{SCHEMA_VERSION} {RANKING_VERSION} {' '.join(digests)}".encode()).hexdigest()[:16] if digests else ""
+    )

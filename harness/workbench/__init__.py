@@ -175,7 +175,7 @@ class Workbench:
             raise InvalidInput(f"an engine is named twice: {', '.join(named)}")
         from harness.workbench.engines import engine_for
 
-        return tuple(engine_for(spec, self.settings, self.progress) for spec in named)
+        return tuple(engine_for(spec, self.settings, self.embedder, self.progress) for spec in named)
 
     def search(self, query: str, specs: Sequence[str] = ()) -> "tuple[list[Asked], Results]":
         """Ask the engines that `specs` name one query, through the cache; return what came of each, and the results.

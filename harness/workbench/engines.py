@@ -1,12 +1,13 @@
 """Search engines by their names: what the settings say of each."""
 
 from harness.errors import InvalidInput
-from harness.ports import Progress, SearchEngine
+from harness.ports import Embedder, Progress, SearchEngine
 from harness.settings import Settings
 
 
-def engine_for(spec: str, settings: Settings, progress: Progress) -> SearchEngine:
-    """Return the engine that `spec` (`NAME[:ARG]`) names; what asks others is spaced by the gate.
+def engine_for(spec: str, settings: Settings, embedder: Embedder, progress: Progress) -> SearchEngine:
+    """Return the engine that `spec` (`NAME[:ARG]`) names; what asks others is spaced by the gate. `embedder` is for
+    what is searched here.
 
     Raises:
         InvalidInput: no such engine, a missing or unusable argument.
@@ -16,7 +17,8 @@ def engine_for(spec: str, settings: Settings, progress: Progress) -> SearchEngin
         case "corpus":
             from harness.engines.corpus import open_corpus
 
-            return open_corpus(argument, settings.data_dir / "corpora", progress)
+            meaning = embedder if settings.corpus_meaning else None
+            return open_corpus(argument, settings.data_dir / "corpora", progress, meaning)
         case "searxng":
             return _gated(_searxng(argument, settings), settings)
         case "ddgs" | "pubmed" | "browser" if argument:

@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from harness.engines.corpus import Corpus, open_corpus
+from harness.engines.corpus_database import SCHEMA_VERSION
 from harness.engines.corpus_files import Document, FileSource
 from harness.engines.corpus_index import CorpusIndex
 from harness.errors import EngineUnavailable, InvalidInput, StoreError
@@ -33,18 +34,20 @@ ARTICLE = """<!DOCTYPE html><html><head><title>Pomegranates at home</title></hea
 <p>In winter it loses its leaves, wants a cool and bright place, and needs hardly any water until spring.</p></article>
 <footer>Copyright of the orchard</footer></body></html>"""
 
-# made with pypdf and cryptography: AES-128, the user's password is empty, as in many PDFs that forbid only printing
+# made with pypdf and cryptography: AES-128 with a password
 LOCKED_PDF = zlib.decompress(
     b64decode(
-        "eNqNVL1rFEEUrxSZUkVQC0dD0EZ3vj/gOMjHHUoikZym8QNmd2aSk8tu2JuEJJ1YKdhYmcJW9G+w09JCRBBEJeBHpYVaWqizd2dycCncHZZ5"
-        "v/m933vzZt6OX5punsXnKBj/+Onla4AhgkV6E9RqILm8seJgMmWC6RSLILlkFl0XkkiYB/U6cLmtiGTEoccDyUzbduFVSCs+vA6SqWI1DxAP"
-        "udI9XatApYvUfqTkorNtM1msRy0UX4EJlJr0FfMQiV3I+sx51y1WyywmWSk242p/giH/l3R/DOKzofizLl8MS1Char0bSmeWQfZEjz3vLt15"
-        "+G3r1sznI2Nu8/Af0bxx/Gj7buPlxL7t5N61729+3Tg58yHMnnn/+Mu7H8Xci4Mnnm0+u3/s559HDw68On2ofvvk/t9vv57auv50u4o7kB5k"
-        "wEcqUGUNktZqGnpmBWKQTJqu6+0nOe86ay60MzO0DzGs0g4dB2vSWUQyarXWRHNBMDVSKKS9Z1rGYQlVkipKNRLSkdSY1CqHFM9MJi3Xw2WS"
-        "Q/ILkMU6V59BwTBR8cAgI5ppIYkmsd7tTnAlTFrB5NaUFiRzsMaF8CaGdI7STGqZWZpqxLw11ivMjDeUWa8NVV44y3CqFXMkE9YQY4TndZBc"
-        "gTUbN5ByalNHtZEWp0hR7ZTzDFmTKUJU6pnjjjnJlWFYMISiLbz3BmGkospUs3cpWsEOZhOrYamxVl24ZLrI5lZcXpEuwmSi0VoguxsVg8sT"
-        "XZebsC9QGeWOsVuy9dJ5gKACaOeBgnPKoYc7GI6n31vJdzHBRjBM6AhGOB7BqBrF2B48zsQuFkrT7riyd7at9qaLKSfzRRH7tN9SF3JfQDGY"
-        "T8cWrEkZq0wNJ0KQzKVIpmmGsfHEZF4RT+r/Q4nN28izcmMlQPmvNbvBlKFXOMXj32i8MdcEfwGV90eK"
+        "eNqNVD1rFEEYLoVBRP+ATBOtdGd251OOQExyKBoT7jRNsJjdfSeeXnbD3lxIRCy0kYAaQcVWW8VKEGzUQlAbEa0EP/CjEUQU"
+        "u4g4e3fJHZyFu8sy7zMzzzPv14zMTFT30L0MjXz89OIVopjgPD6JKhUUzBR52k6gwBUAlXCdGhoRoIJwHidAw0SQmPBIAjFC"
+        "Qqg00RQSy7SRUvGUJWFirNE2glE0OoogS0vmcEDh6Moi4GDGzEMLBeN5O3OYouBQI23hOcz8who+PrA1Gto6bpxp5vOoy4FL"
+        "7hoKptuu2ci8LTt2n4D9UxsFU5A2zP582asS/woaYqlDr+0PlTnIXAvzLnUNWnm7SDx3yVH1s90BxWJDy3+etvC7eufp6/MB"
+        "/cOQzbsTWItyvuUKMAuITv25PP9w7efp/NPN7V8vNG5cWXfVu4ceXjpy8fnxHU+vXT11b+e+2gf+7cquC/dfrj7bllz/unTn"
+        "8d0Hq69/vVjfMnNm65vlz7+fLPx4dOvs07Nvb7/7eG5t7Pv63Nvzu9+rJx++lOfoSfVOJIYiUvqEgno7dh2zBH1O9psWdLwN"
+        "DkBzCVwjMQN+yT5LH1QD1LOY+diVv57bNFQ+SpiFmmkhQx36GDaazhdbUHcmS02R+jziCkljrji3CY9CwYUGKbgmwheWYMD8"
+        "duPLjKQCtBY2BatFBDrmRBGrgajI5+KYr18bQmRjAUwKZY2KozRlHBixQpuUy1DFloEHQHJlGBWMEG8La60hlCjPMl7tJLru"
+        "0t5orO1OTC6VWQ4m8mR6EbJy0RQOxibrs2HfUbFRE3W3UMVdgtIoNo1+yJYLsIhgjcjmgwXnEccWb2LUV1FnJtvEKI2GMRkO"
+        "YWEkh7BIDPNxSocxNYwJMqDhCtNoQtHJd71xGrwbQS3PHY66rXMwszmmvfGEb7VKIoQgRPoLwkQmJsANi5M4kcCUkJrJ0f9Z"
+        "4pt0MkuKlUWH1Ua7tZwpXCeY/k5CIyOT01X0F1zAZ5Y="
     )
 )
 
@@ -783,7 +786,7 @@ def damage_tables(index: Path) -> None:
     """Leave a sound database of the right version without its tables."""
     index.unlink()
     connection = sqlite3.connect(index)
-    connection.execute("PRAGMA user_version = 1")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.close()
 
 
@@ -808,6 +811,28 @@ def test_a_damaged_or_older_index_is_made_anew(
     after = opened(folder)
     assert after.options == options
     assert after.search("apple pear plum", 5) == results
+
+
+def test_a_new_index_leaves_nothing_beside_it(folder: Path, opened: Open, tmp_path: Path) -> None:
+    """An open corpus whose index was damaged has one index again, and no half of one, even if that was interrupted."""
+    for n in range(30):
+        (folder / f"filler{n}.md").write_text(f"# Filler {n}\n\n" + " ".join(f"word{n}x{k}" for k in range(100)))
+    interrupting: list[bool] = []
+
+    def progress(what: str, done: int, total: int) -> None:
+        if interrupting and done == 5:
+            raise KeyboardInterrupt
+
+    corpus = open_corpus(str(folder), tmp_path / "indexes", progress)
+    results = corpus.search("apple pear plum", 5)
+    [index] = (tmp_path / "indexes").iterdir()
+    damage_middle(index)
+    interrupting.append(True)
+    with pytest.raises(KeyboardInterrupt):
+        corpus.search("apple pear plum", 5)
+    interrupting.clear()
+    assert corpus.search("apple pear plum", 5) == results
+    assert list((tmp_path / "indexes").iterdir()) == [index]
 
 
 # --- at the same time

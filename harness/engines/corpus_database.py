@@ -1,0 +1,146 @@
+"""The SQLite file that the index of a corpus lives in: its schema, connections to it, and its errors in our words."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from harness.errors import StoreBusy, StoreCorrupt, StoreError
+
+SCHEMA_VERSION = 2
+"""Raise it when the schema or the way of cutting passages changes: older indexes are then made anew."""
+
+BUSY_SECONDS = 60.0
+
+# SQLITE_ERROR is a statement that the schema does not know: somebody else's tables, or none
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
+
+# `made` is another one each time that a part is indexed, and its passages get their numbers
+# vectors are keyed by what was embedded, not by passage: a file that is touched or moved keeps them
+_SCHEMA = (
+    "CREATE TABLE parts (part TEXT PRIMARY KEY, state TEXT NOT NULL, digest TEXT NOT NULL, made BLOB NOT NULL)",
+    "CREATE TABLE documents (id INTEGER PRIMARY KEY, part TEXT NOT NULL, title TEXT NOT NULL, href TEXT NOT NULL)",
+    "CREATE INDEX documents_part ON documents (part)",
+    "CREATE TABLE passages (id INTEGER PRIMARY KEY, document INTEGER NOT NULL, title TEXT NOT NULL, "
+    "section TEXT NOT NULL, text TEXT NOT NULL, digest BLOB NOT NULL)",
+    "CREATE INDEX passages_document ON passages (document)",
+    "CREATE INDEX passages_digest ON passages (digest, document)",
+    "CREATE TABLE vectors (embedder TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL, "
+    "PRIMARY KEY (embedder, digest)) WITHOUT ROWID",
+    "CREATE VIRTUAL TABLE words USING fts5 (title, section, text, content = 'passages', content_rowid = 'id', "
+    "tokenize = 'porter unicode61 remove_diacritics 2')",
+    "CREATE TRIGGER passages_insert AFTER INSERT ON passages BEGIN INSERT INTO words (rowid, title, section, text) "
+    "VALUES (new.id, new.title, new.section, new.text); END",
+    "CREATE TRIGGER passages_delete AFTER DELETE ON passages BEGIN INSERT INTO words (words, rowid, title, section, "
+    "text) VALUES ('delete', old.id, old.title, old.section, old.text); END",
+)
+
+
+class IndexDatabase:
+    """The database in the file at `path`, with the tables of a corpus index; one of another version is emptied.
+
+    Raises:
+        StoreError: if the file cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with self._translating():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._prepare()
+
+    @contextmanager
+    def connected(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection for a while; transactions are the caller's.
+
+        Raises:
+            StoreBusy: somebody else held the lock for longer than `BUSY_SECONDS`.
+            StoreCorrupt: the file is damaged.
+            StoreError: SQLite refused for another reason.
+        """
+        with self._translating(), self._opened() as connection:
+            yield connection
+
+    @contextmanager
+    def made_anew(self) -> Iterator["IndexDatabase"]:
+        """Give an empty database to fill, which then takes the place of this one; if that fails, nothing changes.
+
+        It is filled under another name: whoever still reads the damaged file would take the journal of a new one of
+        the same name for what a crash has left of theirs, and undo what is being written.
+        """
+        fresh = IndexDatabase(self.path.with_name(f"{self.path.name}.{os.getpid()}.new"))
+        try:
+            yield fresh
+            with self._translating():
+                self._journal.unlink(missing_ok=True)
+                fresh.path.replace(self.path)
+        finally:
+            fresh._remove()
+
+    def _prepare(self) -> None:
+        try:
+            with self._opened() as connection:
+                ready = _schema_version(connection) == SCHEMA_VERSION
+        except sqlite3.DatabaseError as error:
+            if _primary(error) not in _DAMAGED:
+                raise
+            self._remove()
+            ready = False
+        if not ready:
+            with self._opened() as connection:
+                _create(connection)
+
+    def _remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self._journal.unlink(missing_ok=True)
+
+    @property
+    def _journal(self) -> Path:
+        return self.path.with_name(f"{self.path.name}-journal")
+
+    def _opened(self) -> "closing[sqlite3.Connection]":
+        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.execute("PRAGMA synchronous = OFF")  # a copy: what a power cut damages is made anew
+        except sqlite3.DatabaseError:
+            connection.close()
+            raise
+        return closing(connection)
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if _primary(error) == sqlite3.SQLITE_BUSY:
+                raise StoreBusy(f"another process is writing {self.path}; try again in a minute") from error
+            if _primary(error) in _DAMAGED:
+                raise StoreCorrupt(f"the index {self.path} is damaged ({error}); remove that file") from error
+            raise StoreError(f"cannot use the index {self.path} ({error}); free space or remove that file") from error
+        except OSError as error:
+            raise StoreError(
+                f"cannot make the index {self.path} ({error.strerror}); choose another --data-dir"
+            ) from error
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        if _schema_version(connection) == SCHEMA_VERSION:
+            return  # another process was faster
+        for table in ("words", "passages", "documents", "parts", "vectors"):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _SCHEMA:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _schema_version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _primary(error: sqlite3.Error) -> int:
+    """Return the primary result code of SQLite's error."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
