@@ -465,3 +465,34 @@ def test_what_a_run_was_answered_with_is_noted(cache: Cache) -> None:
     ]
     assert recording.uses[0].digest == recording.uses[1].digest
     assert recording.uses[3].error == "page_error: gone"
+
+
+# Evidence ------------------------------------------------------------------------------------------------------------
+
+
+def test_evidence_is_found_once(cache: Cache) -> None:
+    """The same question, sources and ranking; each of them counts."""
+    asked: list[str] = []
+
+    def find(name: str) -> list[str]:
+        asked.append(name)
+        return [name]
+
+    def evidence(question: str, ranking: str, sources: object) -> list[str]:
+        name = f"{question} {ranking} {sources}"
+        return cache.evidence(question, ranking, sources, lambda: find(name), list[str], ttl=60)
+
+    assert evidence("q", "r", ["a"]) == evidence("q", "r", ["a"]) == ["q r ['a']"]
+    assert evidence("other", "r", ["a"]) == ["other r ['a']"]
+    assert evidence("q", "other", ["a"]) == ["q other ['a']"]
+    assert evidence("q", "r", ["b"]) == ["q r ['b']"]
+    assert len(asked) == 4
+
+
+def test_evidence_counts_as_no_answer(cache: Cache) -> None:
+    """It is made from answers: it is neither counted nor recorded, and offline it is made again."""
+    mine = cache.recording()
+    mine.evidence("q", "r", [], lambda: [1], list[int], ttl=60)
+    mine.evidence("q", "r", [], lambda: [2], list[int], ttl=60)
+    assert mine.uses == []
+    assert not any(cache.counted().values())

@@ -1,0 +1,69 @@
+"""Several engines on the command line, and corpora that are made ready."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Program
+
+
+def test_several_engines_are_fused(harness: Program, notes: str, tmp_path: Path) -> None:
+    """Each is told of, and what they found stands in one list."""
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "more.md").write_text("# More\n\nRetries wait longer each time; that is called backoff.\n")
+    ended = harness("search", "retries", "-e", notes, "-e", f"corpus:{other}", "--json")
+    assert ended.code == 0
+    assert [search["outcome"] for search in ended.told["searches"]] == ["miss", "miss"]
+    addresses = {result["href"].rsplit("/", 1)[-1] for result in ended.told["results"]}
+    assert addresses >= {"more.md", "retries.md"}
+
+
+def test_an_engine_is_named_once(harness: Program, notes: str) -> None:
+    """Twice is a slip."""
+    assert "twice" in harness("search", "retries", "-e", notes, "-e", notes).one_line_error(2)
+
+
+def test_an_engine_that_takes_no_argument_says_so(harness: Program) -> None:
+    """Rather than to ignore it."""
+    for name in ("ddgs", "pubmed", "browser"):
+        assert f"the engine {name} takes no argument" in harness("search", "q", "-e", f"{name}:x").one_line_error(2)
+
+
+def test_an_engine_that_knows_no_proxy_is_not_used_with_one(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The traffic would go another way than it is to."""
+    monkeypatch.setenv("HARNESS_PROXY", "http://127.0.0.1:9")
+    for name in ("pubmed", "browser", "searxng:http://127.0.0.1:8"):
+        assert "does not go through a proxy" in harness("search", "q", "-e", name).one_line_error(2)
+
+
+def test_a_corpus_is_made_ready(harness: Program, notes: str) -> None:
+    """Indexed and embedded; what is no corpus is said to be none."""
+    assert "is ready" in harness("index", notes).err
+    assert "name a corpus" in harness("index", "ddgs").one_line_error(2)
+
+
+def test_a_research_needs_a_question_or_a_run(harness: Program) -> None:
+    """One of them, and only one."""
+    assert "--resume" in harness("research").one_line_error(2)
+    assert "--resume" in harness("research", "q", "--resume", "20260101-000000-abcdef").one_line_error(2)
+    assert "no such run" in harness("research", "--resume", "20260101-000000-abcdef").one_line_error(2)
+
+
+def test_a_report_is_written_where_one_says(harness: Program, notes: str, tmp_path: Path) -> None:
+    """With front matter as Markdown; as one page of HTML; where it cannot be, that is said."""
+    question = "How do retries use exponential backoff?"
+    markdown, page = tmp_path / "report.md", tmp_path / "report.html"
+    assert harness("research", question, "-e", notes, "-o", markdown).out == ""
+    assert markdown.read_text().startswith(f'---\nquestion: "{question}"\n')
+    assert "quotations verified" in markdown.read_text()
+    harness("research", question, "-e", notes, "--html", "-o", page)
+    assert page.read_text().startswith("<!doctype html>")
+    assert "cannot write" in harness("research", question, "-e", notes, "-o", tmp_path).one_line_error(2)
+
+
+def test_runs_are_listed_with_how_far_they_came(harness: Program, notes: str) -> None:
+    """The newest first."""
+    harness("research", "How do retries use exponential backoff?", "-e", notes)
+    [run] = harness("runs", "--json").told["runs"]
+    assert (run["state"], run["engine"]) == ("finished", "corpus")
