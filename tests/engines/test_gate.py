@@ -635,8 +635,8 @@ def test_a_refusal_holds_another_process_back(folder: Path) -> None:
 
 
 def test_ctrl_c_ends_a_wait_at_once(folder: Path) -> None:
-    """Who waits for a turn a minute away need not."""
-    program = "gate = gated(1)\ngate.search('q', 1)\nprint('waiting', flush=True)\ngate.search('q', 1)"
+    """Who waits for a turn half a minute away need not."""
+    program = "gate = gated(2)\ngate.search('q', 1)\nprint('waiting', flush=True)\ngate.search('q', 1)"
     with processes(folder, program) as started:
         go(started)
         [process] = started

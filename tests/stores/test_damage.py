@@ -439,12 +439,12 @@ def _remove(path: Path, how: str) -> None:
 
 
 def _on_a_small_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
-    """Open a store whose file can grow to 50 pages: SQLite then says what it says when the disk is full."""
+    """Open a store whose file can grow to 100 pages: SQLite then says what it says when the disk is full."""
     connect = Connections._connect
 
     def limited(self: Connections) -> sqlite3.Connection:
         connection = connect(self)
-        connection.execute("PRAGMA max_page_count = 50")
+        connection.execute("PRAGMA max_page_count = 100")
         return connection
 
     monkeypatch.setattr(Connections, "_connect", limited)
