@@ -1,0 +1,116 @@
+"""A whole research with a language model: it plans and words, code checks; and what happens when it misbehaves."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Program
+from tests.models.conftest import serve_smollm
+from tests.models.endpoint import Endpoint, Reply, endless, said, saying
+
+QUESTION = "How do retries use exponential backoff?"
+NOTE = (
+    "# Retries\n\nRetries use exponential backoff and stop after five failed attempts.\n\n"
+    "Exponential backoff doubles the waiting time after every failed retry.\n"
+)
+QUERIES = '{"queries":["retries exponential backoff waiting time"]}'
+WORDED = '## Recommendations\nThe waiting time doubles. [1: "doubles the waiting time after every failed retry"]\n'
+
+
+@pytest.fixture
+def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
+    """The program `harness`."""
+    return Program(capsys, monkeypatch)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> str:
+    """The engine for a note."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "retries.md").write_text(NOTE)
+    return f"corpus:{folder}"
+
+
+@pytest.fixture
+def planning(endpoint: Endpoint) -> Endpoint:
+    """An endpoint that plans once, asks for nothing more, and words a report."""
+    endpoint.answers(saying(QUERIES), saying(QUERIES), saying(WORDED))
+    return endpoint
+
+
+def test_a_model_plans_and_words_and_code_checks(harness: Program, notes: str, planning: Endpoint) -> None:
+    """Its query is asked beside the question; its sentence stands on the source's own words."""
+    how = ("-e", notes, "--model", "scripted", "--model-url", planning.url, "--max-rounds", "2", "--json")
+    told = harness("research", QUESTION, *how).told
+    asked = {search["query"] for round_ in told["rounds"] for search in round_["searches"]}
+    assert "retries exponential backoff waiting time" in asked
+    assert (told["model"], told["quotations_verified"], told["quotations"]) == ("scripted", 1, 1)
+    assert told["citations"][0]["sentence"] == "The waiting time doubles."
+    again = harness("research", QUESTION, *how).told
+    assert (again["report"], again["live_calls"]) == (told["report"], 0)
+
+
+@pytest.mark.parametrize(
+    "worded",
+    [
+        saying("no report at all"),
+        saying('## Answer\nIt is magic. [1: "nobody has ever written these words anywhere"]\n'),
+        saying("\x00\x1b[2J\ufffd" * 50),
+        endless(said("word ")),
+    ],
+    ids=["garbage", "invented", "control", "endless"],
+)
+def test_whatever_a_model_answers_there_is_a_report(
+    harness: Program, notes: str, endpoint: Endpoint, worded: Reply
+) -> None:
+    """Excerpts stand in, every quotation of them verified, and it is said why."""
+    endpoint.answers(saying("not a plan"), worded)
+    how = ("-e", notes, "--model", "scripted", "--model-url", endpoint.url, "--max-rounds", "1", "--json")
+    ended_ = harness("research", QUESTION, *how)
+    assert ended_.told["quotations_verified"] == ended_.told["quotations"] > 0
+    assert "excerpts" in ended_.told["remark"]
+    assert "planned by rules" in ended_.err
+
+
+def test_a_model_that_breaks_off_leaves_a_run_to_resume(harness: Program, notes: str, endpoint: Endpoint) -> None:
+    """One clear line, and the command that goes on; then nothing is searched again."""
+    endpoint.answers(saying(QUERIES), Reply(lambda: [said("The ")], whole=False))
+    how = ("-e", notes, "--model", "scripted", "--model-url", endpoint.url, "--max-rounds", "1")
+    stopped = harness("research", QUESTION, *how)
+    assert stopped.code == 5
+    assert "error: " in stopped.err
+    [run] = harness("runs", "--json").told["runs"]
+    assert run["state"] == "writing"
+    assert f"--resume {run['run']}" in stopped.err
+    endpoint.answers(saying(WORDED))
+    resumed = harness("research", "--resume", run["run"], *how, "--json").told
+    assert resumed["model"] == "scripted"
+    assert resumed["run"] == run["run"]
+
+
+@pytest.mark.full
+def test_a_small_model_leads_a_whole_research(harness: Program, notes: str, smollm: str) -> None:
+    """It plans, words and streams; what it quotes is checked, or excerpts stand in. Again, it costs nothing."""
+    how = ("-e", notes, "--model", "smollm2", "--model-url", smollm, "--max-rounds", "2", "--json")
+    told = harness("research", QUESTION, *how).told
+    assert told["report"]
+    assert told["model"] == "smollm2" or "excerpts" in told["remark"]
+    again = harness("research", QUESTION, *how).told
+    assert (again["report"], again["live_calls"]) == (told["report"], 0)
+    assert again["answered"].get("live", 0) == 0
+
+
+@pytest.mark.full
+def test_a_small_model_that_is_killed_leaves_a_run_to_resume(harness: Program, notes: str) -> None:
+    """Killed after it planned: the error says so; with the model back, the run goes on."""
+    served = serve_smollm()
+    how = ("-e", notes, "--model", "smollm2", "--max-rounds", "1")
+    harness("research", QUESTION, *how, "--model-url", served.url)  # the plan is cached by now
+    harness("cache", "clear", "--kind", "completions", "--yes")
+    served.kill()
+    stopped = harness("research", QUESTION, *how, "--model-url", served.url)
+    assert stopped.code == 5
+    assert "error: " in stopped.err
+    assert json.loads(harness("runs", "--json").out)["runs"]
