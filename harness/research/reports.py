@@ -19,7 +19,7 @@ body { font: 17px/1.6 Georgia, serif; max-width: 44rem; margin: 3rem auto; paddi
 h1 { font-size: 1.7rem; line-height: 1.25; } h2 { font-size: 1.2rem; margin-top: 2rem; }
 dl { font: 13px/1.5 system-ui, sans-serif; display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; }
 dt { opacity: .65; } dd { margin: 0; overflow-wrap: anywhere; }
-sup a { text-decoration: none; } q { quotes: "“" "”"; } li { overflow-wrap: anywhere; }
+sup { line-height: 0; } sup a { text-decoration: none; } q { quotes: "“" "”"; } li { overflow-wrap: anywhere; }
 .unverified { text-decoration: underline wavy #c33; } .remark { border-left: 3px solid #c93; padding-left: .8rem; }
 details { font-size: .9rem; } footer { margin-top: 2rem; font: 13px system-ui, sans-serif; opacity: .75; }"""
 
