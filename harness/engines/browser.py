@@ -42,6 +42,8 @@ _CHALLENGES = ("anomaly", "captcha", "cf-challenge", "consent")
 _MARKS = "//@id | //@class | //form/@action | //script/@src | //iframe/@src"
 """Where a test for robots or a demand for consent shows; not in texts and values, which repeat the query."""
 
+_TIMES_GONE = 4
+"""How often, a tenth of a second apart, a profile must be found gone before it is believed to be."""
 _FAREWELL_SECONDS = 5.0
 """How long a browser may take to end whose driver has died."""
 
@@ -252,12 +254,12 @@ def _profile() -> Iterator[str]:
     try:
         yield folder
     finally:
-        until = time.monotonic() + _FAREWELL_SECONDS
-        while Path(folder).exists() and time.monotonic() < until:
+        until, gone = time.monotonic() + _FAREWELL_SECONDS, 0
+        while gone < _TIMES_GONE and time.monotonic() < until:
             if not _in_use(folder):
-                shutil.rmtree(folder, ignore_errors=True)  # one that is just ending may write into it still
-            if Path(folder).exists():
-                time.sleep(0.1)
+                shutil.rmtree(folder, ignore_errors=True)  # a process that is just ending may write it anew
+            gone = 0 if Path(folder).exists() else gone + 1
+            time.sleep(0.1)
         shutil.rmtree(folder, ignore_errors=True)
 
 
