@@ -126,10 +126,17 @@ class ChromaIndex:
         published, loads the collection: 0.3 s for 100,000 vectors.
         """
         with self._translating():
-            manifest = self._manifest(name)
-            shortened = _shortened(vector[None], manifest.dimension)[0]
-            snapshot = self._published(name, manifest) if k > 0 else None
-            return snapshot.nearest(shortened, k) if snapshot else []
+            while k > 0 and (manifest := self._manifest(name)).snapshot:
+                shortened = _shortened(vector[None], manifest.dimension)[0]
+                try:
+                    with self._translating():
+                        return self._snapshot(name, manifest).nearest(shortened, k)
+                except IndexUnavailable:
+                    # A writer may have published another snapshot, and deleted this one's files, meanwhile: ChromaDB
+                    # opens more of them while it searches, and makes an empty database in place of one that is gone.
+                    if self._manifest(name).snapshot == manifest.snapshot:
+                        raise
+            return []
 
     def create(self, name: str, *, embedder: str, dimension: int) -> str:
         """Make an empty collection for vectors of `dimension`, in place of any of this name; return its generation."""
@@ -226,29 +233,24 @@ class ChromaIndex:
 
     # Snapshots ---------------------------------------------------------------------------------------------------
 
-    def _published(self, name: str, manifest: _Manifest) -> "_Snapshot | None":
-        """Return the published snapshot, loaded; `None` while the collection is empty."""
+    def _snapshot(self, name: str, manifest: _Manifest) -> "_Snapshot":
+        """Return the manifest's snapshot, loaded. Raises `IndexUnavailable`, too, if it was replaced meanwhile."""
         snapshot = self._loaded.get(name)
         if snapshot is not None and snapshot.id == manifest.snapshot:
             return snapshot
         del snapshot  # before another one is loaded: two would take twice the memory
         with self._loading:
-            while (manifest := self._manifest(name)).snapshot:
-                snapshot = self._loaded.get(name)
-                if snapshot is not None and snapshot.id == manifest.snapshot:
-                    return snapshot
-                self._loaded.pop(name, None)
-                del snapshot
-                _free_memory()
-                try:
-                    with self._translating():
-                        loaded = _Snapshot(self._home(name) / manifest.snapshot, name, manifest)
-                    self._loaded = dict([*self._loaded.items(), (name, loaded)][-MAX_LOADED:])
-                except IndexUnavailable:
-                    if self._manifest(name).snapshot == manifest.snapshot:
-                        raise
-                # Look again: a writer may have deleted files meanwhile, and ChromaDB does without some of them.
-            return None
+            snapshot = self._loaded.get(name)
+            if snapshot is not None and snapshot.id == manifest.snapshot:
+                return snapshot
+            self._loaded.pop(name, None)
+            del snapshot
+            _free_memory()
+            loaded = _Snapshot(self._home(name) / manifest.snapshot, name, manifest)
+            if self._manifest(name).snapshot != manifest.snapshot:  # ChromaDB does without some files that are gone
+                raise IndexUnavailable(f"the vector index in {self._folder} was written while it was read")
+            self._loaded = dict([*self._loaded.items(), (name, loaded)][-MAX_LOADED:])
+            return loaded
 
     def _copy(self, name: str, manifest: _Manifest, target: Path) -> None:
         """Copy the published snapshot, if there is one."""

@@ -29,16 +29,30 @@ class Handle:
     It is closed when nobody holds the handle any more: its thread has ended, or the store was closed. So whoever uses
     the connection must hold the handle meanwhile: closing a connection that another thread is using is a crash.
 
+    It also sets `busy`, and asks for `execute` after that: a fork must not copy what SQLite itself has locked at some
+    moment, because the child would wait for it for ever. So it has `execute` refuse, and waits for `busy` to end.
+
     `execute` is that of one cursor for all look-ups: making a new one takes as long as hashing the key.
     """
+
+    __slots__ = ("__weakref__", "busy", "connection", "execute", "file")
 
     def __init__(self, connection: sqlite3.Connection, file: tuple[int, int]) -> None:
         self.connection = connection
         self.file = file
         self.execute = connection.cursor().execute
+        self.busy = False
+
+    def retire(self) -> None:
+        """Wait for the end of what the connection is used for, and close it; `execute` raises from now on."""
+        self.execute = _refuse
+        while self.busy:
+            time.sleep(0.001)
+        self.connection.close()
 
     def __del__(self) -> None:
-        self.connection.close()
+        with _closing:
+            self.connection.close()
 
 
 class Connections:
@@ -54,6 +68,7 @@ class Connections:
         self._busy_seconds = busy_seconds
         self._opening = threading.Lock()
         self._writing = threading.Lock()
+        self._handles: WeakSet[Handle] = WeakSet()
         _all.add(self)
 
     def handle(self) -> Handle:
@@ -66,16 +81,29 @@ class Connections:
 
     def run(self, operation: Callable[[Handle], T]) -> T:
         """Run `operation` on this thread's handle; on a damaged file, once more on the one that replaced it."""
-        handle = self.handle()
         try:
-            return operation(handle)
+            with self._held() as handle:
+                return operation(handle)
         except sqlite3.Error as error:
             if _primary(error) not in _DAMAGED:
                 raise self._translated(error) from error
         del handle  # or its connection would be open on the damaged file while that is moved
         self._replace_damaged()
-        with self._translating():
-            return operation(self.handle())
+        with self._translating(), self._held() as handle:
+            return operation(handle)
+
+    @contextmanager
+    def _held(self) -> Iterator[Handle]:
+        """Hold this thread's handle: a fork of another thread waits until it is let go."""
+        while True:
+            handle = self.handle()
+            handle.busy = True
+            try:
+                if handle.execute is not _refuse:
+                    yield handle
+                    return
+            finally:
+                handle.busy = False
 
     def write(self, operation: Callable[[sqlite3.Connection], T]) -> T:
         """Run `operation` in one transaction, on the file that stands at `path` now."""
@@ -110,7 +138,9 @@ class Connections:
             connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
             connection.execute("PRAGMA secure_delete = OFF")  # where it is on, clearing writes as much as it deletes
             connection.text_factory = bytes
-            return Handle(connection, file)
+            handle = Handle(connection, file)
+            self._handles.add(handle)
+            return handle
 
     def _existing_file(self) -> tuple[int, int]:
         """Make an empty file where there is none, without the log that an earlier one may have left behind."""
@@ -228,6 +258,10 @@ class Connections:
         )
 
 
+def _refuse(*_statement: object) -> sqlite3.Cursor:
+    raise sqlite3.ProgrammingError("the connection was closed because the process forks")
+
+
 def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
@@ -264,10 +298,10 @@ def _is_sound(path: Path) -> bool:
 
 
 # A fork copies one thread, every lock, and what SQLite knows of the parent's locks on the file, none of which holds for
-# the child. So before a fork, threads that write or open finish, and every connection is let go; parent and child each
-# open their own afterwards. (A look-up of another thread may still be under way: forking a process with threads is
-# never safe altogether.)
+# the child. So before a fork, threads that write, open, look up or close finish, and every connection is closed; parent
+# and child each open their own afterwards.
 _all: WeakSet[Connections] = WeakSet()
+_closing = threading.RLock()
 _paused: list[Connections] = []
 
 
@@ -275,11 +309,15 @@ def _before_fork() -> None:
     for connections in list(_all):
         connections._writing.acquire()  # noqa: SLF001 - same module
         connections._opening.acquire()  # noqa: SLF001
+        for handle in list(connections._handles):  # noqa: SLF001
+            handle.retire()
         connections.reopen()
         _paused.append(connections)
+    _closing.acquire()
 
 
 def _after_fork() -> None:
+    _closing.release()
     while _paused:
         connections = _paused.pop()
         connections._opening.release()  # noqa: SLF001 - same module

@@ -46,7 +46,11 @@ class SqliteStore:
         declared = TABLES[table]
         try:
             handle = self._connections.local.handle
-            row = handle.execute(declared.select, (tenant, key)).fetchone()
+            handle.busy = True
+            try:
+                row = handle.execute(declared.select, (tenant, key)).fetchone()
+            finally:
+                handle.busy = False
         except (AttributeError, sqlite3.Error):  # the long road: opens, tells errors apart, replaces a damaged file
             row = self._connections.run(partial(_fetch, declared.select, (tenant, key)))
         if row is None:
