@@ -182,13 +182,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _maintain() -> None:
+    from msgspec.structs import replace
+
     from harness.settings import load
     from harness.workbench import Workbench
 
     arguments = _parser().parse_args()
     if arguments.db is not None and not arguments.db.is_file():
         raise InvalidInput(f"no database at {arguments.db}; without --db the one of the settings is used")
-    settings = load().settings
+    settings = replace(load().settings, semantic=False)  # needs no vector, so asks no embedder
     configure_logging("debug" if arguments.debug else settings.log_level)
     with Workbench(settings, database=arguments.db) as workbench:
         cache = workbench.cache

@@ -170,10 +170,13 @@ class SearchEngine(Protocol):
 class Embedder(Protocol):
     """Turns texts into vectors whose dot product is their similarity."""
 
-    id: str
-    """Names model, weights and version: vectors of different ids are never compared."""
+    @property
+    def id(self) -> str:
+        """Names model, weights and version: vectors of different ids are never compared."""
 
-    dimension: int
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text: float32, shape (len(texts), dimension). A text's vector depends on the

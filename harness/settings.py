@@ -63,7 +63,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     )
     research_cache: Annotated[bool, Meta(description="keep whole researches, too; also RESEARCH_CACHE=1")] = False
     max_rounds: Annotated[int, Meta(ge=1, le=5, description="rounds of searches at the most")] = 5
-    min_novelty: Annotated[float, Meta(ge=0, le=1, description="stop after a round whose novelty is below this")] = 0.2
+    enough_score: Annotated[
+        float, Meta(ge=0, le=1, description="stop when the best chunks are so similar to the question")
+    ] = 0.65
+    min_novelty: Annotated[
+        float, Meta(ge=0, le=1, description="stop after a round that is so near, in cosine distance, to what is held")
+    ] = 0.1
     concurrency: Annotated[int, Meta(ge=1, le=32, description="searches of one round at the same time")] = 4
     search_timeout: Annotated[float, Meta(gt=0, le=300, description="seconds to wait for a search engine")] = 10.0
     ddgs_backends: Annotated[
@@ -132,6 +137,12 @@ class Settings(Struct, frozen=True, kw_only=True):
         int | None, Meta(ge=1, description="searches and pages of one research that may be answered from outside")
     ] = None
     max_seconds: Annotated[float | None, Meta(gt=0, description="seconds after which no further round begins")] = None
+    max_tokens: Annotated[
+        int | None, Meta(ge=1, description="tokens of the model, read and written, that one research may take")
+    ] = None
+    context_tokens: Annotated[
+        int, Meta(ge=200, le=200_000, description="tokens of sources that the model is shown to write the report")
+    ] = 3_000
     model: Annotated[str | None, Meta(description="language model that plans and words reports; none: rules do")] = None
     model_url: Annotated[
         str, Meta(min_length=1, description="OpenAI-compatible endpoint of the model, as http://127.0.0.1:11434/v1")
@@ -144,6 +155,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     model_timeout: Annotated[float, Meta(gt=0, le=3_600, description="seconds to wait for the model's next words")] = (
         60.0
     )
+    embedding_model: Annotated[
+        str | None,
+        Meta(description="embedding model behind an endpoint; none, or out of reach: the local MiniLM serves"),
+    ] = None
+    embedding_url: Annotated[
+        str, Meta(min_length=1, description="OpenAI-compatible endpoint of the embedding model")
+    ] = "http://127.0.0.1:11434/v1"
+    embedding_key_variable: Annotated[
+        str | None, Meta(description="environment variable that holds that endpoint's key, as OPENAI_API_KEY")
+    ] = None
+    embedding_timeout: Annotated[
+        float, Meta(gt=0, le=3_600, description="seconds of silence that are borne of the embedding endpoint")
+    ] = 30.0
     strict: Annotated[bool, Meta(description="leave out what no quotation of a source supports")] = False
     offline: Annotated[bool, Meta(description="answer from the cache alone; what is not there is an error")] = False
     searches_per_minute: Annotated[

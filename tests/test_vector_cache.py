@@ -276,11 +276,11 @@ def test_queries_are_those_of_a_plain_dict(kind: str, path: Path, actions: list[
 
 
 def test_a_vector_of_another_embedder_does_not_answer(store: Store) -> None:
-    """Vectors of two models are never compared."""
+    """Vectors of two models are never compared; the very same query needs none."""
     other = WordEmbedder()
     other.id = "others-64"
-    VectorCache(store, other).put_query("query", "payload")
-    assert payloads(VectorCache(store, WordEmbedder()), "query") == [None]
+    VectorCache(store, other).put_query("a query", "payload")
+    assert payloads(VectorCache(store, WordEmbedder()), "query a", "A  query") == [None, "payload"]
 
 
 # Chunks --------------------------------------------------------------------------------------------------------------

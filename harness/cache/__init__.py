@@ -8,12 +8,13 @@ from harness.cache.road import MAX_PAYLOAD_BYTES, Answer
 from harness.cache.searches import DEFAULT_MAX_RESULTS, Results, SearchFunction
 from harness.cache.semantic import Semantics
 from harness.cache.service import Cache
-from harness.cache.tables import ANSWERS, RESEARCH, RUNS, SEARCHES, TABLES, UNANSWERED
+from harness.cache.tables import ANSWERS, EVIDENCE, RESEARCH, RUNS, SEARCHES, TABLES, UNANSWERED
 from harness.cache.uses import Use
 
 __all__ = [
     "ANSWERS",
     "DEFAULT_MAX_RESULTS",
+    "EVIDENCE",
     "KINDS",
     "MAX_PAYLOAD_BYTES",
     "MAX_RESULTS",

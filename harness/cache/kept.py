@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from harness.cache.road import UNREADABLE, Answer, Road, raise_told, told
 from harness.cache.tables import COMPLETIONS, EVIDENCE, PAGES, UNANSWERED
+from harness.cache.uses import Use
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, HOUR, checked_ttl, is_expired
 from harness.core.keys import canonical_json, canonical_url, completion_key, page_key
@@ -89,34 +90,46 @@ class Kept(Road):
         answer = self._kept(asked, live, Completion, ModelError, lambda _: "")
         if on_text is not None and answer.how != "live":
             on_text(answer.value.text)
+        told = answer.value.prompt_tokens + answer.value.completion_tokens
+        self.tokens += told or sum(map(_tokens, [answer.value.text, *(each["content"] for each in messages)]))
         return answer
 
-    def evidence(
+    def derived(
         self, question: str, ranking: str, sources: object, compute: Callable[[], T], kind: type[T], *, ttl: float
     ) -> T:
-        """Return what `compute` finds for a question in `sources` (JSON-able, or structs), or has found before.
+        """Return what `compute` makes, for a question, of `sources` (JSON-able, or structs), or has made before.
 
         `ranking` names everything else that decides it. Nothing is asked from outside for it, so it may be computed
-        offline, and counts as no answer.
+        offline, and counts as no answer. A run is recorded with it: another machine may compute the last digit of a
+        similarity otherwise.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        source = sha256(msgspec.json.encode((question, ranking, sources))).hexdigest()
-        entry = self._store.get(EVIDENCE, self._tenant, source) if self.policy.read else None
+        key = sha256(msgspec.json.encode((question, ranking, sources))).hexdigest()
+        entry = self._store.get(EVIDENCE, self._tenant, key) if self.policy.read else None
         if entry is not None and not is_expired(entry.expires_at, self._clock()):
             try:
-                return msgspec.json.decode(entry.payload, type=kind)
+                value = msgspec.json.decode(entry.payload, type=kind)
             except msgspec.MsgspecError:
-                log.warning("the evidence cached for %r is unreadable; it is found anew", question)
+                log.warning("what was found for %r is unreadable in the cache; it is found anew", question)
+            else:
+                self._derived(key, entry.payload)
+                return value
         value = compute()
+        payload = msgspec.json.encode(value)
         if self.policy.write:
             try:
                 text = shorten(question, MAX_TEXT)
-                self._put(EVIDENCE, source, text, msgspec.json.encode(value), ttl, (ranking,), "", meant=False)
+                self._put(EVIDENCE, key, text, payload, ttl, (ranking,), "", meant=False)
+                self._derived(key, payload)
             except (StoreError, InvalidInput) as error:
                 self._say_once(f"what was found is not cached: {error}")
         return value
+
+    def _derived(self, key: str, payload: bytes) -> None:
+        if self._uses is not None:
+            self._uses.append(Use(EVIDENCE, key, key, "derived", sha256(payload).hexdigest()))
 
     def _kept(
         self,
@@ -206,6 +219,11 @@ class Kept(Road):
             self._store.put(UNANSWERED, self._tenant, entry, sweep_before=now)
         except StoreError as failure:
             log.debug("others are not told that %r failed: %s", asked.text, failure)
+
+
+def _tokens(text: str) -> int:
+    """Estimate how many tokens a text has, where the endpoint does not tell."""
+    return len(text) // 4
 
 
 def _is_readable(payload: bytes, kind: type[Any]) -> bool:

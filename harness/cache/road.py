@@ -66,6 +66,8 @@ class Road:
         self._happened = self._tally.happened
         self._once: Once[bytes] = Once(store, policy.turn_wait)
         self._uses: list[Use] | None = None
+        self.tokens = 0
+        """Tokens of all completions since `recording`, those from the cache too: a run that is repeated ends alike."""
 
     @property
     def now(self) -> float:

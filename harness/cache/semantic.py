@@ -140,6 +140,14 @@ class Semantics:
                 refusal = objections or "not similar enough for what differs"
             yield Candidate(entry, decision, refusal)
 
+    def accepts(self, query: str, other: str, similarity: float) -> bool:
+        """Say whether what was found for another query may answer this one, which is so similar."""
+        from harness.core.equivalence import decide
+
+        meanings = self.meanings(query, other)
+        decision = decide(query, other, similarity, rule=self.rule, known=self._words, meanings=meanings)
+        return decision.accepted and 1.0 - similarity <= self.max_distance
+
     def embedding(self, text: str, teaches: tuple[tuple[str, str], ...] = ()) -> bytes | None:
         """Return the vector that a row about `text` is kept with; what the row itself teaches counts already."""
         meanings = self.meanings(text, teaches=teaches)

@@ -11,7 +11,7 @@ from harness.cache.kept import Kept
 from harness.cache.maintenance import Maintenance
 from harness.cache.researches import Researches
 from harness.cache.road import encode
-from harness.cache.tables import ANSWERS, EVERY_TABLE, EVIDENCE, RUNS, TABLES, UNANSWERED
+from harness.cache.tables import ANSWERS, EVERY_TABLE, MADE, RUNS, TABLES, UNANSWERED
 from harness.cache.uses import Use
 from harness.core.entries import Entry, TableStats
 from harness.core.freshness import DAY
@@ -49,7 +49,7 @@ class Cache(Maintenance, Researches, Kept):
 
     def clear(self) -> dict[str, int]:
         """Delete everything but the records of runs; return how many rows of each table."""
-        deleted = {table: self._store.clear(table) for table in (*ANSWERS, EVIDENCE, UNANSWERED)}
+        deleted = {table: self._store.clear(table) for table in (*ANSWERS, *MADE, UNANSWERED)}
         return {table: deleted[table] for table in ANSWERS}
 
     def sweep(self) -> dict[str, int]:
@@ -63,6 +63,7 @@ class Cache(Maintenance, Researches, Kept):
         """Return this cache, with a list of its own of what it answers from now on."""
         mine = copy.copy(self)
         mine._uses = []  # noqa: SLF001 - same class
+        mine.tokens = 0
         return mine
 
     @property

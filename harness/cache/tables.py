@@ -9,8 +9,13 @@ PAGES = "web_pages"
 COMPLETIONS = "completions"
 EVIDENCE = "research_evidence"
 """What was computed here from answers: made again where it is missing, so no run is answered with it."""
+QUERIES = "agent_queries"
+CHUNKS = "agent_chunks"
+"""What agents keep in a `VectorCache`: solved questions, and documents in slices."""
 TABLES = (SEARCHES, RESEARCH)
 """What is also found by meaning."""
 ANSWERS = (*TABLES, PAGES, COMPLETIONS)
 """Whatever a run may have been answered with."""
-EVERY_TABLE = (*ANSWERS, EVIDENCE, UNANSWERED, RUNS)
+MADE = (EVIDENCE, QUERIES, CHUNKS)
+"""What was made of answers, and goes with them."""
+EVERY_TABLE = (*ANSWERS, *MADE, UNANSWERED, RUNS)

@@ -9,12 +9,13 @@ from msgspec import Struct
 
 from harness.cache.forks import begins_anew
 
-How: TypeAlias = Literal["exact", "semantic", "stale", "no results", "live", "failed"]
+How: TypeAlias = Literal["exact", "semantic", "stale", "no results", "live", "failed", "derived"]
 
 
 class Use(Struct, frozen=True):
     """One answer that a run was given: what was asked for (table and key), the key of the row that answered, how, and
-    a digest of the answer's bytes. A failure has its error's code and message instead of an answer.
+    a digest of the answer's bytes. A failure has its error's code and message instead of an answer; `derived` is
+    what was made of answers.
     """
 
     table: str

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from harness.cache import ANSWERS
 from harness.cli.cache import print_json
 from harness.cli.options import JsonOption
 from harness.cli.session import Session, with_session
@@ -13,6 +14,7 @@ from harness.errors import HarnessError
 from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
+    from harness.core.entries import TableStats
     from harness.workbench import Workbench
 
 LOW_DISK = 200 * 2**20
@@ -30,7 +32,8 @@ class Finding(NamedTuple):
 def doctor(session: Session, as_json: JsonOption = False) -> None:
     """Check Python, disk, database, embedder, vector index and engines, and say what to do.
 
-    Ends with 5 if one of them is broken. Nothing is sent over the network.
+    Ends with 5 if one of them is broken. Nothing is sent over the network, but for a few words to the endpoint of
+    embeddings where one is set.
 
     \b
     Example:
@@ -81,16 +84,30 @@ def _database(workbench: "Workbench") -> Finding:
     if problems:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         return Finding("database", "broken", f"{problems[0]}{more}; run `harness cache verify --repair`")
-    stats = workbench.cache.stats()
-    return Finding("database", "ok", f"{sum(each.total for each in stats):,} entries in {workbench.database}")
+    total = sum(each.total for each in _stats(workbench))
+    return Finding("database", "ok", f"{total:,} entries in {workbench.database}")
 
 
 def _embedder(workbench: "Workbench") -> Finding:
-    vectors = workbench.embedder.embed(["enable", "disable", "enable"])
+    from harness.embedders.available import FirstAvailable
+
+    embedder, wanted = workbench.embedder, workbench.settings.embedding_model
+    vectors = embedder.embed(["enable", "disable", "enable"])
+    failure = embedder.failure if isinstance(embedder, FirstAvailable) else None
     same, other = float(vectors[0] @ vectors[2]), float(vectors[0] @ vectors[1])
     if not same > 0.999 > other:
-        return Finding("embedder", "broken", "its vectors make no sense; reinstall research-harness")
-    return Finding("embedder", "ok", workbench.embedder.id)
+        advice = "reinstall research-harness" if _is_local(workbench) else f"check what {wanted} is"
+        return Finding("embedder", "broken", f"the vectors of {embedder.id} make no sense; {advice}")
+    if failure is not None:
+        return Finding("embedder", "weak", f"{embedder.id} serves instead of {wanted}: {failure}")
+    unasked = f" (offline: {wanted} is not asked)" if wanted and workbench.settings.offline else ""
+    return Finding("embedder", "ok", f"{embedder.id}{unasked}")
+
+
+def _is_local(workbench: "Workbench") -> bool:
+    from harness.embedders.minilm import MiniLM
+
+    return workbench.embedder.id == MiniLM.id
 
 
 def _meaning(workbench: "Workbench") -> Finding:
@@ -101,6 +118,9 @@ def _meaning(workbench: "Workbench") -> Finding:
     told = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
     if missing:
         return Finding("meaning", "weak", f"{missing:,} entries have no vector; run `harness cache reindex`")
+    if not workbench.rule_file.exists() and not _is_local(workbench):
+        advice = "run `harness cache calibrate --pairs FILE`"
+        return Finding("meaning", "weak", f"the rule was calibrated on the vectors of the local model; {advice}")
     return Finding("meaning", "ok", told)
 
 
@@ -109,13 +129,18 @@ def _index(workbench: "Workbench") -> Finding:
 
     if find_spec("chromadb") is None:
         return Finding("vector index", "weak", "chromadb is not installed: rows are scanned; pip install chromadb")
-    indexed, tail = (sum(getattr(each, field) for each in workbench.cache.stats()) for field in ("indexed", "tail"))
+    indexed, tail = (sum(getattr(each, field) for each in _stats(workbench)) for field in ("indexed", "tail"))
     return Finding("vector index", "ok", f"{indexed:,} vectors in the index, {tail:,} scanned")
 
 
 def _engine(workbench: "Workbench") -> Finding:
     names = ", ".join(engine.name for engine in workbench.engines())
     return Finding("engine", "ok", f"{names} (not asked: no network is used here)")
+
+
+def _stats(workbench: "Workbench") -> "list[TableStats]":
+    """Count without the embedder: whatever is wrong with that is told of it alone."""
+    return [workbench.store.stats(table, 0.0) for table in ANSWERS]
 
 
 def _settings(workbench: "Workbench") -> Finding:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -17,16 +17,12 @@ from harness.cli.options import (
     SemanticOption,
     TtlOption,
 )
+from harness.cli.report import show, summary
 from harness.cli.session import Session, with_session
 from harness.core.freshness import MAX_TTL
 from harness.core.text import clean
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
-
-if TYPE_CHECKING:
-    from harness.research.run import Research
-
-MAX_LINE = 100
 
 
 @with_session
@@ -56,6 +52,10 @@ def research(
     ] = None,
     max_seconds: Annotated[
         float | None, typer.Option("--max-seconds", metavar="S", help="Begin no further round after so long.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option("--max-tokens", metavar="N", help="Tokens of the model, read and written, at the most."),
     ] = None,
     read_pages: Annotated[
         int | None, typer.Option("--read-pages", metavar="N", help="Pages to read each round, 0 to 20.")
@@ -116,6 +116,7 @@ def research(
         "max_results": max_results,
         "max_live_calls": max_live_calls,
         "max_seconds": max_seconds,
+        "max_tokens": max_tokens,
         "read_pages": read_pages,
         "ttl": ttl,
         "research_cache": research_cache,
@@ -127,8 +128,8 @@ def research(
         researcher = workbench.researcher(epoch=epoch, on_text=live)
         found = researcher.resume(resume) if resume else researcher.run(question or "")
         now = workbench.cache.now
-    _show(found, now, output, as_html=as_html, as_json=as_json)
-    session.tell(_summary(found))
+    show(found, now, output, as_html=as_html, as_json=as_json)
+    session.tell(summary(found))
     if not found.report:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
@@ -144,69 +145,3 @@ def _checked_late(seconds: float | None) -> float:
     if seconds is not None and not 0 <= seconds <= MAX_TTL:
         raise InvalidInput(f"--stale-if-error must be seconds, 0 or more, not {seconds:g}")
     return seconds or 0.0
-
-
-def _show(found: "Research", now: float, output: Path | None, *, as_html: bool, as_json: bool) -> None:
-    """Print the report, or write it to `output`, as asked for."""
-    from harness.research import reports
-
-    if as_json:
-        import orjson
-
-        text = orjson.dumps(reports.as_json(found), option=orjson.OPT_INDENT_2).decode() + "\n"
-    elif found.report is None:
-        return
-    elif as_html:
-        text = reports.as_html(found, found.report, now)
-    elif output:
-        text = reports.as_markdown(found, found.report, now)
-    else:
-        _print_report(found.report.markdown())
-        return
-    if output is None:
-        typer.echo(text, nl=False)
-        return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput(f"cannot write {output}: {error.strerror}; the run is kept, choose another file") from error
-
-
-def _print_report(markdown: str) -> None:
-    if not sys.stdout.isatty():
-        typer.echo(markdown, nl=False)
-        return
-    from rich.console import Console
-    from rich.markdown import Markdown
-
-    console = Console()
-    console.print(Markdown(markdown), width=min(console.width, MAX_LINE))
-
-
-def _summary(found: "Research") -> str:
-    rounds, sources = found.gathered.rounds, found.gathered.sources
-    lines = []
-    failed = [search for search in found.gathered.searches if search.answered_by == "failed"]
-    if failed and found.research_cache != "hit":
-        lines.append(f"warning: {len(failed)} searches failed, the first with {failed[0].error}")
-    unread = [page for page in found.gathered.pages if page.answered_by == "failed"]
-    if unread and found.research_cache != "hit":
-        lines.append(f"warning: {len(unread)} pages could not be read, the first with {unread[0].error}")
-    if found.report:
-        if found.report.remark:
-            lines.append(f"warning: {found.report.remark}")
-        lines.append(
-            f"{len(found.report.sources)} of {len(sources)} sources cited; "
-            f"{found.report.verified} of {len(found.report.quotations)} quotations verified"
-        )
-    elif sources:
-        lines.append(f"nothing found: none of the {len(sources)} sources speaks to the question; try other words")
-    else:
-        lines.append(f"nothing found by {found.engine}; try other words or another --engine")
-    where = "the whole research from the cache" if found.research_cache == "hit" else f"{found.cache_hits} cache hits"
-    lines.append(f"{len(rounds)} rounds ({found.gathered.stop_reason}); {found.live_calls} live calls, {where}")
-    hits = ", ".join(f"{found.answered.get(how, 0)} {how}" for how in ("exact", "semantic", "stale", "no results"))
-    lines.append(f"hits: {hits}; misses: {found.answered.get('live', 0) + found.answered.get('failed', 0)}")
-    if found.id:
-        lines[-1] += f"; run {found.id}"
-    return "\n".join(lines)

@@ -45,7 +45,7 @@ def runs(
             "question": entry.text,
             "engine": "+".join(engine["name"] for engine in record["engines"]),
             "state": record["state"],
-            "answers": len(record["uses"]),
+            "answers": sum(use["how"] != "derived" for use in record["uses"]),
             "live_calls": sum(use["how"] in {"live", "failed"} for use in record["uses"]),
         }
         for entry, record in found
@@ -118,7 +118,7 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
     """
     from hashlib import sha256
 
-    from harness.cache import ANSWERS, UNANSWERED
+    from harness.cache import ANSWERS, EVIDENCE, UNANSWERED
     from harness.stores.snapshot import Line, line_of
 
     wanted: dict[tuple[str, str], list[dict[str, str]]] = {}
@@ -131,14 +131,14 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
             yield Line(UNANSWERED, use["asked"], "", payload, 0.0, 0.0, ["", ""])
         else:
             wanted.setdefault((use["table"], use["served"]), []).append(use)
-    for table in ANSWERS:
+    for table in (*ANSWERS, EVIDENCE):
         for _, entry in cache.entries((table,)):
             digest = sha256(entry.payload).hexdigest()
             uses = wanted.get((table, entry.key), [])
             wanted[table, entry.key] = [use for use in uses if use["digest"] != digest]
             for asked in dict.fromkeys(use["asked"] for use in uses if use["digest"] == digest):
                 yield line_of(table, entry, asked)
-    if missing := sum(map(len, wanted.values())):
+    if missing := sum(use["how"] != "derived" for uses in wanted.values() for use in uses):
         raise InvalidInput(
             f"{missing} of the answers that this run was given have changed or gone since; run it again, then export it"
         )

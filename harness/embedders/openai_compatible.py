@@ -3,27 +3,23 @@
 import base64
 import binascii
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 
-from harness.core.text import clean, shorten
-from harness.errors import EmbeddingError, InvalidInput
+from harness.errors import EmbeddingError
 from harness.ports import Vectors
+from harness.wire.endpoint import ANONYMOUS, checked_address, checked_key, words_of
 
 if TYPE_CHECKING:  # openai takes a second to import, and numpy 0.1 s
-    import httpx2
     from openai import OpenAI
 
 MAX_DIMENSION = 16_384
-MAX_WORDS = 200
 
 _BYTES_PER_NUMBER = 32
 _CHARS_PER_TOKEN = 4
-_KEPT = ("host", "content-length", "content-type", "accept", "connection")
 
 
 class OpenAIEmbedder:
@@ -52,16 +48,14 @@ class OpenAIEmbedder:
         key_variable: str = "HARNESS_EMBEDDING_API_KEY",
     ) -> None:
         self._model = model
-        self._endpoint = _checked(endpoint)
+        self._endpoint = checked_address(endpoint)
         self._dimension = dimension
-        self._key = (api_key or "").strip()
+        self._key = checked_key(api_key, "embeddings", key_variable)
         self._key_variable = key_variable
         self._timeout = timeout
         self._retries = retries
         self._batch = batch
         self.id = f"openai:{model}@{self._endpoint.partition('://')[2]}"
-        if not (self._key.isascii() and self._key.isprintable()) or " " in self._key:
-            raise InvalidInput(f"the key for embeddings has characters that no key has; set {key_variable} anew")
 
     def __repr__(self) -> str:
         return f"OpenAIEmbedder({self.id!r})"
@@ -144,32 +138,16 @@ class OpenAIEmbedder:
         import httpx2
         from openai import OpenAI
 
-        def plain(request: httpx2.Request) -> None:
-            headers = {name: request.headers[name] for name in _KEPT if name in request.headers}
-            headers |= {"user-agent": "research-harness", "accept-encoding": "identity"}
-            if self._key:
-                headers["authorization"] = f"Bearer {self._key}"
-            request.headers = httpx2.Headers(headers)
+        from harness.wire.transport import Deadline, EndpointTransport
 
-        def bounded(response: httpx2.Response) -> None:
-            response.stream = _bounded(response, _BYTES_PER_NUMBER * MAX_DIMENSION * self._batch)
-
-        http = httpx2.Client(
-            timeout=self._timeout,
-            trust_env=False,
-            follow_redirects=False,
-            event_hooks={"request": [plain], "response": [bounded]},
-        )
+        max_bytes = _BYTES_PER_NUMBER * MAX_DIMENSION * self._batch
+        transport = EndpointTransport(self._endpoint, self._key, Deadline(math.inf), max_bytes, whole=True)
         return OpenAI(
-            api_key="the hook has it",
-            admin_api_key="",
-            organization="",
-            project="",
-            webhook_secret="",
+            **ANONYMOUS,
             base_url=self._endpoint,
             timeout=self._timeout,
             max_retries=self._retries,
-            http_client=http,
+            http_client=httpx2.Client(transport=transport, trust_env=False, follow_redirects=False),
         )
 
     def _failure(self, error: Exception) -> EmbeddingError:
@@ -179,22 +157,15 @@ class OpenAIEmbedder:
             if error.status_code in {401, 403}:
                 said = "refuses the key; check" if self._key else "wants a key, and none is set; set"
                 return EmbeddingError(f"{self._endpoint} {said} {self._key_variable}")
-            words = self._words(error.body)
+            words = words_of(error.body, self._key)
             return EmbeddingError(f"{self.id} gave no embeddings (HTTP {error.status_code}: {words}); check both names")
         if isinstance(error, openai.APITimeoutError):
             return EmbeddingError(f"{self.id} was silent for {self._timeout:g} s; check it, or allow it more time")
-        reason = self._words(str(error.__cause__ or error))
+        reason = words_of(str(error.__cause__ or error), self._key)
         return EmbeddingError(f"{self.id} cannot be reached ({reason}); is it running?")
 
     def _unusable(self, what: str) -> EmbeddingError:
         return EmbeddingError(f"{self.id} answered with {what}; check that it is an embedding model")
-
-    def _words(self, body: object) -> str:
-        """Return the endpoint's own words in one line, without the key."""
-        if isinstance(body, dict):
-            body = body.get("message") or body.get("detail") or body
-        text = clean(body, 100 * MAX_WORDS)
-        return shorten(text.replace(self._key, "[key]") if self._key else text, MAX_WORDS) or "no words"
 
 
 class _Embedding(Struct):
@@ -204,40 +175,3 @@ class _Embedding(Struct):
 
 class _Answer(Struct):
     data: list[_Embedding]
-
-
-def _bounded(response: "httpx2.Response", bound: int) -> "httpx2.SyncByteStream":
-    """Return the body of `response`, which fails when it is longer than `bound` bytes, or compressed."""
-    import httpx2
-
-    stream: Any = response.stream
-
-    class Bounded(httpx2.SyncByteStream):
-        def __iter__(self) -> Iterator[bytes]:
-            left = bound
-            if response.headers.get("content-encoding", "identity") != "identity":
-                raise httpx2.ReadError("a compressed answer, which was not asked for", request=response.request)
-            for piece in stream:
-                left -= len(piece)
-                if left < 0:
-                    raise httpx2.ReadError("an answer that is too long", request=response.request)
-                yield piece
-
-        def close(self) -> None:
-            stream.close()
-
-    return Bounded()
-
-
-def _checked(endpoint: str) -> str:
-    """Return the address of an endpoint, without a slash at its end."""
-    try:
-        parts = urlsplit(endpoint.strip())
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        usable = False
-    if not usable or parts.username is not None or parts.query or parts.fragment:
-        raise InvalidInput(
-            "the endpoint is no plain address; write it as https://host/v1, without user, password, ? or #"
-        )
-    return endpoint.strip().rstrip("/")

@@ -1,9 +1,7 @@
 """One bounded request over HTTP, for the engines that are asked in this way."""
 
-import time
 from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -12,9 +10,7 @@ from harness.core.keys import canonical_url
 from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 
-if TYPE_CHECKING:  # ssl and httpx2 take 0.1 s to import, and an exact hit asks nobody
-    import ssl
-
+if TYPE_CHECKING:  # httpx2 takes 0.1 s to import, and an exact hit asks nobody
     import httpx2
 
 MAX_BYTES = 5_000_000
@@ -56,9 +52,12 @@ def ask(
     """
     import httpx2
 
+    from harness.wire.transport import Deadline, Sockets, Transport, trusted
+
+    transport = Transport(Sockets(Deadline(timeout)), trusted())
     try:
         with (
-            httpx2.Client(transport=_transport(timeout), headers=HEADERS, timeout=timeout, trust_env=False) as client,
+            httpx2.Client(transport=transport, headers=HEADERS, timeout=timeout, trust_env=False) as client,
             client.stream("GET" if form is None else "POST", url, params=params, data=form, auth=login) as response,
         ):
             location = clean(response.headers.get("location"), MAX_ADDRESS_CHARS)
@@ -142,78 +141,3 @@ def _body(who: str, response: "httpx2.Response") -> bytes:
                 f"{who} answered with more than {MAX_BYTES // 1_000_000} MB; that is no result list"
             )
     return bytes(body)
-
-
-# Time --------------------------------------------------------------------------------------------------------------
-
-
-def _transport(timeout: float) -> "httpx2.HTTPTransport":
-    """Return a transport whose connections end at a time: httpx2's time-outs hold for each read, and a server that
-    sends a byte now and then would keep us for ever. The pool is that of httpx2, with another network beneath.
-    """
-    import httpcore2
-    import httpx2
-
-    class Transport(httpx2.HTTPTransport):
-        def __init__(self) -> None:
-            backend: Any = _TimedNetwork(httpcore2.SyncBackend(), time.monotonic() + timeout)
-            self._pool = httpcore2.ConnectionPool(ssl_context=_tls(), network_backend=backend)
-
-    return Transport()
-
-
-@cache
-def _tls() -> "ssl.SSLContext":
-    """Return the certificates that are trusted; they take some hundredths of a second to read."""
-    import httpx2
-
-    return httpx2.create_ssl_context(trust_env=False)
-
-
-class _TimedNetwork:
-    """A network backend of httpcore2 whose connections end at `until` (monotonic seconds)."""
-
-    def __init__(self, backend: Any, until: float) -> None:
-        self._backend = backend
-        self._until = until
-
-    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:  # noqa: ARG002
-        stream = self._backend.connect_tcp(host, port, timeout=_left(self._until), **options)
-        return _TimedStream(stream, self._until)
-
-
-class _TimedStream:
-    """A network stream of httpcore2 that ends at `until` (monotonic seconds)."""
-
-    def __init__(self, stream: Any, until: float) -> None:
-        self._stream = stream
-        self._until = until
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> Any:  # noqa: ARG002
-        return self._stream.read(max_bytes, timeout=_left(self._until))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
-        self._stream.write(buffer, timeout=_left(self._until))
-
-    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> Any:  # noqa: ARG002
-        return _TimedStream(self._stream.start_tls(ssl_context, server_hostname, _left(self._until)), self._until)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
-
-    def close(self) -> None:
-        self._stream.close()
-
-
-def _left(until: float) -> float:
-    """Return the seconds that are left, which are some.
-
-    Raises:
-        httpcore2.ReadTimeout: none are.
-    """
-    import httpcore2
-
-    left = until - time.monotonic()
-    if left <= 0:
-        raise httpcore2.ReadTimeout("the time is up")
-    return left

@@ -5,20 +5,21 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-from urllib.parse import urlsplit
 
 import msgspec
 
-from harness.errors import InvalidInput, ModelError, ModelUnavailable
+from harness.errors import ModelError, ModelUnavailable
 from harness.models.answers import json_answer
 from harness.models.dialect import Dialect, SchemaSupport
 from harness.models.events import Chunk, Ending, Heard
 from harness.ports import Completion, Message
+from harness.wire.endpoint import checked_address, checked_key, words_of
 
 if TYPE_CHECKING:  # openai takes a second to import, and `--help` asks no model
     from openai import Stream
 
-    from harness.models.connection import Deadline, Endpoint, Failure
+    from harness.models.connection import Failure
+    from harness.wire.transport import Deadline
 
 log = logging.getLogger(__name__)
 
@@ -72,10 +73,10 @@ class OpenAICompatible:
         key_variable: str = "HARNESS_LLM_API_KEY",
     ) -> None:
         self.name = name
-        self.endpoint = _checked(endpoint)
+        self.endpoint = checked_address(endpoint)
         chosen = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}
         self.parameters: Mapping[str, Any] = {key: value for key, value in chosen.items() if value is not None}
-        self._key = _checked_key(api_key, key_variable)
+        self._key = checked_key(api_key, "the language model", key_variable)
         self._key_variable = key_variable
         self._timeout = timeout
         self._total_timeout = total_timeout
@@ -115,7 +116,7 @@ class OpenAICompatible:
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None, on_text: Callable[[str], None] | None
     ) -> Completion:
         """Ask until there is an answer, or no use in asking again."""
-        from harness.models.connection import Deadline
+        from harness.wire.transport import Deadline
 
         deadline = Deadline(self._total_timeout)
         attempt = 0
@@ -164,15 +165,15 @@ class OpenAICompatible:
                         break
                     end.note(chunk)
                     heard.take(chunk.text)
-                return self._judged(heard, end, stream, whom)
+                return self._judged(heard, end, stream)
 
-    def _judged(self, heard: Heard, end: Ending, stream: "Stream[object]", whom: "Endpoint") -> Outcome:
+    def _judged(self, heard: Heard, end: Ending, stream: "Stream[object]") -> Outcome:
         """Tell whether what was heard is an answer."""
-        from harness.models.connection import Failure, words_of
+        from harness.models.connection import Failure
 
         where = f"{self.name} at {self.endpoint}"
         if not end.reason and not heard.full:
-            kind = words_of(stream.response.headers.get("content-type", "no content type"), whom)
+            kind = words_of(stream.response.headers.get("content-type", "no content type"), self._key)
             if not end.chunks and not kind.startswith("text/event-stream"):
                 advice = "check the address, which often ends in /v1"
                 return Failure(ModelError(f"{where} answered with {kind}, which is no stream of events; {advice}"))
@@ -182,28 +183,6 @@ class OpenAICompatible:
         if not text:
             why = "only thoughts" if heard.chars else "nothing"
             advice = "ask otherwise, or another model" if whole else "raise max_tokens, or allow it more time"
-            reason = f" ({words_of(end.reason, whom)})" if end.reason else ""
+            reason = f" ({words_of(end.reason, self._key)})" if end.reason else ""
             return Failure(ModelError(f"{where} answered with {why}{reason}; {advice}"))
         return Completion(text, whole, end.prompt_tokens, end.completion_tokens)
-
-
-def _checked(endpoint: str) -> str:
-    """Return the address of an endpoint, without a slash at its end."""
-    try:
-        parts = urlsplit(endpoint.strip())
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        usable = False
-    if not usable or parts.username is not None or parts.query or parts.fragment:
-        raise InvalidInput(
-            "the endpoint is no plain address; write it as https://host/v1, without user, password, ? or #"
-        )
-    return endpoint.strip().rstrip("/")
-
-
-def _checked_key(key: str | None, variable: str) -> str | None:
-    """Return the key without white space around it, `None` for none; the message must not show it."""
-    key = (key or "").strip()
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise InvalidInput(f"the key for the language model has characters that no key has; set {variable} anew")
-    return key or None

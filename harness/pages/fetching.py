@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 
-import httpcore2
 import httpx2
 from msgspec import Struct
 
 from harness.core.text import clean, shorten
 from harness.errors import AddressRefused, InvalidInput, PageError
 from harness.pages.addresses import AddressGuard
-from harness.pages.transport import CONNECT_SECONDS, Deadline, Transport
+from harness.pages.transport import CONNECT_SECONDS, transport
+from harness.wire.transport import Deadline
 
 MAX_ADDRESS_CHARS = 4_000
 MAX_HEADER_CHARS = 500
@@ -32,14 +32,6 @@ _ADVICE: Mapping[int, str] = {
     429: "it asks for fewer requests; wait some minutes",
     503: "it is overloaded or refuses robots; try again later",
 }
-_FAILURES = (
-    httpx2.HTTPError,
-    httpcore2.NetworkError,
-    httpcore2.ProtocolError,
-    httpcore2.ProxyError,
-    httpcore2.TimeoutException,
-    httpcore2.UnsupportedProtocol,
-)
 
 
 class Fetched(Struct, frozen=True):
@@ -108,23 +100,22 @@ def fetch(url: str, guard: AddressGuard, limits: Limits, proxy: httpx2.Proxy | N
     """
     address = web_address(url)
     deadline = Deadline(limits.timeout)
-    transport = Transport(guard, deadline, _tls(), proxy)
     try:
         with httpx2.Client(
-            transport=transport,
+            transport=transport(guard, deadline, _tls(), proxy),
             headers=_HEADERS,
             timeout=httpx2.Timeout(limits.timeout, connect=CONNECT_SECONDS),
             trust_env=False,
         ) as client:
             for _ in range(limits.max_redirects + 1):
                 if proxy:  # it resolves the host itself, so this is the only check there is
-                    guard.addresses(address.host, _port(address), deadline.left())
+                    guard.addresses(address.host, _port(address), deadline.within())
                 with client.stream("GET", address) as response:
                     if response.status_code not in _REDIRECTS or "location" not in response.headers:
                         return _body(response, limits, deadline)
                     address = _next(address, response.headers["location"])
-    except _FAILURES as error:
-        raise PageError(_why(error, deadline)) from error
+    except httpx2.HTTPError as error:
+        raise PageError(_why(error, limits, deadline)) from error
     raise PageError(f"more than {limits.max_redirects} redirects; open it in a browser to see where it leads")
 
 
@@ -163,20 +154,21 @@ def _body(response: httpx2.Response, limits: Limits, deadline: Deadline) -> Fetc
     body = bytearray()
     for piece in response.iter_bytes():
         body += piece
-        deadline.left()
+        deadline.within()
         if len(body) > limits.max_bytes:
             raise too_large
     content_type = clean(response.headers.get("content-type"), MAX_HEADER_CHARS)
     return Fetched(url=str(response.url), content_type=content_type, body=bytes(body))
 
 
-def _why(error: Exception, deadline: Deadline) -> str:
-    if isinstance(error, (httpcore2.TimeoutException, httpx2.TimeoutException)):
-        deadline.left()  # says so better, when it is the whole read that took too long
+def _why(error: httpx2.HTTPError, limits: Limits, deadline: Deadline) -> str:
+    if isinstance(error, httpx2.TimeoutException):
+        if deadline.left <= 0:
+            return f"it took longer than {limits.timeout:g} s; try again later, or allow more time"
         return "did not answer in time; try again later"
     if isinstance(error, httpx2.DecodingError):
         return "its compression is damaged; try again later"
-    if isinstance(error, (httpcore2.NetworkError, httpcore2.ProxyError)):
-        what = "the proxy refuses" if isinstance(error, httpcore2.ProxyError) else "cannot be reached"
+    if isinstance(error, (httpx2.NetworkError, httpx2.ProxyError)):
+        what = "the proxy refuses" if isinstance(error, httpx2.ProxyError) else "cannot be reached"
         return f"{what} ({shorten(clean(error, 500), 100)}); check the network, or try again later"
     return f"its answer is not HTTP ({shorten(clean(error, 500), 100)}); try again later"

@@ -1,10 +1,25 @@
 """What a model, or a person, is shown around the chunks that matched."""
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
-from harness.vector_cache import Anchor, VectorCache
+from harness.cache import Cache
+from harness.research.evidence import Evidence
+from harness.research.gathered import Source, documents_of
+from harness.research.judging import Holdings
+from harness.vector_cache import Anchor, StoredChunk
+
+CONTEXT = "context-1"
+"""Goes up when other text would be chosen."""
+
+
+class Chunks(Protocol):
+    """Where the neighbours of a chunk are."""
+
+    def chunk(self, document: str, index: int) -> StoredChunk | None:
+        """Return one chunk of a document, or `None` when there is no such chunk."""
 
 
 class Window(Struct, frozen=True):
@@ -20,8 +35,56 @@ class Window(Struct, frozen=True):
     similarity: float
 
 
+class Shown(Struct, frozen=True):
+    """A source, and what of its text a model is shown; paragraphs are apart by an empty line."""
+
+    source: Source
+    text: str
+
+
+def cached_context(
+    evidence: Sequence[Evidence], holdings: Holdings, cache: Cache, *, budget: int, ttl: float
+) -> list[Shown]:
+    """Return what a model is to be shown: the chunks that the evidence (best first) stands in, widened by what stands
+    beside them, by source; at most `budget` tokens of the embedder. Where not even one chunk fits, the best excerpt.
+
+    Raises:
+        EmbeddingError: a source is no longer in the chunk store, and cannot be put there.
+        StoreError: the cache or the chunks cannot be read.
+    """
+    sources = {found.source.url: found.source for found in evidence}
+    ranking = f"{CONTEXT} {budget} {holdings.embedder.id}"
+    made_of = (list(sources.values()), [(found.document, found.chunk) for found in evidence])
+    kept = cache.derived(
+        holdings.question,
+        ranking,
+        made_of,
+        lambda: _context(evidence, holdings, budget),
+        list[tuple[str, str]],
+        ttl=ttl,
+    )
+    return [Shown(sources[url], text) for url, text in kept]
+
+
+def _context(evidence: Sequence[Evidence], holdings: Holdings, budget: int) -> list[tuple[str, str]]:
+    """Return addresses and texts."""
+    holdings.chunks_of(documents_of({found.source.url: found.source for found in evidence}.values()))
+    anchors = {
+        (found.document, found.chunk): Anchor(text=chunk.text, metadata=chunk.metadata, similarity=found.similarity)
+        for found in reversed(evidence)
+        if (chunk := holdings.chunk(found.document, found.chunk))
+    }
+    best_first = list(anchors.values())[::-1]
+    windows = build_context(best_first, holdings, budget=budget, count=holdings.embedder.count_tokens)
+    of = {found.document: found.source.url for found in evidence}
+    texts = [(of[window.document], window.text) for window in windows]
+    texts = texts or [(found.source.url, " ".join(found.sentences)) for found in evidence[:1]]
+    urls = dict.fromkeys(url for url, _ in texts)
+    return [(url, "\n\n".join(text for found, text in texts if found == url)) for url in urls]
+
+
 def build_context(
-    anchors: Sequence[Anchor], chunks: VectorCache, *, budget: int, count: Callable[[Sequence[str]], Sequence[int]]
+    anchors: Sequence[Anchor], chunks: Chunks, *, budget: int, count: Callable[[Sequence[str]], Sequence[int]]
 ) -> list[Window]:
     """Return the anchors (best first), widened by their neighbours while all together take at most `budget` tokens.
 

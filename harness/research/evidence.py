@@ -1,7 +1,7 @@
-"""Which excerpts of the sources speak to the question, and how well."""
+"""Which excerpts of the sources speak to the question, and how well: of the best chunks, the best sentences."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from msgspec import Struct
@@ -9,11 +9,13 @@ from msgspec import Struct
 from harness.cache import Cache
 from harness.core.ranking import select_diverse
 from harness.core.text import sentences, stems, words
-from harness.ports import Embedder, Vectors
-from harness.research.gather import Source
+from harness.ports import Vectors
+from harness.research.gathered import Source, documents_of
+from harness.research.judging import Holdings
+from harness.vector_cache import EmbeddedChunk
 
 MAX_EMBEDDED = 96
-"""Sentences that are embedded, chosen by words: an embedding costs some 20 ms on a slow core."""
+"""Sentences that are embedded, of the best chunks: an embedding costs some 20 ms on a slow core."""
 
 MAX_RUN = 3
 """Sentences of an excerpt: alone, one rarely says what it speaks of."""
@@ -26,21 +28,26 @@ MIN_SIMILARITY = 0.35
 MAX_OVERLAP = 0.5
 """Two excerpts that share more than this of the shorter one's words say the same."""
 
-RANKING = "sentences-1"
+RANKING = "chunks-1"
 """Goes up when other excerpts would be chosen."""
 
-_WEIGHTS = {"excerpt": 0.45, "passage": 0.15, "title": 0.25, "words": 0.15}
+_WEIGHTS = {"excerpt": 0.45, "chunk": 0.15, "title": 0.25, "words": 0.15}
+_WORDS_IN_CHUNK = 0.3
+"""What the question's words weigh in the choice of chunks, beside a similarity that weighs 1."""
 _MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 30, 450, 6
 
 
 class Evidence(Struct, frozen=True):
-    """Consecutive sentences of one passage of `source`; `position` orders the excerpts of one source.
+    """Consecutive sentences of one chunk of `source`, which `document` and `chunk` name; `position` orders the excerpts
+    of one source.
 
     `similarity` is the cosine similarity of question and excerpt, `score` what they were ranked by; both 0..1.
     """
 
     sentences: tuple[str, ...]
     source: Source
+    document: str
+    chunk: int
     position: int
     similarity: float
     score: float
@@ -52,25 +59,29 @@ class Excerpt(Struct, frozen=True, array_like=True):
 
     sentences: tuple[str, ...]
     url: str
+    document: str
+    chunk: int
     position: int
     similarity: float
     score: float
 
 
 class _Sentence(Struct, frozen=True):
-    """A quotable sentence: the `position`th of its source, in its `passage`th passage."""
+    """A quotable sentence of a chunk: the `position`th of its source."""
 
     text: str
     source: Source
-    passage: int
+    chunk: EmbeddedChunk
     position: int
     stems: frozenset[str]
-    context: frozenset[str]
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Document and index of the chunk."""
+        return self.chunk.metadata["document"], self.chunk.metadata["chunk_index"]
 
 
-def cached_evidence(
-    question: str, sources: Sequence[Source], embedder: Embedder, cache: Cache, *, ttl: float
-) -> list[Evidence]:
+def cached_evidence(sources: Sequence[Source], holdings: Holdings, cache: Cache, *, ttl: float) -> list[Evidence]:
     """Return what `find_evidence` finds, from the cache if it has found it before: embedding takes a second or so.
 
     Raises:
@@ -79,36 +90,37 @@ def cached_evidence(
     """
 
     def compute() -> list[Excerpt]:
-        found = find_evidence(question, sources, embedder)
-        return [Excerpt(e.sentences, e.source.url, e.position, e.similarity, e.score) for e in found]
+        found = find_evidence(sources, holdings)
+        return [
+            Excerpt(e.sentences, e.source.url, e.document, e.chunk, e.position, e.similarity, e.score) for e in found
+        ]
 
     by_url = {source.url: source for source in sources}
-    ranking = f"{RANKING} {embedder.id}"
-    kept = cache.evidence(question, ranking, sources, compute, list[Excerpt], ttl=ttl)
-    return [Evidence(e.sentences, by_url[e.url], e.position, e.similarity, e.score) for e in kept]
+    ranking = f"{RANKING} {holdings.embedder.id}"
+    kept = cache.derived(holdings.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
+    return [Evidence(e.sentences, by_url[e.url], e.document, e.chunk, e.position, e.similarity, e.score) for e in kept]
 
 
-def find_evidence(question: str, sources: Iterable[Source], embedder: Embedder) -> list[Evidence]:
+def find_evidence(sources: Sequence[Source], holdings: Holdings) -> list[Evidence]:
     """Return the excerpts that answer best, best first: at most `MAX_EVIDENCE`, `PER_SOURCE` from one source, none
     that mostly repeats another, none below `MIN_SIMILARITY`.
 
-    The score (0..1) weighs the similarity of the question to the excerpt, its passage and its source's title with the
-    share of the question's words that the excerpt holds. The vector of an excerpt, or of what was embedded of a
-    passage, is the mean of its sentences'.
+    The score (0..1) weighs the similarity of the question to the excerpt, its chunk and its source's title with the
+    share of the question's words that the excerpt holds. The vector of an excerpt is the mean of its sentences'.
 
     Raises:
         EmbeddingError: if the embedder fails.
     """
-    wanted = stems(question)
-    likely = _likely(list(_sentences(sources)), wanted)
+    wanted = stems(holdings.question)
+    likely = _likely(sources, holdings, wanted)
     if not likely:
         return []
     titles = list(dict.fromkeys(sentence.source.title for sentence in likely))
-    vectors = embedder.embed([question, *titles, *(sentence.text for sentence in likely)])
-    asked, rest = vectors[0], vectors[1:]
-    title_similarity = dict(zip(titles, (rest[: len(titles)] @ asked).tolist(), strict=True))
+    vectors = holdings.embedder.embed([*titles, *(sentence.text for sentence in likely)])
+    title_similarity = dict(zip(titles, (vectors[: len(titles)] @ holdings.asked).tolist(), strict=True))
     ranked = sorted(
-        _excerpts(likely, rest[len(titles) :], asked, wanted, title_similarity), key=lambda evidence: -evidence.score
+        _excerpts(likely, vectors[len(titles) :], holdings.asked, wanted, title_similarity),
+        key=lambda evidence: -evidence.score,
     )
     return select_diverse(
         (evidence for evidence in ranked if evidence.similarity >= MIN_SIMILARITY),
@@ -120,19 +132,32 @@ def find_evidence(question: str, sources: Iterable[Source], embedder: Embedder) 
     )
 
 
-def _sentences(sources: Iterable[Source]) -> Iterator[_Sentence]:
-    """Yield every quotable sentence once, from the first source that holds it."""
+def _likely(sources: Sequence[Source], holdings: Holdings, wanted: set[str]) -> list[_Sentence]:
+    """Return the quotable sentences of the chunks that promise most, each once; in the order of sources and text."""
+    by_url = {source.url: source for source in sources}
+    chunks = holdings.chunks_of(documents_of(sources))
+
+    def promise(chunk: EmbeddedChunk) -> float:
+        return float(chunk.vector @ holdings.asked) + _WORDS_IN_CHUNK * _share(wanted, frozenset(stems(chunk.text)))
+
+    best = sorted(range(len(chunks)), key=lambda at: -promise(chunks[at]))  # stable: ties keep their order
     seen: set[str] = set()
-    for source in sources:
-        position = 0
-        for number, passage in enumerate(source.passages):
-            context = frozenset(stems(passage) | stems(source.title))
-            for piece in sentences(passage):
-                position += 1
-                text = piece.strip()
-                if text not in seen and _is_quotable(text):
-                    seen.add(text)
-                    yield _Sentence(text, source, number, position, frozenset(stems(text)), context)
+    chosen: dict[int, list[_Sentence]] = {}
+    for at in best:
+        found = list(_sentences(chunks[at], by_url[chunks[at].metadata["url"]], at * 1_000, seen))
+        if sum(map(len, chosen.values())) + len(found) > MAX_EMBEDDED:
+            break
+        chosen[at] = found
+    return [sentence for at in sorted(chosen) for sentence in chosen[at]]
+
+
+def _sentences(chunk: EmbeddedChunk, source: Source, first: int, seen: set[str]) -> Iterator[_Sentence]:
+    """Yield every quotable sentence that was not `seen` yet; places count from `first`."""
+    pieces = [piece.strip() for paragraph in chunk.text.split("\n\n") for piece in sentences(paragraph)]
+    for position, text in enumerate(pieces, start=first):
+        if text not in seen and _is_quotable(text):
+            seen.add(text)
+            yield _Sentence(text, source, chunk, position, frozenset(stems(text)))
 
 
 def _is_quotable(sentence: str) -> bool:
@@ -145,43 +170,35 @@ def _is_quotable(sentence: str) -> bool:
     return letters / len(sentence) >= 0.75 and ">>>" not in sentence
 
 
-def _likely(found: Sequence[_Sentence], wanted: set[str]) -> list[_Sentence]:
-    """Choose the sentences that hold, with their passages, most of the question's words; in their first order."""
-
-    def promise(index: int) -> float:
-        return 2 * _share(wanted, found[index].stems) + _share(wanted, found[index].context)
-
-    best = sorted(range(len(found)), key=promise, reverse=True)[:MAX_EMBEDDED]  # stable: ties keep their order
-    return [found[index] for index in sorted(best)]
-
-
 def _excerpts(
     likely: Sequence[_Sentence], vectors: Vectors, asked: Vectors, wanted: set[str], title_similarity: dict[str, float]
 ) -> Iterator[Evidence]:
-    """Yield every run of up to `MAX_RUN` neighbouring sentences of one passage, scored."""
-    for _, group in groupby(range(len(likely)), key=lambda i: (likely[i].source.url, likely[i].passage)):
-        passage = list(group)
-        passage_similarity = _similarity(vectors[passage], asked)
-        for run in _runs(likely, passage):
+    """Yield every run of up to `MAX_RUN` neighbouring sentences of one chunk, scored."""
+    for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
+        indices = list(group)
+        chunk_similarity = float(likely[indices[0]].chunk.vector @ asked)
+        for run in _runs(likely, indices):
             first = likely[run[0]]
             similarity = _similarity(vectors[run], asked)
             held = frozenset[str]().union(*(likely[i].stems for i in run))
             score = (
                 _WEIGHTS["excerpt"] * similarity
-                + _WEIGHTS["passage"] * passage_similarity
+                + _WEIGHTS["chunk"] * chunk_similarity
                 + _WEIGHTS["title"] * title_similarity[first.source.title]
                 + _WEIGHTS["words"] * _share(wanted, held)
             )
             texts = tuple(likely[i].text for i in run)
-            yield Evidence(texts, first.source, first.position, round(similarity, 4), round(score, 4), held)
+            yield Evidence(
+                texts, first.source, document, chunk, first.position, round(similarity, 4), round(score, 4), held
+            )
 
 
-def _runs(likely: Sequence[_Sentence], passage: Sequence[int]) -> Iterator[list[int]]:
-    """Yield one, two, … indices of `passage` whose sentences follow each other without a gap."""
-    for start in range(len(passage)):
-        run = [passage[start]]
+def _runs(likely: Sequence[_Sentence], indices: Sequence[int]) -> Iterator[list[int]]:
+    """Yield one, two, … indices of `indices` whose sentences follow each other without a gap."""
+    for start in range(len(indices)):
+        run = [indices[start]]
         yield run
-        for index in passage[start + 1 : start + MAX_RUN]:
+        for index in indices[start + 1 : start + MAX_RUN]:
             if likely[index].position != likely[run[-1]].position + 1:
                 break
             run = [*run, index]

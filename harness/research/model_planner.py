@@ -15,7 +15,7 @@ from harness.core.keys import normalise
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput, ModelError, ModelUnavailable
 from harness.ports import LanguageModel, Message
-from harness.research.planner import Plan, follow_ups, make_plan
+from harness.research.planner import Plan, fallback, follow_ups, make_plan
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class ModelPlanner:
     """Plans with `model`, through the cache; `epoch` tells repetitions apart that are meant to differ."""
 
     def __init__(self, model: LanguageModel, *, epoch: str = "") -> None:
-        self.version = f"model-1 {model.endpoint} {model.name} {epoch}".rstrip()
+        self.version = f"model-2 {model.endpoint} {model.name} {epoch}".rstrip()
         self._model = model
         self._epoch = epoch
 
@@ -85,6 +85,10 @@ class ModelPlanner:
         except ModelError as error:
             log.warning("the follow-up queries of %s cannot be used (%s); asked by rules", self._model.name, error)
             return follow_ups(plan, asked, passages)
+
+    def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
+        """See `Planner.fallback`; the rules' own."""
+        return fallback(plan, asked)
 
     def _queries(self, cache: Cache, rules: str, told: str, *, besides: str = "") -> list[str]:
         messages: Sequence[Message] = [{"role": "system", "content": rules}, {"role": "user", "content": told}]

@@ -65,11 +65,14 @@ class Planner(Protocol):
         when there is nothing left to ask.
         """
 
+    def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
+        """Return one wider query for a round that found nothing near the question; `None` if it was `asked` already."""
+
 
 class RulePlanner:
     """The built-in planner."""
 
-    version = "rules-1"
+    version = "rules-2"
 
     def plan(self, question: str, cache: Cache) -> Plan:  # noqa: ARG002 - asks nobody
         """See `make_plan`."""
@@ -84,6 +87,10 @@ class RulePlanner:
     ) -> tuple[str, ...]:
         """See `follow_ups`."""
         return follow_ups(plan, asked, passages)
+
+    def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
+        """See `fallback`."""
+        return fallback(plan, asked)
 
 
 def make_plan(question: str) -> Plan:
@@ -103,23 +110,49 @@ def make_plan(question: str) -> Plan:
 
 
 def follow_ups(plan: Plan, asked: Iterable[str], passages: Iterable[str]) -> tuple[str, ...]:
-    """Return queries for another round: the question's keywords with the words that most of the best passages share
-    and nobody asked for yet (pseudo-relevance feedback, after Rocchio, 1971). Empty when there is no such word.
+    """Return queries for another round: what the best passages lack of the question; then the question's keywords with
+    the words that most of them share and nobody asked for yet (pseudo-relevance feedback, after Rocchio, 1971). Empty
+    when there is neither.
     """
     asked = tuple(asked)
-    keywords = list(dict.fromkeys(content_words(plan.question)))
+    keywords = _keywords(plan)
     spent = {stem(word) for query in asked for word in content_words(query)}
     shared: Counter[str] = Counter()
     spelling: dict[str, str] = {}
     for passage in passages:
         for word in dict.fromkeys(content_words(passage)):
-            if len(word) > 3 and word.isalpha() and stem(word) not in spent:
-                shared[stem(word)] += 1
-                spelling.setdefault(stem(word), word)
-    best = sorted((word for word in shared if shared[word] > 1), key=lambda word: (-shared[word], word))
-    new = [f"{' '.join(keywords)} {spelling[word]}" for word in best[:FOLLOW_UPS]]
+            shared[stem(word)] += 1
+            spelling.setdefault(stem(word), word)
+    missing = [word for word in keywords if not shared[stem(word)]]
+    held = [word for word in keywords if word not in missing]
+    new = [" ".join([*missing, max(held, key=len)])] if missing and held else []
+    best = sorted(
+        (word for word, times in shared.items() if times > 1 and word not in spent and _says_much(spelling[word])),
+        key=lambda word: (-shared[word], word),
+    )
+    new += [f"{' '.join(keywords)} {spelling[word]}" for word in best]
+    return tuple(_unasked(new, asked))[:FOLLOW_UPS]
+
+
+def fallback(plan: Plan, asked: Iterable[str]) -> str | None:
+    """Return the longer half of the question's keywords, for longer words are rarer ones; `None` if it was asked."""
+    keywords = _keywords(plan)
+    longest = sorted(keywords, key=len, reverse=True)[: max(1, len(keywords) // 2)]
+    wider = " ".join(word for word in keywords if word in longest)
+    return next(iter(_unasked([wider], asked)), None) if wider else None
+
+
+def _keywords(plan: Plan) -> list[str]:
+    return list(dict.fromkeys(content_words(plan.question)))
+
+
+def _says_much(word: str) -> bool:
+    return len(word) > 3 and word.isalpha()
+
+
+def _unasked(queries: Iterable[str], asked: Iterable[str]) -> list[str]:
     known = {normalise(query) for query in asked}
-    return tuple(query for query in new if normalise(query) not in known)
+    return [query for query in _different(queries) if normalise(query) not in known]
 
 
 def _task_type(question: str) -> TaskType:

@@ -11,8 +11,8 @@ from harness.core.pages import Page
 from harness.errors import HarnessError, InvalidInput, OfflineMiss, PageError
 from harness.ports import PageReader, Progress
 
-MAX_PAGE_CHARS = 200_000
-"""What stands behind these in a page is not looked at: some 30,000 words."""
+MAX_PAGE_CHARS = 60_000
+"""What stands behind these in a page is not looked at: some 10,000 words, which take two seconds to embed."""
 
 READABLE = ("http://", "https://")
 
@@ -38,10 +38,10 @@ def read_all(
     concurrency: int,
     progress: Progress,
     what: str,
-) -> list[tuple[Reading, list[str]]]:
-    """Read pages at once; return of each what came of it, and its passages, in the order of `urls`.
+) -> list[tuple[Reading, str]]:
+    """Read pages at once; return of each what came of it, and its text without headings, in the order of `urls`.
 
-    A page that cannot be read, also for want of a network, ends nothing: its passages are none.
+    A page that cannot be read, also for want of a network, ends nothing: its text is empty.
 
     Raises:
         StoreError: the cache cannot be read.
@@ -68,9 +68,9 @@ def _outcome(future: "Future[Answer[Page]]") -> Answer[Page] | HarnessError:
         return error
 
 
-def _told(url: str, outcome: Answer[Page] | HarnessError) -> tuple[Reading, list[str]]:
+def _told(url: str, outcome: Answer[Page] | HarnessError) -> tuple[Reading, str]:
     if isinstance(outcome, HarnessError):
-        return Reading(url, "failed", 0, f"{outcome.code}: {outcome}"), []
+        return Reading(url, "failed", 0, f"{outcome.code}: {outcome}"), ""
     page = outcome.value
-    cut = [passage.text for passage in passages(page.text[:MAX_PAGE_CHARS])]
+    cut = "\n\n".join(passage.text for passage in passages(page.text[:MAX_PAGE_CHARS]))
     return Reading(url, "live" if outcome.how == "live" else "cache", len(page.text)), cut

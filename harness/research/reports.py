@@ -57,6 +57,7 @@ def as_json(found: Research) -> dict[str, Any]:
         "plan": to_builtins(found.plan),
         "rounds": to_builtins(gathered.rounds),
         "novelty_scores": [round_.novelty for round_ in gathered.rounds],
+        "retrieval_score": gathered.score,
         "stop_reason": gathered.stop_reason,
         "sources": [
             {"number": numbers.get(source.url), "title": source.title, "url": source.url} for source in gathered.sources
@@ -67,6 +68,7 @@ def as_json(found: Research) -> dict[str, Any]:
         "live_calls": found.live_calls,
         "cache_hits": found.cache_hits,
         "research_cache": found.research_cache,
+        "origin": to_builtins(found.origin),
         "answered": found.answered,
         "run": found.id or None,
         "report": report.markdown() if report else None,

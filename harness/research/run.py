@@ -4,29 +4,38 @@ import logging
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from harness.cache import Cache, ResearchContext
-from harness.core.citations import stands_in
 from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
 from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchEngine
+from harness.research.context_builder import cached_context
 from harness.research.evidence import Evidence, cached_evidence
-from harness.research.gather import Gathered, Gatherer, Lifetimes, Limits
+from harness.research.gather import Gatherer
+from harness.research.gathered import Gathered, Lifetimes, Limits
+from harness.research.judging import Holdings, Judge
 from harness.research.planner import Plan, Planner
+from harness.research.recording import Recorder, quoted_by
+from harness.research.solved import Origin, Solved
 from harness.research.synthesis import Report, write_report
-from harness.research.writing import write_with_model
+from harness.research.writing import excerpts_instead, write_with_model
+from harness.vector_cache import VectorCache
 
 log = logging.getLogger(__name__)
 
-ResearchCacheUse: TypeAlias = Literal["off", "hit", "stored", "not stored"]
-State: TypeAlias = Literal["gathering", "writing", "finished"]
+ResearchCacheUse: TypeAlias = Literal["off", "solved", "hit", "stored", "not stored"]
+CHUNK_SPACE = "research"
+"""Where the chunks of all researches are: what one has embedded, none has to embed again."""
+
+LEAST_CONTEXT = 200
+RULES_TOKENS = 300
+"""What the writer's rules and the question take, about."""
 
 
 class Research(Struct, frozen=True):
@@ -34,8 +43,8 @@ class Research(Struct, frozen=True):
 
     `live_calls` counts the searches and pages that were answered from outside (or failed) in this run, `cache_hits`
     those that the cache answered, `answered` all answers by how (`exact`, `semantic`, `stale`, `no results`, `live`,
-    `failed`). With a whole research from the cache, `gathered` tells how it was gathered at the time. `id` names the
-    run; empty when it was not recorded.
+    `failed`). With a solved question (`solved`) or a whole research (`hit`) from the cache, `gathered` tells how it was
+    gathered at the time, and `origin` for which question. `id` names the run; empty when it was not recorded.
     """
 
     plan: Plan
@@ -47,15 +56,26 @@ class Research(Struct, frozen=True):
     research_cache: ResearchCacheUse
     answered: dict[str, int]
     id: str
+    origin: Origin | None = None
+
+
+class _Found(Struct, frozen=True):
+    """What was gathered, what the cache had to do with it, and the question that another run gathered it for."""
+
+    gathered: Gathered
+    use: ResearchCacheUse
+    origin: Origin | None = None
 
 
 class Writing(Struct, frozen=True):
     """Who words the report: a language model, or nobody, and then it is made of excerpts. `strict` leaves out what has
     no quotation that stands; `epoch` tells repetitions apart that are meant to differ; `on_text` is told the text as it
-    comes.
+    comes. The model is shown `context_tokens` of sources, and answers in `answer_tokens` at the most.
     """
 
     model: LanguageModel | None = None
+    context_tokens: int = 3_000
+    answer_tokens: int = 2_048
     strict: bool = False
     epoch: str = ""
     on_text: Callable[[str], None] | None = None
@@ -63,6 +83,8 @@ class Writing(Struct, frozen=True):
 
 class Researcher:
     """Leads researches with one engine, or several together. The same inputs give the same report, to the byte.
+
+    `memory` returns the vector cache of a space: for the chunks of what is found, and for questions that are solved.
 
     Each run is recorded stage by stage: one that was stopped, by whatever, is resumed where it was.
     """
@@ -73,6 +95,7 @@ class Researcher:
         engines: Sequence[SearchEngine],
         reader: PageReader,
         embedder: Embedder,
+        memory: Callable[[str], VectorCache],
         *,
         planner: Planner,
         writing: Writing,
@@ -85,6 +108,7 @@ class Researcher:
         self._engines = tuple(engines)
         self._reader = reader
         self._embedder = embedder
+        self._memory = memory
         self._planner = planner
         self._writing = writing
         self._limits = limits
@@ -109,12 +133,15 @@ class Researcher:
         """
         cache = self._cache.recording()
         started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(cache.now))
-        recorder = _Recorder(cache, f"{started}-{secrets.token_hex(3)}", self._about(question))
+        recorder = Recorder(cache, f"{started}-{secrets.token_hex(3)}", self._about(question))
+        if (solution := self._solved(cache).find(question)) is not None:
+            recorder.about, recorder.before = self._about(solution.origin.question), solution.uses
+            found = _Found(solution.gathered, "solved", solution.origin)
+            return self._finished(solution.plan, found, cache, recorder)
         with recorder.resumable():
             plan = self._planner.plan(question, cache)
             recorder.keep("gathering")
-            gathered, use = self._gathered(plan, cache)
-            return self._finished(plan, gathered, use, cache, recorder)
+            return self._finished(plan, self._found(plan, cache), cache, recorder)
 
     def resume(self, run: str) -> Research:
         """Go on with a run that was stopped; what it had gathered is not asked for again.
@@ -125,25 +152,25 @@ class Researcher:
         """
         record = self._cache.get_run(run)
         cache = self._cache.recording()
-        recorder = _Recorder(cache, run, self._about(record["question"]), before=record.get("uses", ()))
+        recorder = Recorder(cache, run, self._about(record["question"]), before=record.get("uses", ()))
         with recorder.resumable():
             plan = self._planner.plan(record["question"], cache)
-            if "gathered" not in record:
-                recorder.keep("gathering")
-                gathered, use = self._gathered(plan, cache)
+            if "gathered" in record:
+                found = _Found(_decoded(record["gathered"], run), "off")
             else:
-                gathered, use = _decoded(record["gathered"], run), "off"
-            return self._finished(plan, gathered, use, cache, recorder)
+                recorder.keep("gathering")
+                found = self._found(plan, cache)
+            return self._finished(plan, found, cache, recorder)
 
-    def _finished(
-        self, plan: Plan, gathered: Gathered, use: ResearchCacheUse, cache: Cache, recorder: "_Recorder"
-    ) -> Research:
+    def _finished(self, plan: Plan, found: "_Found", cache: Cache, recorder: Recorder) -> Research:
+        gathered, ttl = found.gathered, self._lifetimes.searches
         recorder.keep("writing", gathered=msgspec.json.encode(gathered).decode())
-        self._progress("reading", 0, 1)
-        evidence = cached_evidence(plan.question, gathered.sources, self._embedder, cache, ttl=self._lifetimes.searches)
-        self._progress("reading", 1, 1)
-        report = self._written(plan, evidence, cache) if evidence else None
-        answers = [] if use == "hit" else gathered.answered_by
+        holdings = self._holdings(plan, cache)
+        evidence = cached_evidence(gathered.sources, holdings, cache, ttl=ttl)
+        report = self._written(plan, evidence, holdings, cache) if evidence else None
+        if report and found.use not in {"solved", "hit"}:
+            self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl)
+        answers = [] if found.use in {"solved", "hit"} else gathered.answered_by
         return Research(
             plan,
             gathered,
@@ -151,18 +178,25 @@ class Researcher:
             self.engine,
             live_calls=sum(answer != "cache" for answer in answers),
             cache_hits=sum(answer == "cache" for answer in answers),
-            research_cache=use,
-            answered=dict(Counter(use.how for use in cache.uses)),
-            id=recorder.keep("finished", quoted=_quoted(report, gathered), **_stopped_by_time(gathered)),
+            research_cache=found.use,
+            answered=dict(Counter(use.how for use in cache.uses if use.how != "derived")),
+            id=recorder.keep("finished", quoted=quoted_by(report, gathered), **_stopped_by_time(gathered)),
+            origin=found.origin,
         )
 
-    def _written(self, plan: Plan, evidence: Sequence[Evidence], cache: Cache) -> Report:
-        writing = self._writing
+    def _written(self, plan: Plan, evidence: Sequence[Evidence], holdings: Holdings, cache: Cache) -> Report:
+        writing, budget = self._writing, self._writing.context_tokens
         if writing.model is None:
             return write_report(plan, evidence)
+        if (most := self._limits.max_tokens) is not None:
+            budget = min(budget, most - cache.tokens - writing.answer_tokens - RULES_TOKENS)
+            if budget < LEAST_CONTEXT:
+                spent = f"{cache.tokens:,} of {most:,} tokens are spent, too many for {writing.model.name} to write"
+                return excerpts_instead(plan, evidence, f"{spent}; these are excerpts")
         return write_with_model(
             plan,
             evidence,
+            cached_context(evidence, holdings, cache, budget=budget, ttl=self._lifetimes.searches),
             writing.model,
             cache,
             strict=writing.strict,
@@ -170,20 +204,21 @@ class Researcher:
             on_text=writing.on_text,
         )
 
-    def _gathered(self, plan: Plan, cache: Cache) -> tuple[Gathered, ResearchCacheUse]:
+    def _found(self, plan: Plan, cache: Cache) -> "_Found":
         """Gather through the search cache; with the research cache on, look there first and store there after."""
         if not self._keep_research:
-            return self._gather(plan, cache), "off"
+            return _Found(self._gather(plan, cache), "off")
         fingerprint = self._fingerprint()
         outcome = cache.get_research(plan.question, plan.task_type, fingerprint=fingerprint)
         if isinstance(outcome, Hit):
             try:
-                return msgspec.json.decode(outcome.value.context, type=Gathered), "hit"
+                gathered = msgspec.json.decode(outcome.value.context, type=Gathered)
+                return _Found(gathered, "hit", Origin(outcome.query, outcome.similarity, outcome.age))
             except msgspec.MsgspecError as error:
                 log.warning("the cached research is unreadable (%s) and will be replaced", error)
         gathered = self._gather(plan, cache)
         if not gathered.sources or "failed" in gathered.answered_by:
-            return gathered, "not stored"  # half a context would pass for the whole one until it expires
+            return _Found(gathered, "not stored")  # half a context would pass for the whole one until it expires
         context = ResearchContext(
             msgspec.json.encode(gathered).decode(),
             [[search.query for search in round_.searches] for round_ in gathered.rounds],
@@ -194,8 +229,8 @@ class Researcher:
             kept = cache.put_research(plan.question, plan.task_type, context, ttl=ttl, fingerprint=fingerprint)
         except StoreError as error:
             log.error("the research is not cached: %s", error)  # noqa: TRY400 - one line; nothing is lost
-            return gathered, "not stored"
-        return gathered, "stored" if kept else "not stored"
+            return _Found(gathered, "not stored")
+        return _Found(gathered, "stored" if kept else "not stored")
 
     def _gather(self, plan: Plan, cache: Cache) -> Gathered:
         return Gatherer(
@@ -203,10 +238,25 @@ class Researcher:
             cache,
             self._engines,
             self._reader,
+            Judge(self._holdings(plan, cache), cache, ttl=self._lifetimes.searches),
             self._limits,
             lifetimes=self._lifetimes,
             progress=self._progress,
         ).gather(plan)
+
+    def _holdings(self, plan: Plan, cache: Cache) -> Holdings:
+        return Holdings(
+            plan.question,
+            self._memory(CHUNK_SPACE),
+            self._embedder,
+            keep=cache.policy.write,
+            ttl=self._lifetimes.searches,
+            progress=self._progress,
+        )
+
+    def _solved(self, cache: Cache) -> Solved:
+        """Return the questions that were solved in this way; how it was written from what was found does not count."""
+        return Solved(self._memory(f"solved {self._fingerprint()}"), cache)
 
     def _fingerprint(self) -> str:
         """Name everything that decides what is gathered; how a report is written from it does not count."""
@@ -217,11 +267,14 @@ class Researcher:
         return {
             "engines": [{"name": engine.name, "options": dict(engine.options)} for engine in self._engines],
             "reader": self._reader.name,
+            "embedder": self._embedder.id,
             "max_rounds": limits.max_rounds,
+            "enough_score": limits.enough_score,
             "min_novelty": limits.min_novelty,
             "max_results": limits.max_results,
             "read_pages": limits.read_pages,
             "max_live_calls": limits.max_live_calls,
+            "max_tokens": limits.max_tokens,
         }
 
     def _about(self, question: str) -> dict[str, Any]:
@@ -234,58 +287,9 @@ class Researcher:
             "research_cache": self._keep_research,
             "model": told,
             "strict": self._writing.strict,
+            "context_tokens": self._writing.context_tokens,
             "epoch": self._writing.epoch,
         }
-
-
-class _Recorder:
-    """Keeps the record of one run; where it cannot be kept, the run goes on without."""
-
-    def __init__(
-        self, cache: Cache, run: str, about: Mapping[str, Any], *, before: Sequence[Mapping[str, str]] = ()
-    ) -> None:
-        self._cache = cache
-        self._run = run if cache.policy.write else ""
-        self._about = about
-        self._before = before
-        self._kept = False
-
-    def keep(self, state: State, **more: Any) -> str:
-        """Keep what is known by now; return the run's id, empty where it cannot be kept."""
-        if not self._run:
-            return ""
-        uses = [*self._before, *msgspec.to_builtins(self._cache.uses)]
-        record = {**self._about, "state": state, "uses": sorted(uses, key=_place), **more}
-        engine = "+".join(each["name"] for each in self._about["engines"])
-        try:
-            self._cache.put_run(self._run, self._about["question"], engine, record)
-        except StoreError as error:
-            log.error("the run is not recorded: %s", error)  # noqa: TRY400 - one line; nothing else is lost
-            self._run = ""
-        self._kept = bool(self._run)
-        return self._run
-
-    @contextmanager
-    def resumable(self) -> Iterator[None]:
-        """Say how to go on, should the run be stopped after something was found."""
-        try:
-            yield
-        except BaseException:
-            if self._kept and any(use.how != "failed" for use in self._cache.uses):
-                log.warning("nothing is lost: go on with `harness research --resume %s`", self._run)
-            raise
-
-
-def _quoted(report: Report | None, gathered: Gathered) -> dict[str, list[str]]:
-    """Return of each cited source the passages that the report quotes: they are kept with the run."""
-    passages = {source.url: source.passages for source in gathered.sources}
-    quoted: dict[str, list[str]] = {}
-    for citation in report.quotations if report else ():
-        standing = (text for text in passages.get(citation.url, ()) if stands_in(citation.quotation, [text]))
-        held = quoted.setdefault(citation.url, [])
-        if (passage := next(standing, None)) is not None and passage not in held:
-            held.append(passage)
-    return quoted
 
 
 def _stopped_by_time(gathered: Gathered) -> dict[str, int]:
@@ -298,7 +302,3 @@ def _decoded(gathered: str, run: str) -> Gathered:
         return msgspec.json.decode(gathered, type=Gathered)
     except msgspec.MsgspecError as error:
         raise InvalidInput(f"the record of the run {run} cannot be read ({error}); ask the question again") from error
-
-
-def _place(use: Mapping[str, str]) -> tuple[str, str]:
-    return use["table"], use["asked"]

@@ -108,7 +108,7 @@ def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
         url = found.source.url
         number = numbers.setdefault(url, len(numbers) + 1)
         for sentence in found.sentences:
-            verified = stands_in(sentence, found.source.passages)
+            verified = stands_in(sentence, found.source.texts)
             citations.append(Citation(section, paragraph, sentence, sentence, number, url, found.similarity, verified))
     titles = {found.source.url: found.source.title for found in evidence}
     return Report(

@@ -11,13 +11,12 @@ from harness.core.citations import verbatim
 from harness.core.text import clean, content_words, one_line, sentences
 from harness.errors import ModelError, ModelUnavailable
 from harness.ports import LanguageModel, Message
+from harness.research.context_builder import Shown
 from harness.research.evidence import Evidence
-from harness.research.gather import Source
+from harness.research.gathered import Source
 from harness.research.planner import Plan
 from harness.research.synthesis import Citation, CitedSource, Report, write_report
 
-VERSION = "writer-1"
-MAX_EXCERPT_CHARS = 2_000
 MIN_QUOTED_WORDS = 3
 MIN_QUOTED_CHARS = 8
 """Of a script that has no spaces between words."""
@@ -58,6 +57,7 @@ class Statement(Struct, frozen=True):
 def write_with_model(
     plan: Plan,
     evidence: Sequence[Evidence],
+    shown: Sequence[Shown],
     model: LanguageModel,
     cache: Cache,
     *,
@@ -65,7 +65,8 @@ def write_with_model(
     epoch: str = "",
     on_text: Callable[[str], None] | None = None,
 ) -> Report:
-    """Have `model` word the report from `evidence` (best first, not empty), through the cache.
+    """Have `model` word the report from what it is `shown`, through the cache; without it, the report is made of
+    `evidence` (best first, not empty).
 
     Sources that it names are those that it was shown; addresses that it writes are taken out. A quotation that is
     nearly a passage of its source becomes that passage; one that is none is marked, as is a sentence without any, or
@@ -77,40 +78,39 @@ def write_with_model(
         OfflineMiss: the answer is not in the cache, and may not be asked for.
         StoreError: the cache cannot be read.
     """
-    sources = list({found.source.url: found.source for found in evidence}.values())
+    sources = [each.source for each in shown]
     try:
-        answer = cache.completion(model, messages_for(plan, evidence, sources), epoch=epoch, on_text=on_text)
+        answer = cache.completion(model, messages_for(plan, shown), epoch=epoch, on_text=on_text)
     except ModelUnavailable:
         raise
     except ModelError as error:
-        return _extracts(plan, evidence, f"the model {model.name} failed ({error}); these are excerpts")
-    similarity = {found.source.url: found.similarity for found in reversed(evidence)}
+        return excerpts_instead(plan, evidence, f"the model {model.name} failed ({error}); these are excerpts")
+    similarity = dict.fromkeys((source.url for source in sources), 0.0)
+    similarity |= {found.source.url: found.similarity for found in reversed(evidence)}
     citations = [
         citation
         for statement in statements(answer.value.text)
         if (citation := _checked(statement, sources, similarity)).verified or not strict
     ]
     if not any(citation.verified for citation in citations):
-        return _extracts(
+        return excerpts_instead(
             plan, evidence, f"no quotation that {model.name} gave stands in its source; these are excerpts"
         )
     remark = "" if answer.value.whole else f"the answer of {model.name} was cut off at its bound"
     return _numbered(Report(plan.question, tuple(citations), (), model.name, remark), sources)
 
 
-def messages_for(plan: Plan, evidence: Sequence[Evidence], sources: Sequence[Source]) -> list[Message]:
-    """Return what the model is told: the rules, then the question and every source with its excerpts, marked."""
-    shown = []
-    for number, source in enumerate(sources, start=1):
-        excerpts = [" ".join(found.sentences) for found in evidence if found.source.url == source.url]
-        text = "\n".join(_inside(excerpt[:MAX_EXCERPT_CHARS]) for excerpt in excerpts)
-        title = _inside(source.title)[:200].replace('"', "'")
-        shown.append(f'<source number="{number}" title="{title}">\n{text}\n</source>')
+def messages_for(plan: Plan, shown: Sequence[Shown]) -> list[Message]:
+    """Return what the model is told: the rules, then every source with its text, marked, and the question."""
+    blocks = []
+    for number, each in enumerate(shown, start=1):
+        title = _inside(each.source.title)[:200].replace('"', "'")
+        blocks.append(f'<source number="{number}" title="{title}">\n{_inside(each.text)}\n</source>')
     rules = RULES.format(sections=", ".join(plan.sections))
     question = f"Question: {one_line(plan.question)}"
     return [
         {"role": "system", "content": rules},
-        {"role": "user", "content": "\n\n".join([*shown, question])},
+        {"role": "user", "content": "\n\n".join([*blocks, question])},
     ]
 
 
@@ -159,7 +159,7 @@ def _checked(statement: Statement, sources: Sequence[Source], similarity: dict[s
     known = 1 <= statement.number <= len(sources)
     source = sources[statement.number - 1] if known else None
     says_something = _says_something(statement.quotation)
-    quotation = verbatim(statement.quotation, source.passages) if source and says_something else None
+    quotation = verbatim(statement.quotation, source.texts) if source and says_something else None
     return Citation(
         statement.section,
         statement.paragraph,
@@ -193,7 +193,8 @@ def _numbered(report: Report, sources: Sequence[Source]) -> Report:
     return Report(report.title, citations, cited, report.writer, report.remark)
 
 
-def _extracts(plan: Plan, evidence: Sequence[Evidence], remark: str) -> Report:
+def excerpts_instead(plan: Plan, evidence: Sequence[Evidence], remark: str) -> Report:
+    """Return the report of excerpts, with a remark that says why it is one."""
     report = write_report(plan, evidence)
     return Report(report.title, report.citations, report.sources, "", remark)
 

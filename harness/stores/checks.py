@@ -14,6 +14,10 @@ from harness.stores.tails import is_unit
 Fetch = Callable[[str, tuple[Any, ...]], list[Any]]
 
 
+_KINDS: dict[str, Any] = {"results": list, "evidence": (list, dict)}
+"""What payloads of JSON are, where they are no objects."""
+
+
 def file_problems(path: Path) -> list[str]:
     """Tell what SQLite finds wrong with the file, over a connection of its own, which changes nothing."""
     try:
@@ -69,10 +73,9 @@ def _unusable(table: Table, payload: Any, times: Sequence[Any], own: Sequence[An
             return f"its {column.split()[0]} cannot be used"
     try:
         payload.decode()
-        if table.payload != "context":  # the one payload that may be any text
-            wanted = list if table.payload == "results" else dict
-            if not isinstance(orjson.loads(payload), wanted):
-                return f"its {table.payload} are of another kind"
+        # a context is the one payload that may be any text
+        if table.payload != "context" and not isinstance(orjson.loads(payload), _KINDS.get(table.payload, dict)):
+            return f"its {table.payload} are of another kind"
     except ValueError:
         return f"its {table.payload} cannot be read"
     return ""

@@ -56,10 +56,14 @@ class Run(Struct, frozen=True):
     question: str
     engines: Annotated[list[AskedEngine], Meta(min_length=1)]
     max_rounds: Annotated[int, Meta(ge=1, le=5)]
+    enough_score: Annotated[float, Meta(ge=0, le=1)]
     min_novelty: Annotated[float, Meta(ge=0, le=1)]
     max_results: Annotated[int, Meta(ge=1, le=100)]
     read_pages: Annotated[int, Meta(ge=0, le=20)]
     max_live_calls: Annotated[int, Meta(ge=1)] | None
+    max_tokens: Annotated[int, Meta(ge=1)] | None
+    context_tokens: Annotated[int, Meta(ge=1)]
+    embedder: str
     reader: str
     research_cache: bool
     model: AskedModel | None

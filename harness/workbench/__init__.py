@@ -1,5 +1,6 @@
 """The one place where settings become objects: every adapter and service is made here, when first needed, once."""
 
+import logging
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     from harness.research.run import Researcher
     from harness.research.searching import Asked
     from harness.stores.snapshot import Header, Line
+    from harness.vector_cache import VectorCache
 
 DATABASE = "harness.db"
+
+log = logging.getLogger(__name__)
 
 
 def _silent(what: str, done: int, total: int) -> None:
@@ -138,10 +142,36 @@ class Workbench:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The embedder; its weights are loaded at the first text."""
+        """The embedder: the endpoint's, if one is set and answers, else the local one, which loads its weights at the
+        first text. Offline it is the local one; replaying, the one of the time by its name, if it was another.
+
+        Raises:
+            InvalidInput: the variable that is to hold the endpoint's key holds none; an unusable address or key.
+        """
         from harness.embedders.minilm import MiniLM
 
-        return MiniLM()
+        settings, local = self.settings, MiniLM()
+        if self._replay is not None:
+            from harness.embedders.recorded import RecordedEmbedder
+
+            of_then = local.id if (run := self.snapshot[0].run) is None else run.embedder
+            return local if of_then == local.id else RecordedEmbedder(of_then)
+        if settings.embedding_model is None:
+            return local
+        if settings.offline:
+            log.debug("offline, %s is not asked: the local model serves", settings.embedding_model)
+            return local
+        from harness.embedders.available import FirstAvailable
+        from harness.embedders.openai_compatible import OpenAIEmbedder
+
+        endpoint = OpenAIEmbedder(
+            settings.embedding_model,
+            settings.embedding_url,
+            api_key=key_in(settings.embedding_key_variable),
+            key_variable=settings.embedding_key_variable or "embedding_key_variable",
+            timeout=settings.embedding_timeout,
+        )
+        return FirstAvailable(endpoint, local)
 
     @property
     def reader(self) -> PageReader:
@@ -228,11 +258,18 @@ class Workbench:
             timeout=settings.model_timeout,
         )
 
+    def memory(self, space: str) -> "VectorCache":
+        """Return the vector cache of a space: chunks of documents, and questions that were solved."""
+        from harness.vector_cache import VectorCache
+
+        threshold = 1.0 - self.settings.semantic_cache_threshold
+        return VectorCache(self.store, self.embedder, space=space, threshold=threshold)
+
     def researcher(
         self, specs: Sequence[str] = (), *, epoch: str = "", on_text: Callable[[str], None] | None = None
     ) -> "Researcher":
         """Return what leads a research with the engines that `specs` name; see `Writing` for `epoch` and `on_text`."""
-        from harness.research.gather import Lifetimes, Limits
+        from harness.research.gathered import Lifetimes, Limits
         from harness.research.model_planner import ModelPlanner
         from harness.research.planner import RulePlanner
         from harness.research.run import Researcher, Writing
@@ -246,16 +283,19 @@ class Workbench:
             self.engines(specs),
             self.reader,
             self.embedder,
+            self.memory,
             planner=ModelPlanner(self.model, epoch=epoch) if self.model else RulePlanner(),
-            writing=Writing(self.model, asked.strict, epoch, on_text),
+            writing=Writing(self.model, asked.context_tokens, settings.model_max_tokens, asked.strict, epoch, on_text),
             limits=Limits(
                 asked.max_rounds,
+                asked.enough_score,
                 asked.min_novelty,
                 asked.max_results,
                 asked.read_pages,
                 settings.concurrency,
                 asked.max_live_calls,
                 None if run else settings.max_seconds,
+                asked.max_tokens,
             ),
             lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
             keep_research=asked.research_cache,

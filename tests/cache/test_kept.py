@@ -470,7 +470,7 @@ def test_what_a_run_was_answered_with_is_noted(cache: Cache) -> None:
 # Evidence ------------------------------------------------------------------------------------------------------------
 
 
-def test_evidence_is_found_once(cache: Cache) -> None:
+def test_what_is_derived_is_made_once(cache: Cache) -> None:
     """The same question, sources and ranking; each of them counts."""
     asked: list[str] = []
 
@@ -480,7 +480,7 @@ def test_evidence_is_found_once(cache: Cache) -> None:
 
     def evidence(question: str, ranking: str, sources: object) -> list[str]:
         name = f"{question} {ranking} {sources}"
-        return cache.evidence(question, ranking, sources, lambda: find(name), list[str], ttl=60)
+        return cache.derived(question, ranking, sources, lambda: find(name), list[str], ttl=60)
 
     assert evidence("q", "r", ["a"]) == evidence("q", "r", ["a"]) == ["q r ['a']"]
     assert evidence("other", "r", ["a"]) == ["other r ['a']"]
@@ -489,10 +489,10 @@ def test_evidence_is_found_once(cache: Cache) -> None:
     assert len(asked) == 4
 
 
-def test_evidence_counts_as_no_answer(cache: Cache) -> None:
-    """It is made from answers: it is neither counted nor recorded, and offline it is made again."""
+def test_what_is_derived_counts_as_no_answer(cache: Cache) -> None:
+    """It is made from answers: it is not counted; it is recorded as what it is, so that a replay has it."""
     mine = cache.recording()
-    mine.evidence("q", "r", [], lambda: [1], list[int], ttl=60)
-    mine.evidence("q", "r", [], lambda: [2], list[int], ttl=60)
-    assert mine.uses == []
+    mine.derived("q", "r", [], lambda: [1], list[int], ttl=60)
+    assert mine.derived("q", "r", [], lambda: [2], list[int], ttl=60) == [1]
+    assert [use.how for use in mine.uses] == ["derived", "derived"]
     assert not any(cache.counted().values())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.core.text import one_line
 from harness.errors import InvalidInput
-from harness.research.gather import Gathered, Round, Search, Source
+from harness.research.gathered import Gathered, Round, Search, Source
 from harness.research.planner import Plan
 from harness.research.reports import as_html, as_json, as_markdown, front_matter
 from harness.research.run import Research
@@ -47,7 +47,9 @@ def research(
     report = Report(question, tuple(citations), (CitedSource(1, title, url),), writer, remark)
     plan = Plan(question, "research", ("bread", "bread explained"), ("Answer", "How it works", "Limits"))
     gathered = Gathered(
-        (Source(url, title, ("Bread is baked",)),), (Round((Search("bread", "x", "live", 1),), (), 1.0),), "little new"
+        (Source(url, title, ("Bread is baked",)),),
+        (Round((Search("bread", "x", "live", 1),), (), 1.0, 0.5),),
+        "stagnation",
     )
     found = Research(plan, gathered, report, "scripted", 1, 0, "off", {"live": 1}, run)
     return found, report

@@ -1,7 +1,7 @@
 """The research loop, on engines that are scripted and on the bundled corpus."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,12 @@ from harness.embedders.minilm import MiniLM
 from harness.engines.corpus import open_corpus
 from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited
 from harness.ports import LanguageModel, PageReader, SearchEngine, SearchResult
-from harness.research.gather import Lifetimes, Limits
+from harness.research.gathered import Lifetimes, Limits
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
 from harness.research.run import Research, Researcher, Writing
 from harness.stores.sqlite import SqliteStore
+from harness.vector_cache import VectorCache
 from tests.fakes import FakeClock
 
 QUESTION = "How does exponential backoff limit retries?"
@@ -86,6 +87,12 @@ class Library:
         return Page(url, "A page", page, "text/plain")
 
 
+def memory_of(cache: Cache, embedder: MiniLM) -> Callable[[str], VectorCache]:
+    """Return the vector caches of the same store."""
+    store = cache._store
+    return lambda space: VectorCache(store, embedder, space=space, clock=lambda: cache.now)
+
+
 def researcher(
     cache: Cache,
     engines: SearchEngine | Sequence[SearchEngine],
@@ -99,22 +106,28 @@ def researcher(
     seconds: float | None = None,
     model: LanguageModel | None = None,
     strict: bool = False,
+    enough: float = 1.0,
+    novel: float = 0.1,
+    tokens: int | None = None,
 ) -> Researcher:
     """Return one with the usual limits; without a reader, no pages are read."""
     limits = Limits(
         max_rounds=rounds,
-        min_novelty=0.2,
+        enough_score=enough,
+        min_novelty=novel,
         max_results=5,
         read_pages=pages if reader else 0,
         concurrency=4,
         max_live_calls=calls,
         max_seconds=seconds,
+        max_tokens=tokens,
     )
     return Researcher(
         cache,
         engines if isinstance(engines, Sequence) else [engines],
         reader or Library(),
         embedder,
+        memory_of(cache, embedder),
         planner=ModelPlanner(model) if model else RulePlanner(),
         writing=Writing(model, strict=strict),
         limits=limits,
@@ -181,7 +194,7 @@ def test_a_round_that_brings_nothing_new_ends_the_gathering(cache: Cache, embedd
     """The same page again has novelty 0."""
     shared = {**PAGE, "body": f"{PAGE['body']}\n\nThe jitter spreads retries; more jitter spreads them further."}
     found = research(cache, Scripted(lambda query: [shared, {**shared, "href": "https://example.org/copy"}]), embedder)
-    assert found.gathered.stop_reason == "little new"
+    assert found.gathered.stop_reason == "stagnation"
     assert [round_.novelty for round_ in found.gathered.rounds] == [1.0, 0.0]
 
 
@@ -193,7 +206,7 @@ def test_rounds_are_limited(cache: Cache, embedder: MiniLM) -> None:
         body = f"Retries {word} grow {word} with exponential backoff {word[::2]} and {word[1::2]} limits {word[::3]}."
         return [{**PAGE, "href": f"https://example.org/{word}-{n}", "body": f"{body} {n}"} for n in range(2)]
 
-    found = research(cache, Scripted(endless), embedder, rounds=3)
+    found = research(cache, Scripted(endless), embedder, rounds=3, novel=0.0)
     assert (found.gathered.stop_reason, len(found.gathered.rounds)) == ("limit of rounds", 3)
 
 
@@ -205,14 +218,14 @@ def test_sources_are_merged_by_address(cache: Cache, embedder: MiniLM) -> None:
         return [{**PAGE, "href": href, "body": f"{PAGE['body']}\n\nPassage {n}."} for n, href in enumerate(spellings)]
 
     (source,) = research(cache, Scripted(answer), embedder).gathered.sources
-    assert source.passages == (PAGE["body"], "Passage 0.", "Passage 1.", "Passage 2.")
+    assert source.texts == tuple(f"{PAGE['body']}\n\nPassage {n}." for n in range(3))
 
 
 def test_nothing_found_is_no_report(cache: Cache, embedder: MiniLM) -> None:
     """An empty context gives no report, and is not stored as a research."""
     found = research(cache, Scripted(lambda query: []), embedder, keep=True)
     assert found.report is None
-    assert (found.gathered.stop_reason, found.research_cache) == ("nothing found", "not stored")
+    assert (found.gathered.stop_reason, found.research_cache) == ("no evidence", "not stored")
 
 
 def test_unrelated_sources_are_no_answer(cache: Cache, embedder: MiniLM) -> None:

@@ -15,14 +15,14 @@ from harness.cache.tables import PAGES, SEARCHES
 from harness.embedders.minilm import MiniLM
 from harness.errors import InvalidInput
 from harness.ports import SearchResult
-from harness.research.gather import Lifetimes, Limits
+from harness.research.gathered import Lifetimes, Limits
 from harness.research.planner import RulePlanner
 from harness.research.reports import as_json
 from harness.research.run import Research, Researcher, Writing
 from harness.research.verification import MAX_REPORT_BYTES, SavedReport, read_report, verify
 from harness.stores.sqlite import SqliteStore
 from tests.cli.program import Program
-from tests.research.test_run import Library, Scripted, silent
+from tests.research.test_run import Library, Scripted, memory_of, silent
 from tests.research.test_writing import Model
 
 QUESTION = "How does exponential backoff limit retries?"
@@ -70,13 +70,14 @@ def run(cache: Cache, *, keep: bool = False, words: str = "") -> Research:
         long = SearchResult(title="More on retries", href=LONG_URL, body="Of retries.")
         return [short, long, SearchResult(title="Limits of retries", href=UNREAD, body=LIMITED)]
 
-    limits = Limits(max_rounds=2, min_novelty=0.2, max_results=5, read_pages=3, concurrency=2)
+    limits = Limits(max_rounds=2, enough_score=1, min_novelty=0.1, max_results=5, read_pages=3, concurrency=2)
     pages = {URL: PAGE, LONG_URL: f"# More\n\n{MORE}\n"}
     return Researcher(
         cache,
         [Scripted(answer)],
         Library(pages),
         EMBEDDER,
+        memory_of(cache, EMBEDDER),
         planner=RulePlanner(),
         writing=Writing(Model(words) if words else None),
         limits=limits,

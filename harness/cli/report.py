@@ -1,0 +1,90 @@
+"""A research as the terminal shows it: the report, printed or written to a file, and how it went."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from harness.core.freshness import age_in_words
+from harness.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from harness.research.run import Research
+
+MAX_LINE = 100
+
+
+def show(found: "Research", now: float, output: Path | None, *, as_html: bool, as_json: bool) -> None:
+    """Print the report, or write it to `output`, as asked for."""
+    from harness.research import reports
+
+    if as_json:
+        import orjson
+
+        text = orjson.dumps(reports.as_json(found), option=orjson.OPT_INDENT_2).decode() + "\n"
+    elif found.report is None:
+        return
+    elif as_html:
+        text = reports.as_html(found, found.report, now)
+    elif output:
+        text = reports.as_markdown(found, found.report, now)
+    else:
+        _print_report(found.report.markdown())
+        return
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"cannot write {output}: {error.strerror}; the run is kept, choose another file") from error
+
+
+def _print_report(markdown: str) -> None:
+    if not sys.stdout.isatty():
+        typer.echo(markdown, nl=False)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console()
+    console.print(Markdown(markdown), width=min(console.width, MAX_LINE))
+
+
+def summary(found: "Research") -> str:
+    """Tell in a few lines how a research went, what failed, and what came from the cache."""
+    rounds, sources = found.gathered.rounds, found.gathered.sources
+    lines = [] if found.origin else _failures(found)
+    if found.report:
+        if found.report.remark:
+            lines.append(f"warning: {found.report.remark}")
+        lines.append(
+            f"{len(found.report.sources)} of {len(sources)} sources cited; "
+            f"{found.report.verified} of {len(found.report.quotations)} quotations verified"
+        )
+    elif sources:
+        lines.append(f"nothing found: none of the {len(sources)} sources speaks to the question; try other words")
+    else:
+        lines.append(f"nothing found by {found.engine}; try other words or another --engine")
+    if found.origin:
+        what = "a solved question" if found.research_cache == "solved" else "a past research"
+        lines.append(f"answered from {what}, {age_in_words(found.origin.age)}: {found.origin.question}")
+    else:
+        went = f"{len(rounds)} rounds, score {found.gathered.score:.2f} ({found.gathered.stop_reason})"
+        lines.append(f"{went}; {found.live_calls} live calls, {found.cache_hits} cache hits")
+    hits = ", ".join(f"{found.answered.get(how, 0)} {how}" for how in ("exact", "semantic", "stale", "no results"))
+    lines.append(f"hits: {hits}; misses: {found.answered.get('live', 0) + found.answered.get('failed', 0)}")
+    if found.id:
+        lines[-1] += f"; run {found.id}"
+    return "\n".join(lines)
+
+
+def _failures(found: "Research") -> list[str]:
+    """Tell what failed in this run."""
+    lines = []
+    if failed := [search for search in found.gathered.searches if search.answered_by == "failed"]:
+        lines.append(f"warning: {len(failed)} searches failed, the first with {failed[0].error}")
+    if unread := [page for page in found.gathered.pages if page.answered_by == "failed"]:
+        lines.append(f"warning: {len(unread)} pages could not be read, the first with {unread[0].error}")
+    return lines

@@ -1,0 +1,109 @@
+"""What was solved before: questions whose research stopped because it had found enough."""
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import orjson
+from msgspec import Struct, to_builtins
+
+from harness.cache import Cache
+from harness.core.freshness import is_volatile
+from harness.errors import EmbeddingError, InvalidInput, StoreError
+from harness.research.evidence import Evidence
+from harness.research.gathered import Gathered
+from harness.research.planner import Plan
+from harness.research.synthesis import Report
+from harness.vector_cache import VectorCache
+
+log = logging.getLogger(__name__)
+
+
+class Origin(Struct, frozen=True):
+    """The question whose research answers: as it was asked, its similarity (0..1), and its age in seconds."""
+
+    question: str
+    similarity: float
+    age: float
+
+
+class Solution(Struct, frozen=True):
+    """A question that was solved: how it was planned, what was gathered for it, and with what it was answered."""
+
+    origin: Origin
+    plan: Plan
+    gathered: Gathered
+    uses: tuple[dict[str, str], ...]
+
+
+class Solved:
+    """The solved questions of one way of gathering, in an agent's query cache. What is kept there is decided here."""
+
+    def __init__(self, queries: VectorCache, cache: Cache) -> None:
+        self._queries = queries
+        self._cache = cache
+
+    def find(self, question: str) -> Solution | None:
+        """Return the solution of this question, or of one that may be answered with the same.
+
+        Raises:
+            StoreError: the cache cannot be read.
+        """
+        policy, semantics = self._cache.policy, self._cache.semantics
+        if not policy.read or policy.replay:
+            return None
+
+        def accept(other: str, similarity: float) -> bool:
+            volatile = self._is_volatile(question) and not self._is_volatile(other)  # that is kept for longer
+            return semantics is not None and not volatile and semantics.accepts(question, other, similarity)
+
+        try:
+            hit = self._queries.get_query(question, accept=accept, same_only=semantics is None)
+        except EmbeddingError as error:
+            log.debug("solved questions are not looked up: %s", error)
+            return None
+        if hit is None:
+            return None
+        try:
+            plan = msgspec.convert(hit.payload["plan"], Plan)
+            gathered = msgspec.convert(hit.payload["docs"], Gathered)
+            uses = msgspec.convert(hit.payload["uses"], tuple[dict[str, str], ...])
+        except (msgspec.ValidationError, KeyError, TypeError) as error:
+            log.warning("what solved %r is unreadable (%s) and will be replaced", hit.query, error)
+            return None
+        return Solution(Origin(plan.question, hit.similarity, hit.age), plan, gathered, uses)
+
+    def admit(
+        self, plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report, *, ttl: float
+    ) -> bool:
+        """Remember the plan's question if it is solved: gathering stopped because the score was met, no search failed,
+        and the report quotes at least one document. Return whether it is remembered.
+        """
+        solved = gathered.stop_reason == "score met" and report.verified > 0 and bool(report.sources)
+        if not (solved and self._cache.policy.write) or "failed" in gathered.answered_by:
+            return False
+        payload: dict[str, Any] = {
+            "plan": to_builtins(plan),
+            "docs": to_builtins(gathered),
+            "chunks": [
+                {"text": " ".join(found.sentences), "url": found.source.url, "similarity": found.similarity}
+                for found in evidence
+            ],
+            "retrieval_score": gathered.score,
+            "answer": report.markdown(),
+            "citations": to_builtins(report.citations),
+            "uses": to_builtins(self._cache.uses),
+        }
+        if self._is_volatile(plan.question):
+            ttl = min(ttl, self._cache.policy.volatile_ttl)
+        try:
+            self._queries.put_query(plan.question, orjson.loads(orjson.dumps(payload)), ttl=min(ttl, self._queries.ttl))
+        except (StoreError, EmbeddingError, InvalidInput) as error:
+            log.error("the solved question is not remembered: %s", error)  # noqa: TRY400 - one line; nothing is lost
+            return False
+        return True
+
+    def _is_volatile(self, question: str) -> bool:
+        return is_volatile(question, time.gmtime(self._cache.now).tm_year)
