@@ -24,17 +24,20 @@ from tabulate import tabulate
 from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import read_lines
 from benchmarks.rows import SEED, say, workplace
-from harness.core.chunking import passages
+from harness.core.chunking import passages, token_chunks
 from harness.core.ranking import reciprocal_rank_fusion
 from harness.core.text import words
 from harness.embedders.minilm import MiniLM
 from harness.engines.corpus import open_corpus
 from harness.engines.corpus_files import FileSource
 from harness.engines.corpus_vectors import embedded_text
-from harness.ports import SearchEngine, Vectors
+from harness.ports import SearchEngine, Store, Vectors
+from harness.stores.sqlite import SqliteStore
+from harness.vector_cache import VectorCache
 
 HYBRID = "corpus engine"
 WORDS = "corpus engine, words only"
+CHUNKS = "chunk store"
 BM25 = "plain BM25"
 MINILM = "plain MiniLM"
 FUSED = "plain rank fusion"
@@ -90,6 +93,14 @@ class QuestionsLive:
         return self._model.count_tokens(texts)
 
 
+class Remembered(QuestionsLive):
+    """The same vectors, remembered for single texts, too: a document may be one chunk."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.embed`."""
+        return self._remembered.embed(texts)
+
+
 def ndcg(found: Sequence[str], relevant: frozenset[str]) -> float:
     """Return the normalised discounted cumulative gain (0..1) of the first `DEPTH`, of binary relevance."""
     gains = 1 / np.log2(np.arange(2, DEPTH + 2))
@@ -128,8 +139,9 @@ def contenders(task: Task, remembered: RememberedEmbedder, folder: Path) -> dict
     file = folder / f"{task.name}.jsonl"
     file.write_bytes(b"".join(orjson.dumps({**each, "url": each["id"]}) + b"\n" for each in task.documents))
     whole = [f"{each['title']}\n{each['text']}".strip() for each in task.documents]
-    remembered.prepare([*_passage_texts(file), *whole])
     embedder = QuestionsLive(remembered)
+    chunks = [chunk.text for text in whole for chunk in token_chunks(text, embedder.count_tokens)]
+    remembered.prepare([*_passage_texts(file), *whole, *chunks])
     by_words = open_corpus(str(file), folder / "words", _silent)
     open_corpus(str(file), folder / "hybrid", _silent, embedder).embed()
     start = time.perf_counter()
@@ -140,6 +152,7 @@ def contenders(task: Task, remembered: RememberedEmbedder, folder: Path) -> dict
     return {
         HYBRID: _engine(hybrid),
         WORDS: _engine(by_words),
+        CHUNKS: _chunk_store(ids, whole, SqliteStore(folder / "chunks.db"), embedder, Remembered(remembered)),
         BM25: lambda query: bm25(query)[:DEPTH],
         MINILM: lambda query: cosine(query)[:DEPTH],
         FUSED: lambda query: list(reciprocal_rank_fusion([bm25(query), cosine(query)]))[:DEPTH],
@@ -200,6 +213,16 @@ def _passage_texts(file: Path) -> Iterator[str]:
 
 def _engine(engine: SearchEngine) -> Rank:
     return lambda query: [result["href"] for result in engine.search(query, DEPTH)]
+
+
+def _chunk_store(
+    ids: Sequence[str], texts: Sequence[str], store: Store, embedder: QuestionsLive, indexing: Remembered
+) -> Rank:
+    """Return the documents of the best chunks, each once."""
+    written, asked = (VectorCache(store, each, chunk_threshold=0.0) for each in (indexing, embedder))
+    for number, text in zip(ids, texts, strict=True):
+        written.add_document(number, text)
+    return lambda query: [anchor.metadata["document"] for anchor in asked.search_chunks(query, DEPTH, per_document=1)]
 
 
 def _plain_bm25(task: Task, file: Path) -> Rank:

@@ -69,9 +69,10 @@ def summary(found: "Research") -> str:
         lines.append(f"nothing found by {found.engine}; try other words or another --engine")
     if found.origin:
         what = "a solved question" if found.research_cache == "solved" else "a past research"
-        lines.append(f"answered from {what}, {age_in_words(found.origin.age)}: {found.origin.question}")
+        age = age_in_words(found.origin.age)
+        lines.append(f"answered from {what} ({age}), 0 live calls: {found.origin.question}")
     else:
-        went = f"{len(rounds)} rounds, score {found.gathered.score:.2f} ({found.gathered.stop_reason})"
+        went = f"{len(rounds)} round{'s' * (len(rounds) > 1)}, score {found.gathered.score:.2f} ({found.gathered.stop_reason})"
         lines.append(f"{went}; {found.live_calls} live calls, {found.cache_hits} cache hits")
     hits = ", ".join(f"{found.answered.get(how, 0)} {how}" for how in ("exact", "semantic", "stale", "no results"))
     lines.append(f"hits: {hits}; misses: {found.answered.get('live', 0) + found.answered.get('failed', 0)}")
