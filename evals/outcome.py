@@ -33,8 +33,8 @@ class Cost(Struct, frozen=True):
 
 class Outcome(Struct, frozen=True):
     """One run of a task. `sources` are the addresses found, best first; `citations` the report's sentences in order,
-    none where there is no report. `digests` name the bytes of every stage. A run that failed has an `error` (its code and
-    message) and nothing else: it is a crash, not a bad score.
+    none where there is no report. `digests` name the bytes of every stage. A run that failed has an `error` (its code
+    and message) and nothing else: it is a crash, not a bad score.
     """
 
     task: str

@@ -1,46 +1,145 @@
-"""Running a task through the harness, and scoring what came out without any model."""
+"""Running tasks through the harness: each run comes to an `Outcome`, whatever happens in it."""
 
+import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from functools import lru_cache
 from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from evals.outcome import Cited, Cost, Outcome
 from evals.tasks import Task
+from harness.errors import HarnessError
+from harness.research.run import Research
+from harness.research.stages import stages_of
+from harness.settings import Settings
 from harness.workbench import Workbench
 
 
-class TaskRun(Struct, frozen=True):
-    """What one run of a task came to.
-
-    `gold_recall` is the share (0..1) of the task's gold sources that the report cites, `verified` the share of its
-    quotations that stand in their source; both are 0 without a report. `digest` names the report's exact bytes.
+class Job(Struct, frozen=True):
+    """One run of a task that is to be done with some settings. `at` is the time (seconds since the epoch) that it is
+    for whatever expires, the real one if `None`; a `fresh` one looks nothing up.
     """
 
-    task: str
-    gold_recall: float
-    verified: float
-    live_calls: int
-    seconds: float
-    digest: str
+    task: Task
+    repeat: int
+    settings: Settings
+    at: float | None = None
+    fresh: bool = False
 
 
-def run_task(workbench: Workbench, task: Task) -> TaskRun:
-    """Research the task's question and score the report.
+def research_task(workbench: Workbench, task: Task, repeat: int = 0) -> Research:
+    """Research the task's question with the task's engine; each repeat is an epoch of its own.
 
     Raises:
-        HarnessError: whatever stops the research; a failed run is not a bad score.
+        HarnessError: whatever stops the research.
     """
+    return workbench.researcher((task.engine,), epoch=f"repeat {repeat}" if repeat else "").run(task.question)
+
+
+def run_task(workbench: Workbench, task: Task, repeat: int = 0) -> Outcome:
+    """Run a task once. What stops the research is told in the outcome: a failed run is not a bad score."""
     started = time.perf_counter()
-    found = workbench.researcher((task.engine,)).run(task.question)
-    seconds = time.perf_counter() - started
-    report = found.report
-    cited = {source.url for source in report.sources} if report else set()
-    citations = report.citations if report else ()
-    return TaskRun(
-        task.id,
-        gold_recall=len(cited & set(task.gold)) / len(task.gold) if task.gold else 0.0,
-        verified=sum(citation.verified for citation in citations) / len(citations) if citations else 0.0,
-        live_calls=found.live_calls,
-        seconds=seconds,
-        digest=sha256((report.markdown() if report else "").encode()).hexdigest()[:12],
+    try:
+        found = research_task(workbench, task, repeat)
+    except HarnessError as error:
+        cost = Cost(0, 0, time.perf_counter() - started)
+        return Outcome(task.id, repeat, cost=cost, error=f"{error.code}: {error}")
+    return outcome_of(found, task.id, repeat, time.perf_counter() - started)
+
+
+def outcome_of(found: Research, task: str, repeat: int, seconds: float) -> Outcome:
+    """Return what is kept of a research."""
+    citations = found.report.citations if found.report else ()
+    return Outcome(
+        task,
+        repeat,
+        sources=tuple(source.url for source in found.gathered.sources),
+        citations=tuple(Cited(c.section, c.sentence, c.quotation, c.url, c.verified) for c in citations),
+        cost=Cost(found.live_calls, found.tokens, seconds),
+        digests={stage: digest(text) for stage, text in stages_of(found).items()},
     )
+
+
+def digest(text: str) -> str:
+    """Return 16 hexadecimal digits that name a text."""
+    return sha256(text.encode(errors="replace")).hexdigest()[:16]
+
+
+def run_jobs(jobs: Sequence[Job], executor: Executor, *, at_once: int) -> Iterator[tuple[Job, Outcome]]:
+    """Run jobs in `executor`, at most `at_once` at a time, and yield what they come to as they end.
+
+    A worker that is lost takes nothing with it: its job is done again, once, and then told as failed. One that took too
+    long (`TimeoutError`) is not. Whoever stops iterating loses only what is under way.
+    """
+    waiting = [(job, True) for job in reversed(jobs)]
+    under_way: dict[Future[Outcome], tuple[Job, bool]] = {}
+    try:
+        while waiting or under_way:
+            while waiting and len(under_way) < at_once:
+                job, again = waiting.pop()
+                under_way[executor.submit(run_apart, job)] = (job, again)
+            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            for future in done:
+                job, again = under_way.pop(future)
+                error = future.exception()
+                if error is None:
+                    yield job, future.result()
+                elif again and not isinstance(error, TimeoutError):
+                    waiting.append((job, False))
+                else:
+                    yield job, Outcome(job.task.id, job.repeat, error=f"{type(error).__name__}: {error}")
+    finally:
+        for future in under_way:
+            future.cancel()
+
+
+def run_apart(job: Job) -> Outcome:
+    """Do a job: in a thread, or in another process. All jobs of a process with the same settings share one workbench,
+    for loading the models takes longer than a warm run. Whatever goes wrong is told in the outcome.
+    """
+    try:
+        with _opening:
+            workbench = _workbench(job.settings, job.at, job.fresh)
+        outcome = run_task(workbench, job.task, job.repeat)
+        workbench.cache.flush()
+    except Exception as error:  # noqa: BLE001 - an experiment may break anything; it is a crash, told with its reason
+        return Outcome(job.task.id, job.repeat, error=f"{type(error).__name__}: {error}")
+    return outcome
+
+
+_opening = threading.Lock()
+
+
+@lru_cache(maxsize=8)
+def _workbench(settings: Settings, at: float | None, fresh: bool) -> Workbench:
+    return Workbench(settings, at=at, read=not fresh)
+
+
+def versions() -> dict[str, str]:
+    """Return what decides results besides the settings."""
+    import platform
+    from importlib.metadata import version
+
+    from harness.embedders.minilm import MiniLM
+
+    return {"harness": version("research-harness"), "python": platform.python_version(), "embedder": MiniLM.id}
+
+
+def told(settings: Settings) -> dict[str, Any]:
+    """Return the settings that decide results, secrets and places left out, as a log keeps them."""
+    kept: Mapping[str, Any] = structs.asdict(settings)
+    return {name: _plain(value) for name, value in kept.items() if name not in _UNTOLD and value is not None}
+
+
+_UNTOLD = frozenset({"data_dir", "proxy", "searxng_url", "pubmed_api_key", "pubmed_email", "log_level"})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value

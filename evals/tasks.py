@@ -1,41 +1,279 @@
-"""Evaluation tasks: a question, and the sources that answer it. Read from `evals/tasks/*.yaml`."""
+"""Evaluation tasks: a question, what a good answer says, and the sources that say it. Read from `evals/tasks/*.yaml`.
 
-from collections.abc import Sequence
+A report *says* a nugget when one of its sentences holds one of the nugget's aliases, or a match of its pattern. Both
+sides are compared by their words alone (see `comparable`).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import msgspec
 import yaml
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from harness.core.text import sentences, words
 from harness.errors import InvalidInput
 
 TASKS_DIR = Path(__file__).with_name("tasks")
+PYTHON_DOCS = "corpus:python-docs"
+
+MAX_FILE_BYTES = 100_000
+MAX_TASKS = 1_000
+MAX_SENTENCE_CHARS = 5_000
+"""More of a sentence than this is not searched."""
+PATTERN_SECONDS = 1.0
+"""For how long a pattern may be searched in one sentence, by the processor's clock."""
+
+_PLACE = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+_UNKNOWN = re.compile(r"unknown field `(.*)`")
+
+_Line = Annotated[str, Meta(min_length=1, max_length=500)]
+_Address = Annotated[str, Meta(min_length=1, max_length=4_000)]
+_Sections = Annotated[int, Meta(ge=1, le=50)]
+
+
+class Nugget(Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing that an answer should say; `vital` where it is wrong without, `okay` where it is better with it.
+
+    `aliases` are wordings, any one of which is enough. `pattern` is a regular expression (of the package `regex`) for
+    variants, searched without regard to case in the words of a sentence, one space between them and no punctuation.
+    """
+
+    says: _Line
+    importance: Literal["vital", "okay"]
+    aliases: Annotated[tuple[_Line, ...], Meta(max_length=20)] = ()
+    pattern: Annotated[str, Meta(max_length=300)] = ""
+
+    def __post_init__(self) -> None:
+        if not self.aliases and not self.pattern:
+            raise ValueError("a nugget needs aliases or a pattern")
+        for alias in self.aliases:
+            if not comparable(alias):
+                raise ValueError(f"the alias {alias!r} has no words")
+        if self.pattern and _compiled(self.pattern).search("", timeout=PATTERN_SECONDS):
+            raise ValueError(f"the pattern {self.pattern!r} is found in every sentence, for it matches the empty one")
+
+
+class Structure(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many sections the report is asked to have: `exactly` or `at_least` so many, one of the two."""
+
+    exactly: _Sections | None = None
+    at_least: _Sections | None = None
+
+    def __post_init__(self) -> None:
+        if (self.exactly is None) == (self.at_least is None):
+            raise ValueError("the structure is one of `exactly` and `at_least`")
 
 
 class Task(Struct, frozen=True, forbid_unknown_fields=True):
-    """A question to research with `engine`; `gold` are the addresses of sources that a good report cites."""
+    """A question to research with `engine`, and what is asked of the report.
 
-    id: str
-    question: str
-    engine: str
-    gold: tuple[str, ...]
+    `gold` are the addresses of sources that answer the question. `same` are groups of addresses that carry the same
+    text: finding one of a group is finding each of it. Work is tuned on the tasks of `split` tune, and what it has
+    gained is confirmed on those of the other.
+    """
+
+    id: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{1,60}$")]
+    question: _Line
+    task_type: Literal["enumerated", "best_practices", "research"]
+    engine: _Line
+    structure: Structure
+    nuggets: Annotated[tuple[Nugget, ...], Meta(min_length=2, max_length=50)]
+    gold: Annotated[tuple[_Address, ...], Meta(min_length=1, max_length=50)]
+    split: Literal["tune", "confirm"]
+    same: Annotated[tuple[tuple[_Address, ...], ...], Meta(max_length=50)] = ()
+
+    def __post_init__(self) -> None:
+        if not any(nugget.importance == "vital" for nugget in self.nuggets):
+            raise ValueError("a task needs a vital nugget")
+
+    def carriers(self, address: str) -> set[str]:
+        """Return all addresses that carry what the source at `address` says, itself among them."""
+        return {address}.union(*(group for group in self.same if address in group))
+
+
+def comparable(text: str) -> str:
+    """Return the words of `text` (its first `MAX_SENTENCE_CHARS` characters) with one space between them: case, white
+    space, punctuation, quotation marks and Markdown's escapes aside.
+    """
+    text = unicodedata.normalize("NFKC", text[:MAX_SENTENCE_CHARS])
+    return " ".join(words(text.replace("\\", "").replace("’", "'")))
+
+
+def is_said(nugget: Nugget, comparables: Iterable[str]) -> bool:
+    """Say whether one of the sentences, each as `comparable` returns it, says the nugget.
+
+    Raises:
+        InvalidInput: the nugget's pattern takes longer than `PATTERN_SECONDS`.
+    """
+    wanted = [f" {comparable(alias)} " for alias in nugget.aliases]
+    return any(
+        any(alias in f" {sentence} " for alias in wanted) or (nugget.pattern and _matches(nugget.pattern, sentence))
+        for sentence in comparables
+    )
 
 
 def load_tasks(ids: Sequence[str] = (), folder: Path = TASKS_DIR) -> list[Task]:
-    """Return the tasks named in `ids`, in that order; all of the folder, by id, when none is named.
+    """Return the tasks named in `ids`, in that order; all of the folder, by file name, when none is named.
 
     Raises:
-        InvalidInput: an unknown id, or a file that is no task; the message names it.
+        InvalidInput: an unknown id, one that two files have, a file that is no task, or no task at all; the message
+            names file and line.
     """
-    known = {task.id: task for task in map(_read, sorted(folder.glob("*.yaml")))}
+    known: dict[str, Task] = {}
+    for path in _files(folder):
+        task, node = _read(path)
+        if task.id in known:
+            raise InvalidInput(f"{_place(path, node, '$.id')}: there are two tasks {task.id!r}; rename one")
+        known[task.id] = task
     for id_ in ids:
         if id_ not in known:
-            raise InvalidInput(f"no task {id_!r} in {folder}; there are {', '.join(known) or 'none'}")
+            raise InvalidInput(f"no task {id_!r} in {folder}; there are {', '.join(known)}")
     return [known[id_] for id_ in ids] or list(known.values())
 
 
-def _read(path: Path) -> Task:
+def check_tasks(folder: Path = TASKS_DIR) -> list[str]:
+    """Return a line for every problem of the folder's tasks, with file and line; none when all is well.
+
+    Of a file that is no task, the first problem is told. Of a task over the Python documentation, it is also a problem
+    when this interpreter's has no such gold source, or when none of them says a nugget.
+
+    Raises:
+        InvalidInput: no such folder, or no task in it.
+    """
+    problems: list[str] = []
+    ids: set[str] = set()
+    documents: Mapping[str, str] = {}
+    for path in _files(folder):
+        try:
+            task, node = _read(path)
+            if task.engine == PYTHON_DOCS:
+                documents = documents or _python_docs()
+                problems += (f"{_place(path, node, place)}: {said}" for place, said in _unfounded(task, documents))
+        except InvalidInput as error:
+            problems.append(str(error))
+            continue
+        if task.id in ids:
+            problems.append(f"{_place(path, node, '$.id')}: there are two tasks {task.id!r}; rename one")
+        ids.add(task.id)
+    return problems
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of a task."""
+    return msgspec.json.schema(Task)
+
+
+def _unfounded(task: Task, documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield what the task claims of its sources and they do not bear out: where in the task, and what."""
+    places = [(address, f"$.gold[{at}]") for at, address in enumerate(task.gold)]
+    places += [(address, f"$.same[{at}]") for at, group in enumerate(task.same) for address in group]
+    yield from (
+        (place, f"{task.engine} has no source {address}") for address, place in places if address not in documents
+    )
+    paragraphs = [part for address in task.gold for part in documents.get(address, "").split("\n\n")]
+    said = [comparable(sentence) for paragraph in paragraphs for sentence in sentences(paragraph)]
+    for at, nugget in enumerate(task.nuggets):
+        if not is_said(nugget, said):
+            yield f"$.nuggets[{at}]", f"the nugget {nugget.says!r} is said by none of its gold sources"
+
+
+def _python_docs() -> Mapping[str, str]:
+    from harness.engines.corpus import PythonDocs
+
+    docs = PythonDocs()
+    return {document.href: document.text for part in docs.parts() for document in docs.read(part)}
+
+
+@cache
+def _compiled(pattern: str) -> Any:
+    import regex  # unlike `re`, it can be stopped
+
     try:
-        return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), Task)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, msgspec.ValidationError) as error:
-        raise InvalidInput(f"{path} is no task: {error}") from error
+        return regex.compile(pattern, regex.IGNORECASE)
+    except (regex.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"the pattern {pattern!r} does not compile: {error}") from error
+
+
+def _matches(pattern: str, sentence: str) -> bool:
+    try:
+        return _compiled(pattern).search(sentence, timeout=PATTERN_SECONDS) is not None
+    except TimeoutError as error:
+        raise InvalidInput(
+            f"the pattern {pattern!r} takes more than {PATTERN_SECONDS:g} s for one sentence; repeat nothing within a "
+            "repetition"
+        ) from error
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise InvalidInput(f"no folder of tasks at {folder}")
+    paths = sorted(path for path in folder.glob("*.yaml") if path.is_file())
+    if not paths or len(paths) > MAX_TASKS:
+        raise InvalidInput(f"{folder} holds {len(paths)} tasks (*.yaml); it must be 1 to {MAX_TASKS:,}")
+    return paths
+
+
+class _Loader(yaml.SafeLoader):
+    """Builds plain values only; refuses references, which make much of little, and fields that are there twice."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
+            raise yaml.MarkedYAMLError(problem="references (*name) are not read", problem_mark=event.start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise yaml.MarkedYAMLError(problem=f"{key.value!r} is there twice", problem_mark=key.start_mark)
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _read(path: Path) -> tuple[Task, yaml.Node]:
+    """Return the task in a file, and the YAML node that it was made of.
+
+    Raises:
+        InvalidInput: it is none; the message names file and line.
+    """
+    node: yaml.Node | None = None
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise InvalidInput(f"{path} is no task: more than {MAX_FILE_BYTES:,} bytes")
+        loader = _Loader(data.decode("utf-8"))
+        node = loader.get_single_node()
+        if node is None:
+            raise InvalidInput(f"{path} is no task: it is empty")
+        return msgspec.convert(loader.construct_document(node), Task), node
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at `")
+        raise InvalidInput(f"{_place(path, node, place, problem)} is no task: {problem}") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InvalidInput(f"{path}:{line} is no task: {error.problem}") from error
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+        problem = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InvalidInput(f"{path} is no task: {problem}") from error
+
+
+def _place(path: Path, node: yaml.Node | None, place: str, problem: str = "") -> str:
+    """Name the file and the line of the value at `place` (as msgspec names it: `$.nuggets[1].says`)."""
+    if node is None:
+        return str(path)
+    for name, index in _PLACE.findall(place):
+        if isinstance(node, yaml.SequenceNode) and index:
+            node = node.value[int(index)]
+        elif isinstance(node, yaml.MappingNode):
+            node = next((value for key, value in node.value if key.value == name), node)
+    if (unknown := _UNKNOWN.search(problem)) and isinstance(node, yaml.MappingNode):
+        node = next((key for key, _ in node.value if key.value == unknown[1]), node)
+    return f"{path}:{node.start_mark.line + 1}"

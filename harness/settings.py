@@ -256,6 +256,28 @@ def load(
     return Loaded(Settings(**values), origins, path)
 
 
+def checked(changes: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return values for settings as `Settings` holds them; `where` says in errors where they come from.
+
+    Raises:
+        InvalidInput: an unknown setting (the nearest known one is named), or a value out of range.
+    """
+    return {_known(name, f"in {where}"): _checked(name, value, where) for name, value in changes.items()}
+
+
+def read_mapping(path: Path) -> dict[Any, Any]:
+    """Read a YAML file that holds one mapping.
+
+    Raises:
+        InvalidInput: it cannot be read, is too large, or no mapping; where YAML tells the line, it is named.
+    """
+    try:
+        with path.open("rb") as file:
+            return _yaml_mapping(file.read(MAX_CONFIG_BYTES + 1), path)
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
+
+
 def _from_file(path: Path, *, required: bool) -> Iterator[tuple[str, Any, str]]:
     try:
         with path.open("rb") as file:

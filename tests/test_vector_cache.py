@@ -283,6 +283,116 @@ def test_a_vector_of_another_embedder_does_not_answer(store: Store) -> None:
     assert payloads(VectorCache(store, WordEmbedder()), "query a", "A  query") == [None, "payload"]
 
 
+def test_a_query_that_is_not_accepted_is_passed_over(cache: VectorCache) -> None:
+    """Whoever asks says of each, nearest first, whether it may answer; none after the one that may."""
+    for stored in ("a b c d e f g h", "a b c d e f g h i", "a b c d e f g h i j"):
+        cache.put_query(stored, len(stored))
+    offered: list[tuple[str, float]] = []
+
+    def accept(query: str, similarity: float) -> bool:
+        offered.append((query, similarity))
+        return query == "a b c d e f g h"
+
+    hit = cache.get_query("i h g f e d c b a", accept=accept)
+    assert hit is not None
+    assert hit.query == "a b c d e f g h"
+    assert offered[0][0] == "a b c d e f g h i"
+    assert offered[-1] == (hit.query, hit.similarity)
+    assert [similarity for _, similarity in offered] == sorted((each for _, each in offered), reverse=True)
+    assert cache.get_query("i h g f e d c b a", accept=lambda query, similarity: False) is None
+
+
+def test_what_is_not_accepted_is_not_used(store: Store, clock: FakeClock) -> None:
+    """It is evicted as if nobody had looked."""
+    cache = VectorCache(store, WordEmbedder(), max_queries=2, clock=clock)
+    for name in ("a b c", "x y z"):
+        clock.advance(1)
+        cache.put_query(name, name)
+    clock.advance(1)
+    assert cache.get_query("c b a", accept=lambda query, similarity: False) is None
+    cache.put_query("new", "new")
+    assert payloads(cache, "a b c", "x y z") == [None, "x y z"]
+
+
+def test_only_candidates_are_offered(cache: VectorCache) -> None:
+    """As many as are asked for, none below the threshold, none expired; and the very same query is taken unasked."""
+    for stored in ("a b c d e f g h", "a b c d e f g h i", "a b c d e f g h i j", "omega"):
+        cache.put_query(stored, stored)
+    cache.put_query("h g f e d c b a", "expired", ttl=1e-9)
+    offered: list[str] = []
+
+    def refuse(query: str, similarity: float) -> bool:
+        offered.append(query)
+        return False
+
+    assert cache.get_query("i h g f e d c b a", candidates=9, accept=refuse) is None
+    assert sorted(offered) == ["a b c d e f g h", "a b c d e f g h i", "a b c d e f g h i j"]
+    offered.clear()
+    assert cache.get_query("i h g f e d c b a", candidates=2, accept=refuse) is None
+    assert len(offered) == 2
+    offered.clear()
+    hit = cache.get_query(" A  b C d e f g h", accept=refuse)
+    assert hit is not None
+    assert (hit.payload, hit.similarity, offered) == ("a b c d e f g h", 1.0, [])
+
+
+@pytest.mark.parametrize("query", ["query", " QUERY\n", "another query", "query another"])
+def test_the_same_alone_is_looked_up_without_a_vector(
+    cache: VectorCache, embedder: WordEmbedder, clock: FakeClock, query: str
+) -> None:
+    """It answers, or nothing does, however near; once expired, it does not, and nothing is embedded then either."""
+    cache.put_query("query", 1)
+    cache.put_query("another one", 2)
+    embedder.texts.clear()
+    hit = cache.get_query(query, same_only=True)
+    assert (hit and hit.payload) == (1 if query.lower().split() == ["query"] else None)
+    clock.advance(48 * HOURS)
+    assert cache.get_query(query, same_only=True) is None
+    assert embedder.texts == []
+
+
+@pytest.mark.parametrize("same_only", [True, False])
+def test_a_hit_on_the_same_query_embeds_nothing(cache: VectorCache, embedder: WordEmbedder, same_only: bool) -> None:
+    """Nor does a look into a cache without a query."""
+    assert cache.get_query("query", same_only=same_only) is None
+    cache.put_query("query", 1)
+    cache.put_query("another", 2)
+    embedder.texts.clear()
+    assert cache.get_query("query", same_only=same_only) is not None
+    assert embedder.texts == []
+
+
+class Full(MemoryStore):
+    """A store that answers, and once it is full takes nothing."""
+
+    full = False
+
+    def touch(self, table: str, tenant: str, key: str, now: float) -> None:
+        """See `Store.touch`."""
+        self._refuse()
+        super().touch(table, tenant, key, now)
+
+    def delete(self, table: str, tenant: str, keys: Any, *, expired_at: float | None = None) -> int:
+        """See `Store.delete`."""
+        self._refuse()
+        return super().delete(table, tenant, keys, expired_at=expired_at)
+
+    def _refuse(self) -> None:
+        if self.full:
+            raise StoreError("the disk is full; make room")
+
+
+def test_a_store_that_cannot_be_written_still_answers(clock: FakeClock) -> None:
+    """That a query was used, or has expired, is not noted, and that is all."""
+    store = Full()
+    cache = VectorCache(store, WordEmbedder(), clock=clock)
+    cache.put_query("query", 1)
+    cache.put_query("old", 2, ttl=10)
+    clock.advance(10)
+    store.full = True
+    assert payloads(cache, "query", "old") == [1, None]
+
+
 # Chunks --------------------------------------------------------------------------------------------------------------
 
 
@@ -432,6 +542,128 @@ def test_chunks_do_not_expire(cache: VectorCache, clock: FakeClock) -> None:
     cache.add_document("doc", "alpha")
     clock.advance(10 * 365 * 24 * HOURS)
     assert len(cache.search_chunks("alpha")) == 1
+
+
+def test_a_document_with_a_lifetime_is_not_found_when_it_is_over(
+    cache: VectorCache, store: Store, clock: FakeClock
+) -> None:
+    """At the very second; others stay, and take its place. What is expired goes when it is told to."""
+    cache.add_document("short", "alpha beta", ttl=10)
+    cache.add_document("long", "alpha beta gamma", ttl=20)
+    cache.add_document("for ever", "alpha beta gamma delta")
+    found = [[anchor.metadata["document"] for anchor in cache.search_chunks("alpha beta", 2)]]
+    for _ in range(2):
+        clock.advance(10)
+        found.append([anchor.metadata["document"] for anchor in cache.search_chunks("alpha beta", 2)])
+    assert found == [["short", "long"], ["long", "for ever"], ["for ever"]]
+    assert cache.drop_expired() == 2
+    assert [entry.own[1] for entry in store.scan(CHUNKS, TENANT)] == ["for ever"]
+    assert cache.drop_expired() == 0
+
+
+def test_expired_chunks_of_every_space_are_dropped(store: Store, clock: FakeClock) -> None:
+    """And no query is."""
+    for space in ("a", "b"):
+        VectorCache(store, WordEmbedder(), space=space, clock=clock).add_document("doc", "alpha", ttl=10)
+    cache = VectorCache(store, WordEmbedder(), clock=clock)
+    cache.put_query("query", 1, ttl=10)
+    clock.advance(10)
+    assert cache.drop_expired() == 2
+    assert len(list(store.scan(QUERIES, TENANT))) == 1
+
+
+@pytest.mark.parametrize("ttl", [0, -1.0, nan, inf, "day"])
+def test_a_lifetime_that_is_none_is_refused(cache: VectorCache, store: Store, ttl: Any) -> None:
+    """And nothing is kept."""
+    for add in (cache.add_document, cache.embedded_document):
+        with pytest.raises(InvalidInput):
+            add("doc", "alpha", ttl=ttl)
+    assert list(store.scan(CHUNKS, TENANT)) == []
+
+
+def test_an_embedded_document_is_added_once(cache: VectorCache, embedder: WordEmbedder) -> None:
+    """Chunks and vectors are those that a search compares; the second time, nothing is embedded or counted."""
+    text = "\n\n".join(f"part{number} {LONG}" for number in range(3))
+    first = cache.embedded_document("doc", text, {"title": "T"})
+    assert [each.text.split()[0] for each in first] == ["part0", "part1", "part2"]
+    assert [each.metadata for each in first] == [chunk.metadata for chunk in cache.document_chunks("doc")]
+    made = embedder.embed([each.text for each in first])
+    assert all((each.vector == vector).all() for each, vector in zip(first, made, strict=True))
+    embedder.texts.clear()
+    again = cache.embedded_document("doc", text, {"title": "T"})
+    assert embedder.texts == []
+    assert [(each.text, each.metadata) for each in again] == [(each.text, each.metadata) for each in first]
+    assert all((one.vector == other.vector).all() for one, other in zip(again, first, strict=True))
+
+
+def test_what_another_embedder_made_is_replaced(store: Store, embedder: WordEmbedder) -> None:
+    """All of it: rows of two embedders never stand for one document."""
+    other = WordEmbedder()
+    other.id, other.dimension = "others-8", 8
+    text = f"{LONG}\n\n{LONG}"
+    VectorCache(store, embedder).embedded_document("doc", text)
+    chunks = VectorCache(store, other).embedded_document("doc", text)
+    assert [each.vector.shape for each in chunks] == [(8,), (8,)]
+    assert {entry.embedder for entry in store.scan(CHUNKS, TENANT)} == {"others-8"}
+    assert len(list(store.scan(CHUNKS, TENANT))) == 2
+
+
+def test_an_expired_document_is_added_anew(cache: VectorCache, clock: FakeClock) -> None:
+    """Else what is in use would not be found, and would be dropped."""
+    cache.embedded_document("doc", "alpha", ttl=10)
+    clock.advance(10)
+    assert len(cache.embedded_document("doc", "alpha", ttl=10)) == 1
+    assert len(cache.search_chunks("alpha")) == 1
+
+
+def test_a_document_of_which_a_part_is_gone_is_added_anew(cache: VectorCache, store: Store) -> None:
+    """`verify --repair` may have taken a damaged row."""
+    text = "\n\n".join(f"part{number} {LONG}" for number in range(3))
+    whole = [each.text for each in cache.embedded_document("doc", text)]
+    first = next(entry for entry in store.scan(CHUNKS, TENANT) if entry.own[2] == 0)
+    store.delete(CHUNKS, TENANT, [first.key])
+    assert [each.text for each in cache.embedded_document("doc", text)] == whole
+
+
+@pytest.mark.parametrize("damage", ["x''", "x'00'", "NULL", "zeroblob(64)"])
+def test_a_damaged_vector_is_told_or_made_anew(path: Path, damage: str) -> None:
+    """Never a vector of another length, and no error of another library."""
+    store = SqliteStore(path)
+    cache = VectorCache(store, WordEmbedder())
+    cache.embedded_document("doc", "alpha")
+    store._connections.write(lambda connection: connection.execute(f"UPDATE agent_chunks SET embedding = {damage}"))
+    try:
+        [chunk] = cache.embedded_document("doc", "alpha")
+    except StoreCorrupt:
+        pass
+    else:
+        assert chunk.vector.shape == (64,)
+    store.close()
+
+
+def test_cutting_keeps_nothing(cache: VectorCache, store: Store) -> None:
+    """It gives what adding would keep, and refuses what adding refuses."""
+    text = "\n\n".join(f"part{number} {LONG}" for number in range(3))
+    cut = cache.cut("doc", text, {"title": "T"})
+    assert list(store.scan(CHUNKS, TENANT)) == []
+    kept = cache.embedded_document("doc", text, {"title": "T"})
+    assert [(each.text, each.metadata) for each in cut] == [(each.text, each.metadata) for each in kept]
+    assert all((one.vector == other.vector).all() for one, other in zip(cut, kept, strict=True))
+    for wrong in (("", "text"), ("new", " \n"), ("new", "\ud800"), ("new", "x" * 2_000_001)):
+        with pytest.raises(InvalidInput):
+            cache.cut(*wrong)
+        with pytest.raises(InvalidInput):
+            cache.embedded_document(*wrong)
+    with pytest.raises(InvalidInput):
+        cache.cut("doc", "text", {"chunk_index": 1})
+
+
+@pytest.mark.parametrize("text", ["指数退避" * 3_000, "\u200b" * 50, "🦄 " * 900, "x" * 100_000, "ก" * 40_000], ids=len)
+def test_any_text_is_cut(cache: VectorCache, text: str) -> None:
+    """Nothing of it is lost, and no vector is without a number."""
+    chunks = cache.embedded_document("doc", text)
+    assert "".join("".join(chunk.text.split()) for chunk in chunks) == "".join(text.split())
+    assert all(abs(float(chunk.vector @ chunk.vector) - 1.0) < 1e-5 for chunk in chunks)
 
 
 def test_the_layers_are_never_merged(cache: VectorCache) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from harness import __version__
-from harness.cli import cache, snapshots
+from harness.cli import autoresearch, cache, evaluate, snapshots
 from harness.cli.calibrate import calibrate
 from harness.cli.config import config
 from harness.cli.doctor import doctor
@@ -60,6 +60,22 @@ cache_app.command()(snapshots.runs)
 cache_app.command()(snapshots.export)
 cache_app.command("import")(snapshots.import_command)
 app.add_typer(cache_app)
+
+EVAL_HELP = """Run evaluation tasks, and compare what came out.
+
+\b
+Examples:
+  harness eval run --repeat 3
+  harness eval show last
+  harness eval compare 20261122-1015 last
+  harness eval repeat T_A -n 40
+"""
+eval_app = typer.Typer(name="eval", help=EVAL_HELP, no_args_is_help=True, rich_markup_mode=None)
+for command in (evaluate.run, evaluate.show, evaluate.score, evaluate.compare, evaluate.check, evaluate.repeat):
+    eval_app.command()(command)
+eval_app.command("list")(evaluate.list_)
+app.add_typer(eval_app)
+app.add_typer(autoresearch.app)
 
 
 def _show_version(wanted: bool) -> None:

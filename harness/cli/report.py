@@ -72,7 +72,8 @@ def summary(found: "Research") -> str:
         age = age_in_words(found.origin.age)
         lines.append(f"answered from {what} ({age}), 0 live calls: {found.origin.question}")
     else:
-        went = f"{len(rounds)} round{'s' * (len(rounds) > 1)}, score {found.gathered.score:.2f} ({found.gathered.stop_reason})"
+        went = f"{len(rounds)} round{'s' * (len(rounds) > 1)}"
+        went += f", score {found.gathered.score:.2f} ({found.gathered.stop_reason})"
         lines.append(f"{went}; {found.live_calls} live calls, {found.cache_hits} cache hits")
     hits = ", ".join(f"{found.answered.get(how, 0)} {how}" for how in ("exact", "semantic", "stale", "no results"))
     lines.append(f"hits: {hits}; misses: {found.answered.get('live', 0) + found.answered.get('failed', 0)}")

@@ -15,7 +15,7 @@ from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
 from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchEngine
-from harness.research.context_builder import cached_context
+from harness.research.context_builder import Shown, cached_context
 from harness.research.evidence import Evidence, cached_evidence
 from harness.research.gather import Gatherer
 from harness.research.gathered import Gathered, Lifetimes, Limits
@@ -45,6 +45,8 @@ class Research(Struct, frozen=True):
     those that the cache answered, `answered` all answers by how (`exact`, `semantic`, `stale`, `no results`, `live`,
     `failed`). With a solved question (`solved`) or a whole research (`hit`) from the cache, `gathered` tells how it was
     gathered at the time, and `origin` for which question. `id` names the run; empty when it was not recorded.
+    `evidence` is what the report was made of, `shown` what a language model was shown for it, `tokens` those that it
+    read and wrote, now or when its answers were cached.
     """
 
     plan: Plan
@@ -57,6 +59,9 @@ class Research(Struct, frozen=True):
     answered: dict[str, int]
     id: str
     origin: Origin | None = None
+    evidence: tuple[Evidence, ...] = ()
+    shown: tuple[Shown, ...] = ()
+    tokens: int = 0
 
 
 class _Found(Struct, frozen=True):
@@ -167,7 +172,7 @@ class Researcher:
         recorder.keep("writing", gathered=msgspec.json.encode(gathered).decode())
         holdings = self._holdings(plan, cache)
         evidence = cached_evidence(gathered.sources, holdings, cache, ttl=ttl)
-        report = self._written(plan, evidence, holdings, cache) if evidence else None
+        report, shown = self._written(plan, evidence, holdings, cache) if evidence else (None, ())
         if report and found.use not in {"solved", "hit"}:
             self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl)
         answers = [] if found.use in {"solved", "hit"} else gathered.answered_by
@@ -182,27 +187,35 @@ class Researcher:
             answered=dict(Counter(use.how for use in cache.uses if use.how != "derived")),
             id=recorder.keep("finished", quoted=quoted_by(report, gathered), **_stopped_by_time(gathered)),
             origin=found.origin,
+            evidence=tuple(evidence),
+            shown=tuple(shown),
+            tokens=cache.tokens,
         )
 
-    def _written(self, plan: Plan, evidence: Sequence[Evidence], holdings: Holdings, cache: Cache) -> Report:
+    def _written(
+        self, plan: Plan, evidence: Sequence[Evidence], holdings: Holdings, cache: Cache
+    ) -> tuple[Report, Sequence[Shown]]:
+        """Return the report, and what the model was shown for it."""
         writing, budget = self._writing, self._writing.context_tokens
         if writing.model is None:
-            return write_report(plan, evidence)
+            return write_report(plan, evidence), ()
         if (most := self._limits.max_tokens) is not None:
             budget = min(budget, most - cache.tokens - writing.answer_tokens - RULES_TOKENS)
             if budget < LEAST_CONTEXT:
                 spent = f"{cache.tokens:,} of {most:,} tokens are spent, too many for {writing.model.name} to write"
-                return excerpts_instead(plan, evidence, f"{spent}; these are excerpts")
-        return write_with_model(
+                return excerpts_instead(plan, evidence, f"{spent}; these are excerpts"), ()
+        shown = cached_context(evidence, holdings, cache, budget=budget, ttl=self._lifetimes.searches)
+        report = write_with_model(
             plan,
             evidence,
-            cached_context(evidence, holdings, cache, budget=budget, ttl=self._lifetimes.searches),
+            shown,
             writing.model,
             cache,
             strict=writing.strict,
             epoch=writing.epoch,
             on_text=writing.on_text,
         )
+        return report, shown
 
     def _found(self, plan: Plan, cache: Cache) -> "_Found":
         """Gather through the search cache; with the research cache on, look there first and store there after."""

@@ -1,6 +1,7 @@
 """The one place where settings become objects: every adapter and service is made here, when first needed, once."""
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -42,7 +43,8 @@ class Workbench:
 
     `database` is another SQLite file than `harness.db` in the data directory. `progress` is told about long work.
     `read` and `write` say whether the cache is looked up and stored (see `Policy`); `replay` names a snapshot that
-    answers instead of it; `serve_stale` is another window for stale answers than the setting's.
+    answers instead of it; `serve_stale` is another window for stale answers than the setting's. `at` is the time
+    (seconds since the epoch) that it is for whatever expires; the real one if `None`.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Workbench:
         write: bool = True,
         replay: Path | None = None,
         serve_stale: float | None = None,
+        at: float | None = None,
     ) -> None:
         if (settings.offline or replay) and not read:
             which = "--offline" if replay is None else "--replay"
@@ -65,6 +68,7 @@ class Workbench:
         self._read = read
         self._write = write
         self._replay = replay
+        self._clock = time.time if at is None else lambda: at
         self._serve_stale = settings.stale_if_error if serve_stale is None else serve_stale
 
     @cached_property
@@ -102,7 +106,8 @@ class Workbench:
             negative_ttl=settings.negative_ttl,
             jitter=settings.ttl_jitter,
         )
-        return Cache(self.store, semantics=self.semantics if settings.semantic else None, policy=policy)
+        semantics = self.semantics if settings.semantic else None
+        return Cache(self.store, semantics=semantics, policy=policy, clock=self._clock)
 
     @cached_property
     def semantics(self) -> Semantics:
@@ -263,7 +268,7 @@ class Workbench:
         from harness.vector_cache import VectorCache
 
         threshold = 1.0 - self.settings.semantic_cache_threshold
-        return VectorCache(self.store, self.embedder, space=space, threshold=threshold)
+        return VectorCache(self.store, self.embedder, space=space, threshold=threshold, clock=self._clock)
 
     def researcher(
         self, specs: Sequence[str] = (), *, epoch: str = "", on_text: Callable[[str], None] | None = None

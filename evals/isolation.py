@@ -1,0 +1,135 @@
+"""Work in processes that may hang, die, or take all memory: none of it harms this one, or the next work."""
+
+import multiprocessing
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Any
+
+TASK_SECONDS = 600.0
+MEMORY_BYTES = 8 * 2**30
+
+
+class ProcessDied(RuntimeError):
+    """The process ended before it answered."""
+
+
+class IsolatedExecutor(Executor):
+    """`workers` processes, each led by a thread of this one. What takes longer than `seconds` is killed, and its future
+    raises `TimeoutError`; a process that takes more than `memory` bytes of address space gets `MemoryError`s; one that
+    dies raises `ProcessDied`. In each case a new process does what comes next.
+    """
+
+    def __init__(self, workers: int, *, seconds: float = TASK_SECONDS, memory: int = MEMORY_BYTES) -> None:
+        self._seconds = seconds
+        self._memory = memory
+        self._waiting: queue.SimpleQueue[tuple[Future[Any], Any] | None] = queue.SimpleQueue()
+        self._children: set[SpawnProcess] = set()
+        self._closed = False
+        self._threads = [threading.Thread(target=self._lead, daemon=True) for _ in range(workers)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """See `concurrent.futures.Executor.submit`; `fn` and what it is given and returns must be picklable."""
+        if self._closed:
+            raise RuntimeError("the executor was shut down")
+        future: Future[Any] = Future()
+        self._waiting.put((future, (fn, args, kwargs)))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """See `concurrent.futures.Executor.shutdown`. What is under way is finished only with `wait`, else killed."""
+        self._closed = True
+        if cancel_futures:
+            while not self._waiting.empty():
+                if item := self._waiting.get():
+                    item[0].cancel()
+        for _ in self._threads:
+            self._waiting.put(None)
+        if not wait:
+            for child in list(self._children):
+                child.kill()
+        for thread in self._threads:
+            thread.join()
+
+    def _lead(self) -> None:
+        """Hand work to a process of one's own until there is no more."""
+        child: SpawnProcess | None = None
+        pipe: Connection | None = None
+        while (item := self._waiting.get()) is not None:
+            future, work = item
+            if not future.set_running_or_notify_cancel():
+                continue
+            if child is None or pipe is None or not child.is_alive():
+                child, pipe = self._started()
+            try:
+                pipe.send(work)
+                if not pipe.poll(self._seconds):
+                    raise TimeoutError(f"it took longer than {self._seconds:g} s, and was killed")
+                done, value = pipe.recv()
+            except (EOFError, OSError) as error:
+                child.join(5)
+                reason = TimeoutError(str(error)) if isinstance(error, TimeoutError) else self._death(child)
+                self._ended(child, pipe)
+                child = pipe = None
+                future.set_exception(reason)
+                continue
+            if done:
+                future.set_result(value)
+            else:
+                future.set_exception(value)
+        if child is not None and pipe is not None:
+            self._ended(child, pipe)
+
+    def _started(self) -> tuple[SpawnProcess, Connection]:
+        mine, theirs = multiprocessing.Pipe()
+        # spawned: a fork would take over what threads of this process hold at that moment
+        child = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, self._memory), daemon=True)
+        child.start()
+        theirs.close()
+        self._children.add(child)
+        return child, mine
+
+    def _ended(self, child: SpawnProcess, pipe: Connection) -> None:
+        pipe.close()
+        child.kill()
+        child.join()
+        self._children.discard(child)
+
+    @staticmethod
+    def _death(child: SpawnProcess) -> ProcessDied:
+        code = child.exitcode
+        how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with status {code}"
+        return ProcessDied(f"its process {how}")
+
+
+def _serve(pipe: Connection, memory: int) -> None:
+    """Do what comes through the pipe, in a process of its own."""
+    _bound_memory(memory)
+    while True:
+        try:
+            fn, args, kwargs = pipe.recv()
+        except EOFError:
+            return
+        try:
+            answer = (True, fn(*args, **kwargs))
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is told, and the next work may go well
+            answer = (False, error)
+        try:
+            pipe.send(answer)
+        except (TypeError, AttributeError, ValueError) as error:  # what cannot be pickled
+            pipe.send((False, RuntimeError(f"{error}: {answer[1]!r:.500}")))
+
+
+def _bound_memory(memory: int) -> None:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    bound = memory if most == resource.RLIM_INFINITY else min(memory, most)
+    resource.setrlimit(resource.RLIMIT_AS, (bound, most))

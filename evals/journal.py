@@ -1,0 +1,213 @@
+"""The journal of a loop of experiments: what was tried, with which verdict; a table of it; the best settings."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from msgspec import Struct, structs
+
+from evals.log import LogWriter, read_lines
+from evals.run import told
+from evals.space import UNTOUCHABLE
+from evals.verdicts import Status
+from harness.errors import InvalidInput, StoreError
+from harness.settings import Settings
+
+FOLDER = "autoresearch"
+JOURNAL = "journal.jsonl"
+RESULTS = "results.tsv"
+BEST = "best.yaml"
+STOP = "stop"
+"""A file of this name in the loop's folder ends it after the experiment that is under way."""
+
+COLUMNS = ("experiment", "score", "baseline", "delta", "p", "interval", "status", "tasks", "description")
+
+
+class Options(Struct, frozen=True):
+    """The rules of a loop, fixed before it begins; see `evals.verdicts` for `delta` and `alpha`."""
+
+    experiments: int
+    repeats: int
+    delta: float
+    alpha: float
+    seed: int
+    proposer: str
+    plateau: int
+    fresh: bool = False
+
+
+class Begun(Struct, frozen=True, tag="begun", tag_field="line"):
+    """What a loop was begun with. `at` is the time (seconds since the epoch) that it is for whatever expires, until the
+    end: nothing expires between two runs.
+    """
+
+    id: str
+    at: float
+    tasks: dict[str, str]
+    options: Options
+    settings: dict[str, Any]
+    space: dict[str, list[Any]]
+    versions: dict[str, str]
+
+
+class NoiseFloor(Struct, frozen=True, tag="noise floor", tag_field="line"):
+    """What identical settings differ by, from the A/A run; the score that they had; its runs that failed."""
+
+    value: float
+    score: float
+    seconds: float
+    live_calls: int
+    errors: tuple[str, ...] = ()
+
+
+class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
+    """One trial. `changes` are those beside the settings that the loop began with, `baseline` the score of what was
+    kept before it; `score`, `delta`, `p`, `low` and `high` are those on the split `tune`, `None` after a crash.
+    """
+
+    number: int
+    changes: dict[str, Any]
+    settings: str
+    status: Status
+    reasons: tuple[str, ...]
+    tasks: int
+    seconds: float
+    live_calls: int
+    score: float | None = None
+    baseline: float | None = None
+    delta: float | None = None
+    p: float | None = None
+    low: float | None = None
+    high: float | None = None
+    digests: Mapping[str, Mapping[str, str]] = {}
+
+    @property
+    def description(self) -> str:
+        """The changes in words."""
+        return ", ".join(f"{name}={value}" for name, value in self.changes.items())
+
+
+class Journal(Struct, frozen=True):
+    """A journal as it was read."""
+
+    folder: Path
+    begun: Begun
+    noise_floor: NoiseFloor | None
+    experiments: tuple[Experiment, ...]
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The changes that are kept by now."""
+        return next((each.changes for each in reversed(self.experiments) if each.status == "keep"), {})
+
+
+class JournalWriter:
+    """Appends to the journal in `folder`, and keeps the table and the best settings beside it.
+
+    Raises:
+        StoreError: they cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._log = LogWriter(folder / JOURNAL)
+
+    def write(self, line: Begun | NoiseFloor | Experiment) -> None:
+        """Append one line; it is on the disk when this returns."""
+        self._log.write(line)
+
+    def write_table(self, experiments: Iterable[Experiment]) -> None:
+        """Write the table of experiments anew, whole or not at all."""
+        self._replace(RESULTS, as_table(experiments))
+
+    def write_best(self, settings: Settings) -> None:
+        """Write the settings that differ from the defaults, as a file that `--config` takes."""
+        plain = told(Settings())
+        found = {name: value for name, value in told(settings).items() if plain.get(name) != value}
+        changed = {name: value for name, value in found.items() if name not in UNTOUCHABLE}
+        text = yaml.safe_dump(changed, sort_keys=True) if changed else ""
+        self._replace(
+            BEST, f"# the best settings found{'' if changed else ': the defaults'}; use with --config\n{text}"
+        )
+
+    def _replace(self, name: str, text: str) -> None:
+        path = self.folder / name
+        draft = path.with_name(f"{name}.new")
+        try:
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(path)
+        except OSError as error:
+            raise StoreError(
+                f"cannot write {path} ({error.strerror or error}); free space or choose another"
+            ) from error
+
+
+def read_journal(folder: Path) -> Journal:
+    """Read a loop's journal; a torn last line does not count.
+
+    Raises:
+        InvalidInput: there is none, or a line of it is no line of a journal; file and line are named.
+    """
+    path = folder / JOURNAL
+    begun, floor, experiments = None, None, list[Experiment]()
+    for number, line in enumerate(read_lines(path, Begun | NoiseFloor | Experiment), start=1):
+        if isinstance(line, Begun) != (number == 1):
+            raise InvalidInput(f"{path}, line {number}: a journal has one beginning, in its first line")
+        match line:
+            case Begun():
+                begun = line
+            case NoiseFloor():
+                floor = line
+            case Experiment():
+                if line.number != len(experiments) + 1:
+                    raise InvalidInput(f"{path}, line {number}: experiment {line.number} is not the next one")
+                experiments.append(line)
+    if begun is None:
+        raise InvalidInput(f"{path} is empty; it is no journal of experiments")
+    return Journal(folder, begun, floor, tuple(experiments))
+
+
+def as_table(experiments: Iterable[Experiment]) -> str:
+    """Return the table as tab-separated values, with a header; `delta` is against what was kept before."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(row_of(each) for each in experiments)
+    return text.getvalue()
+
+
+def row_of(experiment: Experiment) -> tuple[str, ...]:
+    """Return an experiment as a row of the table."""
+    e = experiment
+    interval = "" if e.low is None or e.high is None else f"{e.low:+.4f}..{e.high:+.4f}"
+    return (
+        str(e.number),
+        _number(e.score),
+        _number(e.baseline),
+        "" if e.delta is None else f"{e.delta:+.4f}",
+        "" if e.p is None else f"{e.p:.3g}",
+        interval,
+        e.status,
+        str(e.tasks),
+        e.description,
+    )
+
+
+def journals_in(folder: Path) -> list[Path]:
+    """Return the folders of loops, newest first."""
+    found = folder.iterdir() if folder.is_dir() else iter(())
+    return sorted((each for each in found if (each / JOURNAL).is_file()), reverse=True)
+
+
+def digest_of(settings: Settings) -> str:
+    """Return what tells settings apart that may give other results."""
+    from harness.core.keys import digest_of as digest
+
+    return digest({name: str(value) for name, value in structs.asdict(settings).items()})[:16]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"

@@ -1,0 +1,155 @@
+"""The log of an evaluation: one JSON object a line, only ever appended to."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import msgspec
+from msgspec import Struct
+
+from evals.outcome import Outcome
+from harness.errors import InvalidInput, StoreError
+
+FORMAT = 1
+SUFFIX = ".jsonl"
+MAX_LINE_BYTES = 16 * 2**20
+
+
+class Header(Struct, frozen=True, tag="header", tag_field="line"):
+    """What an evaluation was made with: its id, when it began (seconds since the epoch), the tasks with a digest of
+    each, how often each is run, the settings that decide results, versions.
+    """
+
+    id: str
+    began: float
+    tasks: dict[str, str]
+    repeats: int
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    format: int = FORMAT
+
+
+class Entry(Struct, frozen=True, tag="outcome", tag_field="line"):
+    """One run of a task, and its scores by the weights of the time; none where it failed."""
+
+    outcome: Outcome
+    scores: Mapping[str, float] | None = None
+    total: float | None = None
+
+
+class Log(Struct, frozen=True):
+    """A log as it was read."""
+
+    path: Path
+    header: Header
+    entries: tuple[Entry, ...]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What the runs came to, in the order in which they ended."""
+        return [entry.outcome for entry in self.entries]
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every run of every task is there."""
+        return len(self.entries) >= len(self.header.tasks) * self.header.repeats
+
+
+class LogWriter:
+    """Appends to the log at `path`; each line is on the disk when `write` returns. A line that a killed writer left
+    torn at the end is cut off.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: BinaryIO = path.open("ab+")
+            self._cut_torn_line()
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def write(self, line: Struct) -> None:
+        """Append one line.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        try:
+            self._file.write(msgspec.json.encode(line) + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _cut_torn_line(self) -> None:
+        size = self._file.seek(0, os.SEEK_END)
+        start = max(0, size - MAX_LINE_BYTES)
+        self._file.seek(start)
+        tail = self._file.read()
+        if tail and not tail.endswith(b"\n"):
+            self._file.truncate(start + tail.rfind(b"\n") + 1)
+
+    def _unwritable(self, error: OSError) -> StoreError:
+        return StoreError(f"cannot write the log {self.path} ({error.strerror or error}); free space or choose another")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def read_log(path: Path) -> Log:
+    """Read a log; a torn last line, which a killed writer leaves, does not count.
+
+    Raises:
+        InvalidInput: there is none, or a line of it is no line of a log; file and line are named.
+    """
+    lines = read_lines(path, Header | Entry)
+    try:
+        header = next(lines)
+    except StopIteration:
+        raise InvalidInput(f"{path} is empty; it is no log of an evaluation") from None
+    if not isinstance(header, Header):
+        raise InvalidInput(f"{path}, line 1: a log begins with a header")
+    entries = []
+    for number, line in enumerate(lines, start=2):
+        if isinstance(line, Header):
+            raise InvalidInput(f"{path}, line {number}: a second header; two logs were written into one file")
+        entries.append(line)
+    return Log(path, header, tuple(entries))
+
+
+def logs_in(folder: Path) -> list[Path]:
+    """Return the logs in a folder, newest first."""
+    return sorted(folder.glob(f"*{SUFFIX}"), reverse=True) if folder.is_dir() else []
+
+
+def read_lines(path: Path, kind: Any) -> Iterator[Any]:
+    """Yield the lines of a log, each as one of `kind` (a union of tagged structs); a torn last one does not count.
+
+    Raises:
+        InvalidInput: it cannot be read, or a line is none of these; file and line are named.
+    """
+    decoder = msgspec.json.Decoder(kind)
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while content := file.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                if not content.endswith(b"\n") and len(content) <= MAX_LINE_BYTES:
+                    return
+                try:
+                    yield decoder.decode(content)
+                except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+                    raise InvalidInput(f"{path}, line {number}: this is no line of a log ({error})") from None
+    except OSError as error:
+        raise InvalidInput(f"cannot read the log {path}: {error.strerror or error}") from error

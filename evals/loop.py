@@ -1,0 +1,311 @@
+"""The loop of experiments: tries changes of settings, and keeps only what is really better.
+
+The evaluator is fixed: an experiment changes settings alone, never tasks, scorers, rules or the journal.
+"""
+
+import logging
+import random
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from evals.journal import STOP, Begun, Experiment, Journal, JournalWriter, NoiseFloor, Options, digest_of, read_journal
+from evals.outcome import Outcome
+from evals.proposers import Proposer, Tried
+from evals.run import Job, told, versions
+from evals.scorers import score
+from evals.space import Changes, Space, changed
+from evals.suite import digest_of_task
+from evals.tasks import Task
+from evals.verdicts import LOSER_TASKS, Arm, Verdict, clear_loser, decide, needs_confirm, too_few_tasks
+from harness.core.statistics import Scores, alpha_share, noise_floor
+from harness.errors import HarnessError, InvalidInput
+from harness.settings import Settings
+
+log = logging.getLogger(__name__)
+
+Runner: TypeAlias = Callable[[Sequence[Job]], Iterator[tuple[Job, Outcome]]]
+
+LOOK_EVERY = 3
+"""Tasks between two looks at whether a candidate is a clear loser."""
+EPOCHS = 1_000
+"""Repeats of one experiment are numbered from its own multiple of this: each has its own draws of a model."""
+
+
+class Budget(Struct, frozen=True):
+    """What ends a loop before its experiments are through: seconds, live calls; not bounded where `None`."""
+
+    seconds: float | None = None
+    live_calls: int | None = None
+
+
+class _Side(Struct):
+    """What one side of an experiment has come to, by task."""
+
+    settings: Settings
+    scores: dict[str, list[float]] = {}
+    errors: list[str] = []
+    digests: dict[str, str] = {}
+
+    def of(self, tasks: Sequence[Task]) -> Scores:
+        return {task.id: self.scores[task.id] for task in tasks if task.id in self.scores}
+
+
+def begin(tasks: Sequence[Task], settings: Settings, space: Space, options: Options, *, now: float) -> Begun:
+    """Return what a loop begins with; say so if it can never keep anything.
+
+    Raises:
+        InvalidInput: no tasks of the split `tune`, or rules that make no sense.
+    """
+    tune = [task for task in tasks if task.split == "tune"]
+    if len(tune) < 2:
+        raise InvalidInput(
+            f"experiments need at least 2 tasks of the split tune, not {len(tune)}; name more with --tasks"
+        )
+    if options.experiments < 1 or options.repeats < 1:
+        raise InvalidInput("experiments and repeats must be at least 1")
+    if warning := too_few_tasks(len(tune), experiments=options.experiments, alpha=options.alpha):
+        log.warning("nothing can be kept for a gain: %s", warning)
+    started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    return Begun(
+        f"{started}-{secrets.token_hex(3)}",
+        now,
+        {task.id: digest_of_task(task) for task in tasks},
+        options,
+        told(settings),
+        {name: list(values) for name, values in space.items()},
+        versions(),
+    )
+
+
+class Loop:
+    """One loop, written to the journal in `folder` as it goes; begun there already, it goes on where it was.
+
+    `tasks` and `settings` are those that it began with; `run` does jobs, in whatever order, each once.
+
+    Raises:
+        InvalidInput: the journal is damaged, or tasks or settings have changed since.
+        StoreError: the journal cannot be written.
+    """
+
+    def __init__(
+        self,
+        begun: Begun,
+        folder: Path,
+        tasks: Sequence[Task],
+        settings: Settings,
+        proposer: Proposer,
+        run: Runner,
+        *,
+        budget: Budget = Budget(),  # noqa: B008 - immutable
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if begun.tasks != {task.id: digest_of_task(task) for task in tasks} or begun.settings != told(settings):
+            raise InvalidInput(f"tasks or settings are not those that {begun.id} began with; begin a new loop")
+        self.begun = begun
+        self.ended = ""
+        self.noise_floor: NoiseFloor | None = None
+        self.experiments: list[Experiment] = []
+        self._folder = folder
+        self._settings = settings
+        self._proposer = proposer
+        self._run = run
+        self._budget = budget
+        self._clock = clock
+        self._began = clock()
+        self._tune = _shuffled([task for task in tasks if task.split == "tune"], begun.options.seed)
+        self._confirm = [task for task in tasks if task.split == "confirm"]
+        self._journal = JournalWriter(folder)
+        if (folder / "journal.jsonl").stat().st_size:
+            self._go_on(read_journal(folder))
+        else:
+            self._journal.write(begun)
+
+    @property
+    def best(self) -> Changes:
+        """The changes that are kept by now."""
+        return next((each.changes for each in reversed(self.experiments) if each.status == "keep"), {})
+
+    def steps(self) -> Iterator[NoiseFloor | Experiment]:
+        """Measure the noise floor, then make one experiment after the other; yield each when it is in the journal. Ends
+        with `ended` telling why.
+        """
+        if self.noise_floor is None:
+            self.noise_floor = self._measured_noise()
+            self._journal.write(self.noise_floor)
+            yield self.noise_floor
+        while not (reason := self._reason_to_end()):
+            try:
+                changes = self._next()
+            except HarnessError as error:
+                reason = f"nothing can be proposed: {error}"
+                break
+            if changes is None:
+                reason = "nothing is left to try"
+                break
+            experiment = self._experiment(changes)
+            self._journal.write(experiment)
+            self.experiments.append(experiment)
+            self._journal.write_table(self.experiments)
+            yield experiment
+        self.ended = reason
+        self._journal.write_table(self.experiments)
+        self._journal.write_best(changed(self._settings, self.best))
+
+    def plateau(self) -> bool:
+        """Say whether the last experiments, as many as the rules say, were all discarded or undecided."""
+        last = self.experiments[-self.begun.options.plateau :]
+        return len(last) == self.begun.options.plateau and all(each.status != "keep" for each in last)
+
+    def _go_on(self, held: Journal) -> None:
+        """Have the proposer propose again what it has proposed, so that it goes on as if it had not been stopped."""
+        if held.begun != self.begun:
+            raise InvalidInput(f"{held.folder} is the journal of {held.begun.id}, not of {self.begun.id}")
+        self.noise_floor = held.noise_floor
+        for experiment in held.experiments:
+            self._next()
+            self.experiments.append(experiment)
+
+    def _next(self) -> Changes | None:
+        """Return the next changes that make settings which were not tried yet."""
+        seen = {digest_of(self._settings), *(each.settings for each in self.experiments)}
+        tried = [Tried(each.changes, each.score, each.status) for each in self.experiments]
+        while (changes := self._proposer.propose(self.best, tried)) is not None:
+            if digest_of(changed(self._settings, changes)) not in seen:
+                return changes
+            tried.append(Tried(changes, None, "identical"))
+        return None
+
+    def _reason_to_end(self) -> str:
+        seconds = self._clock() - self._began
+        calls = sum(each.live_calls for each in self.experiments)
+        calls += self.noise_floor.live_calls if self.noise_floor else 0
+        if len(self.experiments) >= self.begun.options.experiments:
+            return "all experiments are made"
+        if (self._folder / STOP).exists():
+            return f"the file {self._folder / STOP} asks for it"
+        if self._budget.seconds is not None and seconds >= self._budget.seconds:
+            return "the budget of seconds is spent"
+        if self._budget.live_calls is not None and calls >= self._budget.live_calls:
+            return "the budget of live calls is spent"
+        return ""
+
+    # One experiment ----------------------------------------------------------------------------------------------
+
+    def _measured_noise(self) -> NoiseFloor:
+        began = self._clock()
+        one, other = _Side(self._settings), _Side(self._settings)
+        calls = self._run_sides(one, other, self._tune, 0, apart=EPOCHS // 2)
+        errors = tuple(dict.fromkeys([*one.errors, *other.errors]))
+        if errors:
+            raise InvalidInput(f"the settings that the loop begins with do not run: {errors[0]}")
+        first, second = one.of(self._tune), other.of(self._tune)
+        return NoiseFloor(noise_floor(first, second), _mean(first), self._clock() - began, calls)
+
+    def _experiment(self, changes: Changes) -> Experiment:
+        number, options = len(self.experiments) + 1, self.begun.options
+        began = self._clock()
+        baseline = _Side(changed(self._settings, self.best))
+        candidate = _Side(changed(self._settings, changes))
+        floor = self.noise_floor.value if self.noise_floor else 0.0
+        alpha = alpha_share(number, options.experiments, options.alpha)
+        verdict, calls = self._tuned(baseline, candidate, number)
+        if verdict is None:
+            arms = self._arms(baseline, candidate)
+            if needs_confirm(*arms, alpha=alpha, noise_floor=floor, delta=options.delta):
+                calls += self._run_sides(baseline, candidate, self._confirm, number)
+                arms = self._arms(baseline, candidate)
+            verdict = decide(*arms, alpha=alpha, noise_floor=floor, delta=options.delta)
+        found = verdict.tune
+        return Experiment(
+            number,
+            dict(changes),
+            digest_of(candidate.settings),
+            verdict.status,
+            verdict.reasons,
+            found.tasks if found else 0,
+            self._clock() - began,
+            calls,
+            score=None if verdict.status == "crash" else _mean(candidate.of(self._tune)),
+            baseline=_mean(baseline.of(self._tune)) if baseline.scores else None,
+            delta=found.difference if found else None,
+            p=found.p if found else None,
+            low=found.low if found else None,
+            high=found.high if found else None,
+            digests={"baseline": baseline.digests, "candidate": candidate.digests},
+        )
+
+    def _tuned(self, baseline: _Side, candidate: _Side, number: int) -> tuple[Verdict | None, int]:
+        """Run both sides on `tune`; stop where one crashes or the candidate is clearly worse."""
+        calls, done = 0, 0
+        while done < len(self._tune):
+            upto = max(LOSER_TASKS, done + LOOK_EVERY)
+            calls += self._run_sides(baseline, candidate, self._tune[done:upto], number)
+            done = upto
+            if baseline.errors or candidate.errors:
+                return decide(*self._arms(baseline, candidate), alpha=1.0, noise_floor=0.0), calls
+            if done < len(self._tune):
+                loser = clear_loser(baseline.of(self._tune), candidate.of(self._tune))
+                if loser is not None:
+                    return loser, calls
+        return None, calls
+
+    def _run_sides(
+        self, baseline: _Side, candidate: _Side, tasks: Sequence[Task], number: int, *, apart: int = 0
+    ) -> int:
+        """Run both sides on tasks, in turns; return the live calls. `apart` separates their epochs."""
+        options = self.begun.options
+        jobs: list[Job] = []
+        sides: dict[int, _Side] = {}
+        for place, task in enumerate(tasks):
+            for repeat in range(options.repeats):
+                pair = [(baseline, 0), (candidate, apart)]
+                for side, offset in pair if (place + repeat) % 2 == 0 else reversed(pair):
+                    job = Job(task, number * EPOCHS + offset + repeat, side.settings, self.begun.at, options.fresh)
+                    sides[id(job)] = side
+                    jobs.append(job)
+        calls = 0
+        found: dict[int, Outcome] = {}
+        for job, outcome in self._run(jobs):
+            calls += outcome.cost.live_calls
+            found[id(job)] = outcome
+        for job in jobs:  # in the order of the jobs, whichever ended first
+            _add(sides[id(job)], job.task, found[id(job)])
+        return calls
+
+    def _arms(self, baseline: _Side, candidate: _Side) -> tuple[Arm, Arm]:
+        plain = told(Settings())
+        one, other = (
+            Arm(
+                side.of(self._tune),
+                side.of(self._confirm),
+                sum(plain.get(name) != value for name, value in told(side.settings).items()),
+                tuple(side.errors),
+            )
+            for side in (baseline, candidate)
+        )
+        return one, other
+
+
+def _add(side: _Side, task: Task, outcome: Outcome) -> None:
+    if outcome.error:
+        side.errors.append(f"{task.id}: {outcome.error}")
+        return
+    side.scores.setdefault(task.id, []).append(score(task, outcome).total)
+    side.digests[task.id] = outcome.digests.get("report", "")
+
+
+def _shuffled(tasks: Sequence[Task], seed: int) -> list[Task]:
+    """Return the tasks in an order drawn once: the first ones decide on clear losers, and files have them by name."""
+    order = sorted(tasks, key=lambda task: task.id)
+    random.Random(seed).shuffle(order)  # noqa: S311 - no secret
+    return order
+
+
+def _mean(scores: Mapping[str, Sequence[float]]) -> float:
+    means = [sum(each) / len(each) for each in scores.values()]
+    return sum(means) / len(means) if means else 0.0

@@ -1,0 +1,69 @@
+"""One task, run again and again: is every stage the same, to the byte?"""
+
+import difflib
+import time
+
+from msgspec import Struct
+
+from evals.run import digest, research_task
+from evals.tasks import Task
+from harness.research.stages import stages_of
+from harness.workbench import Workbench
+
+MAX_DIFFERENCE_LINES = 40
+
+
+class Repeated(Struct, frozen=True):
+    """What came of the runs: how often something was gathered from outside, live calls in all, seconds of each run, the
+    report's digest. Where a run was not like the first: its number (from 1), the first stage that differs, and the
+    difference in the form of `diff -u`.
+    """
+
+    gathered: int
+    live_calls: int
+    seconds: tuple[float, ...]
+    report: str
+    run: int | None = None
+    stage: str | None = None
+    difference: str = ""
+
+
+def repeat_task(workbench: Workbench, task: Task, times: int) -> Repeated:
+    """Run a task `times` times; stop at the first run that is not like the first one.
+
+    Raises:
+        HarnessError: whatever stops a run.
+    """
+    first: dict[str, str] = {}
+    live: list[int] = []
+    seconds: list[float] = []
+    for number in range(1, times + 1):
+        workbench.progress("runs", number - 1, times)
+        began = time.perf_counter()
+        found = research_task(workbench, task)
+        seconds.append(time.perf_counter() - began)
+        live.append(found.live_calls)
+        stages = stages_of(found)
+        first = first or stages
+        if (stage := next((name for name in first if stages[name] != first[name]), None)) is not None:
+            difference = _difference(first[stage], stages[stage], number)
+            return _told(live, seconds, first, number, stage, difference)
+    workbench.progress("runs", times, times)
+    return _told(live, seconds, first)
+
+
+def _told(
+    live: list[int],
+    seconds: list[float],
+    first: dict[str, str],
+    run: int | None = None,
+    stage: str | None = None,
+    difference: str = "",
+) -> Repeated:
+    gathered = sum(calls > 0 for calls in live)
+    return Repeated(gathered, sum(live), tuple(seconds), digest(first["report"]), run, stage, difference)
+
+
+def _difference(first: str, other: str, number: int) -> str:
+    lines = difflib.unified_diff(first.splitlines(), other.splitlines(), "run 1", f"run {number}", lineterm="", n=1)
+    return "\n".join(line[:300] for line, _ in zip(lines, range(MAX_DIFFERENCE_LINES), strict=False))

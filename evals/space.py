@@ -1,0 +1,77 @@
+"""The search space of experiments: which settings may be changed, and to what."""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from msgspec import structs
+
+from harness.errors import InvalidInput
+from harness.settings import Settings, checked, read_mapping
+
+Changes: TypeAlias = Mapping[str, Any]
+"""Settings by name, with the values that an experiment gives them."""
+
+Space: TypeAlias = Mapping[str, tuple[Any, ...]]
+"""For each setting that may be changed the values that it may have, in an order in which neighbours are alike."""
+
+DEFAULT_SPACE: Space = {
+    "max_rounds": (1, 2, 3, 5),
+    "max_results": (5, 10, 20),
+    "enough_score": (0.55, 0.65, 0.75, 1.0),
+    "min_novelty": (0.05, 0.1, 0.2),
+    "read_pages": (0, 3, 6),
+    "context_tokens": (1_500, 3_000, 6_000),
+}
+
+UNTOUCHABLE = frozenset({"data_dir", "engine", "research_cache", "semantic", "offline", "log_level", "proxy"})
+"""What an experiment cannot change: where things are, what tasks name, what the loop itself sets."""
+
+
+def read_space(path: Path) -> Space:
+    """Read a search space: a YAML mapping from settings to lists of values.
+
+    Raises:
+        InvalidInput: it cannot be read, is empty, names a setting that is unknown or that no experiment may change, or
+            gives one a value that it cannot have.
+    """
+    found = read_mapping(path)
+    if not all(isinstance(values, list) and values for values in found.values()):
+        raise InvalidInput(f"{path} is no search space; write lines like `max_rounds: [1, 2, 3]`")
+    return checked_space({str(name): tuple(values) for name, values in found.items()}, str(path))
+
+
+def checked_space(space: Space, where: str) -> Space:
+    """Return a space whose every value is one that its setting may have.
+
+    Raises:
+        InvalidInput: see `read_space`; `where` is named.
+    """
+    if not space:
+        raise InvalidInput(f"the search space of {where} is empty; name at least one setting with values")
+    return {
+        name: tuple(checked_changes({name: value}, where)[name] for value in values) for name, values in space.items()
+    }
+
+
+def checked_changes(changes: Changes, where: str) -> Changes:
+    """Return changes that settings may have.
+
+    Raises:
+        InvalidInput: an unknown setting, one that no experiment may change, or a value out of range; `where` is named.
+    """
+    if forbidden := sorted(changes.keys() & UNTOUCHABLE):
+        raise InvalidInput(f"{where}: an experiment cannot change {', '.join(forbidden)}")
+    return checked(changes, where)
+
+
+def changed(settings: Settings, changes: Changes) -> Settings:
+    """Return the settings with the changes."""
+    return structs.replace(settings, **changes)
+
+
+def every(space: Space) -> Iterator[Changes]:
+    """Yield each combination of values, the last setting changing fastest."""
+    for values in product(*space.values()):
+        yield dict(zip(space, values, strict=True))

@@ -1,0 +1,226 @@
+"""Evaluations: tasks run, logged, scored; resumed where they were stopped; compared task by task."""
+
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from evals.log import SUFFIX, Entry, Header, Log, LogWriter, logs_in, read_log
+from evals.outcome import Outcome
+from evals.run import Job, digest, run_jobs, told, versions
+from evals.scorers import WEIGHTS, score
+from evals.tasks import Task
+from harness.core.statistics import Scores, bootstrap_interval, clustered_error, paired_differences, sign_flip_p
+from harness.errors import InvalidInput
+from harness.settings import Settings
+
+FOLDER = "evals"
+
+
+class TaskScore(Struct, frozen=True):
+    """What the runs of one task came to: the mean of each scorer and of the total, how many runs, and the errors of
+    those that failed.
+    """
+
+    task: str
+    runs: int
+    values: Mapping[str, float]
+    total: float | None
+    errors: tuple[str, ...]
+
+
+class Summary(Struct, frozen=True):
+    """Scores by task; the mean over tasks of each scorer and of the total, with standard errors clustered by task."""
+
+    tasks: tuple[TaskScore, ...]
+    means: Mapping[str, float]
+    errors: Mapping[str, float]
+    crashes: int
+
+
+class Comparison(Struct, frozen=True):
+    """Two evaluations on the tasks that both have: differences (second minus first) of the total by task, their mean,
+    its 95 % interval (bootstrap over tasks), and the two-sided p-value of a sign-flip test.
+    """
+
+    differences: Mapping[str, float]
+    mean: float
+    low: float
+    high: float
+    p: float
+
+
+def settings_for(settings: Settings) -> Settings:
+    """Return the settings of an evaluation: whole researches are kept, so that each task is gathered once; and only the
+    very same search answers, for which of two like ones comes first depends on the order of threads.
+    """
+    return replace(settings, research_cache=True, semantic=False)
+
+
+def begin(tasks: Sequence[Task], settings: Settings, *, repeats: int, now: float) -> Header:
+    """Return the header of a new evaluation.
+
+    Raises:
+        InvalidInput: no task, or less than one run of each.
+    """
+    if not tasks:
+        raise InvalidInput("there is no task to run")
+    if repeats < 1:
+        raise InvalidInput(f"each task is run at least once, not {repeats} times; pass --repeat 1 or more")
+    started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    digests = {task.id: digest_of_task(task) for task in tasks}
+    return Header(f"{started}-{secrets.token_hex(3)}", now, digests, repeats, told(settings), versions())
+
+
+def resume(path: Path, tasks: Sequence[Task]) -> Log:
+    """Return the log of an evaluation that goes on with these tasks.
+
+    Raises:
+        InvalidInput: no such log, a damaged one, or the tasks have changed since.
+    """
+    log = read_log(path)
+    now = {task.id: digest_of_task(task) for task in tasks}
+    if changed := sorted(id_ for id_, of_then in log.header.tasks.items() if now.get(id_) != of_then):
+        raise InvalidInput(f"the tasks {', '.join(changed)} have changed since {log.header.id} began; run it anew")
+    return log
+
+
+def digest_of_task(task: Task) -> str:
+    """Return what tells a task from an earlier form of it."""
+    return digest(msgspec.json.encode(task).decode())
+
+
+def run(
+    header: Header,
+    done: Sequence[Outcome],
+    tasks: Sequence[Task],
+    settings: Settings,
+    folder: Path,
+    executor: Executor,
+    *,
+    at_once: int,
+    on_outcome: Callable[[int, int], None],
+) -> Path:
+    """Run what is not `done` yet, and append each outcome with its scores to the log; return the log's path.
+
+    Raises:
+        StoreError: the log cannot be written.
+    """
+    path = folder / f"{header.id}{SUFFIX}"
+    known = {(outcome.task, outcome.repeat) for outcome in done if not outcome.error}
+    by_id = {task.id: task for task in tasks}
+    jobs = [
+        Job(by_id[id_], n, settings) for n in range(header.repeats) for id_ in header.tasks if (id_, n) not in known
+    ]
+    with LogWriter(path) as log:
+        if not path.stat().st_size:
+            log.write(header)
+        on_outcome(0, len(jobs))
+        for number, (job, outcome) in enumerate(run_jobs(jobs, executor, at_once=at_once), start=1):
+            log.write(scored(job.task, outcome))
+            on_outcome(number, len(jobs))
+    return path
+
+
+def scored(task: Task, outcome: Outcome) -> Entry:
+    """Return an outcome with its scores; without any where the run failed."""
+    if outcome.error:
+        return Entry(outcome)
+    scores = score(task, outcome)
+    return Entry(outcome, scores.values, scores.total)
+
+
+def rescored(log: Log, tasks: Sequence[Task]) -> Log:
+    """Return the log with the scores of the present scorers and tasks; nothing is run.
+
+    Raises:
+        InvalidInput: a task of the log is not there any more.
+    """
+    by_id = {task.id: task for task in tasks}
+    if gone := sorted(log.header.tasks.keys() - by_id.keys()):
+        raise InvalidInput(
+            f"the tasks {', '.join(gone)} of {log.path} are not there; name their folder with --tasks-dir"
+        )
+    return replace(log, entries=tuple(scored(by_id[entry.outcome.task], entry.outcome) for entry in log.entries))
+
+
+def summary(log: Log) -> Summary:
+    """Sum a log up."""
+    tasks = tuple(_task_score(id_, [e for e in _last(log) if e.outcome.task == id_]) for id_ in log.header.tasks)
+    columns = {name: scores for name in (*WEIGHTS, "total") if (scores := _scores(log, name))}
+    means = {name: _mean([_mean(values) for values in scores.values()]) for name, scores in columns.items()}
+    errors = {name: clustered_error(scores) for name, scores in columns.items() if len(scores) > 1}
+    return Summary(tasks, means, errors, sum(len(task.errors) for task in tasks))
+
+
+def compare(first: Log, second: Log) -> Comparison:
+    """Compare two evaluations, task by task.
+
+    Raises:
+        InvalidInput: no task was measured in both.
+    """
+    one, other = _scores(first, "total"), _scores(second, "total")
+    common = sorted(one.keys() & other.keys())
+    if not common:
+        raise InvalidInput(f"{first.header.id} and {second.header.id} have no measured task in common")
+    means = [{task: [_mean(scores[task])] for task in common} for scores in (one, other)]
+    differences = paired_differences(*means)
+    values = list(differences.values())
+    low, high = bootstrap_interval(values)
+    up, down = sign_flip_p(values), sign_flip_p([-value for value in values])
+    return Comparison(differences, _mean(values), low, high, min(1.0, 2 * min(up, down)))
+
+
+def find_log(folder: Path, name: str) -> Path:
+    """Return the log that `name` means: a file, an id or the beginning of one, or `last`.
+
+    Raises:
+        InvalidInput: there is none, or several.
+    """
+    if (path := Path(name)).suffix == SUFFIX and path.is_file():
+        return path
+    logs = logs_in(folder)
+    found = logs[:1] if name == "last" else [log for log in logs if log.stem.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InvalidInput(f"{name!r} may be any of {', '.join(log.stem for log in found[:5])}; write more of it")
+    raise InvalidInput(f"no evaluation {name!r} in {folder}; `harness eval list` shows them")
+
+
+def _scores(log: Log, name: str) -> Scores:
+    """Return one scorer's values (or the total) by task, of the runs that did not fail."""
+    found: dict[str, list[float]] = {}
+    for entry in sorted(_last(log), key=lambda entry: entry.outcome.repeat):
+        value = entry.total if name == "total" else (entry.scores or {}).get(name)
+        if value is not None:
+            found.setdefault(entry.outcome.task, []).append(value)
+    return found
+
+
+def _last(log: Log) -> list[Entry]:
+    """Return the last entry of each run: one that failed may have been run again."""
+    return list({(entry.outcome.task, entry.outcome.repeat): entry for entry in log.entries}.values())
+
+
+def _task_score(task: str, entries: Sequence[Entry]) -> TaskScore:
+    measured = [entry for entry in entries if entry.scores is not None]
+    values = {name: _mean([(entry.scores or {}).get(name, 0.0) for entry in measured]) for name in WEIGHTS}
+    totals = [entry.total for entry in measured if entry.total is not None]
+    errors = tuple(entry.outcome.error for entry in entries if entry.outcome.error)
+    return TaskScore(task, len(entries), values if measured else {}, _mean(totals) if totals else None, errors)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def differing_stage(outcomes: Sequence[Outcome]) -> str | None:
+    """Return the first stage of which not all outcomes have the same bytes; `None` if all are identical."""
+    stages: Iterator[str] = iter(outcomes[0].digests if outcomes else ())
+    return next((stage for stage in stages if len({outcome.digests.get(stage) for outcome in outcomes}) > 1), None)

@@ -1,0 +1,240 @@
+"""Is a change of settings kept? Decided from scores alone, by rules that are fixed before the first experiment.
+
+A candidate is kept when it is better on the split `tune` by more than `delta` and more than the noise floor, and
+significantly so at this experiment's share of alpha, and not worse on the split `confirm`, which is run for it alone;
+or when it is as good with fewer changed settings. So the chance that any of at most `EXPERIMENTS` candidates is kept
+as better, though its change does nothing, is at most `ALPHA`.
+
+That rests on: baseline and candidate run in turns, each task equally often on both sides, so that with nothing changed
+either could have had the other's scores; tasks do not influence each other; rules and tasks stay what they are while
+the loop runs. It speaks of these tasks: that they stand for others is for whoever chose them to say. A candidate that
+helps some tasks and harms others so that the mean stays the same is not quite "does nothing"; the bound is then nearly
+kept. That simpler settings are equal is judged by the 95 % interval, outside of the bound: one that is worse by the
+whole margin passes `tune` in about 1 of 40 cases. An A/A run that is answered from a cache measures no noise.
+
+The defaults are those that `python -m benchmarks.experiments` simulates.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, assert_never
+
+from msgspec import Struct
+
+from harness.core.statistics import (
+    Scores,
+    alpha_share,
+    bootstrap_interval,
+    paired_differences,
+    sign_flip_p,
+    tasks_needed,
+)
+from harness.errors import InvalidInput
+
+DELTA = 0.01
+"""The least gain in mean score (0..1) that is worth a change."""
+
+ALPHA = 0.05
+"""The chance, over all experiments of a loop together, of keeping a gain that is not there."""
+
+EXPERIMENTS = 40
+REPEATS = 4
+"""Runs of each task on each side; also in the A/A run."""
+
+LOSER_TASKS = 6
+"""The first look at whether a candidate is a clear loser comes after so many tasks."""
+
+LOSER_LEVEL = 0.02
+"""The p at which it is one, of the sign-flip test that it is worse: all of 6 tasks, if it is so few."""
+
+Status: TypeAlias = Literal["keep", "discard", "inconclusive", "crash"]
+
+Finding: TypeAlias = Literal["better", "equal but simpler", "worse", "no gain", "unclear"]
+"""What the split `tune` shows."""
+
+
+class Arm(Struct, frozen=True):
+    """One side of an experiment: its scores on both splits; `confirm` may be empty until it is needed. `changed` is the
+    number of settings that differ from the defaults: fewer are simpler. `errors` are those of runs that failed.
+    """
+
+    tune: Scores
+    confirm: Scores = {}
+    changed: int = 0
+    errors: tuple[str, ...] = ()
+
+
+class Comparison(Struct, frozen=True):
+    """The candidate beside the baseline on one split: the mean of the differences by task (-1..1), its 95 % interval
+    from `low` to `high`, the one-sided `p` of "not better", the number of `tasks` and of those that `differ` at all.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    tasks: int
+    differ: int
+
+
+class Verdict(Struct, frozen=True):
+    """What becomes of a candidate, and why, in sentences. A split that was not needed, or not run, is `None`; after a
+    crash both are: a run that failed is never a score.
+    """
+
+    status: Status
+    reasons: tuple[str, ...]
+    tune: Comparison | None = None
+    confirm: Comparison | None = None
+
+
+def too_few_tasks(tasks: int, *, experiments: int = EXPERIMENTS, alpha: float = ALPHA) -> str:
+    """Return what to say before the start where no experiment on `tasks` tasks of the split `tune` could be
+    significant, with the number needed; empty where there are enough.
+
+    Tasks on which both sides always score the same do not count, and that shows only later: have some to spare.
+
+    Raises:
+        InvalidInput: `experiments` is under 1, or `alpha` not between 0 and 1.
+    """
+    share = alpha_share(1, experiments, alpha)
+    needed = tasks_needed(share)
+    if tasks >= needed:
+        return ""
+    return (
+        f"{tasks} tasks on tune are too few: their least p is {2.0**-tasks:.3g}, and each of {experiments} experiments "
+        f"may spend {share:.3g}; {needed} tasks are needed, or fewer experiments"
+    )
+
+
+def compare(baseline: Scores, candidate: Scores) -> Comparison:
+    """Compare two sides on one split.
+
+    Raises:
+        InvalidInput: fewer than two tasks, and as `paired_differences` does.
+    """
+    differences = list(paired_differences(baseline, candidate).values())
+    low, high = bootstrap_interval(differences)
+    return Comparison(
+        difference=math.fsum(differences) / len(differences),
+        low=low,
+        high=high,
+        p=sign_flip_p(differences),
+        tasks=len(differences),
+        differ=sum(each != 0 for each in differences),
+    )
+
+
+def needs_confirm(baseline: Arm, candidate: Arm, *, alpha: float, noise_floor: float, delta: float = DELTA) -> bool:
+    """Say whether the split `tune` lets the candidate pass, so that `confirm` must be run; see `decide`."""
+    if baseline.errors or candidate.errors:
+        return False
+    return _passes(
+        _finding(baseline, candidate, compare(baseline.tune, candidate.tune), alpha, _margin(alpha, delta, noise_floor))
+    )
+
+
+def decide(baseline: Arm, candidate: Arm, *, alpha: float, noise_floor: float, delta: float = DELTA) -> Verdict:
+    """Return the verdict on a candidate.
+
+    `alpha` is this experiment's share (`alpha_share`), `noise_floor` what an A/A run on the split `tune` measured
+    (`statistics.noise_floor`); the larger of it and `delta` is the margin within which scores are equal. The split
+    `confirm` is looked at only when `tune` lets the candidate pass.
+
+    Raises:
+        InvalidInput: `confirm` is needed and has no scores; `alpha` is not between 0 and 1, `delta` or `noise_floor`
+            not within 0..1; and as `compare` does.
+    """
+    if errors := (*candidate.errors, *baseline.errors):
+        side = "candidate" if candidate.errors else "baseline"
+        return Verdict("crash", (f"{len(errors)} runs failed, so there are no scores to compare; {side}: {errors[0]}",))
+    margin = _margin(alpha, delta, noise_floor)
+    tune = compare(baseline.tune, candidate.tune)
+    finding = _finding(baseline, candidate, tune, alpha, margin)
+    on_tune = (_told("tune", tune), _why(finding, tune, alpha, margin))
+    if not _passes(finding):
+        return Verdict("inconclusive" if finding == "unclear" else "discard", on_tune, tune)
+    if not candidate.confirm:
+        raise InvalidInput("tune lets the candidate pass, and confirm has no scores; run both sides on confirm")
+    confirm = compare(baseline.confirm, candidate.confirm)
+    reasons = (*on_tune, _told("confirm", confirm))
+    if confirm.difference < (0 if finding == "better" else -margin):
+        return Verdict("discard", (*reasons, "worse on confirm: what tune shows does not hold"), tune, confirm)
+    return Verdict("keep", (*reasons, "not worse on confirm"), tune, confirm)
+
+
+def clear_loser(baseline: Scores, candidate: Scores) -> Verdict | None:
+    """Return the verdict "discard" where the first tasks of the split `tune`, all their repeats run on both sides, show
+    that the candidate is worse; `None` to go on.
+
+    It may be asked after every task. It never says keep, so it cannot raise the chance of keeping what is no better;
+    asked so often it also stops about 1 of 20 candidates that are as good as the baseline.
+
+    Raises:
+        InvalidInput: as `paired_differences` does.
+    """
+    differences = paired_differences(baseline, candidate)
+    if len(differences) < LOSER_TASKS or sign_flip_p([-each for each in differences.values()]) > LOSER_LEVEL:
+        return None
+    so_far = compare(baseline, candidate)
+    return Verdict(
+        "discard", (_told("tune", so_far), f"a clear loser after {so_far.tasks} tasks; the rest is not run"), so_far
+    )
+
+
+def _margin(alpha: float, delta: float, noise_floor: float) -> float:
+    if not (0 < alpha < 1 and 0 <= delta <= 1 and 0 <= noise_floor <= 1):
+        raise InvalidInput(
+            f"alpha is {alpha}, delta {delta} and the noise floor {noise_floor}; alpha must be between 0 and 1, "
+            "the others from 0 to 1"
+        )
+    return max(delta, noise_floor)
+
+
+def _finding(baseline: Arm, candidate: Arm, tune: Comparison, alpha: float, margin: float) -> Finding:
+    if tune.p <= alpha and tune.difference > margin:
+        return "better"
+    if tune.high < 0:
+        return "worse"
+    if candidate.changed < baseline.changed and tune.low >= -margin:
+        return "equal but simpler"
+    return "no gain" if tune.high <= margin else "unclear"
+
+
+def _passes(finding: Finding) -> bool:
+    return finding in {"better", "equal but simpler"}
+
+
+def _told(split: str, found: Comparison) -> str:
+    return (
+        f"{split}: {found.difference:+.3f} on {found.tasks} tasks, of which {found.differ} differ "
+        f"(95 % interval {found.low:+.3f} to {found.high:+.3f}, p {found.p:.3g})"
+    )
+
+
+def _why(finding: Finding, tune: Comparison, alpha: float, margin: float) -> str:
+    match finding:
+        case "better":
+            return f"better by more than {margin:.3f}, and p is at most {alpha:.3g}"
+        case "equal but simpler":
+            return f"at worst {max(0.0, -tune.low):.3f} lower, within {margin:.3f}, with fewer settings changed"
+        case "worse":
+            return "worse: the whole interval is below 0"
+        case "no gain":
+            return f"the whole interval is within a gain of {margin:.3f}, which is not worth a change"
+        case "unclear":
+            return "; ".join(_missing(tune, alpha, margin))
+        case _:
+            assert_never(finding)
+
+
+def _missing(tune: Comparison, alpha: float, margin: float) -> Sequence[str]:
+    """Return what a gain that is possible still lacks."""
+    missing = []
+    if tune.difference <= margin:
+        missing.append(f"not better by more than {margin:.3f}, though it may be")
+    if tune.p > alpha:
+        missing.append(f"p is above {alpha:.3g}")
+    if 2.0**-tune.differ > alpha:
+        missing.append(f"{tune.differ} tasks that differ cannot be significant; {tasks_needed(alpha)} are needed")
+    return missing

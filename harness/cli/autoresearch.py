@@ -1,0 +1,268 @@
+"""`harness autoresearch`: try changes of settings, keep only what is really better."""
+
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli.cache import print_json
+from harness.cli.options import JsonOption
+from harness.cli.session import Session, with_session
+from harness.errors import InvalidInput
+from harness.terminal import ProgressBars
+
+if TYPE_CHECKING:
+    from evals.journal import Begun, Experiment, Journal, NoiseFloor
+    from evals.loop import Loop
+    from evals.outcome import Outcome
+    from evals.proposers import Proposer
+    from evals.run import Job
+    from evals.space import Space
+    from harness.workbench import Workbench
+
+HELP = """Try changes of settings on evaluation tasks, and keep only what is really better.
+
+First, identical settings are run against each other: what they differ by is the noise floor. Then each experiment
+runs beside the present baseline, in turns, on the same tasks. A change is kept when it is better by more than --delta
+and the noise floor, significantly so at its share of alpha, and not worse on tasks of the split `confirm`; or when it
+is as good and simpler. Everything is in a journal: stopped by whatever, `--resume` goes on.
+
+\b
+Examples:
+  harness autoresearch --experiments 10
+  harness autoresearch --tasks T_B,T_D,T_E,closures,slots --proposer random --seed 1
+  harness autoresearch --proposer file --file experiments.yaml --budget-seconds 3600
+  harness autoresearch --resume last
+  harness autoresearch report --png scores.png
+"""
+PROPOSERS = ("grid", "hillclimb", "random", "file", "model")
+
+app = typer.Typer(name="autoresearch", help=HELP, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.callback(invoke_without_command=True)
+@with_session
+def autoresearch(
+    session: Session,
+    context: typer.Context,
+    tasks: Annotated[str, typer.Option("--tasks", metavar="ID,ID,…", help="The tasks; all by default.")] = "",
+    experiments: Annotated[int, typer.Option("--experiments", metavar="N", help="Experiments at the most.")] = 20,
+    proposer: Annotated[
+        str, typer.Option("--proposer", metavar="NAME", help=f"What proposes them: {', '.join(PROPOSERS)}.")
+    ] = "hillclimb",
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="The experiments, for --proposer file.")
+    ] = None,
+    space: Annotated[
+        Path | None, typer.Option("--space", metavar="FILE", help="A search space of your own: settings and values.")
+    ] = None,
+    delta: Annotated[
+        float, typer.Option("--delta", help="The least gain in score (0..1) that is worth a change.")
+    ] = 0.01,
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", metavar="N", help="Runs of each task on each side; 1 without a model, else 3."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same experiments.")] = 0,
+    budget_seconds: Annotated[
+        float | None, typer.Option("--budget-seconds", metavar="S", help="Begin no further experiment after so long.")
+    ] = None,
+    budget_calls: Annotated[
+        int | None, typer.Option("--budget-calls", metavar="N", help="Begin none after so many live calls.")
+    ] = None,
+    fresh_gather: Annotated[
+        bool,
+        typer.Option("--fresh-gather", help="Gather anew in every run, instead of once for each way of gathering."),
+    ] = False,
+    task_seconds: Annotated[
+        float, typer.Option("--task-seconds", metavar="S", help="A run that takes longer is killed: a crash.")
+    ] = 600.0,
+    workers: Annotated[int, typer.Option("--workers", metavar="N", help="Processes that run tasks.")] = 2,
+    plateau: Annotated[
+        int, typer.Option("--plateau", metavar="K", help="Say so when K experiments in a row kept nothing.")
+    ] = 8,
+    tasks_dir: Annotated[
+        Path | None, typer.Option("--tasks-dir", metavar="DIR", help="A folder with tasks of your own.")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="ID", help="Go on with a loop that was stopped, or `last`.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a loop of experiments (the help of the program tells all)."""
+    if context.invoked_subcommand:
+        return
+    from evals.journal import FOLDER, Options, journals_in, read_journal
+    from evals.loop import Budget, Loop, begin
+    from evals.space import DEFAULT_SPACE, checked_space, read_space
+    from evals.suite import settings_for
+    from evals.tasks import TASKS_DIR, load_tasks
+    from evals.verdicts import ALPHA
+    from harness.workbench import Workbench
+
+    settings = settings_for(session.load().settings)
+    folder, where = settings.data_dir / FOLDER, tasks_dir or TASKS_DIR
+    if resume is not None:
+        held = read_journal(_found(journals_in(folder), resume, folder))
+        begun, folder = held.begun, held.folder
+        chosen = load_tasks(list(begun.tasks), where)
+        allowed: Space = {name: tuple(values) for name, values in begun.space.items()}
+    else:
+        _check(proposer, file, workers)
+        chosen = load_tasks([each.strip() for each in tasks.split(",") if each.strip()], where)
+        allowed = read_space(space) if space else checked_space(DEFAULT_SPACE, "the program")
+        runs = repeats if repeats is not None else 3 if settings.model else 1
+        options = Options(experiments, runs, delta, ALPHA, seed, proposer, plateau, fresh_gather)
+        begun = begin(chosen, settings, allowed, options, now=time.time())
+        folder = folder / begun.id
+    session.tell(f"loop {begun.id}; its journal and results are in {folder}; `touch {folder}/stop` ends it")
+    with Workbench(settings) as workbench, _isolated(workers, task_seconds) as run:
+        loop = Loop(
+            begun,
+            folder,
+            chosen,
+            settings,
+            _proposer(begun, file, allowed, workbench),
+            run,
+            budget=Budget(budget_seconds, budget_calls),
+        )
+        _lead(session, loop)
+    journal = read_journal(folder)
+    if as_json:
+        print_json(_told(journal))
+    else:
+        _print(journal)
+    session.tell(f"ended: {loop.ended}; the best settings are in {folder}/best.yaml, for --config")
+
+
+@app.command()
+@with_session
+def report(
+    session: Session,
+    loop: Annotated[str, typer.Argument(help="A loop: its id, the beginning of one, or `last`.")] = "last",
+    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw it as a picture, too.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the experiments of a loop, and draw scores, baseline and verdicts."""
+    from evals.charts import write_png
+    from evals.journal import FOLDER, journals_in, read_journal
+
+    folder = session.load().settings.data_dir / FOLDER
+    journal = read_journal(_found(journals_in(folder), loop, folder))
+    if png is not None:
+        write_png(journal.experiments, png)
+        session.tell(f"drew {png}")
+    if as_json:
+        print_json(_told(journal))
+        return
+    _print(journal)
+
+
+def _check(proposer: str, file: Path | None, workers: int) -> None:
+    if proposer not in PROPOSERS:
+        raise InvalidInput(f"no proposer {proposer!r}; there are {', '.join(PROPOSERS)}")
+    if (proposer == "file") != (file is not None):
+        raise InvalidInput("--proposer file and --file FILE belong together")
+    if workers < 1:
+        raise InvalidInput(f"tasks run in one process at least, not in {workers}; pass --workers 1 or more")
+
+
+def _proposer(begun: "Begun", file: Path | None, space: "Space", workbench: "Workbench") -> "Proposer":
+    from evals import proposers
+
+    seed = begun.options.seed
+    match begun.options.proposer:
+        case "grid":
+            return proposers.Grid(space)
+        case "random":
+            return proposers.Random(space, seed)
+        case "hillclimb":
+            return proposers.HillClimb(space, seed)
+        case "file":
+            if file is None:
+                raise InvalidInput("this loop takes its experiments from a file; pass --file FILE again")
+            return proposers.FromFile(file)
+    if workbench.model is None:
+        raise InvalidInput("--proposer model needs a language model; set `model`")
+    return proposers.FromModel(space, workbench.model, workbench.cache)
+
+
+class _isolated:  # noqa: N801 - used as a function
+    """Runs jobs in processes that may hang, die, or take all memory."""
+
+    def __init__(self, workers: int, seconds: float) -> None:
+        self._workers = workers
+        self._seconds = seconds
+
+    def __enter__(self) -> "partial[Iterator[tuple[Job, Outcome]]]":
+        from evals.isolation import IsolatedExecutor
+        from evals.run import run_jobs
+
+        self._executor = IsolatedExecutor(self._workers, seconds=self._seconds)
+        return partial(run_jobs, executor=self._executor, at_once=self._workers)
+
+    def __exit__(self, *_error: object) -> None:
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _lead(session: Session, loop: "Loop") -> None:
+    """Go through the loop, telling each step as it comes."""
+    from evals.journal import NoiseFloor
+
+    total = loop.begun.options.experiments
+    with ProgressBars() as bars:
+        bars.visible &= not session.quiet
+        for step in loop.steps():
+            bars("experiments", len(loop.experiments), total)
+            session.tell(_floor(step) if isinstance(step, NoiseFloor) else _line(step))
+            if not isinstance(step, NoiseFloor) and loop.plateau():
+                session.tell(f"a plateau: the last {loop.begun.options.plateau} experiments kept nothing")
+
+
+def _floor(floor: "NoiseFloor") -> str:
+    return f"noise floor {floor.value:.4f}: identical settings, score {floor.score:.4f}, {floor.live_calls} live calls"
+
+
+def _line(experiment: "Experiment") -> str:
+    delta = "" if experiment.delta is None else f" {experiment.delta:+.4f}"
+    reason = experiment.reasons[-1] if experiment.reasons else ""
+    return f"{experiment.number}. {experiment.status}{delta}: {experiment.description} ({reason})"
+
+
+def _print(journal: "Journal") -> None:
+    from tabulate import tabulate
+
+    from evals.charts import terminal_chart
+    from evals.journal import COLUMNS, row_of
+
+    if journal.noise_floor is not None:
+        typer.echo(_floor(journal.noise_floor))
+    rows = [row_of(each) for each in journal.experiments]
+    typer.echo(tabulate(rows, headers=COLUMNS, disable_numparse=True) if rows else "no experiments yet")
+    width = min(shutil.get_terminal_size().columns, 100)
+    if chart := terminal_chart(journal.experiments, width, colour=sys.stdout.isatty()):
+        typer.echo(f"\n{chart}")
+
+
+def _told(journal: "Journal") -> dict[str, object]:
+    from msgspec import to_builtins
+
+    return {
+        "id": journal.begun.id,
+        "noise_floor": to_builtins(journal.noise_floor),
+        "experiments": to_builtins(journal.experiments),
+        "best": to_builtins(journal.best),
+    }
+
+
+def _found(folders: Sequence[Path], name: str, folder: Path) -> Path:
+    found = folders[:1] if name == "last" else [each for each in folders if each.name.startswith(name)]
+    if len(found) != 1:
+        several = f"{name!r} may be any of {', '.join(each.name for each in found[:5])}; write more of it"
+        raise InvalidInput(several if found else f"no loop {name!r} in {folder}; begin one with `harness autoresearch`")
+    return found[0]

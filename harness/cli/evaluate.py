@@ -1,0 +1,281 @@
+"""`harness eval`: run evaluation tasks, look at what came out, compare."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli.cache import print_json
+from harness.cli.options import JsonOption
+from harness.cli.session import Session, with_session
+from harness.errors import InvalidInput
+from harness.terminal import ExitCode, ProgressBars
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from evals.log import Log
+    from evals.suite import Summary
+    from evals.tasks import Task
+    from harness.settings import Settings
+
+TasksOption = Annotated[
+    str, typer.Option("--tasks", metavar="ID,ID,…", help="The tasks; all of them by default.", show_default=False)
+]
+TasksDirOption = Annotated[
+    Path | None, typer.Option("--tasks-dir", metavar="DIR", help="A folder with tasks of your own.")
+]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", metavar="N", help="Run tasks in N processes instead of in threads.")
+]
+DaskOption = Annotated[
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="Run tasks on the workers of this Dask scheduler.")
+]
+LogArgument = Annotated[str, typer.Argument(help="An evaluation: its id, the beginning of one, a file, or `last`.")]
+
+
+@with_session
+def run(
+    session: Session,
+    tasks: TasksOption = "",
+    repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="Runs of each task.")] = 1,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="ID", help="Go on with an evaluation that was stopped.")
+    ] = None,
+    tasks_dir: TasksDirOption = None,
+    workers: WorkersOption = None,
+    dask: DaskOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run tasks, score what comes out, and keep both in a log that is only ever appended to.
+
+    Every repeat is an epoch of its own. Stopped by whatever, `--resume` runs what is missing.
+
+    \b
+    Examples:
+      harness eval run
+      harness eval run --tasks T_A,T_B --repeat 3
+      harness eval run --resume 20261122-101500-1a2b3c
+    """
+    from evals import suite
+    from evals.log import read_log
+
+    settings = suite.settings_for(session.load().settings)
+    chosen, folder = _tasks(tasks, tasks_dir), settings.data_dir / suite.FOLDER
+    if resume is not None:
+        log = suite.resume(suite.find_log(folder, resume), _tasks("", tasks_dir))
+        header, done = log.header, log.outcomes
+        chosen, folder = _tasks(",".join(header.tasks), tasks_dir), log.path.parent
+    else:
+        header, done = suite.begin(chosen, settings, repeats=repeat, now=time.time()), []
+    session.tell(f"evaluation {header.id}")
+    with ProgressBars() as bars, _executor(settings, workers, dask) as (executor, at_once):
+        bars.visible &= not session.quiet
+        path = suite.run(
+            header,
+            done,
+            chosen,
+            settings,
+            folder,
+            executor,
+            at_once=at_once,
+            on_outcome=lambda number, total: bars("tasks", number, total),
+        )
+    _show(read_log(path), as_json=as_json)
+
+
+@with_session
+def list_(session: Session, as_json: JsonOption = False) -> None:
+    """List evaluations, newest first."""
+    from tabulate import tabulate
+
+    from evals import suite
+    from evals.log import logs_in, read_log
+
+    logs = [read_log(path) for path in logs_in(session.load().settings.data_dir / suite.FOLDER)]
+    told = [
+        {
+            "id": log.header.id,
+            "tasks": len(log.header.tasks),
+            "repeats": log.header.repeats,
+            "finished": log.is_finished,
+            "score": suite.summary(log).means.get("total"),
+        }
+        for log in logs
+    ]
+    if as_json:
+        print_json({"evaluations": told})
+        return
+    rows = [[_number(value) for value in each.values()] for each in told]
+    typer.echo(tabulate(rows, headers=tuple(told[0])) if told else "no evaluations yet; `harness eval run` makes one")
+
+
+@with_session
+def show(session: Session, evaluation: LogArgument = "last", as_json: JsonOption = False) -> None:
+    """Show the scores of an evaluation by task, with means and standard errors clustered by task."""
+    _show(_log(session, evaluation), as_json=as_json)
+
+
+@with_session
+def score(
+    session: Session, evaluation: LogArgument = "last", tasks_dir: TasksDirOption = None, as_json: JsonOption = False
+) -> None:
+    """Score an evaluation anew with the present scorers and tasks, without running anything."""
+    from evals import suite
+
+    _show(suite.rescored(_log(session, evaluation), _tasks("", tasks_dir)), as_json=as_json)
+
+
+@with_session
+def compare(
+    session: Session,
+    first: LogArgument,
+    second: Annotated[str, typer.Argument(help="The evaluation that it is compared with.")] = "last",
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two evaluations task by task: is the second one better?"""
+    from msgspec import to_builtins
+    from tabulate import tabulate
+
+    from evals import suite
+
+    found = suite.compare(_log(session, first), _log(session, second))
+    if as_json:
+        print_json(to_builtins(found))
+        return
+    rows = sorted(found.differences.items(), key=lambda each: each[1])
+    typer.echo(tabulate([(task, f"{value:+.3f}") for task, value in rows], headers=("task", "difference")))
+    typer.echo(
+        f"\nmean difference {found.mean:+.4f} (95 % interval {found.low:+.4f} to {found.high:+.4f}), "
+        f"p = {found.p:.3g}, {len(rows)} tasks"
+    )
+
+
+@with_session
+def check(session: Session, tasks_dir: TasksDirOption = None, as_json: JsonOption = False) -> None:
+    """Check the tasks: are they well formed, and do their gold sources say what they ask for?
+
+    Ends with 2 if something is wrong.
+    """
+    from evals.tasks import TASKS_DIR, check_tasks
+
+    session.load()
+    problems = check_tasks(tasks_dir or TASKS_DIR)
+    if as_json:
+        print_json({"problems": problems})
+    else:
+        typer.echo("\n".join(problems) or "all tasks are sound")
+    if problems:
+        raise typer.Exit(ExitCode.USAGE)
+
+
+@with_session
+def repeat(
+    session: Session,
+    task: Annotated[str, typer.Argument(help="The task.", show_default=False)],
+    times: Annotated[int, typer.Option("--times", "-n", metavar="N", help="How often.")] = 10,
+    tasks_dir: TasksDirOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run one task again and again, and tell whether every stage is the same, to the byte.
+
+    Ends with 1 if not, and shows what differs in the first stage that does.
+
+    \b
+    Example:
+      harness eval repeat T_A -n 40
+    """
+    from evals.repeating import repeat_task
+
+    if times < 2:
+        raise InvalidInput(f"a comparison takes two runs, not {times}; pass -n 2 or more")
+    (chosen,) = _tasks(task, tasks_dir)
+    with session.workbench({"research_cache": True, "semantic": False}) as workbench:
+        found = repeat_task(workbench, chosen, times)
+    if as_json:
+        from msgspec import to_builtins
+
+        print_json(to_builtins(found))
+    else:
+        first, *rest = found.seconds
+        typer.echo(f"gathered {found.gathered} time{'s' * (found.gathered != 1)}, {found.live_calls} live calls in all")
+        typer.echo(f"run 1 took {first:.2f} s, runs 2 to {times} together {sum(rest):.2f} s")
+        if found.stage is None:
+            typer.echo(f"all {times} runs are identical in every stage; report {found.report}")
+        else:
+            typer.echo(f"run {found.run} differs from run 1 in stage {found.stage!r}:\n{found.difference}")
+    if found.stage is not None:
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+def _tasks(ids: str, folder: Path | None) -> "list[Task]":
+    from evals.tasks import TASKS_DIR, load_tasks
+
+    return load_tasks([each.strip() for each in ids.split(",") if each.strip()], folder or TASKS_DIR)
+
+
+def _log(session: Session, name: str) -> "Log":
+    from evals import suite
+    from evals.log import read_log
+
+    return read_log(suite.find_log(session.load().settings.data_dir / suite.FOLDER, name))
+
+
+@contextmanager
+def _executor(settings: "Settings", workers: int | None, dask: str | None) -> "Iterator[tuple[Executor, int]]":
+    """Yield what runs tasks, and how many at once."""
+    from evals import executors
+
+    if workers is not None and dask is not None:
+        raise InvalidInput("choose one of --workers and --dask")
+    if dask is not None:
+        with executors.dask(dask) as (executor, at_once):
+            yield executor, at_once
+    elif workers is not None:
+        with executors.processes(workers) as executor:
+            yield executor, workers
+    else:
+        at_once = min(settings.concurrency, os.cpu_count() or 1)
+        with executors.threads(at_once) as executor:
+            yield executor, at_once
+
+
+def _show(log: "Log", *, as_json: bool) -> None:
+    from msgspec import to_builtins
+
+    from evals.scorers import WEIGHTS
+    from evals.suite import summary
+
+    found = summary(log)
+    if as_json:
+        print_json({"id": log.header.id, "weights": dict(WEIGHTS), **to_builtins(found)})
+        return
+    typer.echo(_table(found))
+    typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in WEIGHTS.items()))
+    for task in found.tasks:
+        for error in dict.fromkeys(task.errors):
+            typer.echo(f"{task.task} crashed: {error}")
+    if not log.is_finished:
+        typer.echo(f"not finished: go on with `harness eval run --resume {log.header.id}`")
+
+
+def _table(found: "Summary") -> str:
+    from tabulate import tabulate
+
+    names = list(found.means) or ["total"]
+    rows: list[Sequence[str]] = [
+        [task.task, *(_number({**task.values, "total": task.total}.get(name)) for name in names), str(task.runs)]
+        for task in found.tasks
+    ]
+    rows.append(["mean", *(_number(found.means.get(name)) for name in names), ""])
+    rows.append(["± s.e.", *(_number(found.errors.get(name)) for name in names), ""])
+    headers = ["task", *(name.replace("_", "\n") for name in names), "runs"]
+    return tabulate(rows, headers=headers, disable_numparse=True)
+
+
+def _number(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else "-" if value is None else str(value)
