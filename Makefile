@@ -73,6 +73,7 @@ bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.cache $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.research
+	$(BIN)/python -m benchmarks.experiments
 	$(BIN)/python -m benchmarks.semantic $(if $(DATA),--data $(DATA)) $(if $(VECTORS),--cache $(VECTORS))
 	@$(if $(PAIRS),$(BIN)/python -m benchmarks.equivalence --pairs $(PAIRS) $(if $(VECTORS),--cache $(VECTORS)),echo "no labelled pairs given (PAIRS=DIR): equivalence is not measured")
 	@$(if $(LOG),$(BIN)/python -m benchmarks.replay --log $(LOG) $(if $(VECTORS),--cache $(VECTORS)) --sample replay-sample.md,echo "no query log given (LOG=FILE): no replay")

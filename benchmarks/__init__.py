@@ -5,6 +5,7 @@ python -m benchmarks.cache --scale      the exact hit from 1,000 to 1,000,000 ro
 python -m benchmarks.startup            how long the commands take to start
 python -m benchmarks.semantic           the semantic look-up from 1,000 to 100,000 rows beside GPTCache and Chroma
 python -m benchmarks.research           a research, cold and warm, with an engine that takes a second
+python -m benchmarks.experiments        what the loop of experiments keeps, beside greedy and a t-test, simulated
 
 What is right rather than fast needs data that is no part of the project; name your copy of it:
 

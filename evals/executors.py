@@ -1,10 +1,10 @@
 """Where tasks run: threads, processes, the workers of a Dask scheduler."""
 
-import multiprocessing
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 
+from evals.isolation import IsolatedExecutor
 from harness.errors import InvalidInput
 
 
@@ -17,15 +17,14 @@ def threads(count: int) -> Iterator[Executor]:
 
 @contextmanager
 def processes(count: int) -> Iterator[Executor]:
-    """Yield other processes. One that is killed breaks the pool: `concurrent.futures.BrokenExecutor`.
+    """Yield other processes; another one takes the place of one that is killed.
 
     Raises:
         InvalidInput: less than one.
     """
     if count < 1:
         raise InvalidInput(f"tasks run in one process at least, not in {count}; pass --workers 1 or more")
-    # spawned: a fork would take over what threads of this one hold at that moment
-    with _given_up(ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))) as executor:
+    with _given_up(IsolatedExecutor(count, seconds=None)) as executor:
         yield executor
 
 

@@ -2,9 +2,11 @@
 
 import multiprocessing
 import queue
+import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
@@ -19,16 +21,17 @@ class ProcessDied(RuntimeError):
 
 class IsolatedExecutor(Executor):
     """`workers` processes, each led by a thread of this one. What takes longer than `seconds` is killed, and its future
-    raises `TimeoutError`; a process that takes more than `memory` bytes of address space gets `MemoryError`s; one that
-    dies raises `ProcessDied`. In each case a new process does what comes next.
+    raises `TimeoutError` (never, if `None`); a process that takes more than `memory` bytes of address space gets
+    `MemoryError`s; one that dies raises `ProcessDied`. A new process takes the place of one that was killed or died.
     """
 
-    def __init__(self, workers: int, *, seconds: float = TASK_SECONDS, memory: int = MEMORY_BYTES) -> None:
+    def __init__(self, workers: int, *, seconds: float | None = TASK_SECONDS, memory: int = MEMORY_BYTES) -> None:
         self._seconds = seconds
         self._memory = memory
         self._waiting: queue.SimpleQueue[tuple[Future[Any], Any] | None] = queue.SimpleQueue()
         self._children: set[SpawnProcess] = set()
-        self._closed = False
+        self._starting = threading.Lock()
+        self._closed = self._killed = False
         self._threads = [threading.Thread(target=self._lead, daemon=True) for _ in range(workers)]
         for thread in self._threads:
             thread.start()
@@ -45,60 +48,73 @@ class IsolatedExecutor(Executor):
         """See `concurrent.futures.Executor.shutdown`. What is under way is finished only with `wait`, else killed."""
         self._closed = True
         if cancel_futures:
-            while not self._waiting.empty():
-                if item := self._waiting.get():
+            with suppress(queue.Empty):
+                while item := self._waiting.get_nowait():
                     item[0].cancel()
         for _ in self._threads:
             self._waiting.put(None)
         if not wait:
-            for child in list(self._children):
-                child.kill()
+            with self._starting:
+                self._killed = True
+                for child in self._children:
+                    child.kill()
         for thread in self._threads:
             thread.join()
 
     def _lead(self) -> None:
         """Hand work to a process of one's own until there is no more."""
-        child: SpawnProcess | None = None
-        pipe: Connection | None = None
+        child: tuple[SpawnProcess, Connection] | None = None
         while (item := self._waiting.get()) is not None:
             future, work = item
             if not future.set_running_or_notify_cancel():
                 continue
-            if child is None or pipe is None or not child.is_alive():
-                child, pipe = self._started()
             try:
-                pipe.send(work)
-                if not pipe.poll(self._seconds):
-                    raise TimeoutError(f"it took longer than {self._seconds:g} s, and was killed")
-                done, value = pipe.recv()
-            except (EOFError, OSError) as error:
-                child.join(5)
-                reason = TimeoutError(str(error)) if isinstance(error, TimeoutError) else self._death(child)
-                self._ended(child, pipe)
-                child = pipe = None
-                future.set_exception(reason)
+                child = child or self._started()
+                done, value = self._answer(*child, work)
+            except Exception as error:  # noqa: BLE001 - whatever it is, who waits for the future is told
+                if child is not None:
+                    self._ended(*child)
+                child = None
+                future.set_exception(error)
                 continue
             if done:
                 future.set_result(value)
             else:
                 future.set_exception(value)
-        if child is not None and pipe is not None:
-            self._ended(child, pipe)
+        if child is not None:
+            self._ended(*child)
+
+    def _answer(self, child: SpawnProcess, pipe: Connection, work: Any) -> tuple[bool, Any]:
+        """Have the process do work; return whether it was done, and what came of it or the exception."""
+        try:
+            pipe.send(work)
+            if not pipe.poll(self._seconds):
+                raise TimeoutError(f"it took longer than {self._seconds:g} s, and was killed")
+            answer: tuple[bool, Any] = pipe.recv()
+        except TimeoutError:
+            raise
+        except (EOFError, OSError) as error:
+            child.join(5)
+            raise self._death(child) from error
+        return answer
 
     def _started(self) -> tuple[SpawnProcess, Connection]:
         mine, theirs = multiprocessing.Pipe()
         # spawned: a fork would take over what threads of this process hold at that moment
         child = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, self._memory), daemon=True)
-        child.start()
-        theirs.close()
-        self._children.add(child)
+        with self._starting, theirs:
+            if self._killed:
+                raise RuntimeError("the executor was shut down")
+            child.start()
+            self._children.add(child)
         return child, mine
 
     def _ended(self, child: SpawnProcess, pipe: Connection) -> None:
         pipe.close()
         child.kill()
         child.join()
-        self._children.discard(child)
+        with self._starting:
+            self._children.discard(child)
 
     @staticmethod
     def _death(child: SpawnProcess) -> ProcessDied:
@@ -108,7 +124,8 @@ class IsolatedExecutor(Executor):
 
 
 def _serve(pipe: Connection, memory: int) -> None:
-    """Do what comes through the pipe, in a process of its own."""
+    """Do what comes through the pipe, in a process of its own, until nobody is at its other end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that leads
     _bound_memory(memory)
     while True:
         try:
@@ -121,8 +138,10 @@ def _serve(pipe: Connection, memory: int) -> None:
             answer = (False, error)
         try:
             pipe.send(answer)
-        except (TypeError, AttributeError, ValueError) as error:  # what cannot be pickled
-            pipe.send((False, RuntimeError(f"{error}: {answer[1]!r:.500}")))
+        except BrokenPipeError:
+            return
+        except Exception as error:  # noqa: BLE001 - what cannot be pickled may say so in any way
+            pipe.send((False, RuntimeError(f"{type(error).__name__}: {error}: {answer[1]!r:.500}")))
 
 
 def _bound_memory(memory: int) -> None:

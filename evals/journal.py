@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from evals.log import LogWriter, read_lines
 from evals.run import told
-from evals.space import UNTOUCHABLE
+from evals.space import UNTOUCHABLE, checked_changes
 from evals.verdicts import Status
 from harness.errors import InvalidInput, StoreError
 from harness.settings import Settings
@@ -105,9 +106,10 @@ class Journal(Struct, frozen=True):
 
 
 class JournalWriter:
-    """Appends to the journal in `folder`, and keeps the table and the best settings beside it.
+    """Appends to the journal in `folder`, and keeps the table and the best settings beside it. Close it.
 
     Raises:
+        StoreBusy: another program is writing it.
         StoreError: they cannot be written.
     """
 
@@ -118,6 +120,10 @@ class JournalWriter:
     def write(self, line: Begun | NoiseFloor | Experiment) -> None:
         """Append one line; it is on the disk when this returns."""
         self._log.write(line)
+
+    def close(self) -> None:
+        """Close the journal."""
+        self._log.close()
 
     def write_table(self, experiments: Iterable[Experiment]) -> None:
         """Write the table of experiments anew, whole or not at all."""
@@ -164,7 +170,7 @@ def read_journal(folder: Path) -> Journal:
             case Experiment():
                 if line.number != len(experiments) + 1:
                     raise InvalidInput(f"{path}, line {number}: experiment {line.number} is not the next one")
-                experiments.append(line)
+                experiments.append(replace(line, changes=checked_changes(line.changes, f"{path}, line {number}")))
     if begun is None:
         raise InvalidInput(f"{path} is empty; it is no journal of experiments")
     return Journal(folder, begun, floor, tuple(experiments))
@@ -206,7 +212,7 @@ def digest_of(settings: Settings) -> str:
     """Return what tells settings apart that may give other results."""
     from harness.core.keys import digest_of as digest
 
-    return digest({name: str(value) for name, value in structs.asdict(settings).items()})[:16]
+    return digest(told(settings))[:16]
 
 
 def _number(value: float | None) -> str:

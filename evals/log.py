@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from evals.outcome import Outcome
-from harness.errors import InvalidInput, StoreError
+from harness.errors import InvalidInput, StoreBusy, StoreError
 
 FORMAT = 1
 SUFFIX = ".jsonl"
@@ -53,15 +53,17 @@ class Log(Struct, frozen=True):
 
     @property
     def is_finished(self) -> bool:
-        """Whether every run of every task is there."""
-        return len(self.entries) >= len(self.header.tasks) * self.header.repeats
+        """Whether every run of every task is there, though it may have failed."""
+        there = {(outcome.task, outcome.repeat) for outcome in self.outcomes}
+        return len(there) >= len(self.header.tasks) * self.header.repeats
 
 
 class LogWriter:
     """Appends to the log at `path`; each line is on the disk when `write` returns. A line that a killed writer left
-    torn at the end is cut off.
+    torn at the end is cut off. Use it as a context manager, or close it.
 
     Raises:
+        StoreBusy: another program is writing it.
         StoreError: it cannot be written.
     """
 
@@ -70,9 +72,17 @@ class LogWriter:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = path.open("ab+")
-            self._cut_torn_line()
         except OSError as error:
             raise self._unwritable(error) from error
+        try:
+            self._lock()
+            self._cut_torn_line()
+        except OSError as error:
+            self.close()
+            raise self._unwritable(error) from error
+        except StoreBusy:
+            self.close()
+            raise
 
     def write(self, line: Struct) -> None:
         """Append one line.
@@ -86,6 +96,21 @@ class LogWriter:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise self._unwritable(error) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _lock(self) -> None:
+        """Keep others from writing, until the file is closed."""
+        try:
+            import fcntl
+        except ImportError:  # not on Windows
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreBusy(f"another program is writing {self.path}; wait for its end, or stop it") from error
 
     def _cut_torn_line(self) -> None:
         size = self._file.seek(0, os.SEEK_END)
@@ -104,7 +129,7 @@ class LogWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._file.close()
+        self.close()
 
 
 def read_log(path: Path) -> Log:

@@ -9,11 +9,23 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from types import TracebackType
+from typing import Self, TypeAlias
 
 from msgspec import Struct
 
-from evals.journal import STOP, Begun, Experiment, Journal, JournalWriter, NoiseFloor, Options, digest_of, read_journal
+from evals.journal import (
+    JOURNAL,
+    STOP,
+    Begun,
+    Experiment,
+    Journal,
+    JournalWriter,
+    NoiseFloor,
+    Options,
+    digest_of,
+    read_journal,
+)
 from evals.outcome import Outcome
 from evals.proposers import Proposer, Tried
 from evals.run import Job, told, versions
@@ -21,17 +33,19 @@ from evals.scorers import score
 from evals.space import Changes, Space, changed
 from evals.suite import digest_of_task
 from evals.tasks import Task
-from evals.verdicts import LOSER_TASKS, Arm, Verdict, clear_loser, decide, needs_confirm, too_few_tasks
+from evals.verdicts import LOSER_TASKS, Arm, Verdict, clear_loser, compare, decide, needs_confirm, too_few_tasks
 from harness.core.statistics import Scores, alpha_share, noise_floor
 from harness.errors import HarnessError, InvalidInput
 from harness.settings import Settings
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"harness.{__name__}")  # what is shown is what `harness` logs
 
 Runner: TypeAlias = Callable[[Sequence[Job]], Iterator[tuple[Job, Outcome]]]
 
 LOOK_EVERY = 3
 """Tasks between two looks at whether a candidate is a clear loser."""
+FEWEST = 2
+"""So many tasks of a split make a comparison."""
 EPOCHS = 1_000
 """Repeats of one experiment are numbered from its own multiple of this: each has its own draws of a model."""
 
@@ -61,13 +75,17 @@ def begin(tasks: Sequence[Task], settings: Settings, space: Space, options: Opti
     Raises:
         InvalidInput: no tasks of the split `tune`, or rules that make no sense.
     """
-    tune = [task for task in tasks if task.split == "tune"]
-    if len(tune) < 2:
+    tune, confirm = ([task for task in tasks if task.split == split] for split in ("tune", "confirm"))
+    if len(tune) < FEWEST:
         raise InvalidInput(
-            f"experiments need at least 2 tasks of the split tune, not {len(tune)}; name more with --tasks"
+            f"experiments need at least {FEWEST} tasks of the split tune, not {len(tune)}; name more with --tasks"
         )
-    if options.experiments < 1 or options.repeats < 1:
-        raise InvalidInput("experiments and repeats must be at least 1")
+    if options.experiments < 1 or options.repeats < 1 or options.plateau < 1:
+        raise InvalidInput("experiments, repeats and plateau must be at least 1")
+    if not 0 <= options.delta <= 1:
+        raise InvalidInput(f"--delta must be 0 to 1, for instance 0.01, not {options.delta:g}")
+    if len(confirm) < FEWEST:
+        log.warning("nothing can be kept: %s", _unconfirmed(len(confirm)))
     if warning := too_few_tasks(len(tune), experiments=options.experiments, alpha=options.alpha):
         log.warning("nothing can be kept for a gain: %s", warning)
     started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
@@ -85,10 +103,12 @@ def begin(tasks: Sequence[Task], settings: Settings, space: Space, options: Opti
 class Loop:
     """One loop, written to the journal in `folder` as it goes; begun there already, it goes on where it was.
 
-    `tasks` and `settings` are those that it began with; `run` does jobs, in whatever order, each once.
+    `tasks` and `settings` are those that it began with; `run` does jobs, in whatever order, each once. Use it as a
+    context manager, or close it.
 
     Raises:
         InvalidInput: the journal is damaged, or tasks or settings have changed since.
+        StoreBusy: another program is writing it.
         StoreError: the journal cannot be written.
     """
 
@@ -119,10 +139,11 @@ class Loop:
         self._began = clock()
         self._tune = _shuffled([task for task in tasks if task.split == "tune"], begun.options.seed)
         self._confirm = [task for task in tasks if task.split == "confirm"]
-        self._journal = JournalWriter(folder)
-        if (folder / "journal.jsonl").stat().st_size:
+        is_new = not (folder / JOURNAL).exists()
+        if not is_new:
             self._go_on(read_journal(folder))
-        else:
+        self._journal = JournalWriter(folder)
+        if is_new:
             self._journal.write(begun)
 
     @property
@@ -150,16 +171,31 @@ class Loop:
             experiment = self._experiment(changes)
             self._journal.write(experiment)
             self.experiments.append(experiment)
-            self._journal.write_table(self.experiments)
+            self._write_results()
             yield experiment
         self.ended = reason
-        self._journal.write_table(self.experiments)
-        self._journal.write_best(changed(self._settings, self.best))
+        self._write_results()
 
     def plateau(self) -> bool:
         """Say whether the last experiments, as many as the rules say, were all discarded or undecided."""
         last = self.experiments[-self.begun.options.plateau :]
         return len(last) == self.begun.options.plateau and all(each.status != "keep" for each in last)
+
+    def close(self) -> None:
+        """Close the journal."""
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write_results(self) -> None:
+        self._journal.write_table(self.experiments)
+        self._journal.write_best(changed(self._settings, self.best))
 
     def _go_on(self, held: Journal) -> None:
         """Have the proposer propose again what it has proposed, so that it goes on as if it had not been stopped."""
@@ -216,10 +252,14 @@ class Loop:
         verdict, calls = self._tuned(baseline, candidate, number)
         if verdict is None:
             arms = self._arms(baseline, candidate)
-            if needs_confirm(*arms, alpha=alpha, noise_floor=floor, delta=options.delta):
-                calls += self._run_sides(baseline, candidate, self._confirm, number)
-                arms = self._arms(baseline, candidate)
-            verdict = decide(*arms, alpha=alpha, noise_floor=floor, delta=options.delta)
+            passes = needs_confirm(*arms, alpha=alpha, noise_floor=floor, delta=options.delta)
+            if passes and len(self._confirm) < FEWEST:
+                verdict = Verdict("inconclusive", (_unconfirmed(len(self._confirm)),), compare(*(a.tune for a in arms)))
+            else:
+                if passes:
+                    calls += self._run_sides(baseline, candidate, self._confirm, number)
+                    arms = self._arms(baseline, candidate)
+                verdict = decide(*arms, alpha=alpha, noise_floor=floor, delta=options.delta)
         found = verdict.tune
         return Experiment(
             number,
@@ -297,6 +337,10 @@ def _add(side: _Side, task: Task, outcome: Outcome) -> None:
         return
     side.scores.setdefault(task.id, []).append(score(task, outcome).total)
     side.digests[task.id] = outcome.digests.get("report", "")
+
+
+def _unconfirmed(tasks: int) -> str:
+    return f"what tune shows is confirmed on at least {FEWEST} tasks of the split confirm, not {tasks}; name more"
 
 
 def _shuffled(tasks: Sequence[Task], seed: int) -> list[Task]:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -47,7 +48,7 @@ class Grid:
 
     def __init__(self, space: Space) -> None:
         single = ({name: value} for name, values in space.items() for value in values)
-        self._left: Iterator[Changes] = iter([*single, *every(space)])
+        self._left: Iterator[Changes] = chain(single, every(space))
 
     def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:  # noqa: ARG002 - draws from everywhere
         """See `Proposer.propose`."""
@@ -118,13 +119,15 @@ class FromModel:
 
         Raises:
             ModelError: the model does not answer, or with no changes of the space.
+            InvalidInput: it gives a setting a value that no setting has.
         """
         answer = self._cache.completion(self._model, self._messages(best, tried), schema=self._schema())
         try:
             given = msgspec.json.decode(answer.value.text, type=dict[str, Any])
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise ModelError(f"no JSON object with settings: {one_line(clean(answer.value.text, 100))!r}") from error
-        changes = {name: value for name, value in given.items() if name in self._space and value is not None}
+        allowed = {name: value for name, value in given.items() if name in self._space and value is not None}
+        changes = checked_changes(allowed, "the model's answer")  # 5.0 is 5, and a list a tuple
         for name, value in changes.items():
             if value not in self._space[name]:
                 raise ModelError(f"{name} may be any of {list(self._space[name])}, not {str(value)[:40]!r}")

@@ -38,7 +38,8 @@ def research_task(workbench: Workbench, task: Task, repeat: int = 0) -> Research
     Raises:
         HarnessError: whatever stops the research.
     """
-    return workbench.researcher((task.engine,), epoch=f"repeat {repeat}" if repeat else "").run(task.question)
+    researcher = workbench.researcher((task.engine,), epoch=f"repeat {repeat}" if repeat else "")
+    return researcher.run(task.question, sections=task.structure.exactly or task.structure.at_least)
 
 
 def run_task(workbench: Workbench, task: Task, repeat: int = 0) -> Outcome:

@@ -22,7 +22,13 @@ DEFAULT_SPACE: Space = {
     "enough_score": (0.55, 0.65, 0.75, 1.0),
     "min_novelty": (0.05, 0.1, 0.2),
     "read_pages": (0, 3, 6),
+    "follow_ups": (1, 2, 4),
+    "chunk_tokens": ((100, 200), (200, 350)),
+    "max_evidence": (5, 8, 12, 16),
+    "per_source": (2, 4, 8),
+    "ranking_weights": ((0.45, 0.15, 0.25, 0.15), (0.6, 0.2, 0.1, 0.1), (0.4, 0.3, 0.1, 0.2), (0.25, 0.25, 0.25, 0.25)),
     "context_tokens": (1_500, 3_000, 6_000),
+    "writer_style": ("", "Say every condition and exception that the sources name.", "Be brief."),
 }
 
 UNTOUCHABLE = frozenset({"data_dir", "engine", "research_cache", "semantic", "offline", "log_level", "proxy"})

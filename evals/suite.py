@@ -77,13 +77,16 @@ def begin(tasks: Sequence[Task], settings: Settings, *, repeats: int, now: float
     return Header(f"{started}-{secrets.token_hex(3)}", now, digests, repeats, told(settings), versions())
 
 
-def resume(path: Path, tasks: Sequence[Task]) -> Log:
-    """Return the log of an evaluation that goes on with these tasks.
+def resume(path: Path, tasks: Sequence[Task], settings: Settings) -> Log:
+    """Return the log of an evaluation that goes on with these tasks and settings.
 
     Raises:
-        InvalidInput: no such log, a damaged one, or the tasks have changed since.
+        InvalidInput: no such log, a damaged one, or tasks or settings have changed since.
     """
     log = read_log(path)
+    of_now, of_then = told(settings), log.header.settings
+    if other := sorted(name for name in {*of_now, *of_then} if of_now.get(name) != of_then.get(name)):
+        raise InvalidInput(f"the settings {', '.join(other)} are not those that {log.header.id} began with")
     now = {task.id: digest_of_task(task) for task in tasks}
     if changed := sorted(id_ for id_, of_then in log.header.tasks.items() if now.get(id_) != of_then):
         raise InvalidInput(f"the tasks {', '.join(changed)} have changed since {log.header.id} began; run it anew")
@@ -100,18 +103,18 @@ def run(
     done: Sequence[Outcome],
     tasks: Sequence[Task],
     settings: Settings,
-    folder: Path,
+    path: Path,
     executor: Executor,
     *,
     at_once: int,
     on_outcome: Callable[[int, int], None],
-) -> Path:
-    """Run what is not `done` yet, and append each outcome with its scores to the log; return the log's path.
+) -> None:
+    """Run what is not `done` yet, and append each outcome with its scores to the log at `path`.
 
     Raises:
+        StoreBusy: another program is writing it.
         StoreError: the log cannot be written.
     """
-    path = folder / f"{header.id}{SUFFIX}"
     known = {(outcome.task, outcome.repeat) for outcome in done if not outcome.error}
     by_id = {task.id: task for task in tasks}
     jobs = [
@@ -124,7 +127,6 @@ def run(
         for number, (job, outcome) in enumerate(run_jobs(jobs, executor, at_once=at_once), start=1):
             log.write(scored(job.task, outcome))
             on_outcome(number, len(jobs))
-    return path
 
 
 def scored(task: Task, outcome: Outcome) -> Entry:

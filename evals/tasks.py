@@ -223,8 +223,8 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(problem="references (*name) are not read", problem_mark=event.start_mark)
+            mark: Any = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.MarkedYAMLError(problem="references (*name) are not read", problem_mark=mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -256,7 +256,7 @@ def _read(path: Path) -> tuple[Task, yaml.Node]:
         return msgspec.convert(loader.construct_document(node), Task), node
     except msgspec.ValidationError as error:
         problem, _, place = str(error).partition(" - at `")
-        raise InvalidInput(f"{_place(path, node, place, problem)} is no task: {problem}") from error
+        raise InvalidInput(f"{_place(path, node, place.rstrip('`'), problem)} is no task: {problem}") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InvalidInput(f"{path}:{line} is no task: {error.problem}") from error

@@ -6,11 +6,11 @@ or when it is as good with fewer changed settings. So the chance that any of at 
 as better, though its change does nothing, is at most `ALPHA`.
 
 That rests on: baseline and candidate run in turns, each task equally often on both sides, so that with nothing changed
-either could have had the other's scores; tasks do not influence each other; rules and tasks stay what they are while
-the loop runs. It speaks of these tasks: that they stand for others is for whoever chose them to say. A candidate that
-helps some tasks and harms others so that the mean stays the same is not quite "does nothing"; the bound is then nearly
-kept. That simpler settings are equal is judged by the 95 % interval, outside of the bound: one that is worse by the
-whole margin passes `tune` in about 1 of 40 cases. An A/A run that is answered from a cache measures no noise.
+either could have had the other's scores; both run anew for each experiment, because scores that were kept for being
+high are no baseline; tasks do not influence each other; rules and tasks stay what they are while the loop runs. It
+speaks of these tasks: that they stand for others is for whoever chose them to say. That simpler settings are equal is
+judged by the 95 % interval, outside of the bound: one that is worse by the whole margin passes `tune` in about 1 of 40
+cases. An A/A run that is answered from a cache measures no noise.
 
 The defaults are those that `python -m benchmarks.experiments` simulates.
 """
@@ -168,7 +168,7 @@ def clear_loser(baseline: Scores, candidate: Scores) -> Verdict | None:
     that the candidate is worse; `None` to go on.
 
     It may be asked after every task. It never says keep, so it cannot raise the chance of keeping what is no better;
-    asked so often it also stops about 1 of 20 candidates that are as good as the baseline.
+    asked so often it also stops about 6 of 100 candidates that are as good as the baseline.
 
     Raises:
         InvalidInput: as `paired_differences` does.

@@ -31,6 +31,7 @@ MAX_CONFIG_BYTES = 2**20
 _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 120, 120, 2
 
+Weight: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Secret: TypeAlias = Annotated[str, Meta(extra={"secret": True})]
 
 
@@ -69,6 +70,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     min_novelty: Annotated[
         float, Meta(ge=0, le=1, description="stop after a round that is so near, in cosine distance, to what is held")
     ] = 0.1
+    follow_ups: Annotated[int, Meta(ge=1, le=10, description="queries of every round after the first")] = 2
+    chunk_tokens: Annotated[
+        tuple[Annotated[int, Meta(ge=20, le=2_000)], Annotated[int, Meta(ge=20, le=2_000)]],
+        Meta(description="least and most tokens of the chunks that are weighed"),
+    ] = (200, 350)
+    max_evidence: Annotated[int, Meta(ge=1, le=50, description="excerpts that a report is made of")] = 8
+    per_source: Annotated[int, Meta(ge=1, le=50, description="excerpts from one source at the most")] = 4
+    ranking_weights: Annotated[
+        tuple[Weight, Weight, Weight, Weight],
+        Meta(
+            description="what counts for an excerpt: its own similarity, its chunk's, its title's, the question's words"
+        ),
+    ] = (0.45, 0.15, 0.25, 0.15)
     concurrency: Annotated[int, Meta(ge=1, le=32, description="searches of one round at the same time")] = 4
     search_timeout: Annotated[float, Meta(gt=0, le=300, description="seconds to wait for a search engine")] = 10.0
     ddgs_backends: Annotated[
@@ -168,6 +182,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     embedding_timeout: Annotated[
         float, Meta(gt=0, le=3_600, description="seconds of silence that are borne of the embedding endpoint")
     ] = 30.0
+    writer_style: Annotated[
+        str, Meta(max_length=2_000, description="what the model is told of style, besides the rules for its report")
+    ] = ""
     strict: Annotated[bool, Meta(description="leave out what no quotation of a source supports")] = False
     offline: Annotated[bool, Meta(description="answer from the cache alone; what is not there is an error")] = False
     searches_per_minute: Annotated[

@@ -66,7 +66,7 @@ def autoresearch(
     ] = 0.01,
     repeats: Annotated[
         int | None,
-        typer.Option("--repeats", metavar="N", help="Runs of each task on each side; 1 without a model, else 3."),
+        typer.Option("--repeats", metavar="N", help="Runs of each task on each side; 1 without a model, else 4."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same experiments.")] = 0,
     budget_seconds: Annotated[
@@ -102,7 +102,7 @@ def autoresearch(
     from evals.space import DEFAULT_SPACE, checked_space, read_space
     from evals.suite import settings_for
     from evals.tasks import TASKS_DIR, load_tasks
-    from evals.verdicts import ALPHA
+    from evals.verdicts import ALPHA, REPEATS
     from harness.workbench import Workbench
 
     settings = settings_for(session.load().settings)
@@ -111,27 +111,23 @@ def autoresearch(
         held = read_journal(_found(journals_in(folder), resume, folder))
         begun, folder = held.begun, held.folder
         chosen = load_tasks(list(begun.tasks), where)
-        allowed: Space = {name: tuple(values) for name, values in begun.space.items()}
+        journaled: Space = {name: tuple(values) for name, values in begun.space.items()}
+        allowed = checked_space(journaled, str(held.folder))
     else:
         _check(proposer, file, workers)
-        chosen = load_tasks([each.strip() for each in tasks.split(",") if each.strip()], where)
+        chosen = load_tasks(list(dict.fromkeys(each.strip() for each in tasks.split(",") if each.strip())), where)
         allowed = read_space(space) if space else checked_space(DEFAULT_SPACE, "the program")
-        runs = repeats if repeats is not None else 3 if settings.model else 1
+        runs = repeats if repeats is not None else REPEATS if settings.model else 1
         options = Options(experiments, runs, delta, ALPHA, seed, proposer, plateau, fresh_gather)
         begun = begin(chosen, settings, allowed, options, now=time.time())
         folder = folder / begun.id
     session.tell(f"loop {begun.id}; its journal and results are in {folder}; `touch {folder}/stop` ends it")
+    budget = Budget(budget_seconds, budget_calls)
     with Workbench(settings) as workbench, _isolated(workers, task_seconds) as run:
-        loop = Loop(
-            begun,
-            folder,
-            chosen,
-            settings,
-            _proposer(begun, file, allowed, workbench),
-            run,
-            budget=Budget(budget_seconds, budget_calls),
-        )
-        _lead(session, loop)
+        with Loop(
+            begun, folder, chosen, settings, _proposer(begun, file, allowed, workbench), run, budget=budget
+        ) as loop:
+            _lead(session, loop)
     journal = read_journal(folder)
     if as_json:
         print_json(_told(journal))

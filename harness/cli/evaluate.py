@@ -62,25 +62,26 @@ def run(
       harness eval run --resume 20261122-101500-1a2b3c
     """
     from evals import suite
-    from evals.log import read_log
+    from evals.log import SUFFIX, read_log
 
     settings = suite.settings_for(session.load().settings)
     chosen, folder = _tasks(tasks, tasks_dir), settings.data_dir / suite.FOLDER
     if resume is not None:
-        log = suite.resume(suite.find_log(folder, resume), _tasks("", tasks_dir))
-        header, done = log.header, log.outcomes
-        chosen, folder = _tasks(",".join(header.tasks), tasks_dir), log.path.parent
+        log = suite.resume(suite.find_log(folder, resume), _tasks("", tasks_dir), settings)
+        header, done, path = log.header, log.outcomes, log.path
+        chosen = _tasks(",".join(header.tasks), tasks_dir)
     else:
         header, done = suite.begin(chosen, settings, repeats=repeat, now=time.time()), []
+        path = folder / f"{header.id}{SUFFIX}"
     session.tell(f"evaluation {header.id}")
     with ProgressBars() as bars, _executor(settings, workers, dask) as (executor, at_once):
         bars.visible &= not session.quiet
-        path = suite.run(
+        suite.run(
             header,
             done,
             chosen,
             settings,
-            folder,
+            path,
             executor,
             at_once=at_once,
             on_outcome=lambda number, total: bars("tasks", number, total),
@@ -91,8 +92,6 @@ def run(
 @with_session
 def list_(session: Session, as_json: JsonOption = False) -> None:
     """List evaluations, newest first."""
-    from tabulate import tabulate
-
     from evals import suite
     from evals.log import logs_in, read_log
 
@@ -111,7 +110,7 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
         print_json({"evaluations": told})
         return
     rows = [[_number(value) for value in each.values()] for each in told]
-    typer.echo(tabulate(rows, headers=tuple(told[0])) if told else "no evaluations yet; `harness eval run` makes one")
+    typer.echo(_listed(rows, tuple(told[0])) if told else "no evaluations yet; `harness eval run` makes one")
 
 
 @with_session
@@ -139,7 +138,6 @@ def compare(
 ) -> None:
     """Compare two evaluations task by task: is the second one better?"""
     from msgspec import to_builtins
-    from tabulate import tabulate
 
     from evals import suite
 
@@ -148,7 +146,7 @@ def compare(
         print_json(to_builtins(found))
         return
     rows = sorted(found.differences.items(), key=lambda each: each[1])
-    typer.echo(tabulate([(task, f"{value:+.3f}") for task, value in rows], headers=("task", "difference")))
+    typer.echo(_listed([(task, f"{value:+.3f}") for task, value in rows], ("task", "difference")))
     typer.echo(
         f"\nmean difference {found.mean:+.4f} (95 % interval {found.low:+.4f} to {found.high:+.4f}), "
         f"p = {found.p:.3g}, {len(rows)} tasks"
@@ -193,9 +191,11 @@ def repeat(
 
     if times < 2:
         raise InvalidInput(f"a comparison takes two runs, not {times}; pass -n 2 or more")
-    (chosen,) = _tasks(task, tasks_dir)
+    chosen = _tasks(task, tasks_dir)
+    if len(chosen) != 1:
+        raise InvalidInput(f"one task is run again and again, not {len(chosen)}; name one")
     with session.workbench({"research_cache": True, "semantic": False}) as workbench:
-        found = repeat_task(workbench, chosen, times)
+        found = repeat_task(workbench, chosen[0], times)
     if as_json:
         from msgspec import to_builtins
 
@@ -215,7 +215,8 @@ def repeat(
 def _tasks(ids: str, folder: Path | None) -> "list[Task]":
     from evals.tasks import TASKS_DIR, load_tasks
 
-    return load_tasks([each.strip() for each in ids.split(",") if each.strip()], folder or TASKS_DIR)
+    named = dict.fromkeys(each.strip() for each in ids.split(",") if each.strip())
+    return load_tasks(list(named), folder or TASKS_DIR)
 
 
 def _log(session: Session, name: str) -> "Log":
@@ -263,9 +264,13 @@ def _show(log: "Log", *, as_json: bool) -> None:
         typer.echo(f"not finished: go on with `harness eval run --resume {log.header.id}`")
 
 
-def _table(found: "Summary") -> str:
+def _listed(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
     from tabulate import tabulate
 
+    return tabulate(rows, headers=headers, disable_numparse=True)
+
+
+def _table(found: "Summary") -> str:
     names = list(found.means) or ["total"]
     rows: list[Sequence[str]] = [
         [task.task, *(_number({**task.values, "total": task.total}.get(name)) for name in names), str(task.runs)]
@@ -274,7 +279,7 @@ def _table(found: "Summary") -> str:
     rows.append(["mean", *(_number(found.means.get(name)) for name in names), ""])
     rows.append(["± s.e.", *(_number(found.errors.get(name)) for name in names), ""])
     headers = ["task", *(name.replace("_", "\n") for name in names), "runs"]
-    return tabulate(rows, headers=headers, disable_numparse=True)
+    return _listed(rows, headers)
 
 
 def _number(value: object) -> str:

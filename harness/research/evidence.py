@@ -20,8 +20,6 @@ MAX_EMBEDDED = 96
 MAX_RUN = 3
 """Sentences of an excerpt: alone, one rarely says what it speaks of."""
 
-MAX_EVIDENCE = 8
-PER_SOURCE = 4
 MIN_SIMILARITY = 0.35
 """Below this cosine similarity all-MiniLM-L6-v2 sees no common subject: better nothing than something unrelated."""
 
@@ -31,10 +29,20 @@ MAX_OVERLAP = 0.5
 RANKING = "chunks-1"
 """Goes up when other excerpts would be chosen."""
 
-_WEIGHTS = {"excerpt": 0.45, "chunk": 0.15, "title": 0.25, "words": 0.15}
 _WORDS_IN_CHUNK = 0.3
 """What the question's words weigh in the choice of chunks, beside a similarity that weighs 1."""
 _MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 30, 450, 6
+
+
+class Choice(Struct, frozen=True):
+    """How many excerpts are chosen, how many of one source at the most, and what counts for one (each 0..1): its own
+    similarity to the question, that of its chunk, that of its source's title, and the share of the question's words
+    that it holds.
+    """
+
+    most: int = 8
+    per_source: int = 4
+    weights: tuple[float, float, float, float] = (0.45, 0.15, 0.25, 0.15)
 
 
 class Evidence(Struct, frozen=True):
@@ -81,7 +89,9 @@ class _Sentence(Struct, frozen=True):
         return self.chunk.metadata["document"], self.chunk.metadata["chunk_index"]
 
 
-def cached_evidence(sources: Sequence[Source], holdings: Holdings, cache: Cache, *, ttl: float) -> list[Evidence]:
+def cached_evidence(
+    sources: Sequence[Source], holdings: Holdings, cache: Cache, choice: Choice, *, ttl: float
+) -> list[Evidence]:
     """Return what `find_evidence` finds, from the cache if it has found it before: embedding takes a second or so.
 
     Raises:
@@ -90,23 +100,20 @@ def cached_evidence(sources: Sequence[Source], holdings: Holdings, cache: Cache,
     """
 
     def compute() -> list[Excerpt]:
-        found = find_evidence(sources, holdings)
+        found = find_evidence(sources, holdings, choice)
         return [
             Excerpt(e.sentences, e.source.url, e.document, e.chunk, e.position, e.similarity, e.score) for e in found
         ]
 
     by_url = {source.url: source for source in sources}
-    ranking = f"{RANKING} {holdings.embedder.id}"
+    ranking = f"{RANKING} {choice} {holdings.embedder.id}"
     kept = cache.derived(holdings.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
     return [Evidence(e.sentences, by_url[e.url], e.document, e.chunk, e.position, e.similarity, e.score) for e in kept]
 
 
-def find_evidence(sources: Sequence[Source], holdings: Holdings) -> list[Evidence]:
-    """Return the excerpts that answer best, best first: at most `MAX_EVIDENCE`, `PER_SOURCE` from one source, none
-    that mostly repeats another, none below `MIN_SIMILARITY`.
-
-    The score (0..1) weighs the similarity of the question to the excerpt, its chunk and its source's title with the
-    share of the question's words that the excerpt holds. The vector of an excerpt is the mean of its sentences'.
+def find_evidence(sources: Sequence[Source], holdings: Holdings, choice: Choice) -> list[Evidence]:
+    """Return the excerpts that answer best, best first: as many as `choice` says, none that mostly repeats another,
+    none below `MIN_SIMILARITY`. The vector of an excerpt is the mean of its sentences'.
 
     Raises:
         EmbeddingError: if the embedder fails.
@@ -119,14 +126,14 @@ def find_evidence(sources: Sequence[Source], holdings: Holdings) -> list[Evidenc
     vectors = holdings.embedder.embed([*titles, *(sentence.text for sentence in likely)])
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ holdings.asked).tolist(), strict=True))
     ranked = sorted(
-        _excerpts(likely, vectors[len(titles) :], holdings.asked, wanted, title_similarity),
+        _excerpts(likely, vectors[len(titles) :], holdings.asked, wanted, title_similarity, choice),
         key=lambda evidence: -evidence.score,
     )
     return select_diverse(
         (evidence for evidence in ranked if evidence.similarity >= MIN_SIMILARITY),
-        limit=MAX_EVIDENCE,
+        limit=choice.most,
         document=lambda evidence: evidence.source.url,
-        per_document=PER_SOURCE,
+        per_document=choice.per_source,
         features=lambda evidence: set(evidence.stems),
         max_overlap=MAX_OVERLAP,
     )
@@ -171,9 +178,15 @@ def _is_quotable(sentence: str) -> bool:
 
 
 def _excerpts(
-    likely: Sequence[_Sentence], vectors: Vectors, asked: Vectors, wanted: set[str], title_similarity: dict[str, float]
+    likely: Sequence[_Sentence],
+    vectors: Vectors,
+    asked: Vectors,
+    wanted: set[str],
+    title_similarity: dict[str, float],
+    choice: Choice,
 ) -> Iterator[Evidence]:
     """Yield every run of up to `MAX_RUN` neighbouring sentences of one chunk, scored."""
+    of_excerpt, of_chunk, of_title, of_words = choice.weights
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
         indices = list(group)
         chunk_similarity = float(likely[indices[0]].chunk.vector @ asked)
@@ -182,10 +195,10 @@ def _excerpts(
             similarity = _similarity(vectors[run], asked)
             held = frozenset[str]().union(*(likely[i].stems for i in run))
             score = (
-                _WEIGHTS["excerpt"] * similarity
-                + _WEIGHTS["chunk"] * chunk_similarity
-                + _WEIGHTS["title"] * title_similarity[first.source.title]
-                + _WEIGHTS["words"] * _share(wanted, held)
+                of_excerpt * similarity
+                + of_chunk * chunk_similarity
+                + of_title * title_similarity[first.source.title]
+                + of_words * _share(wanted, held)
             )
             texts = tuple(likely[i].text for i in run)
             yield Evidence(

@@ -24,7 +24,7 @@ StopReason: TypeAlias = Literal[
 class Limits(Struct, frozen=True):
     """What bounds the gathering: rounds, the score (0..1) that is enough, the novelty (0..1) below which to stop,
     results a search, pages read a round, searches (or pages) at once; live calls (searches and pages), seconds and
-    tokens of the language model of the whole, where bounded.
+    tokens of the language model of the whole, where bounded; queries of a later round, tokens of a chunk.
     """
 
     max_rounds: int
@@ -36,6 +36,8 @@ class Limits(Struct, frozen=True):
     max_live_calls: int | None = None
     max_seconds: float | None = None
     max_tokens: int | None = None
+    follow_ups: int = 2
+    chunk_tokens: tuple[int, int] = (200, 350)
 
 
 class Lifetimes(Struct, frozen=True):

@@ -15,7 +15,7 @@ from harness.core.keys import normalise
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput, ModelError, ModelUnavailable
 from harness.ports import LanguageModel, Message
-from harness.research.planner import Plan, fallback, follow_ups, make_plan
+from harness.research.planner import FOLLOW_UPS, Plan, fallback, follow_ups, make_plan
 
 log = logging.getLogger(__name__)
 
@@ -50,12 +50,15 @@ class _Answered(Struct):
 
 
 class ModelPlanner:
-    """Plans with `model`, through the cache; `epoch` tells repetitions apart that are meant to differ."""
+    """Plans with `model`, through the cache; `epoch` tells repetitions apart that are meant to differ. It asks up to
+    `follow_ups` queries in every round after the first.
+    """
 
-    def __init__(self, model: LanguageModel, *, epoch: str = "") -> None:
+    def __init__(self, model: LanguageModel, *, epoch: str = "", follow_ups: int = FOLLOW_UPS) -> None:
         self.version = f"model-2 {model.endpoint} {model.name} {epoch}".rstrip()
         self._model = model
         self._epoch = epoch
+        self._follow_ups = follow_ups
 
     def plan(self, question: str, cache: Cache) -> Plan:
         """See `Planner.plan`. An answer that cannot be used falls back to the rules' plan, which is said."""
@@ -79,12 +82,12 @@ class ModelPlanner:
         )
         told = f"{shown}\n\nAsked so far: {json.dumps(asked, ensure_ascii=False)}\nQuestion: {plan.question}"
         try:
-            return _different(self._queries(cache, NEXT, told), asked)
+            return _different(self._queries(cache, NEXT, told), asked)[: self._follow_ups]
         except ModelUnavailable:
             raise
         except ModelError as error:
             log.warning("the follow-up queries of %s cannot be used (%s); asked by rules", self._model.name, error)
-            return follow_ups(plan, asked, passages)
+            return follow_ups(plan, asked, passages, self._follow_ups)
 
     def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
         """See `Planner.fallback`; the rules' own."""

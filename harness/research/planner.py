@@ -14,7 +14,7 @@ from harness.core.text import content_words, one_line, stem
 TaskType: TypeAlias = Literal["enumerated", "best_practices", "research"]
 
 FOLLOW_UPS = 2
-"""Queries of every round after the first."""
+"""Queries of every round after the first, unless told otherwise."""
 
 _BEST_PRACTICES = re.compile(
     r"\b(best (practices?|ways?)|good practices?|guidelines?|recommend\w*|tips|how (should|do|can|to)\b|should (i|we))",
@@ -38,12 +38,15 @@ _ANGLES: dict[TaskType, str] = {
 
 
 class Plan(Struct, frozen=True):
-    """What will be searched first, and what the report is expected to hold. At least two queries, all different."""
+    """What will be searched first, and what the report is expected to hold. At least two queries, all different.
+    `wanted` is a number of sections that was asked for instead of the usual ones.
+    """
 
     question: str
     task_type: TaskType
     queries: tuple[str, ...]
     sections: tuple[str, ...]
+    wanted: int | None = None
 
 
 class Planner(Protocol):
@@ -70,9 +73,12 @@ class Planner(Protocol):
 
 
 class RulePlanner:
-    """The built-in planner."""
+    """The built-in planner; it asks up to `follow_ups` queries in every round after the first."""
 
     version = "rules-2"
+
+    def __init__(self, follow_ups: int = FOLLOW_UPS) -> None:
+        self._follow_ups = follow_ups
 
     def plan(self, question: str, cache: Cache) -> Plan:  # noqa: ARG002 - asks nobody
         """See `make_plan`."""
@@ -86,7 +92,7 @@ class RulePlanner:
         cache: Cache,  # noqa: ARG002
     ) -> tuple[str, ...]:
         """See `follow_ups`."""
-        return follow_ups(plan, asked, passages)
+        return follow_ups(plan, asked, passages, self._follow_ups)
 
     def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
         """See `fallback`."""
@@ -109,10 +115,10 @@ def make_plan(question: str) -> Plan:
     return Plan(question, task_type, queries, _SECTIONS[task_type])
 
 
-def follow_ups(plan: Plan, asked: Iterable[str], passages: Iterable[str]) -> tuple[str, ...]:
-    """Return queries for another round: what the best passages lack of the question; then the question's keywords with
-    the words that most of them share and nobody asked for yet (pseudo-relevance feedback, after Rocchio, 1971). Empty
-    when there is neither.
+def follow_ups(plan: Plan, asked: Iterable[str], passages: Iterable[str], most: int = FOLLOW_UPS) -> tuple[str, ...]:
+    """Return up to `most` queries for another round: what the best passages lack of the question; then the question's
+    keywords with the words that most of them share and nobody asked for yet (pseudo-relevance feedback, after Rocchio,
+    1971). Empty when there is neither.
     """
     asked = tuple(asked)
     keywords = _keywords(plan)
@@ -131,7 +137,7 @@ def follow_ups(plan: Plan, asked: Iterable[str], passages: Iterable[str]) -> tup
         key=lambda word: (-shared[word], word),
     )
     new += [f"{' '.join(keywords)} {spelling[word]}" for word in best]
-    return tuple(_unasked(new, asked))[:FOLLOW_UPS]
+    return tuple(_unasked(new, asked))[:most]
 
 
 def fallback(plan: Plan, asked: Iterable[str]) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.cache import Cache, ResearchContext
 from harness.core.entries import Hit
@@ -16,7 +17,7 @@ from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
 from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchEngine
 from harness.research.context_builder import Shown, cached_context
-from harness.research.evidence import Evidence, cached_evidence
+from harness.research.evidence import Choice, Evidence, cached_evidence
 from harness.research.gather import Gatherer
 from harness.research.gathered import Gathered, Lifetimes, Limits
 from harness.research.judging import Holdings, Judge
@@ -61,6 +62,7 @@ class Research(Struct, frozen=True):
     origin: Origin | None = None
     evidence: tuple[Evidence, ...] = ()
     shown: tuple[Shown, ...] = ()
+    style: str = ""
     tokens: int = 0
 
 
@@ -75,7 +77,8 @@ class _Found(Struct, frozen=True):
 class Writing(Struct, frozen=True):
     """Who words the report: a language model, or nobody, and then it is made of excerpts. `strict` leaves out what has
     no quotation that stands; `epoch` tells repetitions apart that are meant to differ; `on_text` is told the text as it
-    comes. The model is shown `context_tokens` of sources, and answers in `answer_tokens` at the most.
+    comes. The model is shown `context_tokens` of sources, told of `style`, and answers in `answer_tokens` at the most.
+    `choice` tells which excerpts are chosen.
     """
 
     model: LanguageModel | None = None
@@ -84,6 +87,8 @@ class Writing(Struct, frozen=True):
     strict: bool = False
     epoch: str = ""
     on_text: Callable[[str], None] | None = None
+    choice: Choice = Choice()
+    style: str = ""
 
 
 class Researcher:
@@ -126,8 +131,9 @@ class Researcher:
         """The engines' names, joined by `+`."""
         return "+".join(engine.name for engine in self._engines)
 
-    def run(self, question: str) -> Research:
-        """Plan, gather (or take the gathered context from the research cache), find evidence, write.
+    def run(self, question: str, *, sections: int | None = None) -> Research:
+        """Plan, gather (or take the gathered context from the cache), find evidence, write. A number of `sections`
+        (1 or more) may be asked for, instead of the usual ones.
 
         Raises:
             InvalidInput: an unusable question.
@@ -138,13 +144,13 @@ class Researcher:
         """
         cache = self._cache.recording()
         started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(cache.now))
-        recorder = Recorder(cache, f"{started}-{secrets.token_hex(3)}", self._about(question))
+        recorder = Recorder(cache, f"{started}-{secrets.token_hex(3)}", self._about(question, sections))
         if (solution := self._solved(cache).find(question)) is not None:
-            recorder.about, recorder.before = self._about(solution.origin.question), solution.uses
+            recorder.about, recorder.before = self._about(solution.origin.question, sections), solution.uses
             found = _Found(solution.gathered, "solved", solution.origin)
-            return self._finished(solution.plan, found, cache, recorder)
+            return self._finished(replace(solution.plan, wanted=sections), found, cache, recorder)
         with recorder.resumable():
-            plan = self._planner.plan(question, cache)
+            plan = replace(self._planner.plan(question, cache), wanted=sections)
             recorder.keep("gathering")
             return self._finished(plan, self._found(plan, cache), cache, recorder)
 
@@ -157,9 +163,10 @@ class Researcher:
         """
         record = self._cache.get_run(run)
         cache = self._cache.recording()
-        recorder = Recorder(cache, run, self._about(record["question"]), before=record.get("uses", ()))
+        sections = record.get("sections")
+        recorder = Recorder(cache, run, self._about(record["question"], sections), before=record.get("uses", ()))
         with recorder.resumable():
-            plan = self._planner.plan(record["question"], cache)
+            plan = replace(self._planner.plan(record["question"], cache), wanted=sections)
             if "gathered" in record:
                 found = _Found(_decoded(record["gathered"], run), "off")
             else:
@@ -171,7 +178,7 @@ class Researcher:
         gathered, ttl = found.gathered, self._lifetimes.searches
         recorder.keep("writing", gathered=msgspec.json.encode(gathered).decode())
         holdings = self._holdings(plan, cache)
-        evidence = cached_evidence(gathered.sources, holdings, cache, ttl=ttl)
+        evidence = cached_evidence(gathered.sources, holdings, cache, self._writing.choice, ttl=ttl)
         report, shown = self._written(plan, evidence, holdings, cache) if evidence else (None, ())
         if report and found.use not in {"solved", "hit"}:
             self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl)
@@ -189,6 +196,7 @@ class Researcher:
             origin=found.origin,
             evidence=tuple(evidence),
             shown=tuple(shown),
+            style=self._writing.style,
             tokens=cache.tokens,
         )
 
@@ -211,6 +219,7 @@ class Researcher:
             shown,
             writing.model,
             cache,
+            style=writing.style,
             strict=writing.strict,
             epoch=writing.epoch,
             on_text=writing.on_text,
@@ -260,7 +269,7 @@ class Researcher:
     def _holdings(self, plan: Plan, cache: Cache) -> Holdings:
         return Holdings(
             plan.question,
-            self._memory(CHUNK_SPACE),
+            self._memory(f"{CHUNK_SPACE} {self._limits.chunk_tokens}"),
             self._embedder,
             keep=cache.policy.write,
             ttl=self._lifetimes.searches,
@@ -288,19 +297,26 @@ class Researcher:
             "read_pages": limits.read_pages,
             "max_live_calls": limits.max_live_calls,
             "max_tokens": limits.max_tokens,
+            "follow_ups": limits.follow_ups,
+            "chunk_tokens": limits.chunk_tokens,
         }
 
-    def _about(self, question: str) -> dict[str, Any]:
+    def _about(self, question: str, sections: int | None) -> dict[str, Any]:
         """Tell what a run is made with, so that it can be made again."""
-        model = self._writing.model
+        model, choice = self._writing.model, self._writing.choice
         told = model and {"name": model.name, "endpoint": model.endpoint, "parameters": dict(model.parameters)}
         return {
             "question": question,
+            "sections": sections,
             **self._gathering(),
             "research_cache": self._keep_research,
             "model": told,
             "strict": self._writing.strict,
             "context_tokens": self._writing.context_tokens,
+            "writer_style": self._writing.style,
+            "max_evidence": choice.most,
+            "per_source": choice.per_source,
+            "ranking_weights": choice.weights,
             "epoch": self._writing.epoch,
         }
 

@@ -12,6 +12,7 @@ from harness.research.evidence import Evidence
 from harness.research.planner import Plan
 
 ANSWER_EXCERPTS = 3
+FURTHER = "Further"
 
 _LIMITS = re.compile(
     r"\b(however|except (for|if|when)|unless|only if|must not|should not|never|cannot|avoid|warning|limit\w*)\b",
@@ -91,16 +92,11 @@ class Report(Struct, frozen=True):
 def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
     """Lay `evidence` (best first) out in the plan's sections; a section without evidence is left out.
 
-    The best excerpts answer; of the rest, what speaks of limits goes last, everything else between. In a section,
-    excerpts of one source keep the order in which the source has them.
+    The best excerpts answer; of the rest, what speaks of limits goes last, everything else between. Where a number of
+    sections is wanted, the rest goes by source instead, under the sources' titles; there are as many sections as the
+    evidence makes. In a section, excerpts of one source keep the order in which the source has them.
     """
-    first, between, last = plan.sections
-    placed: dict[str, list[Evidence]] = {section: [] for section in plan.sections}
-    for rank, found in enumerate(evidence):
-        if rank < ANSWER_EXCERPTS:
-            placed[first].append(found)
-        else:
-            placed[last if _LIMITS.search(" ".join(found.sentences)) else between].append(found)
+    placed = _by_source(plan, evidence) if plan.wanted else _by_kind(plan, evidence)
     numbers: dict[str, int] = {}
     citations = []
     in_order = [(section, found) for section, excerpts in placed.items() for found in _in_order(excerpts)]
@@ -114,6 +110,43 @@ def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
     return Report(
         plan.question, tuple(citations), tuple(CitedSource(n, titles[url], url) for url, n in numbers.items())
     )
+
+
+def _by_kind(plan: Plan, evidence: Sequence[Evidence]) -> dict[str, list[Evidence]]:
+    first, between, last = plan.sections
+    placed: dict[str, list[Evidence]] = {section: [] for section in plan.sections}
+    for rank, found in enumerate(evidence):
+        if rank < ANSWER_EXCERPTS:
+            placed[first].append(found)
+        else:
+            placed[last if _LIMITS.search(" ".join(found.sentences)) else between].append(found)
+    return placed
+
+
+def _by_source(plan: Plan, evidence: Sequence[Evidence]) -> dict[str, list[Evidence]]:
+    """Put the best excerpts first, and the others under the titles of their sources, in `plan.wanted` sections: those
+    of further sources go together at the end; where there are too few sources, excerpts that follow stand alone.
+    """
+    wanted = plan.wanted or 1
+    answering = max(1, min(ANSWER_EXCERPTS, len(evidence) - wanted + 1)) if wanted > 1 else len(evidence)
+    groups: dict[str, list[Evidence]] = {}
+    for found in evidence[answering:]:
+        groups.setdefault(found.source.url, []).append(found)
+    parts = sorted(groups.values(), key=lambda part: -part[0].score)
+    while len(parts) < wanted - 1 and any(len(part) > 1 for part in parts):
+        largest = max(parts, key=len)
+        parts[parts.index(largest)] = largest[:-1]
+        parts.append(largest[-1:])
+    if len(parts) > wanted - 1:
+        parts[max(0, wanted - 2) :] = [[found for part in parts[max(0, wanted - 2) :] for found in part]]
+    placed = {plan.sections[0]: list(evidence[:answering])}
+    for part in parts:
+        title = part[0].source.title if len({found.source.url for found in part}) == 1 else FURTHER
+        name, number = title, 2
+        while name in placed:
+            name, number = f"{title} ({number})", number + 1
+        placed[name] = part
+    return placed
 
 
 def _cited(citation: Citation) -> str:

@@ -54,6 +54,7 @@ class Run(Struct, frozen=True):
     """What a recorded run was made with, so that it can be made again."""
 
     question: str
+    sections: Annotated[int, Meta(ge=1)] | None
     engines: Annotated[list[AskedEngine], Meta(min_length=1)]
     max_rounds: Annotated[int, Meta(ge=1, le=5)]
     enough_score: Annotated[float, Meta(ge=0, le=1)]
@@ -62,7 +63,13 @@ class Run(Struct, frozen=True):
     read_pages: Annotated[int, Meta(ge=0, le=20)]
     max_live_calls: Annotated[int, Meta(ge=1)] | None
     max_tokens: Annotated[int, Meta(ge=1)] | None
+    follow_ups: Annotated[int, Meta(ge=1)]
+    chunk_tokens: tuple[int, int]
     context_tokens: Annotated[int, Meta(ge=1)]
+    writer_style: str
+    max_evidence: Annotated[int, Meta(ge=1)]
+    per_source: Annotated[int, Meta(ge=1)]
+    ranking_weights: tuple[float, float, float, float]
     embedder: str
     reader: str
     research_cache: bool

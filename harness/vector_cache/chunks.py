@@ -50,7 +50,7 @@ class Chunks(Space):
         *,
         ttl: float | None = None,
     ) -> int:
-        """Cut `text` into chunks of 200 to 350 tokens of the embedder and keep them; return how many.
+        """Cut `text` into chunks of `chunk_tokens` (200 to 350) tokens of the embedder and keep them; return how many.
 
         A document of this id is replaced as a whole: whoever searches finds the old chunks or the new ones. `metadata`
         (JSON) comes back with every chunk; `section` tells what part of something larger the document is. With a `ttl`
@@ -178,7 +178,8 @@ class Chunks(Space):
         part, encoded = checks.text(section or "", "section", checks.MAX_NAME_CHARS), checks.metadata(metadata)
         if not checks.text(text, "text of a document", checks.MAX_DOCUMENT_CHARS).strip():
             raise InvalidInput(f"the document {document[:60]!r} has no text; call remove_document to take it out")
-        chunks = token_chunks(text, self._embedder.count_tokens)
+        least, most = self.chunk_tokens
+        chunks = token_chunks(text, self._embedder.count_tokens, least=least, most=most)
         vectors = self._embedder.embed([chunk.text for chunk in chunks])
         now = self._clock()
         until = _NEVER if ttl is None else now + checked_ttl(ttl)

@@ -34,12 +34,14 @@ class Space:
         chunk_threshold: float | None = None,
         ttl: float = 48 * HOUR,
         max_queries: int = 200,
+        chunk_tokens: tuple[int, int] = (200, 350),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.threshold = share(threshold, "threshold")
         self.chunk_threshold = self.threshold if chunk_threshold is None else share(chunk_threshold, "chunk_threshold")
         self.ttl = checked_ttl(ttl)
         self.max_queries = at_least(max_queries, 1, "max_queries")
+        self.chunk_tokens = (at_least(chunk_tokens[0], 1, "chunk_tokens"), chunk_tokens[1])
         self._space = name(space, "a space needs a name")
         self._tenant = name(tenant, "a tenant needs a name")
         self._store = store

@@ -268,29 +268,50 @@ class Workbench:
         from harness.vector_cache import VectorCache
 
         threshold = 1.0 - self.settings.semantic_cache_threshold
-        return VectorCache(self.store, self.embedder, space=space, threshold=threshold, clock=self._clock)
+        run = self.snapshot[0].run if self._replay is not None else None
+        return VectorCache(
+            self.store,
+            self.embedder,
+            space=space,
+            threshold=threshold,
+            chunk_tokens=(run or self.settings).chunk_tokens,
+            clock=self._clock,
+        )
 
     def researcher(
         self, specs: Sequence[str] = (), *, epoch: str = "", on_text: Callable[[str], None] | None = None
     ) -> "Researcher":
         """Return what leads a research with the engines that `specs` name; see `Writing` for `epoch` and `on_text`."""
+        from harness.research.evidence import Choice
         from harness.research.gathered import Lifetimes, Limits
         from harness.research.model_planner import ModelPlanner
-        from harness.research.planner import RulePlanner
+        from harness.research.planner import Planner, RulePlanner
         from harness.research.run import Researcher, Writing
 
         settings = self.settings
         run = self.snapshot[0].run if self._replay is not None else None
         asked = run or settings  # what is replayed is bounded as it was
         epoch = run.epoch if run else epoch
+        planner: Planner = RulePlanner(asked.follow_ups)
+        if self.model is not None:
+            planner = ModelPlanner(self.model, epoch=epoch, follow_ups=asked.follow_ups)
         return Researcher(
             self.cache,
             self.engines(specs),
             self.reader,
             self.embedder,
             self.memory,
-            planner=ModelPlanner(self.model, epoch=epoch) if self.model else RulePlanner(),
-            writing=Writing(self.model, asked.context_tokens, settings.model_max_tokens, asked.strict, epoch, on_text),
+            planner=planner,
+            writing=Writing(
+                self.model,
+                asked.context_tokens,
+                settings.model_max_tokens,
+                asked.strict,
+                epoch,
+                on_text,
+                Choice(asked.max_evidence, asked.per_source, asked.ranking_weights),
+                asked.writer_style,
+            ),
             limits=Limits(
                 asked.max_rounds,
                 asked.enough_score,
@@ -301,6 +322,8 @@ class Workbench:
                 asked.max_live_calls,
                 None if run else settings.max_seconds,
                 asked.max_tokens,
+                asked.follow_ups,
+                asked.chunk_tokens,
             ),
             lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
             keep_research=asked.research_cache,

@@ -9,12 +9,11 @@ import jsonschema
 import msgspec
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.tasks import (
     MAX_FILE_BYTES,
-    PATTERN_SECONDS,
     TASKS_DIR,
     Nugget,
     Task,
@@ -126,7 +125,7 @@ def test_a_malformed_task_is_refused_with_its_file_and_line(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\xff\xfe\x00", b"id: \x00", b"[" * 5_000, b"a: 2020-99-99", b"# " + b"x" * MAX_FILE_BYTES]
+    "content", [b"", b"\xff\xfe\x00", b"id: \x00", b"- " * 5_000, b"a: 2020-99-99", b"# " + b"x" * MAX_FILE_BYTES]
 )
 def test_a_file_that_is_no_yaml_is_refused(tmp_path: Path, content: bytes) -> None:
     """Empty, binary, nested beyond measure, too large: one line that names it."""
@@ -243,13 +242,14 @@ def test_a_pattern_is_searched_in_words_without_regard_to_case() -> None:
     assert not is_said(said, [comparable("It returns an iterator.")])
 
 
-def test_a_pattern_that_would_take_for_ever_is_stopped() -> None:
+def test_a_pattern_that_would_take_for_ever_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """With an error that names it, after `PATTERN_SECONDS` or so: never an endless run, never a silent no."""
+    monkeypatch.setattr("evals.tasks.PATTERN_SECONDS", 0.2)
     endless = nugget(pattern=r"(a|aa|b?a)+c(a|aa|b?a)+$")
     started = time.process_time()
-    with pytest.raises(InvalidInput, match="takes more than 1 s"):
+    with pytest.raises(InvalidInput, match=r"takes more than 0\.2 s"):
         is_said(endless, ["a" * 40 + "c" + "a" * 4_000 + "!"])
-    assert time.process_time() - started < 5 * PATTERN_SECONDS
+    assert time.process_time() - started < 2
 
 
 @given(st.text(max_size=200))
@@ -264,6 +264,7 @@ def test_an_alias_is_said_wherever_it_stands(alias: str, others: list[str]) -> N
     assert is_said(nugget(alias), [comparable(each) for each in [*others, f"so: {alias} (indeed)"]])
 
 
+@settings(max_examples=40)  # each writes and reads a file
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=20),
@@ -280,8 +281,8 @@ def test_whatever_stands_in_a_file_is_a_task_or_refused(
     folder = tmp_path_factory.mktemp("tasks")
     (folder / "a.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     try:
-        (task,) = load_tasks(folder=folder)
-    except InvalidInput as refused:
-        assert "a.yaml" in str(refused)
-    else:
-        assert msgspec.convert(msgspec.to_builtins(task), Task) == task
+        tasks = load_tasks(folder=folder)
+    except InvalidInput:
+        assert check_tasks(folder)
+        return
+    assert msgspec.convert(msgspec.to_builtins(tasks), list[Task]) == tasks

@@ -502,12 +502,13 @@ HOSTILE = (
 )
 
 
-def test_hostile_text_in_a_payload_does_nothing(store: MemoryStore, cache: Cache, embedder: Any) -> None:
+@pytest.mark.parametrize("question", [QUESTION, HOSTILE], ids=["its own", "another"])
+def test_hostile_text_in_a_payload_does_nothing(store: MemoryStore, cache: Cache, embedder: Any, question: str) -> None:
     """A row from somebody else's file is text at the most: no markup, no control of a terminal, no link that acts."""
     solve(cache, embedder)
 
     def infect(payload: dict[str, Any]) -> None:
-        payload["plan"]["question"] = HOSTILE
+        payload["plan"]["question"] = question
         payload["plan"]["sections"][0] = HOSTILE
         for source in payload["docs"]["sources"]:
             source["title"] = HOSTILE

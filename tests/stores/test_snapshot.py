@@ -42,6 +42,7 @@ GZIP_HEADER = 10
 """Bytes; what a flip changes in the last eight of them (a time, flags of the packer, its system) is no content."""
 RUN = Run(
     "Zürich?",
+    None,
     [AskedEngine("ddgs", {"region": "ch-de"})],
     max_rounds=3,
     enough_score=0.65,
@@ -50,7 +51,13 @@ RUN = Run(
     read_pages=2,
     max_live_calls=None,
     max_tokens=None,
+    follow_ups=2,
+    chunk_tokens=(200, 350),
     context_tokens=3_000,
+    writer_style="",
+    max_evidence=8,
+    per_source=4,
+    ranking_weights=(0.45, 0.15, 0.25, 0.15),
     embedder="minilm",
     reader="web-1",
     research_cache=True,
