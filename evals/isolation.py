@@ -88,14 +88,13 @@ class IsolatedExecutor(Executor):
         """Have the process do work; return whether it was done, and what came of it or the exception."""
         try:
             pipe.send(work)
-            if not pipe.poll(self._seconds):
-                raise TimeoutError(f"it took longer than {self._seconds:g} s, and was killed")
-            answer: tuple[bool, Any] = pipe.recv()
-        except TimeoutError:
-            raise
+            in_time = pipe.poll(self._seconds)
+            answer: tuple[bool, Any] = pipe.recv() if in_time else (False, None)
         except (EOFError, OSError) as error:
             child.join(5)
             raise self._death(child) from error
+        if not in_time:
+            raise TimeoutError(f"it took longer than {self._seconds:g} s, and was killed")
         return answer
 
     def _started(self) -> tuple[SpawnProcess, Connection]:

@@ -1,5 +1,6 @@
 """Evaluations: tasks run, logged, scored; resumed where they were stopped; compared task by task."""
 
+import logging
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,16 +11,21 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from evals.judge import WEIGHT as JUDGE_WEIGHT
+from evals.judge import Judge
 from evals.log import SUFFIX, Entry, Header, Log, LogWriter, logs_in, read_log
 from evals.outcome import Outcome
 from evals.run import Job, digest, run_jobs, told, versions
 from evals.scorers import WEIGHTS, score
 from evals.tasks import Task
 from harness.core.statistics import Scores, bootstrap_interval, clustered_error, paired_differences, sign_flip_p
-from harness.errors import InvalidInput
+from harness.errors import InvalidInput, ModelError
 from harness.settings import Settings
 
+logger = logging.getLogger(__name__)
+
 FOLDER = "evals"
+JUDGE = "judge"
 
 
 class TaskScore(Struct, frozen=True):
@@ -107,6 +113,7 @@ def run(
     executor: Executor,
     *,
     at_once: int,
+    judge: Judge | None = None,
     on_outcome: Callable[[int, int], None],
 ) -> None:
     """Run what is not `done` yet, and append each outcome with its scores to the log at `path`.
@@ -125,20 +132,28 @@ def run(
             log.write(header)
         on_outcome(0, len(jobs))
         for number, (job, outcome) in enumerate(run_jobs(jobs, executor, at_once=at_once), start=1):
-            log.write(scored(job.task, outcome))
+            log.write(scored(job.task, outcome, judge))
             on_outcome(number, len(jobs))
 
 
-def scored(task: Task, outcome: Outcome) -> Entry:
-    """Return an outcome with its scores; without any where the run failed."""
+def scored(task: Task, outcome: Outcome, judge: Judge | None = None) -> Entry:
+    """Return an outcome with its scores; without any where the run failed. A judge that fails is told, and left out."""
     if outcome.error:
         return Entry(outcome)
     scores = score(task, outcome)
+    if judge is not None:
+        try:
+            grade = judge.grade(task, outcome)
+        except ModelError as error:
+            logger.warning("%s is not judged: %s", task.id, error)
+        else:
+            total = (1 - JUDGE_WEIGHT) * scores.total + JUDGE_WEIGHT * grade
+            return Entry(outcome, {**scores.values, JUDGE: grade}, total)
     return Entry(outcome, scores.values, scores.total)
 
 
-def rescored(log: Log, tasks: Sequence[Task]) -> Log:
-    """Return the log with the scores of the present scorers and tasks; nothing is run.
+def rescored(log: Log, tasks: Sequence[Task], judge: Judge | None = None) -> Log:
+    """Return the log with the scores of the present scorers (and the judge) and tasks; nothing is run.
 
     Raises:
         InvalidInput: a task of the log is not there any more.
@@ -148,13 +163,13 @@ def rescored(log: Log, tasks: Sequence[Task]) -> Log:
         raise InvalidInput(
             f"the tasks {', '.join(gone)} of {log.path} are not there; name their folder with --tasks-dir"
         )
-    return replace(log, entries=tuple(scored(by_id[entry.outcome.task], entry.outcome) for entry in log.entries))
+    return replace(log, entries=tuple(scored(by_id[entry.outcome.task], entry.outcome, judge) for entry in log.entries))
 
 
 def summary(log: Log) -> Summary:
     """Sum a log up."""
     tasks = tuple(_task_score(id_, [e for e in _last(log) if e.outcome.task == id_]) for id_ in log.header.tasks)
-    columns = {name: scores for name in (*WEIGHTS, "total") if (scores := _scores(log, name))}
+    columns = {name: scores for name in (*WEIGHTS, JUDGE, "total") if (scores := _scores(log, name))}
     means = {name: _mean([_mean(values) for values in scores.values()]) for name, scores in columns.items()}
     errors = {name: clustered_error(scores) for name, scores in columns.items() if len(scores) > 1}
     return Summary(tasks, means, errors, sum(len(task.errors) for task in tasks))
@@ -212,7 +227,8 @@ def _last(log: Log) -> list[Entry]:
 
 def _task_score(task: str, entries: Sequence[Entry]) -> TaskScore:
     measured = [entry for entry in entries if entry.scores is not None]
-    values = {name: _mean([(entry.scores or {}).get(name, 0.0) for entry in measured]) for name in WEIGHTS}
+    names = list(dict.fromkeys(name for entry in measured for name in entry.scores or {}))
+    values = {name: _mean([(entry.scores or {}).get(name, 0.0) for entry in measured]) for name in names}
     totals = [entry.total for entry in measured if entry.total is not None]
     errors = tuple(entry.outcome.error for entry in entries if entry.outcome.error)
     return TaskScore(task, len(entries), values if measured else {}, _mean(totals) if totals else None, errors)

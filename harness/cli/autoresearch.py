@@ -105,6 +105,8 @@ def autoresearch(
     from evals.verdicts import ALPHA, REPEATS
     from harness.workbench import Workbench
 
+    if workers < 1:
+        raise InvalidInput(f"tasks run in one process at least, not in {workers}; pass --workers 1 or more")
     settings = settings_for(session.load().settings)
     folder, where = settings.data_dir / FOLDER, tasks_dir or TASKS_DIR
     if resume is not None:
@@ -114,7 +116,7 @@ def autoresearch(
         journaled: Space = {name: tuple(values) for name, values in begun.space.items()}
         allowed = checked_space(journaled, str(held.folder))
     else:
-        _check(proposer, file, workers)
+        _check(proposer, file)
         chosen = load_tasks(list(dict.fromkeys(each.strip() for each in tasks.split(",") if each.strip())), where)
         allowed = read_space(space) if space else checked_space(DEFAULT_SPACE, "the program")
         runs = repeats if repeats is not None else REPEATS if settings.model else 1
@@ -123,11 +125,12 @@ def autoresearch(
         folder = folder / begun.id
     session.tell(f"loop {begun.id}; its journal and results are in {folder}; `touch {folder}/stop` ends it")
     budget = Budget(budget_seconds, budget_calls)
-    with Workbench(settings) as workbench, _isolated(workers, task_seconds) as run:
-        with Loop(
-            begun, folder, chosen, settings, _proposer(begun, file, allowed, workbench), run, budget=budget
-        ) as loop:
-            _lead(session, loop)
+    with (
+        Workbench(settings) as workbench,
+        _isolated(workers, task_seconds) as run,
+        Loop(begun, folder, chosen, settings, _proposer(begun, file, allowed, workbench), run, budget=budget) as loop,
+    ):
+        _lead(session, loop)
     journal = read_journal(folder)
     if as_json:
         print_json(_told(journal))
@@ -159,13 +162,11 @@ def report(
     _print(journal)
 
 
-def _check(proposer: str, file: Path | None, workers: int) -> None:
+def _check(proposer: str, file: Path | None) -> None:
     if proposer not in PROPOSERS:
         raise InvalidInput(f"no proposer {proposer!r}; there are {', '.join(PROPOSERS)}")
     if (proposer == "file") != (file is not None):
         raise InvalidInput("--proposer file and --file FILE belong together")
-    if workers < 1:
-        raise InvalidInput(f"tasks run in one process at least, not in {workers}; pass --workers 1 or more")
 
 
 def _proposer(begun: "Begun", file: Path | None, space: "Space", workbench: "Workbench") -> "Proposer":

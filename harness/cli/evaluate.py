@@ -18,6 +18,7 @@ from harness.terminal import ExitCode, ProgressBars
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from evals.judge import Judge
     from evals.log import Log
     from evals.suite import Summary
     from evals.tasks import Task
@@ -35,6 +36,9 @@ WorkersOption = Annotated[
 DaskOption = Annotated[
     str | None, typer.Option("--dask", metavar="ADDRESS", help="Run tasks on the workers of this Dask scheduler.")
 ]
+JudgeOption = Annotated[
+    bool, typer.Option("--judge", help="Have the language model grade the reports, too; its grades are cached.")
+]
 LogArgument = Annotated[str, typer.Argument(help="An evaluation: its id, the beginning of one, a file, or `last`.")]
 
 
@@ -47,6 +51,7 @@ def run(
         str | None, typer.Option("--resume", metavar="ID", help="Go on with an evaluation that was stopped.")
     ] = None,
     tasks_dir: TasksDirOption = None,
+    judge: JudgeOption = False,
     workers: WorkersOption = None,
     dask: DaskOption = None,
     as_json: JsonOption = False,
@@ -74,7 +79,8 @@ def run(
         header, done = suite.begin(chosen, settings, repeats=repeat, now=time.time()), []
         path = folder / f"{header.id}{SUFFIX}"
     session.tell(f"evaluation {header.id}")
-    with ProgressBars() as bars, _executor(settings, workers, dask) as (executor, at_once):
+    with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, workers, dask) as workers_of:
+        executor, at_once = workers_of
         bars.visible &= not session.quiet
         suite.run(
             header,
@@ -84,6 +90,7 @@ def run(
             path,
             executor,
             at_once=at_once,
+            judge=grading,
             on_outcome=lambda number, total: bars("tasks", number, total),
         )
     _show(read_log(path), as_json=as_json)
@@ -121,12 +128,18 @@ def show(session: Session, evaluation: LogArgument = "last", as_json: JsonOption
 
 @with_session
 def score(
-    session: Session, evaluation: LogArgument = "last", tasks_dir: TasksDirOption = None, as_json: JsonOption = False
+    session: Session,
+    evaluation: LogArgument = "last",
+    tasks_dir: TasksDirOption = None,
+    judge: JudgeOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Score an evaluation anew with the present scorers and tasks, without running anything."""
     from evals import suite
 
-    _show(suite.rescored(_log(session, evaluation), _tasks("", tasks_dir)), as_json=as_json)
+    log = _log(session, evaluation)
+    with _judge(session.load().settings, judge) as grading:
+        _show(suite.rescored(log, _tasks("", tasks_dir), grading), as_json=as_json)
 
 
 @with_session
@@ -227,6 +240,21 @@ def _log(session: Session, name: str) -> "Log":
 
 
 @contextmanager
+def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
+    """Yield the judge, where one is wanted."""
+    if not wanted:
+        yield None
+        return
+    from evals.judge import Judge
+    from harness.workbench import Workbench
+
+    with Workbench(settings) as workbench:
+        if workbench.model is None:
+            raise InvalidInput("--judge needs a language model; set `model`")
+        yield Judge(workbench.model, workbench.cache)
+
+
+@contextmanager
 def _executor(settings: "Settings", workers: int | None, dask: str | None) -> "Iterator[tuple[Executor, int]]":
     """Yield what runs tasks, and how many at once."""
     from evals import executors
@@ -248,8 +276,9 @@ def _executor(settings: "Settings", workers: int | None, dask: str | None) -> "I
 def _show(log: "Log", *, as_json: bool) -> None:
     from msgspec import to_builtins
 
+    from evals.judge import WEIGHT as JUDGE_WEIGHT
     from evals.scorers import WEIGHTS
-    from evals.suite import summary
+    from evals.suite import JUDGE, summary
 
     found = summary(log)
     if as_json:
@@ -257,6 +286,8 @@ def _show(log: "Log", *, as_json: bool) -> None:
         return
     typer.echo(_table(found))
     typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in WEIGHTS.items()))
+    if JUDGE in found.means:
+        typer.echo(f"the judge counts {JUDGE_WEIGHT:g} of the total, all others {1 - JUDGE_WEIGHT:g}")
     for task in found.tasks:
         for error in dict.fromkeys(task.errors):
             typer.echo(f"{task.task} crashed: {error}")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from harness.cache import Cache, Policy
 from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, ModelUnavailable, StoreError
@@ -849,3 +850,28 @@ def test_a_run_that_is_resumed_is_worded_within_the_same_tokens(caches: Any) -> 
     [run] = cache.runs()
     assert leader(cache, model).resume(run.key).report == expected.report
     assert model.told == whole.told
+
+
+def test_other_chunks_are_judged_and_quoted_anew(caches: Any) -> None:
+    """Chunks of another size, in the same cache, give what they give in a fresh one."""
+
+    def run(cache: Cache, sizes: tuple[int, int]) -> Research:
+        leader = researcher(cache, Scripted(lambda query: [result(0.5, 1, body=PAGE)]), Told(), rounds=1)
+        leader._limits = structs.replace(leader._limits, chunk_tokens=sizes)
+        memory = leader._memory
+
+        def sized(space: str) -> Any:
+            held = memory(space)
+            held.chunk_tokens = sizes
+            return held
+
+        leader._memory = sized
+        return leader.run(QUESTION)
+
+    cache = caches()
+    run(cache, (200, 350))
+    found, expected = run(cache, (20, 40)), run(caches(), (20, 40))
+    assert [(each.document, each.chunk) for each in found.evidence] == [
+        (each.document, each.chunk) for each in expected.evidence
+    ]
+    assert numbers(found) == numbers(expected)

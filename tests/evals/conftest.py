@@ -1,0 +1,20 @@
+"""Fixtures for evaluations: the program, and tasks on a few notes."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Program
+from tests.evals.stand_ins import write_tasks
+
+
+@pytest.fixture
+def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
+    """The program `harness`."""
+    return Program(capsys, monkeypatch)
+
+
+@pytest.fixture
+def tasks_dir(tmp_path: Path) -> Path:
+    """A folder with the tasks `retries`, `timeouts` (tune) and `caches` (confirm), which cost next to nothing."""
+    return write_tasks(tmp_path / "suite")

@@ -1,0 +1,123 @@
+"""Logs of evaluations: what is written, and what of it is read after a kill or damage."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from evals.log import Entry, Header, LogWriter, logs_in, read_log
+from evals.outcome import Outcome
+from harness.errors import InvalidInput, StoreBusy, StoreError
+
+HEADER = Header("20261122-101500-1a2b3c", 1_700_000_000.0, {"a": "1", "b": "2"}, 2, {"max_rounds": 5}, {"harness": "0"})
+
+
+def entry(task: str, repeat: int, error: str = "") -> Entry:
+    """Return a line of the log."""
+    return Entry(Outcome(task, repeat, error=error))
+
+
+def write(path: Path, *lines: msgspec.Struct) -> Path:
+    """Append lines to a log."""
+    with LogWriter(path) as log:
+        for line in lines:
+            log.write(line)
+    return path
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    """Header and outcomes, in order, over several openings; nothing is rewritten."""
+    path = write(tmp_path / "evals" / "one.jsonl", HEADER, entry("a", 0))
+    before = path.read_bytes()
+    write(path, entry("b", 0))
+    assert path.read_bytes().startswith(before)
+    assert read_log(path).header == HEADER
+    assert [outcome.task for outcome in read_log(path).outcomes] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "torn", [b'{"line":"outcome","outc', b'{"line":"outcome","outcome":{"task":"a","repeat":1}}', b"\xff"]
+)
+def test_a_torn_last_line_is_not_read_and_is_cut_off(tmp_path: Path, torn: bytes) -> None:
+    """Whatever stands after the last end of a line, whole or not; what is appended next stands on a line of its own."""
+    path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0))
+    whole = path.read_bytes()
+    path.write_bytes(whole + torn)
+    assert len(read_log(path).entries) == 1
+    write(path, entry("b", 0))
+    assert path.read_bytes().startswith(whole + b'{"line":"outcome","outcome":{"task":"b"')
+    assert [outcome.task for outcome in read_log(path).outcomes] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [b"nothing\n", b"\n", b"\xff\xfe\n", b'{"line":"other"}\n', b'{"line":"outcome"}\n', b"[" * 100_000 + b"\n", b"\0" * 50 + b"\n"],
+    ids=["words", "empty", "bytes", "kind", "field", "nested", "zeros"],
+)  # fmt: skip
+def test_a_damaged_line_is_named(tmp_path: Path, damage: bytes) -> None:
+    """With file and line, never left out."""
+    path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0))
+    path.write_bytes(path.read_bytes() + damage)
+    write(path, entry("b", 0))
+    with pytest.raises(InvalidInput, match=r"one\.jsonl, line 3: "):
+        read_log(path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ((), "is empty"),
+        ((entry("a", 0),), "line 1: a log begins with a header"),
+        ((HEADER, HEADER), "line 2: a second header"),
+    ],
+)
+def test_what_is_no_log_is_refused(tmp_path: Path, lines: tuple[msgspec.Struct, ...], says: str) -> None:
+    """One header, first."""
+    with pytest.raises(InvalidInput, match=says):
+        read_log(write(tmp_path / "one.jsonl", *lines))
+
+
+def test_a_line_beyond_all_bounds_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not read into memory as a whole."""
+    monkeypatch.setattr("evals.log.MAX_LINE_BYTES", 1_000)
+    path = write(tmp_path / "one.jsonl", HEADER, entry("a" * 2_000, 0))
+    with pytest.raises(InvalidInput, match="line 2"):
+        read_log(path)
+
+
+def test_there_is_no_such_log(tmp_path: Path) -> None:
+    """The file is named; a folder that is not there has no logs."""
+    with pytest.raises(InvalidInput, match=r"cannot read the log .*none\.jsonl"):
+        read_log(tmp_path / "none.jsonl")
+    assert logs_in(tmp_path / "nowhere") == []
+
+
+def test_it_is_finished_when_each_run_is_there(tmp_path: Path) -> None:
+    """A run that failed and was run again counts once."""
+    path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0, "down"), entry("a", 1), entry("a", 0), entry("b", 0))
+    assert not read_log(path).is_finished
+    assert read_log(write(path, entry("b", 1, "down"))).is_finished
+
+
+def test_one_program_writes_a_log(tmp_path: Path) -> None:
+    """Another one is told so, and nothing is mixed up; when the first is killed, nothing has to be unlocked."""
+    path = tmp_path / "one.jsonl"
+    holds = f"import time, pathlib, evals.log as log\nw = log.LogWriter(pathlib.Path({str(path)!r}))\nprint(1, flush=True)\ntime.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", holds], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(StoreBusy, match=r"another program is writing .*one\.jsonl"):
+            LogWriter(path)
+        other.kill()
+    write(path, HEADER)
+
+
+def test_a_log_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    """The file is named."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"cannot write the log .*one\.jsonl"):
+        LogWriter(tmp_path / "file" / "one.jsonl")
+    with LogWriter(Path("/dev/full")) as log, pytest.raises(StoreError, match="No space left"):
+        log.write(HEADER)
