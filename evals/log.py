@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -99,7 +100,8 @@ class LogWriter:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with suppress(OSError):  # what could not be written is tried once more, and `write` has told of it
+            self._file.close()
 
     def _lock(self) -> None:
         """Keep others from writing, until the file is closed."""
@@ -116,7 +118,7 @@ class LogWriter:
         size = self._file.seek(0, os.SEEK_END)
         start = max(0, size - MAX_LINE_BYTES)
         self._file.seek(start)
-        tail = self._file.read()
+        tail = self._file.read(size - start)
         if tail and not tail.endswith(b"\n"):
             self._file.truncate(start + tail.rfind(b"\n") + 1)
 

@@ -1,5 +1,6 @@
 """Logs of evaluations: what is written, and what of it is read after a kill or damage."""
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -53,13 +54,13 @@ def test_a_torn_last_line_is_not_read_and_is_cut_off(tmp_path: Path, torn: bytes
 
 @pytest.mark.parametrize(
     "damage",
-    [b"nothing\n", b"\n", b"\xff\xfe\n", b'{"line":"other"}\n', b'{"line":"outcome"}\n', b"[" * 100_000 + b"\n", b"\0" * 50 + b"\n"],
+    [b"nothing", b"", b"\xff\xfe", b'{"line":"other"}', b'{"line":"outcome"}', b"[" * 100_000, b"\0" * 50],
     ids=["words", "empty", "bytes", "kind", "field", "nested", "zeros"],
-)  # fmt: skip
+)
 def test_a_damaged_line_is_named(tmp_path: Path, damage: bytes) -> None:
     """With file and line, never left out."""
     path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0))
-    path.write_bytes(path.read_bytes() + damage)
+    path.write_bytes(path.read_bytes() + damage + b"\n")
     write(path, entry("b", 0))
     with pytest.raises(InvalidInput, match=r"one\.jsonl, line 3: "):
         read_log(path)
@@ -104,8 +105,9 @@ def test_it_is_finished_when_each_run_is_there(tmp_path: Path) -> None:
 def test_one_program_writes_a_log(tmp_path: Path) -> None:
     """Another one is told so, and nothing is mixed up; when the first is killed, nothing has to be unlocked."""
     path = tmp_path / "one.jsonl"
-    holds = f"import time, pathlib, evals.log as log\nw = log.LogWriter(pathlib.Path({str(path)!r}))\nprint(1, flush=True)\ntime.sleep(600)"
-    with subprocess.Popen([sys.executable, "-c", holds], stdout=subprocess.PIPE) as other:
+    holds = "import sys, time, pathlib, evals.log as log\nw = log.LogWriter(pathlib.Path(sys.argv[1]))\n"
+    holds += "print(1, flush=True)\ntime.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", holds, path], stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         other.stdout.readline()
         with pytest.raises(StoreBusy, match=r"another program is writing .*one\.jsonl"):
@@ -119,5 +121,17 @@ def test_a_log_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"cannot write the log .*one\.jsonl"):
         LogWriter(tmp_path / "file" / "one.jsonl")
-    with LogWriter(Path("/dev/full")) as log, pytest.raises(StoreError, match="No space left"):
-        log.write(HEADER)
+
+
+def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
+    """What was written before stays, and what was written in part does not count."""
+    path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0))
+    size, (bound, most) = path.stat().st_size, resource.getrlimit(resource.RLIMIT_FSIZE)
+    with LogWriter(path) as log:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, most))
+        try:
+            with pytest.raises(StoreError, match="cannot write the log"):
+                log.write(entry("b", 0))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (bound, most))
+    assert len(read_log(path).entries) == 1

@@ -137,8 +137,9 @@ def test_a_model_is_told_what_was_tried(model: FromModel, endpoint: Endpoint) ->
 
 
 @pytest.mark.parametrize(
-    "answer", ["no", "[]", '{"max_rounds": 4}', '{"max_rounds": true}', '{"max_rounds": [1]}', '{"max_rounds": 900}', "[" * 9_999]
-)  # fmt: skip
+    "answer",
+    ["no", "[]", *(f'{{"max_rounds": {value}}}' for value in ("4", "true", "[1]", "900")), "[" * 9_999],
+)
 def test_what_a_model_may_not_propose_is_an_error(model: FromModel, endpoint: Endpoint, answer: str) -> None:
     """One line; it never becomes a setting."""
     endpoint.answers(saying(answer))

@@ -855,8 +855,10 @@ def test_a_run_that_is_resumed_is_worded_within_the_same_tokens(caches: Any) -> 
 def test_other_chunks_are_judged_and_quoted_anew(caches: Any) -> None:
     """Chunks of another size, in the same cache, give what they give in a fresh one."""
 
+    body = " ".join(f"{text(0.3 + n % 7 / 10, n)} And so on, for a good while, it says." for n in range(60))
+
     def run(cache: Cache, sizes: tuple[int, int]) -> Research:
-        leader = researcher(cache, Scripted(lambda query: [result(0.5, 1, body=PAGE)]), Told(), rounds=1)
+        leader = researcher(cache, Scripted(lambda query: [result(0.5, 1, body=body)]), Told(), rounds=1)
         leader._limits = structs.replace(leader._limits, chunk_tokens=sizes)
         memory = leader._memory
 
