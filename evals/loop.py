@@ -260,7 +260,7 @@ class Loop:
                     calls += self._run_sides(baseline, candidate, self._confirm, number)
                     arms = self._arms(baseline, candidate)
                 verdict = decide(*arms, alpha=alpha, noise_floor=floor, delta=options.delta)
-        found = verdict.tune
+        found, crashed = verdict.tune, verdict.status == "crash"
         return Experiment(
             number,
             dict(changes),
@@ -270,8 +270,8 @@ class Loop:
             found.tasks if found else 0,
             self._clock() - began,
             calls,
-            score=None if verdict.status == "crash" else _mean(candidate.of(self._tune)),
-            baseline=_mean(baseline.of(self._tune)) if baseline.scores else None,
+            score=None if crashed else _mean(candidate.of(self._tune)),
+            baseline=None if crashed else _mean(baseline.of(self._tune)),
             delta=found.difference if found else None,
             p=found.p if found else None,
             low=found.low if found else None,
@@ -297,7 +297,7 @@ class Loop:
     def _run_sides(
         self, baseline: _Side, candidate: _Side, tasks: Sequence[Task], number: int, *, apart: int = 0
     ) -> int:
-        """Run both sides on tasks, in turns; return the live calls. `apart` separates their epochs."""
+        """Run both sides on tasks, in turns, until one crashes; return the live calls. `apart` separates their epochs."""
         options = self.begun.options
         jobs: list[Job] = []
         sides: dict[int, _Side] = {}
@@ -313,8 +313,11 @@ class Loop:
         for job, outcome in self._run(jobs):
             calls += outcome.cost.live_calls
             found[id(job)] = outcome
-        for job in jobs:  # in the order of the jobs, whichever ended first
-            _add(sides[id(job)], job.task, found[id(job)])
+            if outcome.error:  # a crash is one whatever the rest comes to, and the rest may hang as long
+                break
+        for job in jobs:  # in their own order, whichever ended first
+            if id(job) in found:
+                _add(sides[id(job)], job.task, found[id(job)])
         return calls
 
     def _arms(self, baseline: _Side, candidate: _Side) -> tuple[Arm, Arm]:

@@ -31,6 +31,7 @@ MAX_CONFIG_BYTES = 2**20
 _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 120, 120, 2
 
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
 Weight: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Secret: TypeAlias = Annotated[str, Meta(extra={"secret": True})]
 
@@ -148,11 +149,14 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(description="hosts (HOST or HOST:PORT) that pages are read from though their address is private"),
     ] = ()
     max_live_calls: Annotated[
-        int | None, Meta(ge=1, description="searches and pages of one research that may be answered from outside")
+        Count | None,
+        Meta(description="searches and pages of one research; those that the cache answers count, so that it repeats"),
     ] = None
-    max_seconds: Annotated[float | None, Meta(gt=0, description="seconds after which no further round begins")] = None
+    max_seconds: Annotated[
+        Annotated[float, Meta(gt=0)] | None, Meta(description="seconds after which no further round begins")
+    ] = None
     max_tokens: Annotated[
-        int | None, Meta(ge=1, description="tokens of the model, read and written, that one research may take")
+        Count | None, Meta(description="tokens of the model, read and written, that one research may take")
     ] = None
     context_tokens: Annotated[
         int, Meta(ge=200, le=200_000, description="tokens of sources that the model is shown to write the report")
@@ -242,7 +246,7 @@ class Loaded(Struct, frozen=True):
             return "set (hidden)"
         if isinstance(value, bool):
             return str(value).lower()
-        return ", ".join(value) if isinstance(value, tuple) else str(value)
+        return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def load(

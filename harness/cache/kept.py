@@ -184,10 +184,10 @@ class Kept(Road):
     def _computed(self, asked: Asked, compute: Callable[[], T], teaching: Callable[[T], str]) -> bytes:
         try:
             value = compute()
+            payload = _encoded(value, asked.text)
         except HarnessError as error:
             self._tell_waiting(asked, error)
             raise
-        payload = msgspec.json.encode(value)
         if self.policy.write:
             try:
                 self._put(
@@ -224,6 +224,13 @@ class Kept(Road):
 def _tokens(text: str) -> int:
     """Estimate how many tokens a text has, where the endpoint does not tell."""
     return len(text) // 4
+
+
+def _encoded(value: object, asked: str) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        raise InvalidInput(f"what was read for {shorten(asked, 300)!r} is broken Unicode; re-encode it") from None
 
 
 def _is_readable(payload: bytes, kind: type[Any]) -> bool:

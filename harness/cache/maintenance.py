@@ -9,7 +9,19 @@ from msgspec.structs import replace
 from harness.cache.results import taught_by
 from harness.cache.searches import DEFAULT_MAX_RESULTS, Searches
 from harness.cache.semantic import Candidate
-from harness.cache.tables import ANSWERS, COMPLETIONS, EVIDENCE, PAGES, RESEARCH, RUNS, SEARCHES, TABLES, UNANSWERED
+from harness.cache.tables import (
+    ANSWERS,
+    COMPLETIONS,
+    EVIDENCE,
+    MADE,
+    PAGES,
+    QUERIES,
+    RESEARCH,
+    RUNS,
+    SEARCHES,
+    TABLES,
+    UNANSWERED,
+)
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import is_volatile
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, normalise, search_key
@@ -19,11 +31,11 @@ from harness.ports import Progress
 BATCH = 64
 KINDS = {
     "search": (SEARCHES, UNANSWERED),
-    "research": (RESEARCH, EVIDENCE),
+    "research": (RESEARCH, EVIDENCE, QUERIES),
     "pages": (PAGES,),
     "completions": (COMPLETIONS,),
     "runs": (RUNS,),
-    "all": (*ANSWERS, EVIDENCE, UNANSWERED),
+    "all": (*ANSWERS, *MADE, UNANSWERED),
 }
 """What belongs to each kind of entry; the records of runs are cleared by their name only."""
 

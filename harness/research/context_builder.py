@@ -53,7 +53,7 @@ def cached_context(
         StoreError: the cache or the chunks cannot be read.
     """
     sources = {found.source.url: found.source for found in evidence}
-    ranking = f"{CONTEXT} {budget} {holdings.embedder.id}"
+    ranking = f"{CONTEXT} {budget} {holdings.way}"
     made_of = (list(sources.values()), [(found.document, found.chunk) for found in evidence])
     kept = cache.derived(
         holdings.question,
@@ -63,6 +63,8 @@ def cached_context(
         list[tuple[str, str]],
         ttl=ttl,
     )
+    if any(url not in sources for url, _ in kept):  # from a file of somebody else
+        kept = _context(evidence, holdings, budget)
     return [Shown(sources[url], text) for url, text in kept]
 
 

@@ -116,7 +116,7 @@ class Gatherer:
             progress=self._progress,
             what=what,
         )
-        self._live += sum(_told(each).answered_by != "cache" for each in asked)
+        self._live += len(asked)
         return asked
 
     def _keep(self, asked: Sequence[Asked]) -> list[Document]:
@@ -147,7 +147,7 @@ class Gatherer:
             progress=self._progress,
             what=what,
         )
-        self._live += sum(reading.answered_by != "cache" for reading, _ in read)
+        self._live += len(read)
         pages = [Document(url, text) for url, (_, text) in zip(chosen, read, strict=True) if text]
         for page in pages:
             self._sources[page.url] = self._sources[page.url].with_text(page.text)

@@ -56,7 +56,7 @@ class Document(Struct, frozen=True):
     @property
     def id(self) -> str:
         """Its name in the chunk store: another text, or another address, has another one."""
-        return sha256(f"{self.url}\n{self.text}".encode(errors="replace")).hexdigest()[:32]
+        return sha256(f"{len(self.url)} {self.url}\n{self.text}".encode(errors="replace")).hexdigest()[:32]
 
 
 class Source(Struct, frozen=True):

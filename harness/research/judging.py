@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from harness.cache import Cache
 from harness.core.novelty import novelty
+from harness.core.text import one_line
 from harness.errors import StoreError
 from harness.ports import Embedder, Progress, Vectors
 from harness.research.gathered import Document
@@ -57,6 +58,11 @@ class Holdings:
         self._progress = progress
         self._held: dict[str, list[EmbeddedChunk]] = {}
 
+    @property
+    def way(self) -> str:
+        """What decides chunks and vectors, besides the documents."""
+        return f"{self._chunks.chunk_tokens} {self.embedder.id}"
+
     @cached_property
     def asked(self) -> Vectors:
         """The question's vector, of length 1, shape (dimension,).
@@ -87,6 +93,14 @@ class Holdings:
         held = self._held.get(document, [])
         return held[index] if 0 <= index < len(held) else None
 
+    def tidy(self) -> None:
+        """Delete chunks from the store whose time is over; where that fails, they stay until next time."""
+        if self._keep:
+            try:
+                self._chunks.drop_expired()
+            except StoreError as error:
+                log.debug("expired chunks stay: %s", error)
+
     def _embedded(self, document: Document) -> list[EmbeddedChunk]:
         metadata = {"url": document.url}
         if self._keep:
@@ -114,7 +128,7 @@ class Judge:
             StoreError: the cache cannot be read.
         """
         ids = [[document.id for document in documents] for documents in (found, held)]
-        ranking = f"{JUDGING} {self._holdings.embedder.id}"
+        ranking = f"{JUDGING} {self._holdings.way}"
         return self._cache.derived(
             self._holdings.question, ranking, ids, lambda: self._judged(found, held), Judgement, ttl=self._ttl
         )
@@ -122,11 +136,13 @@ class Judge:
     def _judged(self, found: Sequence[Document], held: Sequence[Document]) -> Judgement:
         import numpy as np
 
-        new, old, every = map(self._matrix, (found, held, [*held, *found]))
-        if not len(every):
+        new, old = self._matrix(found), self._matrix(held)
+        if not len(new) and not len(old):
             return Judgement(0.0, 0.0, 0.0)
         nearest = (new @ old.T).max(axis=1) if len(new) and len(old) else np.zeros(len(new))
-        near = np.sort(np.clip(every @ self._holdings.asked, 0.0, 1.0))[::-1]
+        chunks = self._holdings.chunks_of([*held, *found])
+        different = {one_line(chunk.text): chunk.vector for chunk in chunks}  # a copy elsewhere says nothing more
+        near = np.sort(np.clip(np.stack(list(different.values())) @ self._holdings.asked, 0.0, 1.0))[::-1]
         return Judgement(novelty(nearest.tolist()), round(float(near[:SCORED].mean()), 4), round(float(near[0]), 4))
 
     def _matrix(self, documents: Sequence[Document]) -> Vectors:

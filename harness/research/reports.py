@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from harness.core.text import one_line
+from harness.core.text import clean, one_line
 from harness.research.run import Research
 from harness.research.synthesis import Citation, Report
 
@@ -77,7 +77,7 @@ def as_json(found: Research) -> dict[str, Any]:
 
 def as_html(found: Research, report: Report, now: float) -> str:
     """Return the report as one HTML page that needs nothing else: no script, no picture, no font from outside."""
-    title = escape(one_line(report.title))
+    title = escape(_plain(report.title))
     about = "".join(
         f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(value)}</dd>"
         for name, value in front_matter(found, now).items()
@@ -85,7 +85,7 @@ def as_html(found: Research, report: Report, now: float) -> str:
     )
     remark = f'<p class="remark">{escape(report.remark)}</p>' if report.remark else ""
     sources = "".join(
-        f'<li id="source-{source.number}">{escape(one_line(source.title))} {_link(source.url)}</li>'
+        f'<li id="source-{source.number}">{escape(_plain(source.title))} {_link(source.url)}</li>'
         for source in report.sources
     )
     return "\n".join(
@@ -138,3 +138,7 @@ def _quoted(text: str) -> str:
     """Write a YAML scalar in double quotes; characters that YAML does not take as they are, by their numbers."""
     plain = one_line(text).replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in plain) + '"'
+
+
+def _plain(text: str) -> str:
+    return clean(one_line(text), len(text))

@@ -67,11 +67,14 @@ class Research(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """What was gathered, what the cache had to do with it, and the question that another run gathered it for."""
+    """What was gathered, whether just now, what the cache had to do with it, and the question that another run gathered
+    it for.
+    """
 
     gathered: Gathered
     use: ResearchCacheUse
     origin: Origin | None = None
+    now: bool = False
 
 
 class Writing(Struct, frozen=True):
@@ -147,12 +150,14 @@ class Researcher:
         recorder = Recorder(cache, f"{started}-{secrets.token_hex(3)}", self._about(question, sections))
         if (solution := self._solved(cache).find(question)) is not None:
             recorder.about, recorder.before = self._about(solution.origin.question, sections), solution.uses
-            found = _Found(solution.gathered, "solved", solution.origin)
-            return self._finished(replace(solution.plan, wanted=sections), found, cache, recorder)
+            found, cache.tokens = _Found(solution.gathered, "solved", solution.origin), solution.tokens
+            plan = replace(solution.plan, wanted=sections)
+            return self._finished(plan, found, self._holdings(plan, cache), cache, recorder)
         with recorder.resumable():
             plan = replace(self._planner.plan(question, cache), wanted=sections)
             recorder.keep("gathering")
-            return self._finished(plan, self._found(plan, cache), cache, recorder)
+            holdings = self._holdings(plan, cache)
+            return self._finished(plan, self._found(plan, holdings, cache), holdings, cache, recorder)
 
     def resume(self, run: str) -> Research:
         """Go on with a run that was stopped; what it had gathered is not asked for again.
@@ -167,21 +172,23 @@ class Researcher:
         recorder = Recorder(cache, run, self._about(record["question"], sections), before=record.get("uses", ()))
         with recorder.resumable():
             plan = replace(self._planner.plan(record["question"], cache), wanted=sections)
+            holdings = self._holdings(plan, cache)
             if "gathered" in record:
-                found = _Found(_decoded(record["gathered"], run), "off")
+                found, cache.tokens = _Found(_decoded(record["gathered"], run), "off"), record["tokens"]
             else:
                 recorder.keep("gathering")
-                found = self._found(plan, cache)
-            return self._finished(plan, found, cache, recorder)
+                found = self._found(plan, holdings, cache)
+            return self._finished(plan, found, holdings, cache, recorder)
 
-    def _finished(self, plan: Plan, found: "_Found", cache: Cache, recorder: Recorder) -> Research:
-        gathered, ttl = found.gathered, self._lifetimes.searches
-        recorder.keep("writing", gathered=msgspec.json.encode(gathered).decode())
-        holdings = self._holdings(plan, cache)
+    def _finished(self, plan: Plan, found: "_Found", holdings: Holdings, cache: Cache, recorder: Recorder) -> Research:
+        gathered, ttl, spent = found.gathered, self._lifetimes.searches, cache.tokens
+        recorder.keep("writing", gathered=msgspec.json.encode(gathered).decode(), tokens=spent)
         evidence = cached_evidence(gathered.sources, holdings, cache, self._writing.choice, ttl=ttl)
         report, shown = self._written(plan, evidence, holdings, cache) if evidence else (None, ())
-        if report and found.use not in {"solved", "hit"}:
-            self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl)
+        if report and found.now:  # what a stopped run had gathered may be old by now
+            self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl, tokens=spent)
+        if found.now and "live" in gathered.answered_by:
+            holdings.tidy()
         answers = [] if found.use in {"solved", "hit"} else gathered.answered_by
         return Research(
             plan,
@@ -226,10 +233,10 @@ class Researcher:
         )
         return report, shown
 
-    def _found(self, plan: Plan, cache: Cache) -> "_Found":
+    def _found(self, plan: Plan, holdings: Holdings, cache: Cache) -> "_Found":
         """Gather through the search cache; with the research cache on, look there first and store there after."""
         if not self._keep_research:
-            return _Found(self._gather(plan, cache), "off")
+            return _Found(self._gather(plan, holdings, cache), "off", now=True)
         fingerprint = self._fingerprint()
         outcome = cache.get_research(plan.question, plan.task_type, fingerprint=fingerprint)
         if isinstance(outcome, Hit):
@@ -238,9 +245,12 @@ class Researcher:
                 return _Found(gathered, "hit", Origin(outcome.query, outcome.similarity, outcome.age))
             except msgspec.MsgspecError as error:
                 log.warning("the cached research is unreadable (%s) and will be replaced", error)
-        gathered = self._gather(plan, cache)
-        if not gathered.sources or "failed" in gathered.answered_by:
-            return _Found(gathered, "not stored")  # half a context would pass for the whole one until it expires
+        gathered = self._gather(plan, holdings, cache)
+        late = any(use.how == "stale" for use in cache.uses) or gathered.stop_reason == "limit of time"
+        if not gathered.sources or late or "failed" in gathered.answered_by:
+            return _Found(
+                gathered, "not stored", now=True
+            )  # half a context would pass for the whole one until it expires
         context = ResearchContext(
             msgspec.json.encode(gathered).decode(),
             [[search.query for search in round_.searches] for round_ in gathered.rounds],
@@ -251,16 +261,16 @@ class Researcher:
             kept = cache.put_research(plan.question, plan.task_type, context, ttl=ttl, fingerprint=fingerprint)
         except StoreError as error:
             log.error("the research is not cached: %s", error)  # noqa: TRY400 - one line; nothing is lost
-            return _Found(gathered, "not stored")
-        return _Found(gathered, "stored" if kept else "not stored")
+            return _Found(gathered, "not stored", now=True)
+        return _Found(gathered, "stored" if kept else "not stored", now=True)
 
-    def _gather(self, plan: Plan, cache: Cache) -> Gathered:
+    def _gather(self, plan: Plan, holdings: Holdings, cache: Cache) -> Gathered:
         return Gatherer(
             self._planner,
             cache,
             self._engines,
             self._reader,
-            Judge(self._holdings(plan, cache), cache, ttl=self._lifetimes.searches),
+            Judge(holdings, cache, ttl=self._lifetimes.searches),
             self._limits,
             lifetimes=self._lifetimes,
             progress=self._progress,

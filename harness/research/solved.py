@@ -9,14 +9,16 @@ import msgspec
 import orjson
 from msgspec import Struct, to_builtins
 
-from harness.cache import Cache
+from harness.cache import Cache, Use
 from harness.core.freshness import is_volatile
-from harness.errors import EmbeddingError, InvalidInput, StoreError
+from harness.core.keys import normalise
+from harness.core.text import clean
+from harness.errors import EmbeddingError, HarnessError, InvalidInput, StoreCorrupt, StoreError
 from harness.research.evidence import Evidence
 from harness.research.gathered import Gathered
 from harness.research.planner import Plan
 from harness.research.synthesis import Report
-from harness.vector_cache import VectorCache
+from harness.vector_cache import QueryHit, VectorCache
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +38,7 @@ class Solution(Struct, frozen=True):
     plan: Plan
     gathered: Gathered
     uses: tuple[dict[str, str], ...]
+    tokens: int
 
 
 class Solved:
@@ -61,28 +64,39 @@ class Solved:
 
         try:
             hit = self._queries.get_query(question, accept=accept, same_only=semantics is None)
+        except StoreCorrupt as error:
+            log.warning("what solved %r is unreadable (%s) and will be replaced", question, error)
+            return None
         except EmbeddingError as error:
             log.debug("solved questions are not looked up: %s", error)
             return None
         if hit is None:
             return None
         try:
-            plan = msgspec.convert(hit.payload["plan"], Plan)
-            gathered = msgspec.convert(hit.payload["docs"], Gathered)
-            uses = msgspec.convert(hit.payload["uses"], tuple[dict[str, str], ...])
-        except (msgspec.ValidationError, KeyError, TypeError) as error:
+            solution = _solution(hit)
+        except (ValueError, KeyError, TypeError, HarnessError) as error:
             log.warning("what solved %r is unreadable (%s) and will be replaced", hit.query, error)
             return None
-        return Solution(Origin(plan.question, hit.similarity, hit.age), plan, gathered, uses)
+        return solution
 
     def admit(
-        self, plan: Plan, gathered: Gathered, evidence: Sequence[Evidence], report: Report, *, ttl: float
+        self,
+        plan: Plan,
+        gathered: Gathered,
+        evidence: Sequence[Evidence],
+        report: Report,
+        *,
+        ttl: float,
+        tokens: int = 0,
     ) -> bool:
-        """Remember the plan's question if it is solved: gathering stopped because the score was met, no search failed,
-        and the report quotes at least one document. Return whether it is remembered.
+        """Remember the plan's question if it is solved: gathering stopped because the score was met, no search failed
+        or was answered late, and the report quotes at least one document. `tokens` are those that planning took. Return
+        whether it is remembered.
         """
         solved = gathered.stop_reason == "score met" and report.verified > 0 and bool(report.sources)
-        if not (solved and self._cache.policy.write) or "failed" in gathered.answered_by:
+        failed = any(search.answered_by == "failed" for search in gathered.searches)
+        late = any(use.how == "stale" for use in self._cache.uses)
+        if not (solved and self._cache.policy.write) or failed or late:
             return False
         payload: dict[str, Any] = {
             "plan": to_builtins(plan),
@@ -95,6 +109,7 @@ class Solved:
             "answer": report.markdown(),
             "citations": to_builtins(report.citations),
             "uses": to_builtins(self._cache.uses),
+            "tokens": tokens,
         }
         if self._is_volatile(plan.question):
             ttl = min(ttl, self._cache.policy.volatile_ttl)
@@ -107,3 +122,28 @@ class Solved:
 
     def _is_volatile(self, question: str) -> bool:
         return is_volatile(question, time.gmtime(self._cache.now).tm_year)
+
+
+def _solution(hit: QueryHit) -> Solution:
+    """Read what was admitted; it may come from somebody else's file.
+
+    Raises:
+        ValueError, KeyError, TypeError, HarnessError: it is not what `Solved.admit` writes.
+    """
+    plan = msgspec.convert(hit.payload["plan"], Plan)
+    gathered = msgspec.convert(hit.payload["docs"], Gathered)
+    uses = to_builtins(msgspec.convert(hit.payload["uses"], tuple[Use, ...]))
+    tokens = msgspec.convert(hit.payload["tokens"], int)
+    if len(plan.sections) != 3 or normalise(plan.question) != normalise(hit.query):
+        raise ValueError("its plan is another one")
+    if not gathered.rounds or not gathered.sources or gathered.stop_reason != "score met":
+        raise ValueError("it was not solved")
+    if not _is_clean(plan, gathered):
+        raise ValueError("it holds control characters")
+    return Solution(Origin(plan.question, hit.similarity, hit.age), plan, gathered, uses, tokens)
+
+
+def _is_clean(plan: Plan, gathered: Gathered) -> bool:
+    """Say whether every text is as adapters let it in: a row may be from somebody else's file."""
+    found = [text for source in gathered.sources for text in (source.url, source.title, *source.texts)]
+    return all(clean(text, len(text)) == text.strip() for text in (plan.question, *plan.sections, *found))

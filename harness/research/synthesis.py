@@ -7,7 +7,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from harness.core.citations import stands_in
-from harness.core.text import one_line
+from harness.core.text import clean, one_line
 from harness.research.evidence import Evidence
 from harness.research.planner import Plan
 
@@ -168,7 +168,7 @@ def _in_order(evidence: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _escaped(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", one_line(text))
+    return _MARKUP.sub(r"\\\1", clean(one_line(text), len(text)))
 
 
 def _address(url: str) -> str:

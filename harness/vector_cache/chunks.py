@@ -73,9 +73,22 @@ class Chunks(Space):
         Raises as `add_document` does, and `StoreCorrupt` where a row is damaged.
         """
         held = self._rows(document)
-        if not held or any(entry.embedder != self._embedder.id for entry in held):
+        if not self._is_whole(held, text, metadata):
             held = self._add(document, text, metadata, None, ttl)
         return [_embedded(entry) for entry in held]
+
+    def _is_whole(self, held: list[Entry], text: str, metadata: Mapping[str, Any] | None) -> bool:
+        """Say whether these rows are a document as this embedder sees it: fresh, sound, and all of it."""
+        size, now = 4 * self._embedder.dimension, self._clock()
+        sound = all(
+            entry.embedder == self._embedder.id
+            and len(entry.embedding or b"") == size
+            and not is_expired(entry.expires_at, now)
+            and entry.own[2] == at
+            and entry.payload == checks.metadata(metadata)
+            for at, entry in enumerate(held)
+        )
+        return bool(held) and sound and "".join("".join(entry.text.split()) for entry in held) == "".join(text.split())
 
     def cut(self, document: str, text: str, metadata: Mapping[str, Any] | None = None) -> list[EmbeddedChunk]:
         """Return the chunks that `add_document` would keep, and keep none. Raises as it does."""

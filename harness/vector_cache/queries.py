@@ -1,6 +1,8 @@
 """The query cache: what was asked and solved."""
 
+import logging
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -8,8 +10,11 @@ from msgspec import Struct
 from harness.core.entries import Neighbour
 from harness.core.freshness import checked_ttl, is_expired
 from harness.core.keys import normalise
+from harness.errors import StoreError
 from harness.vector_cache import checks
 from harness.vector_cache.space import Space, loaded
+
+log = logging.getLogger(__name__)
 
 QUERIES = "agent_queries"
 
@@ -78,12 +83,19 @@ class Queries(Space):
         for near in self._candidates(text, same, 0 if same_only else candidates):
             entry, now = near.entry, self._clock()
             if is_expired(entry.expires_at, now):  # unless somebody has just renewed it
-                self._store.delete(QUERIES, self._tenant, [entry.key], expired_at=now)
+                self._note(partial(self._store.delete, QUERIES, self._tenant, [entry.key], expired_at=now))
             elif entry.key == same or accept(entry.text, near.similarity):
                 payload = loaded(entry, "payload")["payload"]
-                self._store.touch(QUERIES, self._tenant, entry.key, now)
+                self._note(partial(self._store.touch, QUERIES, self._tenant, entry.key, now))
                 return QueryHit(payload, entry.text, near.similarity, max(0.0, now - entry.created_at))
         return None
+
+    def _note(self, write: Callable[[], object]) -> None:
+        """Write what only helps later look-ups: a read-only, full or busy store still answers."""
+        try:
+            write()
+        except StoreError as error:
+            log.debug("not noted: %s", error)
 
     def _candidates(self, query: str, key: str, count: int) -> Iterator[Neighbour]:
         """Yield the query of this key, if it is there, and then the nearest others, each when it is asked for."""

@@ -127,11 +127,10 @@ def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
     """What was written before stays, and what was written in part does not count."""
     path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0))
     size, (bound, most) = path.stat().st_size, resource.getrlimit(resource.RLIMIT_FSIZE)
-    with LogWriter(path) as log:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, most))
-        try:
-            with pytest.raises(StoreError, match="cannot write the log"):
-                log.write(entry("b", 0))
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (bound, most))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, most))
+    try:
+        with LogWriter(path) as log, pytest.raises(StoreError, match="cannot write the log"):
+            log.write(entry("b", 0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (bound, most))
     assert len(read_log(path).entries) == 1

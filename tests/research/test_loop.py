@@ -854,7 +854,6 @@ def test_a_run_that_is_resumed_is_worded_within_the_same_tokens(caches: Any) -> 
 
 def test_other_chunks_are_judged_and_quoted_anew(caches: Any) -> None:
     """Chunks of another size, in the same cache, give what they give in a fresh one."""
-
     body = " ".join(f"{text(0.3 + n % 7 / 10, n)} And so on, for a good while, it says." for n in range(60))
 
     def run(cache: Cache, sizes: tuple[int, int]) -> Research:

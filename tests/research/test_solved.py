@@ -329,7 +329,7 @@ class Named(Steps):
         {"options": {"region": "ch-de"}},
         {"planner": Named(list(TWO))},
     ],
-    ids=str,
+    ids=lambda changed: next(iter(changed)),
 )
 def test_another_way_of_gathering_is_a_miss(cache: Cache, embedder: Any, changed: Mapping[str, Any]) -> None:
     """Whatever decides what is gathered."""

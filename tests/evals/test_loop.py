@@ -1,0 +1,397 @@
+"""The loop of experiments: what is tried, kept and written down, and where it goes on after a kill."""
+
+import csv
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.isolation import IsolatedExecutor
+from evals.journal import COLUMNS, Experiment, digest_of, read_journal
+from evals.loop import Budget, Loop, begin
+from evals.outcome import Outcome
+from evals.proposers import Tried
+from evals.run import Job, run_jobs
+from evals.space import Changes
+from harness.errors import InvalidInput, ModelUnavailable, StoreBusy
+from harness.settings import Settings, load
+from tests.evals.stand_ins import (
+    SPACE,
+    a_fact_a_round,
+    answering,
+    experiments_of,
+    fact_task,
+    fact_tasks,
+    from_file,
+    halting,
+    loop,
+    options,
+    proposer_named,
+    saying,
+)
+
+Run = Callable[[Sequence[Job]], Iterator[tuple[Job, Outcome]]]
+
+
+class Endless:
+    """Proposes ever new numbers of results."""
+
+    def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:
+        """See `Proposer.propose`."""
+        return {"max_results": 11 + len(tried)}
+
+
+def counted(run: Run, jobs_run: list[Job]) -> Run:
+    """Return `run`, and note the jobs."""
+
+    def running(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
+        jobs_run.extend(jobs)
+        yield from run(jobs)
+
+    return running
+
+
+# Verdicts ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_better_is_kept_and_the_next_is_held_against_it(tmp_path: Path) -> None:
+    """Score, baseline and delta are those of this experiment: against what was kept before it."""
+    proposer = from_file(tmp_path, {"max_rounds": 3}, {"max_rounds": 4}, {"max_rounds": 1})
+    first, second, third = experiments_of(loop(tmp_path / "loop", proposer, answering(a_fact_a_round)))
+    assert [each.status for each in (first, second, third)] == ["keep", "discard", "keep"]
+    for each, delta in ((first, 0.1), (second, -0.05), (third, 0.1)):
+        assert each.score is not None
+        assert each.baseline is not None
+        assert each.delta == pytest.approx(each.score - each.baseline) == pytest.approx(delta)
+    assert second.baseline == third.baseline == first.score
+
+
+def test_the_split_confirm_is_run_for_candidates_that_pass_alone(tmp_path: Path) -> None:
+    """Each task equally often on both sides, the sides in turns."""
+    run: list[Job] = []
+    proposer = from_file(tmp_path, {"max_rounds": 4}, {"max_rounds": 5, "max_results": 5})
+    experiments_of(loop(tmp_path / "loop", proposer, counted(answering(a_fact_a_round), run), tasks=fact_tasks(9, 2)))
+    confirmed = [job for job in run if job.task.split == "confirm"]
+    assert {job.repeat // 1_000 for job in confirmed} == {1}
+    assert len(confirmed) == 4
+    first = [job.settings.max_rounds for job in run if job.repeat // 1_000 == 1 and job.task.split == "tune"][:4]
+    assert first == [5, 4, 4, 5]
+
+
+def test_without_tasks_to_confirm_on_nothing_is_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It is said before the start, and of each that passes; the loop goes on."""
+    with caplog.at_level(logging.WARNING, "harness"):
+        made = loop(
+            tmp_path / "loop",
+            from_file(tmp_path, {"max_rounds": 3}, {"max_rounds": 1}),
+            answering(a_fact_a_round),
+            tasks=fact_tasks(10, 1),
+        )
+    assert "nothing can be kept: what tune shows is confirmed on at least 2 tasks" in caplog.text
+    found = experiments_of(made)
+    assert [each.status for each in found] == ["inconclusive", "inconclusive"]
+    assert all("split confirm, not 1" in each.reasons[0] for each in found)
+
+
+def test_too_few_tasks_to_keep_anything_are_told_before_the_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With the number needed, where the program's log is shown."""
+    with caplog.at_level(logging.WARNING, "harness"):
+        begin(fact_tasks(3), Settings(), SPACE, options(experiments=40), now=0.0)
+    assert [record.name.split(".")[0] for record in caplog.records] == ["harness"]
+    assert "3 tasks on tune are too few" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("tune", "rules", "says"),
+    [
+        (1, {}, "at least 2 tasks of the split tune, not 1"),
+        (3, {"experiments": 0}, "must be at least 1"),
+        (3, {"repeats": 0}, "must be at least 1"),
+        (3, {"plateau": 0}, "must be at least 1"),
+        (3, {"delta": 1.5}, "--delta must be 0 to 1"),
+        (3, {"delta": float("nan")}, "--delta must be 0 to 1"),
+        (3, {"alpha": 0.0}, "alpha"),
+    ],
+)
+def test_rules_without_sense_are_refused_before_anything_runs(tune: int, rules: dict[str, Any], says: str) -> None:
+    """In one line."""
+    with pytest.raises(InvalidInput, match=says):
+        begin(fact_tasks(tune), Settings(), SPACE, options(**rules), now=0.0)
+
+
+def test_settings_that_do_not_run_at_all_are_an_error(tmp_path: Path) -> None:
+    """Nothing can be held against them; mended, the loop begins where it was."""
+
+    def failing(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
+        for job in jobs:
+            yield job, Outcome(job.task.id, job.repeat, error="search: down")
+
+    made = loop(tmp_path, Endless(), failing)
+    with pytest.raises(InvalidInput, match=r"the loop begins with do not run: t\d\d: search: down"):
+        experiments_of(made)
+    with Loop(made.begun, tmp_path, fact_tasks(), Settings(), Endless(), answering(a_fact_a_round)) as again:
+        next(again.steps())
+    assert again.noise_floor is not None
+
+
+# Candidates that misbehave -----------------------------------------------------------------------------------------
+
+
+def misbehaving(job: Job) -> Outcome:
+    """Do what the number of results says: raise, hang, take all memory, or end the process."""
+    match job.settings.max_results:
+        case 11:
+            raise ZeroDivisionError("the candidate raises")
+        case 12:
+            time.sleep(600)
+        case 13:
+            held = []
+            while True:
+                held.append(bytearray(2**26))
+        case 14:
+            os._exit(9)
+    return saying(job, a_fact_a_round(job))
+
+
+def test_a_candidate_that_misbehaves_is_a_crash_and_the_loop_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its reason in the journal; what comes after runs as if nothing had been."""
+    monkeypatch.setattr("evals.run.run_apart", misbehaving)
+    with IsolatedExecutor(1, seconds=2, memory=2**30) as executor:
+        proposer = from_file(tmp_path, *({"max_results": n} for n in (11, 12, 13, 14)), {"max_rounds": 1})
+        found = experiments_of(
+            loop(
+                tmp_path / "loop",
+                proposer,
+                lambda jobs: run_jobs(jobs, executor, at_once=1),
+                tasks=fact_tasks(6, 2),
+                rules=options(experiments=5, alpha=0.2),
+            )
+        )
+    assert [each.status for each in found] == ["crash", "crash", "crash", "crash", "keep"]
+    reasons = [
+        "ZeroDivisionError: the candidate raises",
+        "TimeoutError: it took longer than 2 s",
+        "MemoryError",
+        "status 9",
+    ]
+    for each, reason in zip(found, reasons, strict=False):
+        assert reason in each.reasons[0]
+        assert (each.score, each.delta) == (None, None)
+    rows = list(csv.DictReader((tmp_path / "loop" / "results.tsv").read_text().splitlines(), delimiter="\t"))
+    assert [row["status"] for row in rows] == ["crash"] * 4 + ["keep"]
+
+
+# What is tried -----------------------------------------------------------------------------------------------------
+
+
+def test_identical_settings_are_not_run_twice(tmp_path: Path) -> None:
+    """Neither the baseline's own, nor those of an earlier experiment in other words."""
+    run: list[Job] = []
+    plain = Settings()
+    proposer = from_file(
+        tmp_path,
+        {"max_rounds": plain.max_rounds},
+        {"read_pages": 6},
+        {"read_pages": 6, "max_rounds": plain.max_rounds},
+        {"read_pages": 0},
+    )
+    found = experiments_of(loop(tmp_path / "loop", proposer, counted(answering(lambda _: 5), run)))
+    assert [each.changes for each in found] == [{"read_pages": 6}, {"read_pages": 0}]
+    assert len({each.settings for each in found}) == 2
+    assert {digest_of(job.settings) for job in run} == {digest_of(plain), *(each.settings for each in found)}
+
+
+def test_where_it_is_kept_does_not_tell_settings_apart(tmp_path: Path) -> None:
+    """Nor how much is logged: a loop goes on with `--verbose`, too."""
+    assert digest_of(Settings(data_dir=tmp_path, log_level="debug")) == digest_of(Settings())
+    assert digest_of(Settings(max_rounds=2)) != digest_of(Settings())
+
+
+@pytest.mark.parametrize("name", ["random", "hillclimb", "grid"])
+def test_the_same_seed_makes_the_same_experiments(tmp_path: Path, name: str) -> None:
+    """All numbers but the seconds."""
+    first, second = (
+        experiments_of(loop(tmp_path / n, proposer_named(name), answering(a_fact_a_round))) for n in ("one", "two")
+    )
+    assert [_timeless(each) for each in first] == [_timeless(each) for each in second]
+    assert len(first) == 5
+
+
+def test_each_experiment_is_on_the_disk_when_it_is_told(tmp_path: Path) -> None:
+    """Journal, table and best settings; nothing is rewritten in the journal."""
+    before = b""
+    with loop(tmp_path, proposer_named("grid"), answering(a_fact_a_round)) as made:
+        for step in made.steps():
+            now = (tmp_path / "journal.jsonl").read_bytes()
+            assert now.startswith(before)
+            before = now
+            if isinstance(step, Experiment):
+                assert read_journal(tmp_path).experiments[-1] == step
+                assert len((tmp_path / "results.tsv").read_text().splitlines()) == step.number + 1
+                assert load(config=tmp_path / "best.yaml").settings.max_rounds == made.best.get("max_rounds", 5)
+
+
+def test_the_table_has_its_columns(tmp_path: Path) -> None:
+    """One row an experiment."""
+    experiments_of(loop(tmp_path, proposer_named("grid"), answering(a_fact_a_round)))
+    header, *rows = csv.reader((tmp_path / "results.tsv").read_text().splitlines(), delimiter="\t")
+    assert tuple(header) == COLUMNS
+    assert header == ["experiment", "score", "baseline", "delta", "p", "interval", "status", "tasks", "description"]
+    assert [row[0] for row in rows] == ["1", "2", "3", "4", "5"]
+    assert rows[0][-1] == "max_rounds=1"
+
+
+# Its end -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_plateau_is_told(tmp_path: Path) -> None:
+    """As many experiments in a row that kept nothing as the rules say, not one less."""
+    run = answering(lambda job: 9 if job.settings.max_results >= 12 else 5)
+    with loop(tmp_path, Endless(), run, rules=options(experiments=6, plateau=3)) as made:
+        flat = [made.plateau() for step in made.steps() if isinstance(step, Experiment)]
+    assert [each.status == "keep" for each in made.experiments] == [False, True, False, False, False, False]
+    assert flat == [False, False, False, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("budget", "made", "says"),
+    [
+        (Budget(live_calls=20 + 2 * 13), 2, "the budget of live calls is spent"),
+        (Budget(seconds=0.0), 0, "the budget of seconds is spent"),
+        (Budget(live_calls=10_000, seconds=600), 5, "all experiments are made"),
+    ],
+)
+def test_budgets_end_it(tmp_path: Path, budget: Budget, made: int, says: str) -> None:
+    """No experiment is begun beyond; none is left half."""
+    with loop(tmp_path, Endless(), answering(lambda job: 5), budget=budget) as running:
+        steps = list(running.steps())
+    assert (len(steps) - 1, running.ended) == (made, says)
+
+
+def test_a_file_stops_it(tmp_path: Path) -> None:
+    """After the experiment that is under way."""
+    with loop(tmp_path, Endless(), answering(lambda job: 5)) as made:
+        for step in made.steps():
+            if isinstance(step, Experiment) and step.number == 2:
+                (tmp_path / "stop").touch()
+    assert (len(made.experiments), made.ended) == (2, f"the file {tmp_path / 'stop'} asks for it")
+    assert (tmp_path / "best.yaml").exists()
+
+
+def test_nothing_left_or_nobody_to_propose_ends_it(tmp_path: Path) -> None:
+    """With what was found until then."""
+    with loop(tmp_path / "one", from_file(tmp_path, {"read_pages": 6}), answering(lambda job: 5)) as made:
+        assert len(list(made.steps())) == 2
+    assert made.ended == "nothing is left to try"
+
+    class Gone:
+        def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:
+            raise ModelUnavailable("nobody answers")
+
+    with loop(tmp_path / "two", Gone(), answering(lambda job: 5)) as made:
+        assert len(list(made.steps())) == 1
+    assert made.ended == "nothing can be proposed: nobody answers"
+
+
+# Going on ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["random", "hillclimb"])
+def test_a_killed_loop_goes_on_with_the_same_experiment(tmp_path: Path, name: str) -> None:
+    """Killed in the middle of experiment 7, a torn line behind it: as if it had not been killed, nothing twice."""
+    killed = tmp_path / "killed"
+    script = [sys.executable, "-m", "tests.evals.stand_ins", killed, name]
+    with subprocess.Popen(script, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"in the middle\n"
+        running.send_signal(signal.SIGKILL)
+    whole = (killed / "journal.jsonl").read_bytes()
+    (killed / "journal.jsonl").write_bytes(whole + b'{"line":"experiment","number":7,"chan')
+    held = read_journal(killed)
+    assert [each.number for each in held.experiments] == [1, 2, 3, 4, 5, 6]
+    run: list[Job] = []
+    proposer = proposer_named(name)
+    again = Loop(held.begun, killed, fact_tasks(), Settings(), proposer, counted(answering(a_fact_a_round), run))
+    assert [each.number for each in experiments_of(again)] == [7, 8, 9, 10]
+    assert {job.repeat // 1_000 for job in run} == {7, 8, 9, 10}
+    assert (killed / "journal.jsonl").read_bytes().startswith(whole)
+    lines = [json.loads(line) for line in (killed / "journal.jsonl").read_text().splitlines()]
+    assert [line.get("number") for line in lines] == [None, None, *range(1, 11)]
+    rules = options(experiments=10)
+    unbroken = experiments_of(loop(tmp_path / "whole", proposer_named(name), answering(a_fact_a_round), rules=rules))
+    assert [_timeless(each) for each in read_journal(killed).experiments] == [_timeless(each) for each in unbroken]
+
+
+def test_a_loop_that_is_stopped_while_it_measures_noise_measures_it_anew(tmp_path: Path) -> None:
+    """No experiment was made, and none is missing."""
+    stopped = loop(tmp_path, Endless(), halting(0, 0))
+    stopped.close()
+    again = Loop(stopped.begun, tmp_path, fact_tasks(), Settings(), Endless(), answering(a_fact_a_round))
+    assert [each.number for each in experiments_of(again)] == [1, 2, 3, 4, 5]
+    assert read_journal(tmp_path).noise_floor is not None
+
+
+def test_values_of_a_journal_are_as_settings_hold_them(tmp_path: Path) -> None:
+    """A list in the journal is a tuple again, so that settings can be compared and looked up."""
+    proposer = from_file(tmp_path, {"chunk_tokens": [100, 200]})
+    run = answering(lambda job: 9 if job.settings.chunk_tokens == (100, 200) else 5)
+    experiments_of(loop(tmp_path / "loop", proposer, run))
+    held = read_journal(tmp_path / "loop")
+    assert held.best == {"chunk_tokens": (100, 200)}
+    again = Loop(held.begun, tmp_path / "loop", fact_tasks(), Settings(), Endless(), run)
+    found = experiments_of(again)
+    assert len(found) == 4
+    assert all(each.baseline == held.experiments[0].score for each in found)
+    assert load(config=tmp_path / "loop" / "best.yaml").settings.chunk_tokens == (100, 200)
+
+
+def test_a_loop_goes_on_with_its_own_tasks_and_settings_alone(tmp_path: Path) -> None:
+    """Anything else would be another experiment under the same name; and with one program at a time."""
+    with (
+        loop(tmp_path, Endless(), answering(a_fact_a_round)) as made,
+        pytest.raises(StoreBusy, match="another program is writing"),
+    ):
+        Loop(made.begun, tmp_path, fact_tasks(), Settings(), Endless(), answering(a_fact_a_round))
+    for tasks, settings in (
+        ([*fact_tasks()[1:], fact_task("new")], Settings()),
+        (fact_tasks(), Settings(max_rounds=2)),
+    ):
+        with pytest.raises(InvalidInput, match=r"not those that .* began with; begin a new loop"):
+            Loop(made.begun, tmp_path, tasks, settings, Endless(), answering(a_fact_a_round))
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda lines: [lines[0], "no line", *lines[2:]], "line 2: this is no line"),
+        (lambda lines: lines[1:], "line 1: a journal has one beginning"),
+        (lambda lines: [*lines, lines[0]], "a journal has one beginning"),
+        (lambda lines: [*lines, lines[-1]], "experiment 2 is not the next one"),
+        (lambda lines: [*lines[:-1], lines[-1].replace("max_results", "max_result")], "unknown setting 'max_result'"),
+        (lambda lines: [], "is empty"),
+    ],
+)
+def test_a_damaged_journal_is_named(tmp_path: Path, damage: Callable[[list[str]], list[str]], says: str) -> None:
+    """With file and line."""
+    experiments_of(loop(tmp_path, Endless(), answering(lambda job: 5), rules=options(experiments=2)))
+    path = tmp_path / "journal.jsonl"
+    path.write_text("".join(f"{line}\n" for line in damage(path.read_text().splitlines())))
+    with pytest.raises(InvalidInput, match=says) as refused:
+        read_journal(tmp_path)
+    assert str(path) in str(refused.value)
+
+
+def _timeless(each: Experiment) -> tuple[Any, ...]:
+    return (each.number, dict(each.changes), each.status, each.reasons, each.score, each.baseline, each.delta, each.p)
