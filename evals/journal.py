@@ -66,7 +66,7 @@ class NoiseFloor(Struct, frozen=True, tag="noise floor", tag_field="line"):
 
 class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
     """One trial. `changes` are those beside the settings that the loop began with, `baseline` the score of what was
-    kept before it; `score`, `delta`, `p`, `low` and `high` are those on the split `tune`, `None` after a crash.
+    kept before it; it, `score`, `delta`, `p`, `low` and `high` are those on the split `tune`, `None` after a crash.
     """
 
     number: int

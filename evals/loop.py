@@ -297,7 +297,7 @@ class Loop:
     def _run_sides(
         self, baseline: _Side, candidate: _Side, tasks: Sequence[Task], number: int, *, apart: int = 0
     ) -> int:
-        """Run both sides on tasks, in turns, until one crashes; return the live calls. `apart` separates their epochs."""
+        """Run both sides on tasks, in turns, until one crashes; return the live calls. `apart` parts their epochs."""
         options = self.begun.options
         jobs: list[Job] = []
         sides: dict[int, _Side] = {}

@@ -22,7 +22,7 @@ from harness.workbench import Workbench
 
 class Job(Struct, frozen=True):
     """One run of a task that is to be done with some settings. `at` is the time (seconds since the epoch) that it is
-    for whatever expires, the real one if `None`; a `fresh` one looks nothing up.
+    for whatever expires, the real one if `None`; a `fresh` one looks nothing up, and goes by the real time.
     """
 
     task: Task
@@ -105,7 +105,8 @@ def run_apart(job: Job) -> Outcome:
     """
     try:
         with _opening:
-            workbench = _workbench(job.settings, job.at, job.fresh)
+            # a clock that stands still would take what an earlier run has stored for an answer to this one
+            workbench = _workbench(job.settings, None if job.fresh else job.at, job.fresh)
         outcome = run_task(workbench, job.task, job.repeat)
         workbench.cache.flush()
     except Exception as error:  # noqa: BLE001 - an experiment may break anything; it is a crash, told with its reason

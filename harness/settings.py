@@ -240,7 +240,7 @@ class Loaded(Struct, frozen=True):
 
     def _shown(self, name: str) -> str:
         value = getattr(self.settings, name)
-        if value is None or value == ():
+        if value is None or value in ((), ""):
             return "not set"
         if _meta(name, "secret"):
             return "set (hidden)"

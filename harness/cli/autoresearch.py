@@ -123,13 +123,13 @@ def autoresearch(
         options = Options(experiments, runs, delta, ALPHA, seed, proposer, plateau, fresh_gather)
         begun = begin(chosen, settings, allowed, options, now=time.time())
         folder = folder / begun.id
-    session.tell(f"loop {begun.id}; its journal and results are in {folder}; `touch {folder}/stop` ends it")
     budget = Budget(budget_seconds, budget_calls)
     with (
         Workbench(settings) as workbench,
         _isolated(workers, task_seconds) as run,
         Loop(begun, folder, chosen, settings, _proposer(begun, file, allowed, workbench), run, budget=budget) as loop,
     ):
+        session.tell(f"loop {begun.id}; its journal and results are in {folder}; `touch {folder}/stop` ends it")
         _lead(session, loop)
     journal = read_journal(folder)
     if as_json:

@@ -78,9 +78,9 @@ def run(
     else:
         header, done = suite.begin(chosen, settings, repeats=repeat, now=time.time()), []
         path = folder / f"{header.id}{SUFFIX}"
-    session.tell(f"evaluation {header.id}")
     with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, workers, dask) as workers_of:
         executor, at_once = workers_of
+        session.tell(f"evaluation {header.id}")
         bars.visible &= not session.quiet
         suite.run(
             header,

@@ -353,6 +353,7 @@ def test_what_goes_can_be_chosen(harness: Program) -> None:
     assert harness("cache", "clear", "--yes", "--kind", "research", "--older-than", "0", "--json").told["deleted"] == {
         "research_cache": 1,
         "research_evidence": 0,
+        "agent_queries": 0,
     }
     assert total(harness) == 2
 

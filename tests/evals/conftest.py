@@ -16,5 +16,5 @@ def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def tasks_dir(tmp_path: Path) -> Path:
-    """A folder with the tasks `retries`, `timeouts` (tune) and `caches` (confirm), which cost next to nothing."""
+    """A folder with tasks that cost next to nothing: `retries`, `timeouts` (tune), `caches`, `queues` (confirm)."""
     return write_tasks(tmp_path / "suite")

@@ -20,11 +20,13 @@ NOTES = {
     "A retry budget limits how many retries a client may make.\n",
     "timeouts": "# Timeouts\n\nA timeout bounds how long a client waits for the server before it retries.\n",
     "caches": "# Caches\n\nA cache keeps answers so that the same question is not asked twice.\n",
+    "queues": "# Queues\n\nA queue holds messages until a consumer takes them in order.\n",
 }
 QUESTIONS = {
     "retries": ("How do retries use exponential backoff?", "exponential backoff", "five failed attempts"),
     "timeouts": ("What does a timeout bound?", "how long a client waits", "the server"),
     "caches": ("What does a cache keep?", "keeps answers", "not asked twice"),
+    "queues": ("What does a queue hold?", "holds messages", "in order"),
 }
 FACTS = 10
 SPACE: Space = {"max_rounds": (1, 2, 3, 5), "max_results": (5, 10, 20), "read_pages": (0, 3)}

@@ -1,0 +1,272 @@
+"""`autoresearch` and `harness autoresearch`: real researches on a few notes, in a loop of experiments."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.journal import Journal, read_journal
+from evals.run import Job, run_jobs
+from evals.suite import settings_for
+from evals.tasks import load_tasks
+from harness.settings import load
+from tests.cli.program import Program
+from tests.evals.stand_ins import CountingEngine
+from tests.models.endpoint import Endpoint, endless, said, saying
+
+ROOT = Path(__file__).parents[2]
+
+
+class InThreads:
+    """Takes the place of processes where none has to die: they take seconds to start."""
+
+    def __init__(self, workers: int, seconds: float) -> None:
+        self._executor = ThreadPoolExecutor(1)
+
+    def __enter__(self) -> Callable[..., Any]:
+        return partial(run_jobs, executor=self._executor, at_once=1)
+
+    def __exit__(self, *error: object) -> None:
+        self._executor.shutdown()
+
+
+@pytest.fixture
+def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run jobs in this process."""
+    monkeypatch.setattr("harness.cli.autoresearch._isolated", InThreads)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """An endpoint that does as told."""
+    serving = Endpoint()
+    yield serving
+    serving.stop()
+
+
+@pytest.fixture
+def research(harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None) -> Callable[..., Journal]:
+    """Run `harness autoresearch` on the notes to its end; return its journal."""
+
+    def run(*arguments: object) -> Journal:
+        ended = harness("autoresearch", "--tasks-dir", tasks_dir, *arguments)
+        assert ended.code == 0, ended
+        (folder,) = (tmp_path / "data" / "autoresearch").iterdir()
+        return read_journal(folder)
+
+    return run
+
+
+def file_of(folder: Path, *changes: Mapping[str, Any]) -> tuple[str, str, str, Path]:
+    """Return the arguments for these experiments."""
+    path = folder / "experiments.yaml"
+    path.write_text("experiments:\n" + "".join(f"- {json.dumps(each)}\n" for each in changes))
+    return ("--proposer", "file", "--file", path)
+
+
+def test_a_planner_setting_gathers_again_and_a_synthesis_setting_does_not(
+    research: Callable[..., Journal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Live calls: some to begin with, some for more rounds, none for how the report is written from them."""
+    monkeypatch.setenv("HARNESS_MAX_ROUNDS", "1")
+    monkeypatch.setenv("HARNESS_ENOUGH_SCORE", "1")
+    changes = ({"context_tokens": 1_500}, {"max_evidence": 4}, {"max_rounds": 2})
+    held = research(*file_of(tmp_path, *changes))
+    assert held.noise_floor is not None
+    assert held.noise_floor.live_calls > 0
+    assert [each.live_calls > 0 for each in held.experiments] == [False, False, True]
+    assert held.noise_floor.value == 0.0
+    assert all(each.status != "crash" for each in held.experiments)
+
+
+def test_nothing_expires_between_two_arms(tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lifetimes of a second are over for the clock on the wall, and not for a loop, which has a time of its own."""
+    engine = CountingEngine()
+    monkeypatch.setattr("harness.workbench.Workbench.engines", lambda self, specs=(): (engine,))
+    monkeypatch.setenv("HARNESS_TTL", "1")
+    monkeypatch.setenv("HARNESS_PAGE_TTL", "1")
+    monkeypatch.setenv("HARNESS_READ_PAGES", "0")
+    settings, (task,) = settings_for(load().settings), load_tasks(["retries"], tasks_dir)
+    now = time.time()
+    live = []
+    with ThreadPoolExecutor(1) as executor:
+        for at in (now, now, None):
+            ((_, outcome),) = run_jobs([Job(task, 0, settings, at)], executor, at_once=1)
+            live.append(outcome.cost.live_calls)
+            time.sleep(1.1)
+    assert (live[0] > 0, live[1], live[2] > 0) == (True, 0, True)
+
+
+def test_fresh_gathering_asks_anew_in_every_run(research: Callable[..., Journal], tmp_path: Path) -> None:
+    """Both sides of each experiment."""
+    held = research(*file_of(tmp_path, {"context_tokens": 1_500}), "--fresh-gather")
+    assert held.noise_floor is not None
+    (experiment,) = held.experiments
+    assert experiment.live_calls == held.noise_floor.live_calls >= 4
+
+
+def test_the_best_settings_are_a_configuration(
+    research: Callable[..., Journal], harness: Program, tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was kept is there for `--config`, and so is what the loop began with; the table is beside it."""
+    monkeypatch.setattr("evals.verdicts._passes", lambda finding: True)
+    config = tmp_path / "config.yml"
+    config.write_text("read_pages: 1\n")
+    held = research(*file_of(tmp_path, {"chunk_tokens": [100, 200]}), "--config", config)
+    assert held.best == {"chunk_tokens": (100, 200)}
+    best = held.folder / "best.yaml"
+    shown = harness("config", "--config", best)
+    assert shown.code == 0
+    settings = load(config=best).settings
+    assert (settings.chunk_tokens, settings.read_pages, settings.research_cache) == ((100, 200), 1, False)
+    assert harness("eval", "run", "--tasks-dir", tasks_dir, "--config", best).code == 0
+    (row,) = csv.DictReader((held.folder / "results.tsv").read_text().splitlines(), delimiter="\t")
+    assert (row["status"], row["description"]) == ("keep", "chunk_tokens=(100, 200)")
+
+
+@pytest.mark.parametrize("proposer", ["grid", "random", "hillclimb"])
+def test_experiments_are_proposed_in_several_ways(
+    harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None, proposer: str
+) -> None:
+    """Of a space of one's own; they are told as they come, and as JSON at the end."""
+    space = tmp_path / "space.yaml"
+    space.write_text("max_evidence: [4, 6]\nper_source: [2, 3]\n")
+    how = ("--tasks-dir", tasks_dir, "--proposer", proposer, "--space", space, "--experiments", 2, "--plateau", 2)
+    ended = harness("autoresearch", *how, "--json")
+    assert len(ended.told["experiments"]) == 2
+    assert {name for each in ended.told["experiments"] for name in each["changes"]} <= {"max_evidence", "per_source"}
+    assert "noise floor 0.0000: identical settings" in ended.err
+    assert "a plateau: the last 2 experiments kept nothing" in ended.err
+    assert "ended: all experiments are made; the best settings are in" in ended.err
+
+
+def test_a_model_proposes(
+    research: Callable[..., Journal], endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it says is tried; when it repeats itself, nothing is left. For plans and reports its words are unusable."""
+    endpoint.answers(saying('{"max_evidence": 5}'))
+    monkeypatch.setenv("HARNESS_MODEL", "scripted")
+    monkeypatch.setenv("HARNESS_MODEL_URL", endpoint.url)
+    held = research("--proposer", "model", "--repeats", 1)
+    assert [each.changes for each in held.experiments] == [{"max_evidence": 5}]
+
+
+def test_a_stopped_loop_goes_on(harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None) -> None:
+    """Where it was, by `last`: a file stopped it, and with more to say on standard error it is the same loop."""
+    space = tmp_path / "space.yaml"
+    space.write_text("max_evidence: [4, 6, 8]\nper_source: [2, 3]\nchunk_tokens: [[100, 200]]\n")
+    how = ("--tasks-dir", tasks_dir, "--proposer", "grid")
+    harness("autoresearch", *how, "--space", space, "--experiments", 4, "--budget-seconds", "0")
+    (folder,) = (tmp_path / "data" / "autoresearch").iterdir()
+    (folder / "stop").touch()
+    assert "asks for it" in harness("autoresearch", "--tasks-dir", tasks_dir, "--resume", "last").err
+    assert read_journal(folder).experiments == ()
+    (folder / "stop").unlink()
+    ended = harness("autoresearch", "--tasks-dir", tasks_dir, "--resume", folder.name[:12], "--verbose")
+    assert "ended: all experiments are made" in ended.err
+    assert [each.description for each in read_journal(folder).experiments] == [
+        "max_evidence=4", "max_evidence=6", "per_source=2", "per_source=3",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--tasks", "T_Z"), "no task 'T_Z' in"),
+        (("--tasks", "T_B,T_B"), "at least 2 tasks of the split tune, not 1"),
+        (("--proposer", "wish"), "no proposer 'wish'; there are grid"),
+        (("--proposer", "file"), "--proposer file and --file FILE belong together"),
+        (("--proposer", "file", "--file", "/nowhere.yaml"), "cannot read /nowhere.yaml"),
+        (("--proposer", "model"), "--proposer model needs a language model; set `model`"),
+        (("--space", "/nowhere.yaml"), "cannot read /nowhere.yaml"),
+        (("--experiments", "0"), "must be at least 1"),
+        (("--delta", "2"), "--delta must be 0 to 1"),
+        (("--workers", "0"), "pass --workers 1 or more"),
+        (("--resume", "last"), "no loop 'last' in"),
+        (("--resume", "last", "--workers", "0"), "pass --workers 1 or more"),
+        (("report",), "no loop 'last' in"),
+    ],
+)
+def test_wrong_arguments_are_one_line(harness: Program, arguments: tuple[str, ...], says: str) -> None:
+    """Exit code 2, and what there is instead."""
+    assert says in harness("autoresearch", *arguments).one_line_error(2)
+
+
+@pytest.mark.parametrize(("text", "says"), [("", "is empty"), ("max_round: [1]", "did you mean 'max_rounds'")])
+def test_a_space_without_sense_is_one_line(harness: Program, tmp_path: Path, text: str, says: str) -> None:
+    """Before anything runs."""
+    path = tmp_path / "space.yaml"
+    path.write_text(text)
+    assert says in harness("autoresearch", "--space", path).one_line_error(2)
+
+
+# Reports -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def reported(research: Callable[..., Journal], tmp_path: Path) -> Journal:
+    """A loop that has ended."""
+    return research(*file_of(tmp_path, {"max_evidence": 1}, {"max_evidence": 2}))
+
+
+def test_a_report_is_a_table_and_a_chart(reported: Journal, harness: Program) -> None:
+    """Without colour in a pipe; as JSON for programs."""
+    ended = harness("autoresearch", "report")
+    assert ended.code == 0
+    assert "\x1b" not in ended.out
+    assert ended.out.startswith("noise floor 0.0000: ")
+    assert "description" in ended.out
+    assert ended.out.rstrip().endswith("experiment")
+    assert harness("autoresearch", "report", reported.begun.id, "--json").told["experiments"][1]["number"] == 2
+
+
+@pytest.mark.full
+def test_a_report_is_a_picture(reported: Journal, harness: Program, tmp_path: Path) -> None:
+    """A PNG; where it cannot be written, one line says so."""
+    picture = tmp_path / "scores.png"
+    assert harness("autoresearch", "report", "--png", picture).code == 0
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert picture.stat().st_size > 5_000
+    assert "cannot write" in harness("autoresearch", "report", "--png", tmp_path / "no" / "x.png").one_line_error(2)
+
+
+# Processes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_program_runs_experiments_in_processes(tasks_dir: Path, tmp_path: Path) -> None:
+    """As a user runs it: quietly, with JSON on standard output and nothing on standard error."""
+    arguments = ("--tasks-dir", tasks_dir, *file_of(tmp_path, {"max_results": 7}, {"max_evidence": 4}), "--quiet")
+    ended = subprocess.run(
+        [sys.executable, ROOT / "autoresearch.py", *arguments, "--json"],
+        capture_output=True, text=True, env=dict(os.environ), check=False, timeout=120,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, "")
+    told = json.loads(ended.stdout)
+    assert [each["status"] != "crash" for each in told["experiments"]] == [True, True]
+    assert told["noise_floor"]["live_calls"] > 0
+
+
+@pytest.mark.slow
+def test_a_real_candidate_that_takes_too_long_is_a_crash(tasks_dir: Path, tmp_path: Path, endpoint: Endpoint) -> None:
+    """Its processes are killed, and the journal tells why; the next experiment runs."""
+    endpoint.answers(endless(said("word "), lambda: endpoint.pause(0.1)))
+    slowly = {"model": "slow", "model_url": endpoint.url, "model_max_tokens": 100_000}
+    arguments = ("--tasks-dir", tasks_dir, "--task-seconds", "6", *file_of(tmp_path, slowly, {"max_evidence": 4}))
+    ended = subprocess.run(
+        [sys.executable, ROOT / "autoresearch.py", *arguments, "--json"],
+        capture_output=True, text=True, env=dict(os.environ), check=False, timeout=120,
+    )  # fmt: skip
+    slow, fast = json.loads(ended.stdout)["experiments"]
+    assert slow["status"] == "crash"
+    assert "TimeoutError: it took longer than 6 s, and was killed" in slow["reasons"][0]
+    assert fast["status"] != "crash"

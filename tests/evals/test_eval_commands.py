@@ -1,0 +1,201 @@
+"""`harness eval`: run, list, show, score, compare, check, repeat."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.workbench import Workbench
+from tests.cli.program import Program
+from tests.evals.stand_ins import CountingEngine
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CountingEngine]:
+    """Put a counting engine in the place of all others."""
+
+    def put(latency: float = 0.0) -> CountingEngine:
+        engine = CountingEngine(latency)
+        monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its addresses are nobody's
+        monkeypatch.setattr(Workbench, "engines", lambda self, specs=(): (engine,))
+        return engine
+
+    return put
+
+
+def logs(tmp_path: Path) -> list[Path]:
+    """Return the logs of evaluations."""
+    return sorted((tmp_path / "data" / "evals").glob("*.jsonl"))
+
+
+def test_tasks_are_run_scored_and_kept(harness: Program, tasks_dir: Path, tmp_path: Path) -> None:
+    """A table for people, JSON for programs; the log has a line for each run."""
+    told = harness("eval", "run", "--tasks-dir", tasks_dir, "--repeat", 2, "--json").told
+    assert [(task["task"], task["runs"], task["errors"]) for task in told["tasks"]] == [
+        ("caches", 2, []), ("queues", 2, []), ("retries", 2, []), ("timeouts", 2, []),
+    ]  # fmt: skip
+    assert told["crashes"] == 0
+    assert set(told["means"]) == {*told["weights"], "total"}
+    assert told["means"]["retrieval_recall"] == 1.0
+    (log,) = logs(tmp_path)
+    assert len(log.read_text().splitlines()) == 9
+    shown = harness("eval", "show")
+    assert shown.out.splitlines()[3].startswith("caches    1.000")
+    assert harness("eval", "show", told["id"], "--json").told == told
+    assert harness("eval", "score", "last", "--tasks-dir", tasks_dir, "--json").told == told
+
+
+def test_evaluations_are_listed_and_compared(
+    harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Newest first; the same settings do not differ."""
+    assert harness("eval", "list").out == "no evaluations yet; `harness eval run` makes one\n"
+    assert harness("eval", "list", "--json").told == {"evaluations": []}
+    monkeypatch.setattr("time.time", lambda: 1_700_000_000.0)
+    first = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["id"]
+    monkeypatch.setattr("time.time", lambda: 1_700_000_100.0)
+    second = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["id"]
+    listed = harness("eval", "list", "--json").told["evaluations"]
+    assert [(each["id"], each["tasks"], each["finished"]) for each in listed] == [(second, 4, True), (first, 4, True)]
+    assert second in harness("eval", "list").out.splitlines()[2]
+    found = harness("eval", "compare", first, second, "--json").told
+    assert (found["mean"], found["p"]) == (0.0, 1.0)
+    assert "retries   +0.000" in harness("eval", "compare", first).out
+
+
+def test_a_stopped_evaluation_goes_on(harness: Program, tasks_dir: Path, tmp_path: Path) -> None:
+    """What is there is not run again; a moved log is gone on with where it is; other settings are refused."""
+    harness("eval", "run", "--tasks-dir", tasks_dir, "--quiet")
+    (log,) = logs(tmp_path)
+    header, first, *_ = log.read_text().splitlines(keepends=True)
+    moved = tmp_path / "moved.jsonl"
+    moved.write_text(header + first + '{"line":"outc')
+    assert "not finished: go on with `harness eval run --resume" in harness("eval", "show", moved).out
+    ended = harness("eval", "run", "--resume", moved, "--tasks-dir", tasks_dir)
+    assert ended.code == 0
+    assert "not finished" not in ended.out
+    lines = moved.read_text().splitlines(keepends=True)
+    assert lines[:2] == [header, first]
+    assert len({(line["outcome"]["task"]) for line in map(json.loads, lines[1:])}) == len(lines[1:]) == 4
+    refused = harness(
+        "eval", "run", "--resume", moved, "--tasks-dir", tasks_dir, "--config", _config(tmp_path, "max_rounds: 1")
+    )
+    assert "the settings max_rounds are not those" in refused.one_line_error(2)
+
+
+def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: Path) -> None:
+    """Its reason is told; the others are scored."""
+    path = tasks_dir / "retries.yaml"
+    path.write_text(path.read_text().replace("engine: corpus:", "engine: corpus:/nowhere"))
+    ended = harness("eval", "run", "--tasks-dir", tasks_dir)
+    assert "retries crashed: invalid_input: " in ended.out
+    told = harness("eval", "show", "--json").told
+    assert [task["total"] is None for task in told["tasks"]] == [False, False, True, False]
+    assert told["crashes"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("run", "--tasks", "T_Z"), "no task 'T_Z' in"),
+        (("run", "--repeat", "0"), "pass --repeat 1 or more"),
+        (("run", "--tasks-dir", "/nowhere"), "no folder of tasks at /nowhere"),
+        (("run", "--workers", "0"), "pass --workers 1 or more"),
+        (("run", "--workers", "2", "--dask", "tcp://127.0.0.1:1"), "choose one of --workers and --dask"),
+        (("run", "--resume", "x"), "no evaluation 'x' in"),
+        (("show",), "no evaluation 'last' in"),
+        (("score", "x"), "no evaluation 'x' in"),
+        (("compare", "x", "y"), "no evaluation 'x' in"),
+        (("repeat", "T_Z"), "no task 'T_Z' in"),
+        (("repeat", "T_A,T_B"), "one task is run again and again, not 2; name one"),
+        (("repeat", "T_A", "-n", "1"), "pass -n 2 or more"),
+    ],
+)
+def test_wrong_arguments_are_one_line(harness: Program, arguments: tuple[str, ...], says: str) -> None:
+    """Exit code 2, and what there is instead."""
+    assert says in harness("eval", *arguments).one_line_error(2)
+
+
+def test_damage_is_named_by_every_command(harness: Program, tasks_dir: Path, tmp_path: Path) -> None:
+    """File and line of the log; file and line of a task."""
+    harness("eval", "run", "--tasks-dir", tasks_dir)
+    (log,) = logs(tmp_path)
+    log.write_text(log.read_text().replace('"line":"outcome"', '"line":"outcry"', 1))
+    for command in (("show",), ("list",), ("score",), ("run", "--resume", "last"), ("compare", "last")):
+        assert f"{log}, line 2: " in harness("eval", *command).one_line_error(2)
+    (tasks_dir / "retries.yaml").write_text("id: retries\nquestion: [1]\n")
+    for command in (("run",), ("repeat", "caches")):
+        said = harness("eval", *command, "--tasks-dir", tasks_dir).one_line_error(2)
+        assert f"{tasks_dir / 'retries.yaml'}:2 is no task: " in said
+    checked = harness("eval", "check", "--tasks-dir", tasks_dir)
+    assert checked.code == 2
+    assert "retries.yaml:2 is no task: " in checked.out
+    assert harness("eval", "check", "--tasks-dir", tasks_dir, "--json").told["problems"] == checked.out.splitlines()
+
+
+def test_sound_tasks_are_sound(harness: Program, tasks_dir: Path) -> None:
+    """Exit code 0."""
+    ended = harness("eval", "check", "--tasks-dir", tasks_dir)
+    assert (ended.code, ended.out) == (0, "all tasks are sound\n")
+
+
+# Repeating ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_task_is_gathered_once_and_repeats_exactly(
+    harness: Program, tasks_dir: Path, counting: Callable[..., CountingEngine]
+) -> None:
+    """40 runs: only the first asks anything from outside, and the others together are faster than it."""
+    engine = counting(latency=1.0)
+    repeat = ("eval", "repeat", "retries", "-n", 40, "--tasks-dir", tasks_dir, "--json", "--config")
+    ended = harness(*repeat, _config(tasks_dir, "max_rounds: 1"))
+    told = ended.told
+    assert ended.code == 0
+    assert (told["gathered"], told["live_calls"]) == (1, len(engine.asked))
+    assert told["live_calls"] > 0
+    assert (len(told["seconds"]), told["run"], told["stage"], told["difference"]) == (40, None, None, "")
+    assert sum(told["seconds"][1:]) < told["seconds"][0]
+
+
+def test_it_is_told_in_words(harness: Program, tasks_dir: Path) -> None:
+    """How often was gathered, how long it took, that nothing differs."""
+    gathered, took, same = harness("eval", "repeat", "retries", "-n", 3, "--tasks-dir", tasks_dir).out.splitlines()
+    assert gathered.startswith("gathered 1 time, ")
+    assert took.startswith("run 1 took ")
+    assert same.startswith("all 3 runs are identical in every stage; report ")
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_stage_that_differs_is_named_with_its_difference(
+    harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
+) -> None:
+    """The first one, and the run; exit code 1."""
+    runs: list[Any] = []
+    from harness.research import stages
+
+    def drifting(found: Any) -> dict[str, str]:
+        runs.append(found)
+        told = stages.stages_of(found)
+        if len(runs) == 3:
+            told["chunks"] += "\nanother chunk"
+            told["report"] += "\nanother sentence"
+        return told
+
+    monkeypatch.setattr("evals.repeating.stages_of", drifting)
+    ended = harness("eval", "repeat", "retries", "-n", 5, "--tasks-dir", tasks_dir, *(["--json"] * as_json))
+    assert ended.code == 1
+    assert len(runs) == 3
+    if as_json:
+        assert (ended.told["run"], ended.told["stage"]) == (3, "chunks")
+        assert "+another chunk" in ended.told["difference"]
+    else:
+        assert "run 3 differs from run 1 in stage 'chunks':\n--- run 1\n+++ run 3\n" in ended.out
+        assert "+another chunk" in ended.out
+
+
+def _config(folder: Path, text: str) -> Path:
+    path = folder / "config.yml"
+    path.write_text(text)
+    return path

@@ -1,0 +1,211 @@
+"""Evaluations: logged as they go, resumed where they were stopped, scored anew, compared."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from evals.executors import threads
+from evals.log import Entry, Header, Log, LogWriter, read_log
+from evals.outcome import Outcome
+from evals.run import Job
+from evals.suite import begin, compare, differing_stage, find_log, rescored, resume, run, scored, settings_for, summary
+from evals.tasks import Task
+from harness.errors import InvalidInput
+from harness.settings import Settings
+from tests.evals.stand_ins import FACTS, fact_task, saying
+
+SETTINGS = settings_for(Settings())
+
+
+def log_of(scores: Mapping[str, Sequence[int | None]], name: str = "x") -> Log:
+    """Return a log in which the runs of each task say so many facts; `None` is a run that failed."""
+    header = Header(name, 0.0, dict.fromkeys(scores, ""), 1, {}, {})
+    entries = []
+    for task, facts in scores.items():
+        for repeat, said in enumerate(facts):
+            job = Job(fact_task(task), repeat, SETTINGS)
+            outcome = Outcome(task, repeat, error="down") if said is None else saying(job, said)
+            entries.append(scored(job.task, outcome))
+    return Log(Path(name), header, tuple(entries))
+
+
+def run_all(
+    path: Path, tasks: Sequence[Task], header: Header, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[int, int]]:
+    """Run what is missing; return the progress that was told."""
+    monkeypatch.setattr("evals.run.run_apart", lambda job: saying(job, 5))
+    done = read_log(path).outcomes if path.exists() else []
+    told: list[tuple[int, int]] = []
+    with threads(2) as executor:
+        run(
+            header, done, tasks, SETTINGS, path, executor, at_once=2, on_outcome=lambda *progress: told.append(progress)
+        )
+    return told
+
+
+def test_each_run_is_logged_with_what_it_was_made_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings without secrets and places, versions, a digest of each task; outcome, scores and digests of each run."""
+    tasks = [fact_task("a"), fact_task("b")]
+    secret = msgspec.structs.replace(SETTINGS, pubmed_api_key="hidden", proxy="http://user:hidden@host:1")
+    header = begin(tasks, secret, repeats=3, now=1_700_000_000.0)
+    told = run_all(tmp_path / "one.jsonl", tasks, header, monkeypatch)
+    assert told == [(n, 6) for n in range(7)]
+    assert "hidden" not in (tmp_path / "one.jsonl").read_text()
+    log = read_log(tmp_path / "one.jsonl")
+    assert log.header.id.startswith("20231114-221320-")
+    assert log.header.settings["max_rounds"] == 5
+    assert {"harness", "python", "embedder"} <= log.header.versions.keys()
+    assert log.header.tasks["a"] != log.header.tasks["b"]
+    assert {(each.outcome.task, each.outcome.repeat) for each in log.entries} == {
+        (t, n) for t in "ab" for n in range(3)
+    }
+    assert all(each.total and each.scores and each.outcome.digests for each in log.entries)
+    assert log.is_finished
+
+
+def test_what_is_missing_or_failed_is_run_on_resuming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else; what stands in the log is not touched."""
+    tasks = [fact_task("a"), fact_task("b")]
+    header = begin(tasks, SETTINGS, repeats=2, now=0.0)
+    path = tmp_path / "one.jsonl"
+    with LogWriter(path) as log:
+        log.write(header)
+        log.write(scored(tasks[0], saying(Job(tasks[0], 0, SETTINGS), 9)))
+        log.write(Entry(Outcome("b", 0, error="search: down")))
+    before = path.read_bytes()
+    assert run_all(path, tasks, header, monkeypatch)[-1] == (3, 3)
+    assert path.read_bytes().startswith(before)
+    found = read_log(path)
+    assert found.is_finished
+    assert Counter((o.task, o.repeat) for o in found.outcomes) == {("a", 0): 1, ("a", 1): 1, ("b", 0): 2, ("b", 1): 1}
+    assert summary(found).crashes == 0
+
+
+RUNNING = """
+import pathlib, sys, time
+from evals import run, suite
+from evals.executors import threads
+from tests.evals.stand_ins import fact_task, saying
+
+def slowly(job):
+    time.sleep(0.05)
+    return saying(job, 5)
+
+run.run_apart = slowly
+tasks = [fact_task(f"t{n}") for n in range(5)]
+settings = suite.settings_for(suite.Settings())
+header = suite.begin(tasks, settings, repeats=10, now=0.0)
+with threads(2) as executor:
+    suite.run(header, [], tasks, settings, pathlib.Path(sys.argv[1]), executor, at_once=2,
+              on_outcome=lambda number, total: print(number, flush=True))
+"""
+
+
+def test_a_killed_evaluation_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run is there once, whole: no line twice, none torn."""
+    path = tmp_path / "one.jsonl"
+    with subprocess.Popen([sys.executable, "-c", RUNNING, path], stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        while running.stdout.readline() != b"7\n":
+            pass
+        running.send_signal(signal.SIGKILL)
+    with path.open("ab") as file:
+        file.write(b'{"line":"outcome","outcome":{"task":"t')
+    tasks = [fact_task(f"t{n}") for n in range(5)]
+    log = resume(path, tasks, SETTINGS)
+    assert 7 <= len(log.entries) < 50
+    run_all(path, tasks, log.header, monkeypatch)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    runs = Counter((line["outcome"]["task"], line["outcome"]["repeat"]) for line in lines[1:])
+    assert set(runs.values()) == {1}
+    assert len(runs) == 50
+
+
+def test_other_tasks_or_settings_do_not_go_on(tmp_path: Path) -> None:
+    """One log is made with one of each; what has changed is named."""
+    tasks = [fact_task("a"), fact_task("b")]
+    path = tmp_path / "one.jsonl"
+    with LogWriter(path) as log:
+        log.write(begin(tasks, SETTINGS, repeats=1, now=0.0))
+    assert resume(path, tasks, msgspec.structs.replace(SETTINGS, log_level="debug")).entries == ()
+    with pytest.raises(InvalidInput, match="the tasks b have changed since"):
+        resume(path, [tasks[0], fact_task("b", "confirm")], SETTINGS)
+    with pytest.raises(InvalidInput, match="the settings max_rounds, model are not those"):
+        resume(path, tasks, msgspec.structs.replace(SETTINGS, max_rounds=1, model="other"))
+
+
+def test_an_old_log_is_scored_anew() -> None:
+    """With the tasks as they are now; nothing is run, and what failed stays so."""
+    log = log_of({"a": [5, None]})
+    now = fact_task("a")
+    easier = msgspec.structs.replace(now, nuggets=now.nuggets[: FACTS // 2])
+    again = rescored(log, [easier])
+    assert again.entries[0].total is not None
+    assert log.entries[0].total is not None
+    assert again.entries[0].total > log.entries[0].total
+    assert again.entries[1].scores is None
+    with pytest.raises(InvalidInput, match="the tasks a of x are not there; name their folder with --tasks-dir"):
+        rescored(log, [fact_task("b")])
+
+
+def test_repeats_are_summed_up_by_task() -> None:
+    """A task is one observation, however often it ran; a run that failed is a crash, not a score of 0."""
+    found = summary(log_of({"a": [2, 4, None], "b": [8, 8, 8], "c": [None]}))
+    a, b, c = found.tasks
+    assert (a.runs, c.runs, c.total, c.errors, found.crashes) == (3, 1, None, ("down",), 2)
+    assert a.values["nugget_vital"] == pytest.approx(0.3)
+    assert found.means["nugget_vital"] == pytest.approx((0.3 + 0.8) / 2)
+    assert set(found.errors) == set(found.means)
+    assert b.total is not None
+
+
+def test_evaluations_are_compared_task_by_task() -> None:
+    """On the tasks that both have; the second one minus the first."""
+    first = log_of({**{f"t{n}": [3, 3] for n in range(8)}, "only": [9]})
+    second = log_of({**{f"t{n}": [5] for n in range(8)}, "other": [1]})
+    found = compare(first, second)
+    assert found.mean == pytest.approx(0.1, abs=0.01)
+    assert set(found.differences) == {f"t{n}" for n in range(8)}
+    assert found.low <= found.mean <= found.high
+    assert found.p == pytest.approx(2 / 2**8)
+    assert compare(second, first).mean == pytest.approx(-found.mean)
+    assert compare(first, first).p == 1.0
+    with pytest.raises(InvalidInput, match="no measured task in common"):
+        compare(first, log_of({"new": [1]}))
+
+
+@pytest.mark.parametrize(("repeats", "tasks", "says"), [(0, 1, "--repeat 1 or more"), (1, 0, "no task to run")])
+def test_an_evaluation_of_nothing_is_refused(repeats: int, tasks: int, says: str) -> None:
+    """In one line."""
+    with pytest.raises(InvalidInput, match=says):
+        begin([fact_task("a")] * tasks, SETTINGS, repeats=repeats, now=0.0)
+
+
+def test_a_log_is_found_by_its_beginning(tmp_path: Path) -> None:
+    """Or its whole path, or as the last one; what may be several is told."""
+    for name in ("20260101-000000-aaaaaa", "20260101-000000-bbbbbb", "20260201-000000-cccccc"):
+        (tmp_path / f"{name}.jsonl").touch()
+    assert find_log(tmp_path, "last").stem == find_log(tmp_path, "202602").stem == "20260201-000000-cccccc"
+    assert find_log(Path("nowhere"), str(tmp_path / "20260101-000000-aaaaaa.jsonl")).exists()
+    for name, says in (
+        ("20260101", "may be any of 2026.*write more of it"),
+        ("x", "no evaluation 'x' in"),
+        ("*", "no ev"),
+    ):
+        with pytest.raises(InvalidInput, match=says):
+            find_log(tmp_path, name)
+
+
+def test_the_first_stage_that_differs_is_named() -> None:
+    """In the order in which a research goes through them."""
+    one = Outcome("a", 0, digests={"plan": "1", "chunks": "2", "report": "3"})
+    other = Outcome("a", 1, digests={"plan": "1", "chunks": "4", "report": "5"})
+    assert differing_stage([one, other]) == "chunks"
+    assert differing_stage([one, one]) is differing_stage([]) is None
