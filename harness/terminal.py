@@ -109,14 +109,17 @@ class _Lines(logging.Handler):
 
 
 def configure_logging(level: str) -> None:
-    """Show the harness's own log lines from `level` on (`debug`, `info`, `warning`, `error`) on standard error."""
-    logger = logging.getLogger("harness")
-    logger.setLevel(level.upper())
-    logger.handlers = [_Lines()]
-    logger.propagate = False
-    logging.getLogger().addHandler(logging.NullHandler())  # what libraries log is for --debug, not for users
-    if level == "debug":
-        logging.getLogger().addHandler(_Lines())
+    """Show the program's own log lines from `level` on (`debug`, `info`, `warning`, `error`) on standard error, in
+    place of what an earlier call has asked for.
+    """
+    for name in ("harness", "evals"):
+        logger = logging.getLogger(name)
+        logger.setLevel(level.upper())
+        logger.handlers = [_Lines()]
+        logger.propagate = False
+    root = logging.getLogger()
+    root.handlers = [each for each in root.handlers if not isinstance(each, _Lines | logging.NullHandler)]
+    root.addHandler(_Lines() if level == "debug" else logging.NullHandler())  # what libraries log is for --debug
 
 
 class ProgressBars:
