@@ -16,15 +16,15 @@ def threads(count: int) -> Iterator[Executor]:
 
 
 @contextmanager
-def processes(count: int) -> Iterator[Executor]:
-    """Yield other processes; another one takes the place of one that is killed.
+def processes(count: int, *, seconds: float | None = None) -> Iterator[Executor]:
+    """Yield other processes; another one takes the place of one that is killed, as is what takes longer than `seconds`.
 
     Raises:
         InvalidInput: less than one.
     """
     if count < 1:
         raise InvalidInput(f"tasks run in one process at least, not in {count}; pass --workers 1 or more")
-    with _given_up(IsolatedExecutor(count, seconds=None)) as executor:
+    with _given_up(IsolatedExecutor(count, seconds=seconds)) as executor:
         yield executor
 
 

@@ -129,7 +129,7 @@ def _serve(pipe: Connection, memory: int) -> None:
     while True:
         try:
             fn, args, kwargs = pipe.recv()
-        except EOFError:
+        except (EOFError, OSError):
             return
         try:
             answer = (True, fn(*args, **kwargs))
@@ -137,7 +137,7 @@ def _serve(pipe: Connection, memory: int) -> None:
             answer = (False, error)
         try:
             pipe.send(answer)
-        except BrokenPipeError:
+        except OSError:
             return
         except Exception as error:  # noqa: BLE001 - what cannot be pickled may say so in any way
             pipe.send((False, RuntimeError(f"{type(error).__name__}: {error}: {answer[1]!r:.500}")))

@@ -4,6 +4,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,10 +19,8 @@ from harness.terminal import ProgressBars
 
 if TYPE_CHECKING:
     from evals.journal import Begun, Experiment, Journal, NoiseFloor
-    from evals.loop import Loop
-    from evals.outcome import Outcome
+    from evals.loop import Loop, Runner
     from evals.proposers import Proposer
-    from evals.run import Job
     from evals.space import Space
     from harness.workbench import Workbench
 
@@ -83,6 +82,10 @@ def autoresearch(
         float, typer.Option("--task-seconds", metavar="S", help="A run that takes longer is killed: a crash.")
     ] = 600.0,
     workers: Annotated[int, typer.Option("--workers", metavar="N", help="Processes that run tasks.")] = 2,
+    dask: Annotated[
+        str | None,
+        typer.Option("--dask", metavar="ADDRESS", help="Run tasks on the workers of this Dask scheduler instead."),
+    ] = None,
     plateau: Annotated[
         int, typer.Option("--plateau", metavar="K", help="Say so when K experiments in a row kept nothing.")
     ] = 8,
@@ -105,8 +108,6 @@ def autoresearch(
     from evals.verdicts import ALPHA, REPEATS
     from harness.workbench import Workbench
 
-    if workers < 1:
-        raise InvalidInput(f"tasks run in one process at least, not in {workers}; pass --workers 1 or more")
     settings = settings_for(session.load().settings)
     folder, where = settings.data_dir / FOLDER, tasks_dir or TASKS_DIR
     if resume is not None:
@@ -126,7 +127,7 @@ def autoresearch(
     budget = Budget(budget_seconds, budget_calls)
     with (
         Workbench(settings) as workbench,
-        _isolated(workers, task_seconds) as run,
+        _runner(workers, task_seconds, dask) as run,
         Loop(begun, folder, chosen, settings, _proposer(begun, file, allowed, workbench), run, budget=budget) as loop,
     ):
         session.tell(f"loop {begun.id}; its journal and results are in {folder}; `touch {folder}/stop` ends it")
@@ -189,22 +190,18 @@ def _proposer(begun: "Begun", file: Path | None, space: "Space", workbench: "Wor
     return proposers.FromModel(space, workbench.model, workbench.cache)
 
 
-class _isolated:  # noqa: N801 - used as a function
-    """Runs jobs in processes that may hang, die, or take all memory."""
+@contextmanager
+def _runner(workers: int, seconds: float, dask: str | None) -> "Iterator[Runner]":
+    """Yield what does jobs: in processes that may hang, die, or take all memory; or on the workers of a scheduler."""
+    from evals import executors
+    from evals.run import run_jobs
 
-    def __init__(self, workers: int, seconds: float) -> None:
-        self._workers = workers
-        self._seconds = seconds
-
-    def __enter__(self) -> "partial[Iterator[tuple[Job, Outcome]]]":
-        from evals.isolation import IsolatedExecutor
-        from evals.run import run_jobs
-
-        self._executor = IsolatedExecutor(self._workers, seconds=self._seconds)
-        return partial(run_jobs, executor=self._executor, at_once=self._workers)
-
-    def __exit__(self, *_error: object) -> None:
-        self._executor.shutdown(wait=False, cancel_futures=True)
+    if dask is not None:
+        with executors.dask(dask) as (executor, at_once):
+            yield partial(run_jobs, executor=executor, at_once=at_once)
+    else:
+        with executors.processes(workers, seconds=seconds) as executor:
+            yield partial(run_jobs, executor=executor, at_once=workers)
 
 
 def _lead(session: Session, loop: "Loop") -> None:

@@ -167,14 +167,23 @@ def compare(
 
 
 @with_session
-def check(session: Session, tasks_dir: TasksDirOption = None, as_json: JsonOption = False) -> None:
+def check(
+    session: Session,
+    tasks_dir: TasksDirOption = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of a task instead.")] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Check the tasks: are they well formed, and do their gold sources say what they ask for?
 
     Ends with 2 if something is wrong.
     """
+    from evals import tasks
     from evals.tasks import TASKS_DIR, check_tasks
 
     session.load()
+    if schema:
+        print_json(tasks.schema())
+        return
     problems = check_tasks(tasks_dir or TASKS_DIR)
     if as_json:
         print_json({"problems": problems})

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.workbench import Workbench
 from tests.cli.program import Program
 from tests.evals.stand_ins import write_tasks
+from tests.fakes import WordEmbedder
 
 
 @pytest.fixture
@@ -18,3 +20,9 @@ def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 def tasks_dir(tmp_path: Path) -> Path:
     """A folder with tasks that cost next to nothing: `retries`, `timeouts` (tune), `caches`, `queues` (confirm)."""
     return write_tasks(tmp_path / "suite")
+
+
+@pytest.fixture
+def words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare texts by their words: each change of settings would load the model anew."""
+    monkeypatch.setattr(Workbench, "embedder", WordEmbedder())

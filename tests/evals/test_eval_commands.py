@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from harness.embedders.minilm import MiniLM
 from harness.workbench import Workbench
 from tests.cli.program import Program
 from tests.evals.stand_ins import CountingEngine
+
+pytestmark = pytest.mark.usefixtures("words")
 
 
 @pytest.fixture
@@ -30,8 +33,11 @@ def logs(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "data" / "evals").glob("*.jsonl"))
 
 
-def test_tasks_are_run_scored_and_kept(harness: Program, tasks_dir: Path, tmp_path: Path) -> None:
-    """A table for people, JSON for programs; the log has a line for each run."""
+def test_tasks_are_run_scored_and_kept(
+    harness: Program, tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table for people, JSON for programs; the log has a line for each run. With the real embedder."""
+    monkeypatch.setattr(Workbench, "embedder", MiniLM())
     told = harness("eval", "run", "--tasks-dir", tasks_dir, "--repeat", 2, "--json").told
     assert [(task["task"], task["runs"], task["errors"]) for task in told["tasks"]] == [
         ("caches", 2, []), ("queues", 2, []), ("retries", 2, []), ("timeouts", 2, []),

@@ -14,11 +14,12 @@ import pytest
 from evals.executors import threads
 from evals.log import Entry, Header, Log, LogWriter, read_log
 from evals.outcome import Outcome
-from evals.run import Job
+from evals.run import Job, run_task
 from evals.suite import begin, compare, differing_stage, find_log, rescored, resume, run, scored, settings_for, summary
 from evals.tasks import Task
 from harness.errors import InvalidInput
-from harness.settings import Settings
+from harness.settings import Settings, load
+from harness.workbench import Workbench
 from tests.evals.stand_ins import FACTS, fact_task, saying
 
 SETTINGS = settings_for(Settings())
@@ -179,6 +180,18 @@ def test_evaluations_are_compared_task_by_task() -> None:
     assert compare(first, first).p == 1.0
     with pytest.raises(InvalidInput, match="no measured task in common"):
         compare(first, log_of({"new": [1]}))
+
+
+def test_a_task_without_an_answer_is_a_bad_score_and_no_crash(tmp_path: Path) -> None:
+    """No report: neither source nor sentence, and what it took is told."""
+    soup = tmp_path / "soup.txt"
+    soup.write_text("Peel the onions and let them simmer in butter until they are golden brown.\n")
+    task = msgspec.structs.replace(fact_task("a"), engine=f"corpus:{soup}", question="quantum chromodynamics")
+    with Workbench(load().settings) as workbench:
+        outcome = run_task(workbench, task)
+    assert (outcome.sources, outcome.citations, outcome.error) == ((), (), "")
+    assert outcome.cost.live_calls > 0
+    assert scored(task, outcome).total == 0
 
 
 @pytest.mark.parametrize(("repeats", "tasks", "says"), [(0, 1, "--repeat 1 or more"), (1, 0, "no task to run")])
