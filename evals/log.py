@@ -20,7 +20,7 @@ MAX_LINE_BYTES = 16 * 2**20
 
 class Header(Struct, frozen=True, tag="header", tag_field="line"):
     """What an evaluation was made with: its id, when it began (seconds since the epoch), the tasks with a digest of
-    each, how often each is run, the settings that decide results, versions.
+    each, how often each is run, the settings that decide results, versions, the weights of the scorers.
     """
 
     id: str
@@ -29,6 +29,7 @@ class Header(Struct, frozen=True, tag="header", tag_field="line"):
     repeats: int
     settings: dict[str, Any]
     versions: dict[str, str]
+    weights: dict[str, float]
     format: int = FORMAT
 
 

@@ -7,6 +7,7 @@ that a quotation found in the stored text of its source takes the place of the m
 import math
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -16,6 +17,7 @@ from evals.outcome import Cost, Outcome
 from evals.tasks import Nugget, Task, comparable, is_said
 from harness.core.text import words
 from harness.errors import InvalidInput
+from harness.settings import read_mapping
 
 Scorer: TypeAlias = Callable[[Task, Outcome], float]
 
@@ -128,6 +130,32 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 """How much each scorer counts in a task's one number; together 1."""
 
 
+def read_weights(path: Path) -> dict[str, float]:
+    """Read weights of one's own: a YAML mapping from scorers to shares, together 1.
+
+    Raises:
+        InvalidInput: it cannot be read, names an unknown scorer, or the weights are not 1 together; the file, and the
+            line of a scorer, are named.
+    """
+    found = read_mapping(path)
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    weights: dict[str, float] = {}
+    for name, weight in found.items():
+        line = next((number for number, text in enumerate(lines, start=1) if text.startswith(f"{name}:")), 1)
+        if not isinstance(weight, int | float):
+            raise InvalidInput(f"{path}:{line}: the weight of {name} is no number")
+        weights[str(name)] = float(weight)
+        try:
+            _check_one(str(name), float(weight))
+        except InvalidInput as error:
+            raise InvalidInput(f"{path}:{line}: {error}") from None
+    try:
+        _check(weights)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from None
+    return weights
+
+
 def score(task: Task, outcome: Outcome, weights: Mapping[str, float] = WEIGHTS) -> Scores:
     """Score a run with every scorer, and weigh what they say; a scorer that `weights` leaves out weighs nothing.
 
@@ -147,13 +175,17 @@ def score(task: Task, outcome: Outcome, weights: Mapping[str, float] = WEIGHTS) 
 
 def _check(weights: Mapping[str, float]) -> None:
     for name, weight in weights.items():
-        if name not in SCORERS:
-            nearest = get_close_matches(name, SCORERS, n=1, cutoff=0.0)
-            raise InvalidInput(f"no scorer {name!r}; did you mean {nearest[0]}? There are {', '.join(SCORERS)}")
-        if not 0 <= weight <= 1:
-            raise InvalidInput(f"the weight of {name} must be 0 to 1, not {weight:g}")
+        _check_one(name, weight)
     if not math.isclose(together := math.fsum(weights.values()), 1, abs_tol=1e-6):
         raise InvalidInput(f"the weights must be 1 together, not {together:g}")
+
+
+def _check_one(name: str, weight: float) -> None:
+    if name not in SCORERS:
+        nearest = get_close_matches(name, SCORERS, n=1, cutoff=0.0)
+        raise InvalidInput(f"no scorer {name!r}; did you mean {nearest[0]}? There are {', '.join(SCORERS)}")
+    if not 0 <= weight <= 1:
+        raise InvalidInput(f"the weight of {name} must be 0 to 1, not {weight:g}")
 
 
 def _share_said(nuggets: Iterable[Nugget], outcome: Outcome) -> float:

@@ -68,7 +68,14 @@ def settings_for(settings: Settings) -> Settings:
     return replace(settings, research_cache=True, semantic=False)
 
 
-def begin(tasks: Sequence[Task], settings: Settings, *, repeats: int, now: float) -> Header:
+def begin(
+    tasks: Sequence[Task],
+    settings: Settings,
+    *,
+    repeats: int,
+    now: float,
+    weights: Mapping[str, float] = WEIGHTS,
+) -> Header:
     """Return the header of a new evaluation.
 
     Raises:
@@ -80,7 +87,8 @@ def begin(tasks: Sequence[Task], settings: Settings, *, repeats: int, now: float
         raise InvalidInput(f"each task is run at least once, not {repeats} times; pass --repeat 1 or more")
     started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     digests = {task.id: digest_of_task(task) for task in tasks}
-    return Header(f"{started}-{secrets.token_hex(3)}", now, digests, repeats, told(settings), versions())
+    name = f"{started}-{secrets.token_hex(3)}"
+    return Header(name, now, digests, repeats, told(settings), versions(), dict(weights))
 
 
 def resume(path: Path, tasks: Sequence[Task], settings: Settings) -> Log:
@@ -132,15 +140,15 @@ def run(
             log.write(header)
         on_outcome(0, len(jobs))
         for number, (job, outcome) in enumerate(run_jobs(jobs, executor, at_once=at_once), start=1):
-            log.write(scored(job.task, outcome, judge))
+            log.write(scored(job.task, outcome, header.weights, judge))
             on_outcome(number, len(jobs))
 
 
-def scored(task: Task, outcome: Outcome, judge: Judge | None = None) -> Entry:
+def scored(task: Task, outcome: Outcome, weights: Mapping[str, float] = WEIGHTS, judge: Judge | None = None) -> Entry:
     """Return an outcome with its scores; without any where the run failed. A judge that fails is told, and left out."""
     if outcome.error:
         return Entry(outcome)
-    scores = score(task, outcome)
+    scores = score(task, outcome, weights)
     if judge is not None:
         try:
             grade = judge.grade(task, outcome)
@@ -152,8 +160,10 @@ def scored(task: Task, outcome: Outcome, judge: Judge | None = None) -> Entry:
     return Entry(outcome, scores.values, scores.total)
 
 
-def rescored(log: Log, tasks: Sequence[Task], judge: Judge | None = None) -> Log:
-    """Return the log with the scores of the present scorers (and the judge) and tasks; nothing is run.
+def rescored(
+    log: Log, tasks: Sequence[Task], weights: Mapping[str, float] = WEIGHTS, judge: Judge | None = None
+) -> Log:
+    """Return the log with the scores of the present scorers (and the judge), weights and tasks; nothing is run.
 
     Raises:
         InvalidInput: a task of the log is not there any more.
@@ -163,7 +173,8 @@ def rescored(log: Log, tasks: Sequence[Task], judge: Judge | None = None) -> Log
         raise InvalidInput(
             f"the tasks {', '.join(gone)} of {log.path} are not there; name their folder with --tasks-dir"
         )
-    return replace(log, entries=tuple(scored(by_id[entry.outcome.task], entry.outcome, judge) for entry in log.entries))
+    entries = [scored(by_id[entry.outcome.task], entry.outcome, weights, judge) for entry in log.entries]
+    return replace(log, header=replace(log.header, weights=dict(weights)), entries=tuple(entries))
 
 
 def summary(log: Log) -> Summary:

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -39,6 +39,9 @@ DaskOption = Annotated[
 JudgeOption = Annotated[
     bool, typer.Option("--judge", help="Have the language model grade the reports, too; its grades are cached.")
 ]
+WeightsOption = Annotated[
+    Path | None, typer.Option("--weights", metavar="FILE", help="Weights of your own: a YAML file, scorer: share.")
+]
 LogArgument = Annotated[str, typer.Argument(help="An evaluation: its id, the beginning of one, a file, or `last`.")]
 
 
@@ -52,6 +55,7 @@ def run(
     ] = None,
     tasks_dir: TasksDirOption = None,
     judge: JudgeOption = False,
+    weights: WeightsOption = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,
     as_json: JsonOption = False,
@@ -76,7 +80,7 @@ def run(
         header, done, path = log.header, log.outcomes, log.path
         chosen = _tasks(",".join(header.tasks), tasks_dir)
     else:
-        header, done = suite.begin(chosen, settings, repeats=repeat, now=time.time()), []
+        header, done = suite.begin(chosen, settings, repeats=repeat, now=time.time(), weights=_weights(weights)), []
         path = folder / f"{header.id}{SUFFIX}"
     with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, workers, dask) as workers_of:
         executor, at_once = workers_of
@@ -132,6 +136,7 @@ def score(
     evaluation: LogArgument = "last",
     tasks_dir: TasksDirOption = None,
     judge: JudgeOption = False,
+    weights: WeightsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Score an evaluation anew with the present scorers and tasks, without running anything."""
@@ -139,7 +144,7 @@ def score(
 
     log = _log(session, evaluation)
     with _judge(session.load().settings, judge) as grading:
-        _show(suite.rescored(log, _tasks("", tasks_dir), grading), as_json=as_json)
+        _show(suite.rescored(log, _tasks("", tasks_dir), _weights(weights), grading), as_json=as_json)
 
 
 @with_session
@@ -248,6 +253,12 @@ def _log(session: Session, name: str) -> "Log":
     return read_log(suite.find_log(session.load().settings.data_dir / suite.FOLDER, name))
 
 
+def _weights(path: Path | None) -> "Mapping[str, float]":
+    from evals.scorers import WEIGHTS, read_weights
+
+    return WEIGHTS if path is None else read_weights(path)
+
+
 @contextmanager
 def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
     """Yield the judge, where one is wanted."""
@@ -286,15 +297,14 @@ def _show(log: "Log", *, as_json: bool) -> None:
     from msgspec import to_builtins
 
     from evals.judge import WEIGHT as JUDGE_WEIGHT
-    from evals.scorers import WEIGHTS
     from evals.suite import JUDGE, summary
 
     found = summary(log)
     if as_json:
-        print_json({"id": log.header.id, "weights": dict(WEIGHTS), **to_builtins(found)})
+        print_json({"id": log.header.id, "weights": log.header.weights, **to_builtins(found)})
         return
     typer.echo(_table(found))
-    typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in WEIGHTS.items()))
+    typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in log.header.weights.items()))
     if JUDGE in found.means:
         typer.echo(f"the judge counts {JUDGE_WEIGHT:g} of the total, all others {1 - JUDGE_WEIGHT:g}")
     for task in found.tasks:

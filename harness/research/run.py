@@ -174,7 +174,7 @@ class Researcher:
             plan = replace(self._planner.plan(record["question"], cache), wanted=sections)
             holdings = self._holdings(plan, cache)
             if "gathered" in record:
-                found, cache.tokens = _Found(_decoded(record["gathered"], run), "off"), record["tokens"]
+                found, cache.tokens = _Found(_decoded(record["gathered"], run), "off"), record.get("tokens", 0)
             else:
                 recorder.keep("gathering")
                 found = self._found(plan, holdings, cache)
@@ -248,9 +248,8 @@ class Researcher:
         gathered = self._gather(plan, holdings, cache)
         late = any(use.how == "stale" for use in cache.uses) or gathered.stop_reason == "limit of time"
         if not gathered.sources or late or "failed" in gathered.answered_by:
-            return _Found(
-                gathered, "not stored", now=True
-            )  # half a context would pass for the whole one until it expires
+            # half a context would pass for the whole one until it expires
+            return _Found(gathered, "not stored", now=True)
         context = ResearchContext(
             msgspec.json.encode(gathered).decode(),
             [[search.query for search in round_.searches] for round_ in gathered.rounds],

@@ -6,7 +6,7 @@ import pytest
 
 from evals.judge import BEST, WEIGHT, Judge
 from evals.outcome import Cited, Outcome
-from evals.scorers import score
+from evals.scorers import WEIGHTS, score
 from evals.suite import JUDGE, scored
 from evals.tasks import load_tasks
 from harness.cache import Cache
@@ -57,13 +57,13 @@ def test_no_grade_is_an_error(answer: str) -> None:
 def test_it_counts_beside_the_others() -> None:
     """By its declared weight; never alone."""
     plain = score(TASK, OUTCOME)
-    entry = scored(TASK, OUTCOME, judge('{"grade": 4}')[0])
+    entry = scored(TASK, OUTCOME, WEIGHTS, judge('{"grade": 4}')[0])
     assert entry.scores == {**plain.values, JUDGE: 1.0}
     assert entry.total == pytest.approx((1 - WEIGHT) * plain.total + WEIGHT)
 
 
 def test_a_judge_that_fails_is_left_out(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     """It is said, and the others score."""
-    entry = scored(TASK, OUTCOME, judge(ModelError("garbage"))[0])
+    entry = scored(TASK, OUTCOME, WEIGHTS, judge(ModelError("garbage"))[0])
     assert entry.scores == score(TASK, OUTCOME).values
     assert "T_B is not judged: garbage" in caplog.text

@@ -12,7 +12,9 @@ from evals.log import Entry, Header, LogWriter, logs_in, read_log
 from evals.outcome import Outcome
 from harness.errors import InvalidInput, StoreBusy, StoreError
 
-HEADER = Header("20261122-101500-1a2b3c", 1_700_000_000.0, {"a": "1", "b": "2"}, 2, {"max_rounds": 5}, {"harness": "0"})
+HEADER = Header(
+    "20261122-101500-1a2b3c", 1_700_000_000.0, {"a": "1", "b": "2"}, 2, {"max_rounds": 5}, {"harness": "0"}, {}
+)
 
 
 def entry(task: str, repeat: int, error: str = "") -> Entry:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from evals.scorers import (
     length,
     nugget_all,
     nugget_vital,
+    read_weights,
     retrieval_recall,
     score,
     structure,
@@ -192,3 +194,34 @@ def test_a_failed_run_has_no_score() -> None:
         score(task(), Outcome("T_X", 0, error="rate_limited: wait"))
     with pytest.raises(InvalidInput, match="a run of T_Y cannot be scored as one of T_X"):
         score(task(), Outcome("T_Y", 0))
+
+
+def test_weights_may_be_ones_own(tmp_path: Path) -> None:
+    """A YAML file; a scorer that it leaves out weighs nothing."""
+    file = tmp_path / "weights.yaml"
+    file.write_text("nugget_vital: 0.75\nstructure: 0.25\n")
+    assert read_weights(file) == {"nugget_vital": 0.75, "structure": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "nugget_vital: 0.5\nnugget_vitl: 0.5\n",
+            "weights.yaml:2: no scorer 'nugget_vitl'; did you mean nugget_vital?",
+        ),
+        ("structure: much\n", "weights.yaml:1: the weight of structure is no number"),
+        ("length: 0.5\nstructure: 7\n", "weights.yaml:2: the weight of structure must be 0 to 1, not 7"),
+        ("structure: 0.5\n", "weights.yaml: the weights must be 1 together, not 0.5"),
+        ("", "weights.yaml: the weights must be 1 together, not 0"),
+        ("- structure\n", "weights.yaml must hold"),
+        ("{", "weights.yaml is not valid YAML near line"),
+    ],
+)
+def test_weights_that_make_no_sense_are_told_with_their_line(tmp_path: Path, text: str, says: str) -> None:
+    """Nothing is scored by them."""
+    file = tmp_path / "weights.yaml"
+    file.write_text(text)
+    with pytest.raises(InvalidInput) as told:
+        read_weights(file)
+    assert says in str(told.value)

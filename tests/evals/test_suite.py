@@ -15,6 +15,7 @@ from evals.executors import threads
 from evals.log import Entry, Header, Log, LogWriter, read_log
 from evals.outcome import Outcome
 from evals.run import Job, run_task
+from evals.scorers import WEIGHTS
 from evals.suite import begin, compare, differing_stage, find_log, rescored, resume, run, scored, settings_for, summary
 from evals.tasks import Task
 from harness.errors import InvalidInput
@@ -27,7 +28,7 @@ SETTINGS = settings_for(Settings())
 
 def log_of(scores: Mapping[str, Sequence[int | None]], name: str = "x") -> Log:
     """Return a log in which the runs of each task say so many facts; `None` is a run that failed."""
-    header = Header(name, 0.0, dict.fromkeys(scores, ""), 1, {}, {})
+    header = Header(name, 0.0, dict.fromkeys(scores, ""), 1, {}, {}, dict(WEIGHTS))
     entries = []
     for task, facts in scores.items():
         for repeat, said in enumerate(facts):
