@@ -68,6 +68,7 @@ def silent_proxy() -> Iterator[str]:
             connection.close()
 
 
+@pytest.mark.slow
 def test_a_research_is_repeated_for_nothing(corpora: Path) -> None:
     """The second run makes 0 live calls and prints the same bytes; figures are on standard error only."""
     arguments = ("research", QUESTION, "--engine", "corpus:python-docs", "--data-dir", str(corpora))
@@ -82,6 +83,7 @@ def test_a_research_is_repeated_for_nothing(corpora: Path) -> None:
     assert "\x1b" not in first.stdout + first.stderr
 
 
+@pytest.mark.slow
 def test_research_as_json_tells_everything(corpora: Path) -> None:
     """Plan, rounds, novelty, sources, citations, live calls and cache hits, and the report itself."""
     arguments = ("research", QUESTION, "-e", "corpus:python-docs", "--data-dir", str(corpora), "--json")
@@ -113,6 +115,7 @@ def test_notes_are_researched(tmp_path: Path) -> None:
     assert f"warning: skipped {notes / 'broken.pdf'}" in ended.stderr
 
 
+@pytest.mark.slow
 def test_nothing_found_is_exit_code_1_and_no_report(tmp_path: Path) -> None:
     """An honest sentence on standard error, nothing on standard output."""
     (tmp_path / "soup.txt").write_text("Peel the onions and let them simmer in butter until they are golden brown.\n")
@@ -144,6 +147,7 @@ def test_a_search_as_json_is_one_object() -> None:
     assert "info: hit 'q'" in harness("search", "q", "-v").stderr
 
 
+@pytest.mark.slow
 def test_no_network_is_an_error_not_an_empty_result() -> None:
     """The default engine, unreachable: exit code 3 and what to do."""
     assert "cannot be reached" in one_line_error(harness("search", "q", HARNESS_PROXY="http://127.0.0.1:1"), 3)

@@ -488,6 +488,7 @@ def test_the_cap_per_document_starves_no_result(cache: VectorCache) -> None:
     assert len(cache.search_chunks("target", 20, per_document=1)) == 7
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     documents=st.lists(st.lists(st.sampled_from(["a b", "a", "a c", "b c d", "a b c d e"]), min_size=1), max_size=5),

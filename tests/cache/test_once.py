@@ -248,6 +248,7 @@ def calls(path: Path) -> list[int]:
     return [int(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
+@pytest.mark.slow
 def test_sixteen_processes_make_one_call(path: Path) -> None:
     """All of them get its results, from an engine that takes two seconds; the counts of all add up."""
     got = told(ask(path, 16, 2, "results"))

@@ -108,6 +108,7 @@ def test_offline_opens_no_socket(harness: Program, monkeypatch: pytest.MonkeyPat
     assert "what" in harness("research", "what is unheard of", "--offline").one_line_error(6)
 
 
+@pytest.mark.slow
 def test_stale_answers_are_served_and_called_so(harness: Program, down: None) -> None:
     """`harness search` serves what expired within the window when the engine is down, or offline, with its age."""
     put("old", ttl=1e-6)
@@ -437,6 +438,7 @@ def pairs(path: Path, different: int = 150, same: int = 20) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_rule_of_ones_own_is_used_until_it_is_removed(harness: Program, tmp_path: Path) -> None:
     """It is kept in the data directory, told by doctor, used by look-ups, and gone with its file."""
     shipped = harness("cache", "explain", "q", "--json").told["threshold"]
@@ -453,6 +455,7 @@ def test_a_rule_of_ones_own_is_used_until_it_is_removed(harness: Program, tmp_pa
     assert harness("cache", "explain", "q", "--json").told["threshold"] == shipped
 
 
+@pytest.mark.slow
 def test_pairs_that_the_guards_refuse_do_not_open_the_door(harness: Program, tmp_path: Path) -> None:
     """Different pairs of which none came near teach no threshold that lets everything pass; lines stay lines."""
     ended = harness("cache", "calibrate", "--pairs", pairs(tmp_path / "mine.jsonl"))

@@ -164,6 +164,7 @@ def misbehaving(job: Job) -> Outcome:
     return saying(job, a_fact_a_round(job))
 
 
+@pytest.mark.slow
 def test_a_candidate_that_misbehaves_is_a_crash_and_the_loop_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

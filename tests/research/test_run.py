@@ -313,6 +313,7 @@ def test_hostile_text_is_never_markup(cache: Cache, embedder: MiniLM) -> None:
     assert "\n# Heading" not in report
 
 
+@pytest.mark.slow
 def test_the_bundled_corpus_answers_the_demo_question(tmp_path: Path, cache: Cache, embedder: MiniLM) -> None:
     """The look-up chain is quoted from the page that defines it; all quotations stand; the bytes repeat."""
     engine = open_corpus("python-docs", tmp_path / "corpora", silent)

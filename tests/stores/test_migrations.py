@@ -291,6 +291,7 @@ def test_the_old_files_are_what_their_script_makes(tmp_path: Path) -> None:
 # Several at once -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_processes_may_open_an_old_file_at_once(tmp_path: Path) -> None:
     """Both succeed, whichever comes first, and both find every row."""
     pool = children.start(2)
