@@ -11,7 +11,7 @@ from harness.core.chunking import CHARS_A_TOKEN, PASSAGE_CHARS, Chunk, Passage, 
 from harness.embedders.minilm import MiniLM
 from harness.errors import InvalidInput
 
-PROPERTY = settings(deadline=None, max_examples=200)
+PROPERTY = settings(deadline=None, max_examples=100)
 
 # no character that can make a heading: what is then cut has no reason to lose anything but white space
 PROSE = st.text(alphabet="abcdE éß.!?,;:()中\n\t\r\u3000\u2028", max_size=400)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from harness.core.citations import stands_in, verbatim
 
-PROPERTY = settings(deadline=None, max_examples=200)
+PROPERTY = settings(deadline=None, max_examples=100)
 
 SOURCE = "Attribute look-up starts\n  in the type.\n\nThen it\tlooks into the café's instance."
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.core.freshness import DAY, DEFAULT_TTL, HOUR, MAX_TTL, age_in_words, checked_ttl, is_expired
 from harness.errors import InvalidInput
 
-PROPERTY = settings(deadline=None, max_examples=200)
+PROPERTY = settings(deadline=None, max_examples=100)
 
 
 def test_an_entry_is_expired_at_the_very_second_of_its_expiry() -> None:

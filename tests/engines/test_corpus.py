@@ -750,7 +750,7 @@ def test_an_operator_in_a_query_is_a_word(folder: Path, opened: Open) -> None:
     assert names(opened(folder), "prunes NOT plums") == ["plums.rst"]
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.text(max_size=30), st.text(alphabet="aB\"'’*^(){}:+-_~\\|&,. \u0301²ª", max_size=30)))
 @example("a’b 'c")
 def test_no_query_raises(python_docs: Corpus, query: str) -> None:

@@ -19,7 +19,7 @@ from harness.research.run import Research
 from harness.research.synthesis import Citation, CitedSource, Report
 from harness.research.verification import read_report
 
-PROPERTY = settings(deadline=None, max_examples=300)
+PROPERTY = settings(deadline=None, max_examples=150)
 NOW = 1_763_000_000.0
 URL = "https://example.org/a"
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'><b> [x](javascript:alert(1)) &lt;i&gt;"

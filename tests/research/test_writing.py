@@ -29,7 +29,7 @@ from harness.research.writing import (
 )
 from tests.fakes import MemoryStore
 
-PROPERTY = settings(deadline=None, max_examples=200)
+PROPERTY = settings(deadline=None, max_examples=100)
 QUESTION = "What is bread made of?"
 FLOUR = "Bread is made of flour, water, salt and yeast in most of Europe."
 RYE = "Rye bread keeps fresh for longer than bread of wheat, because its crumb holds more water."

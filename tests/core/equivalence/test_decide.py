@@ -13,7 +13,7 @@ from harness.embedders.minilm import vocabulary
 from harness.errors import InvalidInput
 from tests.core.equivalence.judging import RULE, SAME, TRAP, assert_refused, judge, why
 
-PROPERTY = settings(deadline=None, max_examples=200)
+PROPERTY = settings(deadline=None, max_examples=100)
 
 WORDS = st.sampled_from(
     """
