@@ -7,6 +7,7 @@ from evals.journal import Experiment
 from harness.errors import InvalidInput
 
 MARKS = {"keep": ("green", "keep"), "discard": ("red", "discard"), "inconclusive": ("yellow", "inconclusive")}
+SHADES = {"keep": "tab:green", "discard": "tab:red", "inconclusive": "tab:orange"}
 HEIGHT = 18
 
 
@@ -40,6 +41,7 @@ def write_png(experiments: Sequence[Experiment], path: Path) -> None:
     """
     try:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
     except ImportError as error:
         raise InvalidInput("matplotlib is not installed; pip install 'research-harness[plots]'") from error
     measured = [each for each in experiments if each.score is not None]
@@ -49,9 +51,10 @@ def write_png(experiments: Sequence[Experiment], path: Path) -> None:
     axes = figure.add_subplot()
     numbers = [each.number for each in measured]
     axes.step(numbers, [each.baseline or 0.0 for each in measured], where="post", color="0.4", label="baseline")
-    for status, (shade, label) in MARKS.items():
+    for status, (_, label) in MARKS.items():
         chosen = [each for each in measured if each.status == status]
         if chosen:
+            shade = SHADES[status]
             axes.scatter(
                 [e.number for e in chosen], [e.score or 0.0 for e in chosen], color=shade, label=label, zorder=3
             )
@@ -59,6 +62,7 @@ def write_png(experiments: Sequence[Experiment], path: Path) -> None:
         if each.baseline is not None and each.low is not None and each.high is not None:
             ends = [each.baseline + each.low, each.baseline + each.high]
             axes.plot([each.number] * 2, ends, color="0.75", linewidth=2, zorder=1)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="experiment", ylabel="score on tune")
     axes.legend()
     try:

@@ -1,6 +1,8 @@
 """`harness eval`: run evaluation tasks, look at what came out, compare."""
 
 import os
+import shutil
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from evals.suite import Summary
     from evals.tasks import Task
     from harness.settings import Settings
+
+WIDTH = 105
+"""Columns that the table of all scores takes."""
 
 TasksOption = Annotated[
     str, typer.Option("--tasks", metavar="ID,ID,…", help="The tasks; all of them by default.", show_default=False)
@@ -321,7 +326,10 @@ def _listed(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
 
 
 def _table(found: "Summary") -> str:
+    """Lay the scores out; where a terminal is too narrow for all of them, the totals alone."""
     names = list(found.means) or ["total"]
+    if sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDTH:
+        names = ["total"]
     rows: list[Sequence[str]] = [
         [task.task, *(_number({**task.values, "total": task.total}.get(name)) for name in names), str(task.runs)]
         for task in found.tasks
