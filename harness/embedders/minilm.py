@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ class MiniLM:
     """Sentence vectors of 384 dimensions: mean of the token vectors, then unit length (Reimers and Gurevych, 2019).
 
     Texts go through the model one by one: its int8 arithmetic scales by the whole batch, so in a batch a text's vector
-    would depend on its neighbours. Weights are checked and loaded at the first text.
+    would depend on its neighbours. Weights are checked and loaded at the first text, once for all instances.
     """
 
     id = "all-MiniLM-L6-v2-int8"
@@ -45,7 +45,7 @@ class MiniLM:
         import numpy as np
 
         with self._loading:
-            session, tokenizer = self._model
+            session, tokenizer = _model()
 
         def vector(text: str) -> Vectors:
             try:
@@ -71,31 +71,32 @@ class MiniLM:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """See `Embedder.count_tokens`: word pieces, of texts of any length. The weights are not loaded for it."""
         with self._loading:
-            tokenizer = self._counter
+            tokenizer = _counter()
         try:  # one by one: for a batch the library starts threads of its own, and complains at the next fork
             return [len(tokenizer.encode(text, add_special_tokens=False)) for text in texts]
         except TypeError as error:
             raise EmbeddingError("a text contains a lone surrogate (broken Unicode); re-encode it") from error
 
-    @cached_property
-    def _counter(self) -> Any:
-        return _tokenizer()
 
-    @cached_property
-    def _model(self) -> tuple[Any, Any]:
-        import onnxruntime
+@cache
+def _counter() -> Any:
+    return _tokenizer()
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1  # the texts are what runs in parallel
-        try:
-            session = onnxruntime.InferenceSession(_weights(), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime's own exceptions share no base class
-            raise EmbeddingError(
-                f"the embedding model cannot be loaded ({error}); reinstall research-harness"
-            ) from error
-        tokenizer = _tokenizer()
-        tokenizer.enable_truncation(MAX_TOKENS)
-        return session, tokenizer
+
+@cache
+def _model() -> tuple[Any, Any]:
+    """Load weights and tokenizer, once for all instances of a process: half a second."""
+    import onnxruntime
+
+    weights, options = _weights(), onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # the texts are what runs in parallel
+    try:
+        session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's own exceptions share no base class
+        raise EmbeddingError(f"the embedding model cannot be loaded ({error}); reinstall research-harness") from error
+    tokenizer = _tokenizer()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return session, tokenizer
 
 
 def _tokenizer() -> Any:

