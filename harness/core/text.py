@@ -5,6 +5,7 @@ characters and encodes as UTF-8.
 """
 
 import re
+import threading
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -65,11 +66,18 @@ def stem(word: str) -> str:
     return stemmed
 
 
-@cache
-def _stemmer() -> Any:
-    import snowballstemmer  # only research needs it, and `--help` does not
+_own = threading.local()
 
-    return snowballstemmer.stemmer("english")
+
+def _stemmer() -> Any:
+    """Return this thread's stemmer: it holds the word that it works on, so that two threads would mix theirs."""
+    try:
+        return _own.stemmer
+    except AttributeError:
+        import snowballstemmer  # only research needs it, and `--help` does not
+
+        _own.stemmer = snowballstemmer.stemmer("english")
+        return _own.stemmer
 
 
 def stems(text: str) -> set[str]:

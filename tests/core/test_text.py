@@ -1,5 +1,8 @@
 """Text as the harness reads it: cleaned, bounded, in words, in sentences."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -178,3 +181,20 @@ def test_sentences_joined_are_the_paragraph_on_one_line(paragraph: str) -> None:
 def test_no_sentence_is_blank(paragraph: str) -> None:
     """Every sentence has something to read."""
     assert all(sentence.strip() for sentence in sentences(paragraph))
+
+
+def test_threads_stem_each_its_own_word() -> None:
+    """None gets letters of another one's: a stem that is wrong once would stay in the cache."""
+    endings = ("ing", "ations", "fulness", "ously", "ies", "ized")
+    spelled = [
+        f"{start}{middle}{ending}" for start in "bcdfgh" for middle in ("ark", "ell", "ind") for ending in endings
+    ]
+    alone = [stem.__wrapped__(word) for word in spelled]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for found in pool.map(lambda _: [stem.__wrapped__(word) for word in spelled], range(12)):
+                assert found == alone
+    finally:
+        sys.setswitchinterval(interval)
