@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ if TYPE_CHECKING:  # numpy takes 0.1 s to import, and an exact hit has no vector
     from numpy.typing import NDArray
 
 Vectors: TypeAlias = "NDArray[np.float32]"
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class SearchResult(TypedDict):
@@ -34,6 +36,8 @@ class Progress(Protocol):
 class Store(Protocol):
     """Cache tables in one database, named as declared. Every method is atomic, and safe from any thread and process.
 
+    Rows belong to a tenant. No method that names one reads, counts or changes a row of another.
+
     Every method raises `StoreBusy` when a lock is not free in time, `StoreCorrupt` for a damaged file, and
     `StoreError` for anything else that the database refuses.
     """
@@ -44,7 +48,15 @@ class Store(Protocol):
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """Insert or replace the row. When it returns, the row survives the death of this process.
 
-        In the same transaction, rows of the table that expired at or before `sweep_before` go (in bounded number).
+        In the same transaction, rows of the tenant that expired at or before `sweep_before` go (in bounded number).
+        """
+
+    def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
+        """Put the row where the present one has these own-column values, or (`None`) where there is none; return
+        whether it was put. Of all who try at once with the same expectation, one succeeds.
+
+        Raises:
+            InvalidInput: the table has no such column, or none is named.
         """
 
     def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
@@ -60,6 +72,14 @@ class Store(Protocol):
 
         Raises:
             InvalidInput: the table has no such column, or none is named.
+        """
+
+    def recent(self, table: str, tenant: str, limit: int, *, where: Mapping[str, Any] = NOTHING) -> list[Entry]:
+        """Return the tenant's up to `limit` rows that were written last, whole, the newest first; of those with these
+        own-column values, if any are named. Expired rows count.
+
+        Raises:
+            InvalidInput: the table has no such column.
         """
 
     def nearest(
@@ -93,8 +113,10 @@ class Store(Protocol):
     def touch(self, table: str, tenant: str, key: str, now: float) -> None:
         """Note that the row was used."""
 
-    def sweep(self, table: str, before: float) -> int:
-        """Delete every row that expired at or before `before`, in batches; return how many."""
+    def sweep(self, table: str, tenant: str, before: float) -> int:
+        """Delete every row of the tenant that expired at or before `before`, in batches, between which others may
+        write; return how many.
+        """
 
     def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
         """Delete these rows, or those of them that are expired at `expired_at`; return how many went."""
@@ -105,8 +127,16 @@ class Store(Protocol):
         Expired or not, embedded or not, every row counts. Of rows used at the same moment the later written one stays.
         """
 
-    def clear(self, table: str) -> int:
-        """Delete every row of the table; return how many."""
+    def clear(self, table: str, tenant: str) -> int:
+        """Delete every row of the tenant; return how many."""
+
+    def tenants(self) -> list[str]:
+        """Return everybody whose rows or tokens the store holds, in the order of their names."""
+
+    def forget(self, tenant: str, user: str | None = None) -> int:
+        """Delete the tenant and all that it has, or one user of it, with the user's tokens; what a user has stored
+        stays, as nobody's. Return how many rows have gone.
+        """
 
     def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
         """Return the (short, meaning) pairs that rows of the tenant teach for these short forms, each as often as it
@@ -125,8 +155,8 @@ class Store(Protocol):
         Yields whether it was got within `wait` seconds.
         """
 
-    def stats(self, table: str, now: float, embedder: str = "") -> TableStats:
-        """Count what the table holds; `unembedded` are the live rows without a vector of `embedder`."""
+    def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
+        """Count what the table holds of the tenant; `unembedded` are the live rows without a vector of `embedder`."""
 
     def verify(self, *, repair: bool) -> list[str]:
         """Check the file, the rows and the vector index; return a line for each problem, none when all is well.

@@ -13,6 +13,7 @@ import numpy as np
 
 from harness.core.entries import Entry, Neighbour, TableStats
 from harness.core.freshness import is_expired
+from harness.ports import NOTHING
 from harness.stores.tables import TABLES
 
 SWEEP_BATCH = 1_000
@@ -59,7 +60,7 @@ class MemoryStore:
         """See `Store.put`."""
         with self._lock:
             if sweep_before is not None:
-                self._sweep(table, sweep_before, SWEEP_BATCH)
+                self._sweep(table, tenant, sweep_before, SWEEP_BATCH)
             self._tables[table].pop((tenant, entry.key), None)  # a row that is written again is the newest
             self._tables[table][tenant, entry.key] = entry
 
@@ -71,6 +72,22 @@ class MemoryStore:
             for entry in entries:
                 self.put(table, tenant, entry)
         return len(gone)
+
+    def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
+        """See `Store.swap`."""
+        with self._lock:
+            if expecting is None:
+                fits = self.get(table, tenant, entry.key) is None
+            else:
+                fits = any(each.key == entry.key for each in self.rows(table, tenant, expecting))
+            if fits:
+                self.put(table, tenant, entry)
+            return fits
+
+    def recent(self, table: str, tenant: str, limit: int, *, where: Mapping[str, Any] = NOTHING) -> list[Entry]:
+        """See `Store.recent`."""
+        entries = self.rows(table, tenant, where) if where else list(self.scan(table, tenant))
+        return entries[::-1][: max(0, limit)]
 
     def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
         """See `Store.rows`."""
@@ -181,22 +198,37 @@ class MemoryStore:
             if entry := rows.get((tenant, key)):
                 rows[tenant, key] = msgspec.structs.replace(entry, last_used_at=now)
 
-    def sweep(self, table: str, before: float) -> int:
+    def sweep(self, table: str, tenant: str, before: float) -> int:
         """See `Store.sweep`."""
         with self._lock:
-            return self._sweep(table, before, None)
+            return self._sweep(table, tenant, before, None)
 
-    def clear(self, table: str) -> int:
+    def clear(self, table: str, tenant: str) -> int:
         """See `Store.clear`."""
         with self._lock:
-            deleted = len(self._tables[table])
-            self._tables[table].clear()
-            return deleted
+            return self.delete(table, tenant, [entry.key for entry in self.scan(table, tenant)])
 
-    def stats(self, table: str, now: float, embedder: str = "") -> TableStats:
-        """See `Store.stats`."""
+    def tenants(self) -> list[str]:
+        """See `Store.tenants`."""
         with self._lock:
-            entries = list(self._tables[table].values())
+            return sorted({tenant for rows in self._tables.values() for tenant, _ in rows})
+
+    def forget(self, tenant: str, user: str | None = None) -> int:
+        """See `Store.forget`."""
+        with self._lock:
+            if user is None:
+                self._times = {place: times for place, times in self._times.items() if place[0] != tenant}
+                return sum(self.clear(table, tenant) for table in self._tables)
+            for entry in self.rows("tool_cache", tenant, {"created_by": user}):
+                self._tables["tool_cache"][tenant, entry.key] = msgspec.structs.replace(
+                    entry, own=(*entry.own[:-1], None)
+                )
+            tokens = self.rows("access_tokens", tenant, {"user_id": user})
+            return self.delete("access_tokens", tenant, [entry.key for entry in tokens])
+
+    def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
+        """See `Store.stats`."""
+        entries = list(self.scan(table, tenant))
         expired = sum(is_expired(entry.expires_at, now) for entry in entries)
         created = [entry.created_at for entry in entries]
         return TableStats(
@@ -229,9 +261,10 @@ class MemoryStore:
     def close(self) -> None:
         """See `Store.close`."""
 
-    def _sweep(self, table: str, before: float, limit: int | None) -> int:
+    def _sweep(self, table: str, tenant: str, before: float, limit: int | None) -> int:
         rows = self._tables[table]
-        expired = [place for place, entry in rows.items() if is_expired(entry.expires_at, before)][:limit]
+        mine = [(place, entry) for place, entry in rows.items() if place[0] == tenant]
+        expired = [place for place, entry in mine if is_expired(entry.expires_at, before)][:limit]
         for place in expired:
             del rows[place]
         return len(expired)

@@ -254,7 +254,7 @@ _actions = st.lists(
 def test_queries_are_those_of_a_plain_dict(kind: str, path: Path, actions: list[tuple[str, str, int]]) -> None:
     """After any puts, looks and waits, what answers is what an LRU dict with expiries holds."""
     store: Store = MemoryStore() if kind == "memory" else SqliteStore(path)
-    store.clear(QUERIES)
+    store.clear(QUERIES, TENANT)
     clock = FakeClock()
     cache = VectorCache(store, WordEmbedder(), max_queries=3, clock=clock)
     held: dict[str, tuple[int, float]] = {}  # the least recently used first
@@ -884,7 +884,7 @@ def test_a_foreign_table_of_a_new_name_is_kept_under_another(path: Path) -> None
     )
     connection.close()
     store = SqliteStore(path)
-    assert store.stats("completions", 0.0).total == 0
+    assert store.stats("completions", TENANT, 0.0).total == 0
     store.close()
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT * FROM completions_kept").fetchall() == [(1, "x")]

@@ -155,7 +155,7 @@ class Maintenance(Searches):
         if self.semantics is None:
             raise InvalidInput("look-ups by meaning are off; set `semantic: true` first")
         embedder = self.semantics.embedder.id
-        total = sum(self._store.stats(table, 0.0, embedder).unembedded for table in TABLES)
+        total = sum(self._store.stats(table, self._tenant, 0.0, embedder).unembedded for table in TABLES)
         done = 0
         for table in TABLES:
             while done < total and (embedded := self.semantics.embed_missing(table, BATCH)):

@@ -32,10 +32,10 @@ class Cache(Maintenance, Researches, Kept):
     # Maintenance -------------------------------------------------------------------------------------------------
 
     def stats(self) -> list[TableStats]:
-        """Count what each table holds, for all tenants."""
+        """Count what each table holds."""
         embedder = self.semantics.embedder.id if self.semantics else ""
-        meant = [self._store.stats(table, self._clock(), embedder) for table in TABLES]
-        exact = [self._store.stats(table, self._clock()) for table in ANSWERS if table not in TABLES]
+        meant = [self._store.stats(table, self._tenant, self._clock(), embedder) for table in TABLES]
+        exact = [self._store.stats(table, self._tenant, self._clock()) for table in ANSWERS if table not in TABLES]
         return [*meant, *(replace(each, unembedded=0) for each in exact)]  # which are to have no vectors
 
     def counted(self) -> dict[str, int]:
@@ -49,12 +49,12 @@ class Cache(Maintenance, Researches, Kept):
 
     def clear(self) -> dict[str, int]:
         """Delete everything but the records of runs; return how many rows of each table."""
-        deleted = {table: self._store.clear(table) for table in (*ANSWERS, *MADE, UNANSWERED)}
+        deleted = {table: self._store.clear(table, self._tenant) for table in (*ANSWERS, *MADE, UNANSWERED)}
         return {table: deleted[table] for table in ANSWERS}
 
     def sweep(self) -> dict[str, int]:
         """Delete what is expired; return how many rows of each table."""
-        deleted = {table: self._store.sweep(table, self._clock()) for table in EVERY_TABLE}
+        deleted = {table: self._store.sweep(table, self._tenant, self._clock()) for table in EVERY_TABLE}
         return {table: deleted[table] for table in ANSWERS}
 
     # Runs --------------------------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ def _engine(workbench: "Workbench") -> Finding:
 
 def _stats(workbench: "Workbench") -> "list[TableStats]":
     """Count without the embedder: whatever is wrong with that is told of it alone."""
-    return [workbench.store.stats(table, 0.0) for table in ANSWERS]
+    return [workbench.store.stats(table, "default", 0.0) for table in ANSWERS]
 
 
 def _settings(workbench: "Workbench") -> Finding:

@@ -14,7 +14,7 @@ from harness.stores.tails import is_unit
 Fetch = Callable[[str, tuple[Any, ...]], list[Any]]
 
 
-_KINDS: dict[str, Any] = {"results": list, "evidence": (list, dict)}
+_KINDS: dict[str, Any] = {"results": list, "evidence": (list, dict), "result_data": object}
 """What payloads of JSON are, where they are no objects."""
 
 
@@ -69,7 +69,7 @@ def _unusable(table: Table, payload: Any, times: Sequence[Any], own: Sequence[An
     if not all(isinstance(moment, float) for moment in times):
         return "its times are no numbers"
     for column, value in zip(table.own, own, strict=True):
-        if not isinstance(value, int if "INTEGER" in column else bytes):
+        if not isinstance(value, int if "INTEGER" in column else bytes) and (value is not None or "NOT NULL" in column):
             return f"its {column.split()[0]} cannot be used"
     try:
         payload.decode()

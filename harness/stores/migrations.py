@@ -17,9 +17,13 @@ from harness.stores.tables import (
     BESIDE,
     COMPLETIONS,
     EVIDENCE,
+    KNOWLEDGE,
+    KNOWLEDGE_HISTORY,
     RESEARCH,
     RUNS,
     SEARCH,
+    TOKENS,
+    TOOLS,
     UNANSWERED,
     WEB_PAGES,
     Table,
@@ -27,6 +31,7 @@ from harness.stores.tables import (
 
 RECORD = "harness_migrations"
 
+_MAKE_RECORD = f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)"
 _CREATED = "coalesce({created_at}, :now)"
 _TTL = 86_400
 _COUNT = "iif(json_valid({results}), json_array_length({results}), 0)"
@@ -39,11 +44,13 @@ class Migration(Struct, frozen=True):
     """
 
     name: str
-    table: Table
+    table: Table | None = None
     needs: tuple[str, ...] = ()
     fill: dict[str, str] = {}
     beside: tuple[str, ...] = ()
     """Statements that make what stands beside the table."""
+    reindexed: tuple[Table, ...] = ()
+    """Tables whose indexes are made anew, as they are declared now."""
 
 
 _COMMON_FILL = {
@@ -82,6 +89,17 @@ MIGRATIONS = (
     Migration("0009-web-pages", WEB_PAGES),
     Migration("0010-completions", COMPLETIONS),
     Migration("0011-research-evidence", EVIDENCE),
+    Migration(
+        "0012-indexes-by-tenant",
+        reindexed=(
+            *(SEARCH, RESEARCH, UNANSWERED, RUNS),
+            *(AGENT_QUERIES, AGENT_CHUNKS, WEB_PAGES, COMPLETIONS, EVIDENCE),
+        ),
+    ),
+    Migration("0013-tool-cache", TOOLS),
+    Migration("0014-knowledge", KNOWLEDGE),
+    Migration("0015-knowledge-history", KNOWLEDGE_HISTORY),
+    Migration("0016-access-tokens", TOKENS),
 )
 
 
@@ -115,17 +133,25 @@ def migrate(connection: sqlite3.Connection) -> None:
     for migration in MIGRATIONS:
         with connection:  # commits, or rolls back
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute(f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)")
+            connection.execute(_MAKE_RECORD)
             found = connection.execute(f"SELECT 1 FROM {RECORD} WHERE name = ?", (migration.name,)).fetchone()
             if not found:
-                for statement in migration.beside:
-                    connection.execute(statement)
-                _rebuild(connection, migration)
+                _apply(connection, migration)
                 connection.execute(f"INSERT INTO {RECORD} VALUES (?, ?)", (migration.name, time.time()))
 
 
-def _rebuild(connection: sqlite3.Connection, migration: Migration) -> None:
-    table = migration.table
+def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
+    for statement in migration.beside:
+        connection.execute(statement)
+    if migration.table is not None:
+        _rebuild(connection, migration, migration.table)
+    for table in migration.reindexed:
+        _drop(connection, table.name, "index")
+        for statement in table.index_statements:
+            connection.execute(statement)
+
+
+def _rebuild(connection: sqlite3.Connection, migration: Migration, table: Table) -> None:
     old = _columns(connection, table.name)
     if old and (missing := [column for column in migration.needs if column not in old]):
         raise MigrationError(
@@ -137,30 +163,34 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration) -> None:
     aside = _free_name(connection, f"{table.name}_{'kept' if foreign else 'old'}")
     if old:
         connection.execute(f"ALTER TABLE {table.name} RENAME TO {aside}")
-        for kind, name in connection.execute(
-            "SELECT type, name FROM sqlite_master WHERE type IN ('index', 'trigger') AND sql IS NOT NULL "
-            "AND tbl_name = ?",
-            (aside,),
-        ).fetchall():
-            connection.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
+        for kind in ("index", "trigger"):
+            _drop(connection, aside, kind)
     for statement in table.schema:
         connection.execute(statement)
     if old and migration.fill:
-        values = ", ".join(_value(column, migration, old) for column in table.columns)
+        values = ", ".join(_value(column, migration, table, old) for column in table.columns)
+        written = _value("created_at", migration, table, old)
         connection.execute(
             f"INSERT OR REPLACE INTO {table.name} ({', '.join(table.columns)}) "
             # should two rows have one key, the newer one stays
-            f"SELECT {values} FROM {aside} WHERE key IS NOT NULL ORDER BY {_value('created_at', migration, old)}",
+            f"SELECT {values} FROM {aside} WHERE key IS NOT NULL ORDER BY {written}",
             {"now": time.time()},
         )
         if not foreign:
             connection.execute(f"DROP TABLE {aside}")
 
 
-def _value(column: str, migration: Migration, old: dict[str, str]) -> str:
+def _drop(connection: sqlite3.Connection, table: str, kind: str) -> None:
+    """Drop a table's indexes or triggers, but for those that a constraint has made."""
+    condition = "type = ? AND tbl_name = ? AND sql IS NOT NULL"
+    for (name,) in connection.execute(f"SELECT name FROM sqlite_master WHERE {condition}", (kind, table)).fetchall():
+        connection.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
+
+
+def _value(column: str, migration: Migration, table: Table, old: dict[str, str]) -> str:
     """Return the SQL expression for one column of the rebuilt table."""
     known = {name: _seconds(name) if name.endswith("_at") else name for name in old}
-    names = {name: known.get(name, "NULL") for name in migration.table.columns}
+    names = {name: known.get(name, "NULL") for name in table.columns}
     if column in migration.needs:
         return f"coalesce(CAST({column} AS TEXT), '')"
     return migration.fill[column].format(**names)

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from harness.core.entries import Entry, Neighbour, TableStats
 from harness.errors import InvalidInput, StoreError
-from harness.ports import Vectors
+from harness.ports import NOTHING, Vectors
 from harness.stores.tables import TABLES
 
 FORMAT = "harness-snapshot"
@@ -250,7 +250,7 @@ def _line(encoded: bytes) -> Line:
     if line.table not in TABLES or len(line.own) != len(TABLES[line.table].own_names):
         raise ValueError(f"no such table: {line.table[:50]!r}")
     for column, value in zip(TABLES[line.table].own, line.own, strict=True):
-        if type(value) is not (int if "INTEGER" in column else str):
+        if type(value) is not (int if "INTEGER" in column else str) and (value is not None or "NOT NULL" in column):
             raise ValueError(f"{column.split()[0]} cannot be {value!r:.50}")
     if not (isfinite(line.created_at) and isfinite(line.expires_at)):
         raise ValueError("its times are no numbers")
@@ -312,6 +312,15 @@ class SnapshotStore:
         wanted = [(declared.own_names.index(name), value) for name, value in where.items()]
         return [entry for entry in self.scan(table, tenant) if all(entry.own[at] == value for at, value in wanted)]
 
+    def recent(self, table: str, tenant: str, limit: int, *, where: Mapping[str, Any] = NOTHING) -> list[Entry]:
+        """See `Store.recent`."""
+        entries = self.rows(table, tenant, where) if where else list(self.scan(table, tenant))
+        return entries[::-1][: max(0, limit)]
+
+    def tenants(self) -> list[str]:
+        """See `Store.tenants`: it is whoever's replays it."""
+        return []
+
     def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
         """See `Store.unembedded`: nothing can be embedded later."""
         return []
@@ -325,7 +334,7 @@ class SnapshotStore:
         """See `Store.turn`: there is nothing to compute."""
         yield True
 
-    def stats(self, table: str, now: float, embedder: str = "") -> TableStats:
+    def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
         """See `Store.stats`."""
         created = [entry.created_at for entry in self.scan(table, "")]
         count = len(created)
@@ -364,7 +373,17 @@ class SnapshotStore:
         """Refuse: see `_refuse`."""
         _refuse()
 
-    def sweep(self, table: str, before: float) -> int:
+    def sweep(self, table: str, tenant: str, before: float) -> int:
+        """Refuse: see `_refuse`."""
+        _refuse()
+        return 0
+
+    def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
+        """Refuse: see `_refuse`."""
+        _refuse()
+        return False
+
+    def forget(self, tenant: str, user: str | None = None) -> int:
         """Refuse: see `_refuse`."""
         _refuse()
         return 0
@@ -384,7 +403,7 @@ class SnapshotStore:
         _refuse()
         return 0
 
-    def clear(self, table: str) -> int:
+    def clear(self, table: str, tenant: str) -> int:
         """Refuse: see `_refuse`."""
         _refuse()
         return 0

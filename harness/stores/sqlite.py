@@ -10,10 +10,10 @@ from typing import Any
 
 from harness.core.entries import Entry, Neighbour, TableStats
 from harness.errors import StoreError
-from harness.ports import Vectors
+from harness.ports import NOTHING, Vectors
 from harness.stores import checks
 from harness.stores.connections import Connections, Handle
-from harness.stores.tables import ABBREVIATIONS, OWN_START, TABLES, USES, Table
+from harness.stores.tables import ABBREVIATIONS, OWN_START, TABLES, TOKENS, TOOLS, USES, Table
 from harness.stores.tails import Scope, is_unit
 from harness.stores.vectors import TAIL_LIMIT, VectorSearch
 
@@ -64,10 +64,26 @@ class SqliteStore:
 
         def write(connection: sqlite3.Connection) -> None:
             if sweep_before is not None:
-                _sweep_batch(connection, table, sweep_before)
+                _sweep_batch(connection, table, tenant, sweep_before)
             _write_row(connection, declared, values, entry.teaches)
 
         self._connections.write(write)
+
+    def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
+        """See `Store.swap`."""
+        declared, values = TABLES[table], _values(tenant, entry)
+        sql, bound = f"SELECT 1 FROM {declared.name} WHERE tenant = ? AND key = ?", (tenant, entry.key)
+        if expecting is not None:
+            sql, bound = f"{sql} AND {declared.where(expecting)}", (*bound, tenant, *expecting.values())
+
+        def write(connection: sqlite3.Connection) -> bool:
+            found = connection.execute(sql, bound).fetchone() is not None
+            if found == (expecting is not None):
+                _write_row(connection, declared, values, entry.teaches)
+                return True
+            return False
+
+        return self._connections.write(write)
 
     def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
         """See `Store.replace`."""
@@ -88,6 +104,13 @@ class SqliteStore:
         declared = TABLES[table]
         sql = f"{declared.select_whole} WHERE {declared.where(where)} ORDER BY seq"
         return [_whole(row) for row in self._all(sql, (tenant, *where.values()))]
+
+    def recent(self, table: str, tenant: str, limit: int, *, where: Mapping[str, Any] = NOTHING) -> list[Entry]:
+        """See `Store.recent`."""
+        declared = TABLES[table]
+        condition = declared.where(where) if where else "tenant = ?"
+        sql = f"{declared.select_whole} WHERE {condition} ORDER BY seq DESC LIMIT ?"
+        return [_whole(row) for row in self._all(sql, (tenant, *where.values(), max(0, limit)))]
 
     def nearest(
         self,
@@ -223,10 +246,10 @@ class SqliteStore:
         sql = f"UPDATE {TABLES[table].name} SET last_used_at = ? WHERE tenant = ? AND key = ?"
         self._connections.write(lambda connection: connection.execute(sql, (now, tenant, key)))
 
-    def sweep(self, table: str, before: float) -> int:
+    def sweep(self, table: str, tenant: str, before: float) -> int:
         """See `Store.sweep`."""
         deleted = 0
-        while batch := self._connections.write(lambda connection: _sweep_batch(connection, table, before)):
+        while batch := self._connections.write(lambda connection: _sweep_batch(connection, table, tenant, before)):
             deleted += batch
         return deleted
 
@@ -237,25 +260,43 @@ class SqliteStore:
         values = (tenant, *scope, max(0, keep))
         return self._connections.write(lambda connection: connection.execute(sql, values).rowcount)
 
-    def clear(self, table: str) -> int:
+    def clear(self, table: str, tenant: str) -> int:
         """See `Store.clear`. The disk space of what was deleted is given back to the file system."""
-        sql = f"DELETE FROM {TABLES[table].name}"
-        deleted = self._connections.write(lambda connection: connection.execute(sql).rowcount)
-        self.vectors.forget(table)
+        sql = f"DELETE FROM {TABLES[table].name} WHERE tenant = ?"
+        deleted = self._connections.write(lambda connection: connection.execute(sql, (tenant,)).rowcount)
+        if not self._connections.run(partial(_fetch, f"SELECT 1 FROM {TABLES[table].name} LIMIT 1", ())):
+            self.vectors.forget(table)
         for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
             self._connections.run(partial(_fetch, statement, ()))
         return deleted
 
-    def stats(self, table: str, now: float, embedder: str = "") -> TableStats:
+    def tenants(self) -> list[str]:
+        """See `Store.tenants`."""
+        names = {name for table in TABLES for (name,) in self._all(_distinct_tenants(table), ())}
+        return sorted(map(_text, names))
+
+    def forget(self, tenant: str, user: str | None = None) -> int:
+        """See `Store.forget`."""
+        if user is not None:
+            return self._connections.write(partial(_forget_user, tenant, user))
+        gone = sum(self.clear(table, tenant) for table in TABLES)
+        self._connections.write(
+            lambda connection: connection.execute(f"DELETE FROM {USES} WHERE tenant = ?", (tenant,))
+        )
+        return gone
+
+    def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
         """See `Store.stats`."""
-        indexed, tail = self.vectors.counts(table)
-        unembedded = f"SELECT count(*) FROM {TABLES[table].name} WHERE expires_at > ? AND embedder IS NOT ?"
+        indexed, tail = self.vectors.counts(table, tenant)
         sql = (
             "SELECT count(*) FILTER (WHERE expires_at > ?1), count(*) FILTER (WHERE expires_at <= ?1), count(*), "
-            f"min(created_at), max(created_at) FROM {TABLES[table].name}"
+            f"min(created_at), max(created_at) FROM {TABLES[table].name} WHERE tenant = ?2"
         )
-        live, expired, total, oldest, newest = self._connections.run(partial(_fetch, sql, (now,)))
-        missing = self._connections.run(partial(_fetch, unembedded, (now, embedder)))[0] if embedder else 0
+        unembedded = (
+            f"SELECT count(*) FROM {TABLES[table].name} WHERE tenant = ? AND expires_at > ? AND embedder IS NOT ?"
+        )
+        live, expired, total, oldest, newest = self._connections.run(partial(_fetch, sql, (now, tenant)))
+        missing = self._connections.run(partial(_fetch, unembedded, (tenant, now, embedder)))[0] if embedder else 0
         return TableStats(table, live, expired, total, oldest, newest, indexed, tail, missing)
 
     def verify(self, *, repair: bool) -> list[str]:
@@ -348,9 +389,22 @@ def _text(value: Any) -> Any:
     return value.decode(errors="replace") if type(value) is bytes else value
 
 
-def _sweep_batch(connection: sqlite3.Connection, table: str, before: float) -> int:
+def _sweep_batch(connection: sqlite3.Connection, table: str, tenant: str, before: float) -> int:
     name = TABLES[table].name
-    return connection.execute(
-        f"DELETE FROM {name} WHERE rowid IN (SELECT rowid FROM {name} WHERE expires_at <= ? LIMIT {SWEEP_BATCH})",
-        (before,),
-    ).rowcount
+    expired = f"SELECT rowid FROM {name} WHERE tenant = ? AND expires_at <= ? LIMIT {SWEEP_BATCH}"
+    return connection.execute(f"DELETE FROM {name} WHERE rowid IN ({expired})", (tenant, before)).rowcount
+
+
+def _forget_user(tenant: str, user: str, connection: sqlite3.Connection) -> int:
+    connection.execute(f"UPDATE {TOOLS.name} SET created_by = NULL WHERE tenant = ? AND created_by = ?", (tenant, user))
+    return connection.execute(f"DELETE FROM {TOKENS.name} WHERE tenant = ? AND user_id = ?", (tenant, user)).rowcount
+
+
+def _distinct_tenants(table: str) -> str:
+    """Hop from one tenant to the next along an index, instead of reading all of it."""
+    name = TABLES[table].name
+    return (
+        f"WITH RECURSIVE held (tenant) AS (SELECT min(tenant) FROM {name} UNION ALL "
+        f"SELECT (SELECT min(tenant) FROM {name} WHERE tenant > held.tenant) FROM held WHERE held.tenant IS NOT NULL) "
+        "SELECT tenant FROM held WHERE tenant IS NOT NULL"
+    )

@@ -60,16 +60,25 @@ class Table:
         body = ",\n    ".join((*COMMON_BEFORE, *asked, *self.own, *COMMON_AFTER, "UNIQUE (tenant, key)"))
         return (
             f"CREATE TABLE {self.name} (\n    {body}\n)",
-            # covers what `stats` asks, so that a count never reads the rows
-            f"CREATE INDEX {self.name}_expires_at ON {self.name} (expires_at, created_at)",
-            # ends, as every index does, with seq: the newest rows of one scope are one range of it
-            f"CREATE INDEX {self.name}_scope ON {self.name} (tenant, {', '.join(self.scope)}, embedder)",
-            *(
-                f"CREATE INDEX {self.name}_{index} ON {self.name} ({', '.join(columns)})"
-                for index, columns in self.indexes.items()
-            ),
+            *self.index_statements,
             f"CREATE TRIGGER {self.name}_forget AFTER DELETE ON {self.name} BEGIN DELETE FROM {ABBREVIATIONS} "
             f"WHERE tenant = OLD.tenant AND source = '{self.name}' AND key = OLD.key; END",
+        )
+
+    @property
+    def index_statements(self) -> tuple[str, ...]:
+        """The statements that create the table's indexes. Every one begins with the tenant."""
+        indexes = {
+            # covers what `stats` asks, so that a count never reads the rows
+            "expires_at": ("tenant", "expires_at", "created_at"),
+            # ends, as every index does in SQLite, with seq: the newest rows of one scope are one range of it
+            "scope": ("tenant", *self.scope, "embedder"),
+            "newest": ("tenant", "seq"),
+            **self.indexes,
+        }
+        return tuple(
+            f"CREATE INDEX {self.name}_{index} ON {self.name} ({', '.join(columns)})"
+            for index, columns in indexes.items()
         )
 
     @cached_property
@@ -199,9 +208,62 @@ EVIDENCE = Table(
     decisive=0,
     scope=("ranking",),
 )
+TOOLS = Table(
+    "tool_cache",
+    text="query",
+    payload="result_data",
+    own=(
+        "cache_type TEXT NOT NULL",
+        "query_params TEXT NOT NULL",
+        "result_count INTEGER NOT NULL",
+        "created_by TEXT",
+    ),
+    decisive=4,
+    scope=("cache_type",),
+    indexes={"cache_type": ("tenant", "cache_type", "seq"), "created_by": ("tenant", "created_by")},
+)
+KNOWLEDGE = Table(
+    "knowledge",
+    text="title",
+    payload="document",
+    own=("url_key TEXT NOT NULL", "version INTEGER NOT NULL"),
+    decisive=2,
+    scope=(),
+    indexes={"url_key": ("tenant", "url_key")},
+)
+KNOWLEDGE_HISTORY = Table(
+    "knowledge_history",
+    text="title",
+    payload="document",
+    own=("document_id TEXT NOT NULL", "version INTEGER NOT NULL"),
+    decisive=0,
+    scope=("document_id",),
+)
+TOKENS = Table(
+    "access_tokens",
+    text="name",
+    payload="token",
+    own=("user_id TEXT NOT NULL", "role TEXT NOT NULL"),
+    decisive=2,
+    scope=("user_id",),
+)
 TABLES = {
     table.name: table
-    for table in (SEARCH, RESEARCH, UNANSWERED, RUNS, AGENT_QUERIES, AGENT_CHUNKS, WEB_PAGES, COMPLETIONS, EVIDENCE)
+    for table in (
+        SEARCH,
+        RESEARCH,
+        UNANSWERED,
+        RUNS,
+        AGENT_QUERIES,
+        AGENT_CHUNKS,
+        WEB_PAGES,
+        COMPLETIONS,
+        EVIDENCE,
+        TOOLS,
+        KNOWLEDGE,
+        KNOWLEDGE_HISTORY,
+        TOKENS,
+    )
 }
 
 BESIDE = (

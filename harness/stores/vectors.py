@@ -86,19 +86,19 @@ class VectorSearch:
         if since:
             self._ask_index(scope, since, tail.generation, vector, k, take, now)
 
-    def counts(self, table: str) -> tuple[int, int]:
-        """Return how many of a table's vectors are in the index, and how many only in the rows."""
-        total = self._one(f"SELECT count(*) FROM {table} WHERE embedding IS NOT NULL", ())[0]
+    def counts(self, table: str, tenant: str) -> tuple[int, int]:
+        """Return how many of a tenant's vectors are in the index, and how many only in the rows."""
+        total = self._one(f"SELECT count(*) FROM {table} WHERE tenant = ? AND embedding IS NOT NULL", (tenant,))[0]
         indexed = 0
         for name, _, upto in self._all(f"SELECT name, generation, upto FROM {INDEXES}", ()):
             if _text(name).startswith(f"{table}_vec-"):
-                scopes = ", ".join(("tenant", *TABLES[table].scope, "embedder"))
+                scopes = ", ".join((*TABLES[table].scope, "embedder"))
                 for *values, found in self._all(
                     f"SELECT {scopes}, count(*) FROM {table} "
-                    f"WHERE embedding IS NOT NULL AND seq <= ? GROUP BY {scopes}",
-                    (upto,),
+                    f"WHERE tenant = ? AND embedding IS NOT NULL AND seq <= ? GROUP BY {scopes}",
+                    (tenant, upto),
                 ):
-                    tenant, *own, embedder = map(_text, values)
+                    *own, embedder = map(_text, values)
                     indexed += found if Scope(table, tenant, tuple(own), embedder).collection == _text(name) else 0
         return indexed, total - indexed
 

@@ -100,7 +100,7 @@ class Chunks(Space):
         Raises:
             StoreError: the store cannot be written.
         """
-        return self._store.sweep(CHUNKS, self._clock())
+        return self._store.sweep(CHUNKS, self._tenant, self._clock())
 
     def remove_document(self, document: str) -> int:
         """Remove a document's chunks; return how many there were.

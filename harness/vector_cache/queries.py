@@ -100,7 +100,7 @@ class Queries(Space):
     def _candidates(self, query: str, key: str, count: int) -> Iterator[Neighbour]:
         """Yield the query of this key, if it is there, and then the nearest others, each when it is asked for."""
         same = self._store.get(QUERIES, self._tenant, key)
-        others = self._store.stats(QUERIES, self._clock()).total - (same is not None)
+        others = self._store.stats(QUERIES, self._tenant, self._clock()).total - (same is not None)
         if same is not None:
             yield Neighbour(same, 1.0)
         if count and others:  # where there is nothing to compare with, no vector is needed

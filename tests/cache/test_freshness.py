@@ -197,7 +197,7 @@ def test_no_cache_neither_reads_nor_writes(store: SqliteStore, clock: FakeClock)
     without.flush()
     assert cache.search("q", Engine()).value == results("old")
     assert list(store.scan("unanswered_searches", "default")) == []
-    assert store.stats("search_cache", clock.now).total == 1
+    assert store.stats("search_cache", "default", clock.now).total == 1
     assert cache.counted() == {"exact": 1}
 
 

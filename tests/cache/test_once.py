@@ -95,7 +95,7 @@ def test_no_results_are_computed_once_too(store: SqliteStore) -> None:
         assert [answer.value for answer in got] == [[]] * 8
         assert {answer.outcome.found for answer in got if isinstance(answer.outcome, Hit)} == {"no results"}
         cache.clear()
-        store.clear("unanswered_searches")
+        store.clear("unanswered_searches", "default")
 
 
 @pytest.mark.parametrize(

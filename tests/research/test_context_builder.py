@@ -243,8 +243,8 @@ def test_what_is_no_longer_in_the_chunk_store_is_cut_again() -> None:
     one = source("one", 40)
     evidence = [excerpt(one, held, 7)]
     first = show(store, evidence, 1_000)
-    store.clear("agent_chunks")
-    store.clear("research_evidence")
+    store.clear("agent_chunks", "default")
+    store.clear("research_evidence", "default")
     cache = Cache(store, policy=Policy(read=False, write=False))
     again = cached_context(evidence, holdings(store, keep=False), cache, budget=1_000, ttl=60)
     assert again == first

@@ -572,7 +572,9 @@ def test_without_the_cache_the_numbers_are_the_same(caches: Any) -> None:
     cache = caches(policy=Policy(read=False, write=False))
     found = ask(cache, TWO, Told())
     assert (numbers(found), found.report) == (numbers(kept), kept.report)
-    assert all(cache._store.stats(table, 0.0).total == 0 for table in (CHUNKS, "agent_queries", "research_evidence"))
+    assert all(
+        cache._store.stats(table, "default", 0.0).total == 0 for table in (CHUNKS, "agent_queries", "research_evidence")
+    )
 
 
 # --- what it bears
@@ -597,11 +599,11 @@ def test_a_disk_that_was_full_is_used_again(caches: Any) -> None:
     cache = caches()
     cache._store.full = frozenset({"replace"})
     first = ask(cache, TWO, Told())
-    assert cache._store.stats(CHUNKS, 0.0).total == 0
+    assert cache._store.stats(CHUNKS, "default", 0.0).total == 0
     cache._store.full = frozenset()
-    cache._store.clear("research_evidence")
+    cache._store.clear("research_evidence", "default")
     assert ask(cache, TWO, Told()).report == first.report
-    assert cache._store.stats(CHUNKS, 0.0).total == 3
+    assert cache._store.stats(CHUNKS, "default", 0.0).total == 3
 
 
 def test_a_solved_question_is_answered_from_a_store_that_cannot_be_written(caches: Any) -> None:
@@ -638,7 +640,7 @@ def test_damaged_rows_end_nothing(disk: SqliteStore, embedder: Any, damage: str)
     first = ask(cache, answers, embedder)
     disk._connections.write(lambda connection: connection.execute(damage))
     if "agent_chunks" in damage:
-        disk.clear("research_evidence")
+        disk.clear("research_evidence", "default")
     again = ask(cache, answers, embedder)
     assert numbers(again) == numbers(first)
     assert again.report == first.report

@@ -31,7 +31,7 @@ def open_together(path: str) -> tuple[int, int]:
     assert _meeting is not None
     _meeting.wait(60)
     store = SqliteStore(Path(path))
-    counts = store.stats(SEARCHES, NOW).total, store.stats(RESEARCH, NOW).total
+    counts = store.stats(SEARCHES, TENANT, NOW).total, store.stats(RESEARCH, NOW).total
     store.close()
     return counts
 

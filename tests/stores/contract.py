@@ -14,7 +14,7 @@ from harness.core.entries import Entry
 from harness.errors import InvalidInput
 from harness.ports import Store
 from tests.stores.embedded import EMBEDDER, SCOPES, ask, brute_force, embedded, keys_near, near, vector_of
-from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
+from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, a_token, a_tool_entry, an_entry
 
 Go: TypeAlias = Callable[[Store, str, str], object]
 
@@ -53,8 +53,8 @@ _LATER = NOW + 9_999
 
 GONE: dict[str, Go] = {
     "deleted": lambda store, table, key: store.delete(table, TENANT, [key]),
-    "cleared": lambda store, table, key: store.clear(table),
-    "swept": lambda store, table, key: store.sweep(table, _LATER),
+    "cleared": lambda store, table, key: store.clear(table, TENANT),
+    "swept": lambda store, table, key: store.sweep(table, TENANT, _LATER),
     "swept by a put": lambda store, table, key: store.put(table, TENANT, an_entry("x", table), sweep_before=_LATER),
     "replaced": lambda store, table, key: store.put(table, TENANT, an_entry(key, table)),
     "evicted": lambda store, table, key: store.evict(table, TENANT, SCOPES[table], 0),
@@ -112,7 +112,7 @@ class StoreContract:
         )
         store.put(table, TENANT, new)
         assert replace(_got(store, table, "k"), own=()) == replace(new, own=())
-        assert store.stats(table, NOW).total == 1
+        assert store.stats(table, TENANT, NOW).total == 1
 
     def test_a_second_put_replaces_the_own_columns(self, store: Store) -> None:
         """A row that is asked again, for more, answers for more."""
@@ -355,7 +355,8 @@ class StoreContract:
     @given(changes=_changes)
     def test_near_rows_are_those_of_a_plain_list(self, store: Store, changes: list[tuple[str, str, str, bool]]) -> None:
         """After any changes, each tenant finds what comparing its own live rows one by one finds."""
-        store.clear(SEARCHES)
+        for tenant in ("ann", "bob"):
+            store.clear(SEARCHES, tenant)
         held: dict[tuple[str, str], bool] = {}
         for change, tenant, key, flag in changes:
             if change == "put":
@@ -417,7 +418,7 @@ class StoreContract:
             store.put(SEARCHES, TENANT, an_entry(str(number)))
         for entry in store.scan(SEARCHES, TENANT):
             store.delete(SEARCHES, TENANT, [entry.key])
-        assert store.stats(SEARCHES, NOW).total == 0
+        assert store.stats(SEARCHES, TENANT, NOW).total == 0
         store.put(SEARCHES, TENANT, an_entry("k"))
         next(store.scan(SEARCHES, TENANT))
         store.put(SEARCHES, TENANT, an_entry("later"))
@@ -566,6 +567,83 @@ class StoreContract:
         _in_threads(3, work)
         assert {tuple(texts) for texts in seen} <= {("odd",) * 5, ("even",) * 5}
 
+    # swap --------------------------------------------------------------------------------------------------------
+
+    def test_swap_puts_where_there_is_nothing(self, store: Store) -> None:
+        """Expecting none, the first one puts its row, and the second one changes nothing; expired rows count."""
+        first, second = an_entry("k", expires_at=0.0), an_entry("k", payload=b"[]")
+        assert store.swap(SEARCHES, TENANT, first, expecting=None)
+        assert not store.swap(SEARCHES, TENANT, second, expecting=None)
+        assert list(store.scan(SEARCHES, TENANT)) == [first]
+        assert store.swap(SEARCHES, "ann", second, expecting=None), "another tenant's row is no obstacle"
+
+    def test_swap_puts_where_the_row_is_as_expected(self, store: Store) -> None:
+        """The whole row is replaced, with what it teaches; of another number of results it is not what was expected."""
+        store.put(SEARCHES, TENANT, an_entry("k", own=(10, "ddgs", "{}"), teaches=(("RAG", "old cloth"),)))
+        new = embedded("k", own=(20, "ddgs", "{}"))
+        assert not store.swap(SEARCHES, TENANT, new, expecting={"max_results": 20})
+        assert store.swap(SEARCHES, TENANT, new, expecting={"max_results": 10, "engine": "ddgs"})
+        assert list(store.scan(SEARCHES, TENANT)) == [new]
+        assert store.meanings(TENANT, ["RAG"]) == []
+        assert keys_near(store, vector_of("k"), scope=("ddgs", "{}")) == ["k"]
+
+    def test_swap_makes_no_row_where_one_is_expected(self, store: Store) -> None:
+        """A row that has gone meanwhile stays gone; another key's or tenant's is not meant."""
+        store.put(SEARCHES, TENANT, an_entry("other"))
+        store.put(SEARCHES, "ann", an_entry("k"))
+        assert not store.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10})
+        assert store.get(SEARCHES, TENANT, "k") is None
+
+    def test_of_all_who_swap_at_once_one_succeeds(self, store: Store) -> None:
+        """Eight threads raise the same number twenty times; none of the changes is lost."""
+        store.put(SEARCHES, TENANT, an_entry("k", own=(0, "ddgs", "{}")))
+        done = []
+
+        def work(_: int) -> None:
+            for number in range(20):
+                if store.swap(
+                    SEARCHES, TENANT, an_entry("k", own=(number + 1, "ddgs", "{}")), expecting={"max_results": number}
+                ):
+                    done.append(number)
+                while _got(store, SEARCHES, "k").own[0] <= number:
+                    time.sleep(0.001)
+
+        _in_threads(8, work)
+        assert sorted(done) == list(range(20))
+
+    def test_of_all_who_make_a_row_at_once_one_succeeds(self, store: Store) -> None:
+        """Expecting none, too."""
+        keys = [str(number) for number in range(20)]
+        done: list[str] = []
+
+        def work(number: int) -> None:
+            rows = [an_entry(key, text=str(number)) for key in keys]
+            done.extend(row.key for row in rows if store.swap(SEARCHES, TENANT, row, expecting=None))
+
+        _in_threads(8, work)
+        assert sorted(done) == sorted(keys)
+
+    # recent ------------------------------------------------------------------------------------------------------
+
+    @each_table
+    def test_the_newest_rows_come_first(self, store: Store, table: str) -> None:
+        """Whole, expired or not, as many as are asked for; what was written again is new."""
+        put = {key: embedded(key, table) for key in "abc"} | {"d": an_entry("d", table, expires_at=0.0)}
+        for key in "abcda":
+            store.put(table, TENANT, put[key])
+        assert store.recent(table, TENANT, 3) == [put["a"], put["d"], put["c"]]
+        assert [entry.key for entry in store.recent(table, TENANT, 100)] == ["a", "d", "c", "b"]
+        assert store.recent(table, TENANT, 0) == []
+
+    def test_recent_rows_are_of_one_tenant_and_kind(self, store: Store) -> None:
+        """Of those with the values asked for; a column that is none is refused."""
+        for number, engine in enumerate(("ddgs", "pubmed", "ddgs")):
+            store.put(SEARCHES, TENANT, an_entry(str(number), own=(10, engine, "{}")))
+        store.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
+        assert [entry.key for entry in store.recent(SEARCHES, TENANT, 9, where={"engine": "ddgs"})] == ["2", "0"]
+        with pytest.raises(InvalidInput, match="max_results, engine, options"):
+            store.recent(SEARCHES, TENANT, 9, where={"query": "x"})
+
     # rows --------------------------------------------------------------------------------------------------------
 
     @each_table
@@ -674,9 +752,9 @@ class StoreContract:
                 store.put(table, tenant, an_entry("k", table, teaches=(("RAG", f"{tenant} {table}"),)))
         store.delete(SEARCHES, "ann", ["k"])
         assert store.meanings("ann", ["RAG"]) == [("RAG", "ann research_cache")]
-        store.clear(RESEARCH)
+        store.clear(RESEARCH, "ann")
         assert store.meanings("ann", ["RAG"]) == []
-        assert store.meanings("bob", ["RAG"]) == [("RAG", "bob search_cache")]
+        assert sorted(store.meanings("bob", ["RAG"])) == [("RAG", "bob research_cache"), ("RAG", "bob search_cache")]
 
     def test_a_second_put_replaces_what_is_taught(self, store: Store) -> None:
         """Only the present row teaches."""
@@ -774,28 +852,30 @@ class StoreContract:
         """The very second of `expires_at` counts as expired; a moment later does not."""
         for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 0.001)):
             store.put(table, TENANT, an_entry(key, table, expires_at=expires_at))
-        assert store.sweep(table, NOW) == 2
+        assert store.sweep(table, TENANT, NOW) == 2
         assert [store.get(table, TENANT, key) is None for key in ("before", "at", "after")] == [True, True, False]
 
     def test_sweeping_nothing_counts_nothing(self, store: Store) -> None:
         """A sweep of a table where nothing is expired returns 0 and leaves all."""
         store.put(SEARCHES, TENANT, an_entry("k"))
-        assert store.sweep(SEARCHES, NOW) == 0
+        assert store.sweep(SEARCHES, TENANT, NOW) == 0
         assert store.get(SEARCHES, TENANT, "k") is not None
 
     def test_sweep_takes_more_than_one_batch(self, store: Store) -> None:
         """However many rows are expired, one sweep takes all of them."""
         for number in range(2_100):
             store.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW - number))
-        assert store.sweep(SEARCHES, NOW) == 2_100
-        assert store.stats(SEARCHES, NOW).total == 0
+        assert store.sweep(SEARCHES, TENANT, NOW) == 2_100
+        assert store.stats(SEARCHES, TENANT, NOW).total == 0
 
-    def test_sweep_is_for_every_tenant_and_one_table(self, store: Store) -> None:
-        """Expired rows of all tenants go; the other table is left alone."""
-        for tenant in ("ann", "bob"):
+    def test_sweep_is_for_one_tenant_and_table(self, store: Store) -> None:
+        """Expired rows of others stay, as do those in another table; so they do when a put sweeps."""
+        for tenant in ("ann", "bob", "cid"):
             store.put(SEARCHES, tenant, an_entry("k", expires_at=NOW))
         store.put(RESEARCH, "ann", an_entry("k", RESEARCH, expires_at=NOW))
-        assert store.sweep(SEARCHES, NOW) == 2
+        assert store.sweep(SEARCHES, "ann", NOW) == 1
+        store.put(SEARCHES, "bob", an_entry("new"), sweep_before=NOW)
+        assert [store.get(SEARCHES, tenant, "k") is None for tenant in ("ann", "bob", "cid")] == [True, True, False]
         assert store.get(RESEARCH, "ann", "k") is not None
 
     def test_put_sweeps_what_expired_at_or_before(self, store: Store) -> None:
@@ -820,23 +900,25 @@ class StoreContract:
 
     # clear -------------------------------------------------------------------------------------------------------
 
-    def test_clear_empties_one_table_and_counts(self, store: Store) -> None:
-        """Every row of the table goes, of every tenant, fresh or expired; the other table stays."""
+    def test_clear_empties_one_table_of_one_tenant_and_counts(self, store: Store) -> None:
+        """Every row of the tenant goes, fresh or expired; another tenant's and the other table stay."""
         store.put(SEARCHES, "ann", an_entry("fresh"))
-        store.put(SEARCHES, "bob", an_entry("expired", expires_at=0.0))
+        store.put(SEARCHES, "ann", an_entry("expired", expires_at=0.0))
+        store.put(SEARCHES, "bob", an_entry("fresh"))
         store.put(RESEARCH, "ann", an_entry("k", RESEARCH))
-        assert store.clear(SEARCHES) == 2
-        assert store.stats(SEARCHES, NOW).total == 0
+        assert store.clear(SEARCHES, "ann") == 2
+        assert store.stats(SEARCHES, "ann", NOW).total == 0
+        assert store.get(SEARCHES, "bob", "fresh") is not None
         assert store.get(RESEARCH, "ann", "k") is not None
 
     def test_clearing_an_empty_table_counts_nothing(self, store: Store) -> None:
         """There is nothing to delete and nothing to complain about."""
-        assert store.clear(SEARCHES) == 0
+        assert store.clear(SEARCHES, TENANT) == 0
 
     def test_a_cleared_table_takes_new_rows(self, store: Store) -> None:
         """After `clear` the store goes on."""
         store.put(SEARCHES, TENANT, an_entry("old"))
-        store.clear(SEARCHES)
+        store.clear(SEARCHES, TENANT)
         store.put(SEARCHES, TENANT, an_entry("new"))
         assert store.get(SEARCHES, TENANT, "new") is not None
 
@@ -845,39 +927,42 @@ class StoreContract:
     @each_table
     def test_stats_of_an_empty_table(self, store: Store, table: str) -> None:
         """No rows, and no oldest or newest one."""
-        stats = store.stats(table, NOW)
+        stats = store.stats(table, TENANT, NOW)
         assert (stats.table, stats.live, stats.expired, stats.total) == (table, 0, 0, 0)
         assert (stats.oldest, stats.newest) == (None, None)
 
     @each_table
-    def test_stats_count_all_tenants_by_freshness(self, store: Store, table: str) -> None:
-        """Live and expired add up to the total; the second of `expires_at` counts as expired."""
-        store.put(table, "ann", an_entry("live", table, created_at=NOW - 3, expires_at=NOW + 1))
-        store.put(table, "bob", an_entry("live", table, created_at=NOW - 1, expires_at=NOW + 1))
-        store.put(table, "bob", an_entry("at", table, created_at=NOW - 2, expires_at=NOW))
-        stats = store.stats(table, NOW)
+    def test_stats_count_by_freshness(self, store: Store, table: str) -> None:
+        """Live and expired add up to the total; the second of `expires_at` counts as expired. Others do not count."""
+        store.put(table, TENANT, an_entry("live", table, created_at=NOW - 3, expires_at=NOW + 1))
+        store.put(table, TENANT, an_entry("later", table, created_at=NOW - 1, expires_at=NOW + 1))
+        store.put(table, TENANT, an_entry("at", table, created_at=NOW - 2, expires_at=NOW))
+        store.put(table, "ann", an_entry("live", table, created_at=NOW - 9, expires_at=NOW + 1))
+        stats = store.stats(table, TENANT, NOW)
         assert (stats.live, stats.expired, stats.total) == (2, 1, 3)
         assert (stats.oldest, stats.newest) == (NOW - 3, NOW - 1)
 
     @each_table
     def test_stats_count_the_vectors(self, store: Store, table: str) -> None:
         """Those in the index and in the tail add up to the rows that have one; all of it goes with the rows."""
-        store.put(table, "ann", embedded("one", table))
-        store.put(table, "bob", embedded("two", table, embedder="another"))
-        store.put(table, "bob", an_entry("three", table))
-        stats = store.stats(table, NOW)
+        store.put(table, TENANT, embedded("one", table))
+        store.put(table, TENANT, embedded("two", table, embedder="another"))
+        store.put(table, TENANT, an_entry("three", table))
+        store.put(table, "ann", embedded("four", table))
+        stats = store.stats(table, TENANT, NOW)
         assert (stats.indexed + stats.tail, stats.unembedded) == (2, 0)
-        store.clear(table)
-        stats = store.stats(table, NOW)
+        store.clear(table, TENANT)
+        stats = store.stats(table, TENANT, NOW)
         assert (stats.indexed, stats.tail) == (0, 0)
 
     def test_stats_count_the_live_rows_without_a_vector(self, store: Store) -> None:
         """A vector of another embedder counts as none; expired rows do not count."""
-        store.put(SEARCHES, "ann", embedded("embedded"))
-        store.put(SEARCHES, "bob", embedded("another's", embedder="another"))
-        store.put(SEARCHES, "bob", an_entry("none"))
-        store.put(SEARCHES, "bob", an_entry("expired", expires_at=NOW))
-        assert store.stats(SEARCHES, NOW, EMBEDDER).unembedded == 2
+        store.put(SEARCHES, TENANT, embedded("embedded"))
+        store.put(SEARCHES, TENANT, embedded("another's", embedder="another"))
+        store.put(SEARCHES, TENANT, an_entry("none"))
+        store.put(SEARCHES, TENANT, an_entry("expired", expires_at=NOW))
+        store.put(SEARCHES, "ann", an_entry("ann's"))
+        assert store.stats(SEARCHES, TENANT, NOW, EMBEDDER).unembedded == 2
 
     # verify, reindex -----------------------------------------------------------------------------------------------
 
@@ -934,6 +1019,49 @@ class StoreContract:
         assert bobs is not None
         assert bobs.last_used_at == NOW
 
+    def test_whoever_has_rows_is_a_tenant(self, store: Store) -> None:
+        """In the order of their names, each once."""
+        assert store.tenants() == []
+        for tenant, table in (("cid", SEARCHES), ("ann", RESEARCH), ("ann", SEARCHES), ("Zoë", SEARCHES)):
+            store.put(table, tenant, an_entry("k", table))
+        assert store.tenants() == sorted(["cid", "ann", "Zoë"])
+
+    def test_a_tenant_is_forgotten_with_all_it_has(self, store: Store) -> None:
+        """Rows of every table, vectors, meanings, counts; nothing of others goes. It may come back."""
+        for tenant in ("ann", "bob"):
+            store.put(SEARCHES, tenant, embedded("k", teaches=(("RAG", "old cloth"),)))
+            store.put(RESEARCH, tenant, an_entry("k", RESEARCH))
+            store.count(tenant, "2026-01-01", {"exact": 1})
+        assert store.forget("ann") == 2
+        assert store.tenants() == ["bob"]
+        assert (store.counted("ann"), store.meanings("ann", ["RAG"])) == ({}, [])
+        assert keys_near(store, vector_of("k"), tenant="ann") == []
+        assert (store.counted("bob"), store.meanings("bob", ["RAG"])) == ({"exact": 1}, [("RAG", "old cloth")])
+        assert keys_near(store, vector_of("k"), tenant="bob") == ["k"]
+        store.put(SEARCHES, "ann", an_entry("k"))
+        assert store.tenants() == ["ann", "bob"]
+        assert store.forget("nobody") == 0
+
+    def test_a_user_is_forgotten_and_the_work_stays(self, store: Store) -> None:
+        """Tokens go; what was stored is nobody's from then on. Other users and tenants keep theirs."""
+        for tenant, user in (("acme", "ann"), ("acme", "bob"), ("other", "ann")):
+            store.put("tool_cache", tenant, a_tool_entry(user, created_by=user))
+            store.put("access_tokens", tenant, a_token(user))
+        assert store.forget("acme", "ann") == 1
+        kept = {entry.key: entry.own[-1] for entry in store.scan("tool_cache", "acme")}
+        assert kept == {"ann": None, "bob": "bob"}
+        assert [entry.key for entry in store.scan("access_tokens", "acme")] == ["bob"]
+        assert [entry.own[-1] for entry in store.scan("tool_cache", "other")] == ["ann"]
+        assert len(list(store.scan("access_tokens", "other"))) == 1
+
+    @pytest.mark.parametrize("created_by", [None, "ann"])
+    def test_a_tool_row_comes_back_as_it_was(self, store: Store, created_by: str | None) -> None:
+        """All of its own columns decide, and JSON in canonical form is not changed."""
+        put = a_tool_entry("k", created_by=created_by)
+        store.put("tool_cache", TENANT, put)
+        assert store.get("tool_cache", TENANT, "k") == put
+        assert store.recent("tool_cache", TENANT, 1, where={"cache_type": "job_search"}) == [put]
+
     @settings(
         max_examples=60,
         deadline=None,  # a disk may be slow
@@ -947,15 +1075,18 @@ class StoreContract:
         self, store: Store, actions: list[tuple[str, str, str, str]]
     ) -> None:
         """After any sequence of puts, look-ups and clears, each tenant finds exactly what a dict of its own holds."""
-        store.clear(SEARCHES)
+        for tenant in ("ann", "bob"):
+            store.clear(SEARCHES, tenant)
         model: dict[tuple[str, str], bytes] = {}
         for action, tenant, key, payload in actions:
             if action == "put":
                 store.put(SEARCHES, tenant, an_entry(key, payload=payload.encode()))
                 model[tenant, key] = payload.encode()
             elif action == "clear":
-                assert store.clear(SEARCHES) == len(model)
-                model.clear()
+                mine = [place for place in model if place[0] == tenant]
+                assert store.clear(SEARCHES, tenant) == len(mine)
+                for place in mine:
+                    del model[place]
             else:
                 found = store.get(SEARCHES, tenant, key)
                 assert (found and found.payload) == model.get((tenant, key))

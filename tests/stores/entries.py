@@ -21,3 +21,15 @@ def an_entry(key: str, table: str = SEARCHES, **changes: Any) -> Entry:
     """Return an entry for `table`, made at `NOW`, fresh for an hour; `changes` are fields with other values."""
     entry = Entry(key, f"text of {key}", f'["payload of {key}"]'.encode(), NOW, NOW + 3_600, NOW, _OWN[table])
     return replace(entry, **changes) if changes else entry
+
+
+def a_tool_entry(key: str, *, created_by: str | None) -> Entry:
+    """Return an entry for the tool cache, with JSON in canonical form."""
+    own = ("job_search", '{"query":"python jobs","region":"eu"}', 2, created_by)
+    payload = '[{"title":"Zürich","weeks":4},{"title":"\\n\\"x\\"","weeks":1.5}]'.encode()
+    return Entry(key, "python jobs", payload, NOW, NOW + 3_600, NOW, own)
+
+
+def a_token(user: str) -> Entry:
+    """Return an entry for the access tokens, whose id is the user's name."""
+    return Entry(user, "a laptop", b'{"hash":"00"}', NOW, NOW + 3_600, NOW, (user, "writer"))

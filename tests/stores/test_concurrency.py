@@ -70,7 +70,7 @@ def test_threads_share_a_store(store: SqliteStore) -> None:
 
     _run_threads(use)
     assert not missed
-    assert store.stats(SEARCHES, NOW).total == THREADS * 100
+    assert store.stats(SEARCHES, TENANT, NOW).total == THREADS * 100
 
 
 def test_each_thread_has_its_own_connection(store: SqliteStore) -> None:

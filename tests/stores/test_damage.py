@@ -123,9 +123,9 @@ def test_damage_that_shows_at_a_look_up_is_a_miss(filled: Path, name: str, caplo
         lambda store: store.put(SEARCHES, TENANT, an_entry("k7")),
         lambda store: store.put(SEARCHES, TENANT, an_entry("new"), sweep_before=NOW + 9_999),
         lambda store: store.touch(SEARCHES, TENANT, "k7", NOW),
-        lambda store: store.sweep(SEARCHES, NOW + 9_999),
-        lambda store: store.clear(SEARCHES),
-        lambda store: store.stats(SEARCHES, NOW),
+        lambda store: store.sweep(SEARCHES, TENANT, NOW + 9_999),
+        lambda store: store.clear(SEARCHES, TENANT),
+        lambda store: store.stats(SEARCHES, TENANT, NOW),
         lambda store: list(store.scan(SEARCHES, TENANT)),
         lambda store: ask(store, vector_of("k7")),
         lambda store: store.embed(SEARCHES, TENANT, "k7", vector_of("k7").tobytes(), EMBEDDER),
@@ -353,7 +353,7 @@ def test_a_store_works_on_when_the_disk_has_space_again(path: Path, monkeypatch:
     """After rows have been deleted, the same store takes new ones."""
     store = _on_a_small_disk(path, monkeypatch)
     _fill(store)
-    store.clear(SEARCHES)
+    store.clear(SEARCHES, TENANT)
     store.put(SEARCHES, TENANT, an_entry("after"))
     assert _found_anew(path, "after")
 

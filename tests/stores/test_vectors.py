@@ -44,7 +44,7 @@ def indexed(store: SqliteStore) -> SqliteStore:
     """Open a store with 200 rows, `k0`, `k1`, …, most of which are in the index."""
     fill(store, _keys(200))
     settle(store)
-    assert store.stats(SEARCHES, NOW).indexed > 200 - LIMIT
+    assert store.stats(SEARCHES, TENANT, NOW).indexed > 200 - LIMIT
     return store
 
 
@@ -92,10 +92,10 @@ def test_beyond_the_limit_the_tail_goes_to_the_index(store: SqliteStore) -> None
     """Up to the limit there is none; beyond, the vectors go there, and a row counts once."""
     fill(store, _keys(LIMIT))
     settle(store)
-    assert (store.stats(SEARCHES, NOW).indexed, store.stats(SEARCHES, NOW).tail) == (0, LIMIT)
+    assert (store.stats(SEARCHES, TENANT, NOW).indexed, store.stats(SEARCHES, NOW).tail) == (0, LIMIT)
     store.put(SEARCHES, TENANT, embedded("more"))
     settle(store)
-    assert (store.stats(SEARCHES, NOW).indexed, store.stats(SEARCHES, NOW).tail) == (LIMIT + 1, 0)
+    assert (store.stats(SEARCHES, TENANT, NOW).indexed, store.stats(SEARCHES, NOW).tail) == (LIMIT + 1, 0)
 
 
 def test_answers_are_exact_while_rows_go_to_the_index(store: SqliteStore) -> None:
@@ -198,7 +198,7 @@ def test_a_vector_in_the_index_that_was_replaced_counts_no_longer(indexed: Sqlit
 
 def test_a_cleared_table_keeps_no_vector(indexed: SqliteStore, path: Path) -> None:
     """After `clear` nothing is near, the index takes no space, and new rows are found."""
-    assert indexed.clear(SEARCHES) == 200
+    assert indexed.clear(SEARCHES, TENANT) == 200
     assert ask(indexed, vector_of("k7")) == []
     folder = path.with_name(f"{path.name}.chroma")
     assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) < 50_000
@@ -230,7 +230,7 @@ def test_reindexing_makes_the_index_anew(indexed: SqliteStore, path: Path) -> No
     """It returns how many vectors the index has, and what it had kept of deleted rows has gone."""
     indexed.delete(SEARCHES, TENANT, _keys(20))
     assert indexed.reindex() == 180
-    assert (indexed.stats(SEARCHES, NOW).indexed, indexed.stats(SEARCHES, NOW).tail) == (180, 0)
+    assert (indexed.stats(SEARCHES, TENANT, NOW).indexed, indexed.stats(SEARCHES, NOW).tail) == (180, 0)
     assert_exact(indexed, _keys(200)[20:], 20)
 
 
@@ -245,7 +245,7 @@ def test_scopes_have_indexes_of_their_own(store: SqliteStore) -> None:
         for _ in range(2):
             ask(store, vector_of("any"), **asked)
             store.close()
-    assert store.stats(SEARCHES, NOW).indexed == 6 * LIMIT
+    assert store.stats(SEARCHES, TENANT, NOW).indexed == 6 * LIMIT
     assert keys_near(store, vector_of("k7"), 1) == ["k7"]
     assert keys_near(store, vector_of("k7"), 1, embedder="another") == ["other 7"]
     store.delete(SEARCHES, "ann", ["k7"])
@@ -285,7 +285,7 @@ def test_verify_tells_of_a_lost_index_and_repairs_it(indexed: SqliteStore, path:
     assert "index" in "".join(indexed.verify(repair=False))
     assert "index" in "".join(indexed.verify(repair=True))
     assert indexed.verify(repair=False) == []
-    assert indexed.stats(SEARCHES, NOW).indexed == 200
+    assert indexed.stats(SEARCHES, TENANT, NOW).indexed == 200
     assert_exact(indexed, _keys(200), 20)
 
 
@@ -301,7 +301,7 @@ def test_verify_tells_of_noise_in_the_index(indexed: SqliteStore, path: Path) ->
 
 def test_a_lost_index_of_a_cleared_table_is_no_problem(indexed: SqliteStore, path: Path) -> None:
     """Where there is nothing to index any more, nothing is missed, before and after a look-up."""
-    indexed.clear(SEARCHES)
+    indexed.clear(SEARCHES, TENANT)
     indexed.close()
     shutil.rmtree(path.with_name(f"{path.name}.chroma"), ignore_errors=True)
     settle(indexed)
@@ -337,7 +337,7 @@ def test_a_file_that_another_store_has_cleared_holds_nothing(indexed: SqliteStor
     """What one process clears is not near for another, and what comes afterwards is."""
     ask(indexed, vector_of("k7"))
     other = opened(path)
-    other.clear(SEARCHES)
+    other.clear(SEARCHES, TENANT)
     assert ask(indexed, vector_of("k7")) == []
     other.put(SEARCHES, TENANT, embedded("new"))
     assert keys_near(indexed, vector_of("new")) == ["new"]
@@ -383,7 +383,7 @@ def test_a_copied_database_needs_no_index(indexed: SqliteStore, path: Path, tmp_
         assert_exact(copy, _keys(200), 20)
         settle(copy)
     assert copy.verify(repair=False) == []
-    assert copy.stats(SEARCHES, NOW).indexed == 200
+    assert copy.stats(SEARCHES, TENANT, NOW).indexed == 200
     copy.close()
 
 
@@ -449,7 +449,7 @@ def test_a_damaged_vector_does_not_stop_the_index(store: SqliteStore, damage: ob
     _put_damaged(store, damage)
     fill(store, _keys(2 * LIMIT)[LIMIT:])
     settle(store)
-    assert store.stats(SEARCHES, NOW).indexed >= 2 * LIMIT
+    assert store.stats(SEARCHES, TENANT, NOW).indexed >= 2 * LIMIT
     assert_exact(store, _keys(2 * LIMIT), 10)
     shutil.rmtree(store.vectors._folder)
     assert_exact(store, _keys(2 * LIMIT), 10)

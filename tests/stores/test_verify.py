@@ -98,7 +98,7 @@ def test_a_row_that_no_look_up_can_use_is_told_and_deleted(store: SqliteStore, d
     (problem,) = store.verify(repair=False)
     assert "\n" not in problem
     assert SEARCHES in problem
-    assert store.stats(SEARCHES, NOW).total == 5
+    assert store.stats(SEARCHES, TENANT, NOW).total == 5
     assert store.verify(repair=True) == [problem]
     assert store.verify(repair=False) == []
     assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["k0", "k1", "k3", "k4"]
