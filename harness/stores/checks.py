@@ -71,6 +71,11 @@ def _unusable(table: Table, payload: Any, times: Sequence[Any], own: Sequence[An
     for column, value in zip(table.own, own, strict=True):
         if not isinstance(value, int if "INTEGER" in column else bytes) and (value is not None or "NOT NULL" in column):
             return f"its {column.split()[0]} cannot be used"
+    return payload_problem(table, payload)
+
+
+def payload_problem(table: Table, payload: bytes) -> str:
+    """Say why a row's payload cannot be used, "" when it can."""
     try:
         payload.decode()
         # a context is the one payload that may be any text

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from harness.core.entries import Entry, Neighbour, TableStats
 from harness.errors import InvalidInput, StoreError
 from harness.ports import NOTHING, Vectors
-from harness.stores.tables import TABLES
+from harness.stores.tables import TABLES, TOKENS
 
 FORMAT = "harness-snapshot"
 VERSION = 1
@@ -247,7 +247,7 @@ def _header(line: bytes, path: Path) -> Header:
 
 def _line(encoded: bytes) -> Line:
     line = msgspec.json.decode(encoded, type=Line)
-    if line.table not in TABLES or len(line.own) != len(TABLES[line.table].own_names):
+    if line.table not in TABLES or line.table == TOKENS.name or len(line.own) != len(TABLES[line.table].own_names):
         raise ValueError(f"no such table: {line.table[:50]!r}")
     for column, value in zip(TABLES[line.table].own, line.own, strict=True):
         if type(value) is not (int if "INTEGER" in column else str) and (value is not None or "NOT NULL" in column):

@@ -1,0 +1,366 @@
+"""The `Store` on PostgreSQL with pgvector: one database for a team."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from harness.core.entries import Entry, Neighbour, TableStats
+from harness.ports import NOTHING, Vectors
+from harness.stores import checks
+from harness.stores.postgres.connections import Connections, checked_url
+from harness.stores.postgres.dialect import (
+    POSTGRES_TABLES,
+    TENANTS,
+    USERS,
+    PostgresTable,
+    escaped,
+    text_of,
+    vector_text,
+)
+from harness.stores.postgres.schema import TENANT_COLUMNS
+from harness.stores.postgres.turns import Turns
+from harness.stores.postgres.vectors import INDEX_FROM, VectorSearch
+from harness.stores.tables import ABBREVIATIONS, USES
+
+T = TypeVar("T")
+
+__all__ = ["BUSY_SECONDS", "PostgresStore"]
+
+BUSY_SECONDS = 30.0
+SCAN_BATCH = 500
+SWEEP_BATCH = 1_000
+"""Rows that one write deletes at the most, so that no lock is held for long."""
+
+
+class PostgresStore:
+    """Cache tables in the PostgreSQL database behind `url` (15 or newer, with the extension pgvector), made or brought
+    up to date on opening.
+
+    What `put` acknowledged is committed. Threads take connections from a pool; a forked child opens its own. When the
+    server restarts, or cannot be reached, callers wait for up to `busy_seconds`, then get `StoreBusy`. Row-level
+    security is a second lock behind the conditions of every statement. Sessions hold state (the tenant, locks), so a
+    pooler in front of the server must pool sessions, not transactions.
+
+    Raises:
+        InvalidInput: `url` is no address of a database.
+        StoreError: the database cannot be opened (`MigrationError`, `StoreBusy` where that is the reason).
+    """
+
+    def __init__(self, url: str, *, busy_seconds: float = BUSY_SECONDS, index_from: int = INDEX_FROM) -> None:
+        self._connections = Connections(checked_url(url), busy_seconds)
+        self._turns = Turns(self._connections)
+        self.vectors = VectorSearch(self._connections, index_from=index_from)
+
+    def get(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Store.get`."""
+        declared = POSTGRES_TABLES[table]
+        bound = (escaped(tenant), escaped(key))
+        row = self._connections.run(
+            tenant, lambda connection: connection.execute(declared.select, bound, binary=True).fetchone()
+        )
+        return None if row is None else declared.found(key, row)
+
+    def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
+        """See `Store.put`."""
+        declared = POSTGRES_TABLES[table]
+
+        def write(connection: Any) -> None:
+            if sweep_before is not None:
+                connection.execute(declared.sweep, (escaped(tenant), sweep_before, SWEEP_BATCH))
+            _write_row(connection, declared, tenant, entry)
+
+        self._write(tenant, write)
+
+    def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
+        """See `Store.swap`. If the connection breaks meanwhile, nobody knows whether it was put: `StoreBusy`."""
+        declared = POSTGRES_TABLES[table]
+        sql, bound = "", ()
+        if expecting is not None:
+            found = f"SELECT 1 FROM {declared.name} WHERE {declared.where(expecting)}"
+            key = f"{declared.column('key')} = ${len(expecting) + 2}"
+            sql = f"{found} AND {key} FOR UPDATE"
+            bound = (escaped(tenant), *map(_plain, expecting.values()), escaped(entry.key))
+
+        def write(connection: Any) -> bool:
+            _name_user(connection, declared, tenant, entry)
+            if expecting is None:
+                put: bool = connection.execute(declared.insert_new, declared.values(tenant, entry)).rowcount == 1
+                if put:
+                    _teach(connection, declared, tenant, entry)
+                return put
+            if connection.execute(sql, bound).fetchone() is None:
+                return False
+            _write_row(connection, declared, tenant, entry)
+            return True
+
+        return self._write(tenant, write, again=False)
+
+    def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
+        """See `Store.replace`."""
+        declared = POSTGRES_TABLES[table]
+        sql = f"DELETE FROM {declared.name} WHERE {declared.where(instead_of)}"
+        bound = (escaped(tenant), *map(_plain, instead_of.values()))
+
+        def write(connection: Any) -> int:
+            # of two who replace the same rows at once, the second one waits, and replaces the rows of the first
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", (repr((table, *bound)),))
+            gone: int = connection.execute(sql, bound).rowcount
+            for entry in entries:
+                _write_row(connection, declared, tenant, entry)
+            return gone
+
+        return self._write(tenant, write)
+
+    def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
+        """See `Store.rows`."""
+        declared = POSTGRES_TABLES[table]
+        sql = f"{declared.select_whole} WHERE {declared.where(where)} ORDER BY seq"
+        return [declared.whole(row) for row in self._all(tenant, sql, *map(_plain, where.values()))]
+
+    def recent(self, table: str, tenant: str, limit: int, *, where: Mapping[str, Any] = NOTHING) -> list[Entry]:
+        """See `Store.recent`."""
+        declared = POSTGRES_TABLES[table]
+        condition = declared.where(where) if where else declared.mine
+        sql = f"{declared.select_whole} WHERE {condition} ORDER BY seq DESC LIMIT ${len(where) + 2}"
+        return [declared.whole(row) for row in self._all(tenant, sql, *map(_plain, where.values()), max(0, limit))]
+
+    def nearest(
+        self,
+        table: str,
+        tenant: str,
+        scope: tuple[str, ...],
+        vector: Vectors,
+        *,
+        embedder: str,
+        k: int,
+        now: float,
+        at_least: float = 0.0,
+    ) -> list[Neighbour]:
+        """See `Store.nearest`."""
+        return self.vectors.nearest(table, tenant, scope, vector, embedder=embedder, k=k, now=now, at_least=at_least)
+
+    def scan(self, table: str, tenant: str) -> Iterator[Entry]:
+        """See `Store.scan`; in batches, so that a large table never stands in memory."""
+        declared = POSTGRES_TABLES[table]
+        whole = declared.select_whole.replace("SELECT ", "SELECT seq, ", 1)
+        sql = f"{whole} WHERE {declared.mine} AND seq > $2 ORDER BY seq LIMIT {SCAN_BATCH}"
+        since = 0
+        while rows := self._all(tenant, sql, since):
+            yield from (declared.whole(row[1:]) for row in rows)
+            since = rows[-1][0]
+
+    def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
+        """See `Store.unembedded`."""
+        declared = POSTGRES_TABLES[table]
+        columns = f"{declared.column('key')}, {declared.declared.text}"
+        condition = f"{declared.mine} AND embedder IS DISTINCT FROM $2"
+        rows = self._all(tenant, f"SELECT {columns} FROM {declared.name} WHERE {condition} LIMIT $3", embedder, limit)
+        return [(text_of(key), text_of(text)) for key, text in rows]
+
+    def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
+        """See `Store.embed`."""
+        declared = POSTGRES_TABLES[table]
+        sql = f"UPDATE {declared.name} SET embedding = $3::text::vector, embedder = $4, seq = DEFAULT"
+        bound = (escaped(tenant), escaped(key), vector_text(embedding), embedder)
+        self._write(tenant, lambda connection: connection.execute(f"{sql} WHERE {declared.one}", bound))
+
+    def touch(self, table: str, tenant: str, key: str, now: float) -> None:
+        """See `Store.touch`."""
+        declared = POSTGRES_TABLES[table]
+        sql = f"UPDATE {declared.name} SET last_used_at = {declared.moment(3)} WHERE {declared.one}"
+        self._write(tenant, lambda connection: connection.execute(sql, (escaped(tenant), escaped(key), now)))
+
+    def sweep(self, table: str, tenant: str, before: float) -> int:
+        """See `Store.sweep`."""
+        declared = POSTGRES_TABLES[table]
+        bound = (escaped(tenant), before, SWEEP_BATCH)
+        deleted = 0
+        while batch := self._write(tenant, lambda connection: int(connection.execute(declared.sweep, bound).rowcount)):
+            deleted += batch
+        return deleted
+
+    def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
+        """See `Store.delete`."""
+        declared = POSTGRES_TABLES[table]
+        sql = f"DELETE FROM {declared.name} WHERE {declared.mine} AND {declared.column('key')} = ANY ($2::text[])"
+        bound: tuple[Any, ...] = (escaped(tenant), [escaped(key) for key in keys])
+        if expired_at is not None:
+            sql, bound = f"{sql} AND expires_at <= {declared.moment(3)}", (*bound, expired_at)
+        return self._write(tenant, lambda connection: int(connection.execute(sql, bound).rowcount)) if keys else 0
+
+    def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
+        """See `Store.evict`."""
+        bound = (escaped(tenant), *map(escaped, scope), max(0, keep))
+        sql = POSTGRES_TABLES[table].evict
+        return self._write(tenant, lambda connection: int(connection.execute(sql, bound).rowcount))
+
+    def clear(self, table: str, tenant: str) -> int:
+        """See `Store.clear`."""
+        declared = POSTGRES_TABLES[table]
+        sql = f"DELETE FROM {declared.name} WHERE {declared.mine}"
+        return self._write(tenant, lambda connection: int(connection.execute(sql, (escaped(tenant),)).rowcount))
+
+    def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
+        """See `Store.meanings`."""
+        sql = f"SELECT written, meaning FROM {ABBREVIATIONS} WHERE tenant = $1 AND short = ANY ($2::text[])"
+        rows = self._all(tenant, sql, [escaped(short.casefold()) for short in shorts]) if shorts else []
+        return [(text_of(short), text_of(long)) for short, long in rows]
+
+    def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
+        """See `Store.count`."""
+        sql = (
+            f"INSERT INTO {USES} VALUES ($1, $2, $3, $4) "
+            f"ON CONFLICT (tenant, day, what) DO UPDATE SET times = {USES}.times + excluded.times"
+        )
+        # in one order, so that two who count at once do not wait for each other
+        bound = [(escaped(tenant), day, escaped(what), times[what]) for what in sorted(times)]
+
+        def write(connection: Any) -> None:
+            for values in bound:
+                connection.execute(sql, values)
+
+        self._write(tenant, write, again=False)
+
+    def counted(self, tenant: str) -> dict[str, int]:
+        """See `Store.counted`."""
+        rows = self._all(tenant, f"SELECT what, sum(times)::bigint FROM {USES} WHERE tenant = $1 GROUP BY what")
+        return {text_of(what): times for what, times in rows}
+
+    def turn(self, name: str, wait: float) -> AbstractContextManager[bool]:
+        """See `Store.turn`: an advisory lock, which the server frees when the process dies."""
+        return self._turns.turn(name, wait)
+
+    def tenants(self) -> list[str]:
+        """See `Store.tenants`."""
+
+        def listed(connection: Any) -> list[Any]:
+            with connection.transaction():
+                connection.execute("SELECT set_config('harness.listing', 'on', true)")
+                found: list[Any] = connection.execute(f"SELECT id FROM {TENANTS}", binary=True).fetchall()
+                return found
+
+        names = [text_of(name) for (name,) in self._connections.run(None, listed)]
+        return sorted(name for name in names if self._has_rows(name))
+
+    def _has_rows(self, tenant: str) -> bool:
+        held = (f"EXISTS (SELECT FROM {each.name} WHERE {each.mine})" for each in POSTGRES_TABLES.values())
+        return bool(self._all(tenant, f"SELECT {' OR '.join(held)}")[0][0])
+
+    def forget(self, tenant: str, user: str | None = None) -> int:
+        """See `Store.forget`; the cascades of the tables do it."""
+        if user is not None:
+            count = "SELECT count(*) FROM access_tokens WHERE tenant = $1 AND user_id = $2"
+            delete = f"DELETE FROM {USERS} WHERE tenant_id = $1 AND id = $2"
+            bound: tuple[str, ...] = (escaped(tenant), escaped(user))
+        else:
+            numbers = (f"(SELECT count(*) FROM {each.name} WHERE {each.mine})" for each in POSTGRES_TABLES.values())
+            count = f"SELECT {' + '.join(numbers)}"
+            delete = f"DELETE FROM {TENANTS} WHERE id = $1"
+            bound = (escaped(tenant),)
+
+        def write(connection: Any) -> int:
+            gone: int = connection.execute(count, bound).fetchone()[0]
+            connection.execute(delete, bound)
+            return gone
+
+        gone = self._write(tenant, write)
+        if user is None:
+            self._connections.forget(tenant)
+        return gone
+
+    def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
+        """See `Store.stats`."""
+        declared = POSTGRES_TABLES[table]
+        indexed, tail = self.vectors.counts(table, tenant)
+        moment = declared.moment(2)
+        created = "extract(epoch FROM {}(created_at))::float8" if declared.is_tools else "{}(created_at)"
+        sql = (
+            f"SELECT count(*) FILTER (WHERE expires_at > {moment}), count(*) FILTER (WHERE expires_at <= {moment}), "
+            f"count(*), {created.format('min')}, {created.format('max')}, "
+            f"count(*) FILTER (WHERE expires_at > {moment} AND embedder IS DISTINCT FROM $3) "
+            f"FROM {declared.name} WHERE {declared.mine}"
+        )
+        live, expired, total, oldest, newest, missing = self._all(tenant, sql, now, embedder)[0]
+        return TableStats(
+            table, live, expired, total, oldest, newest, indexed, tail, unembedded=missing if embedder else 0
+        )
+
+    def verify(self, *, repair: bool) -> list[str]:
+        """See `Store.verify`. The schema keeps most damage out; what is left are payloads and vectors."""
+        problems = []
+        for tenant in self.tenants():
+            for name in POSTGRES_TABLES:
+                for entry in self.scan(name, tenant):
+                    reason = checks.payload_problem(POSTGRES_TABLES[name].declared, entry.payload)
+                    if reason:
+                        problems.append(f"{name}: {tenant}: row {entry.key}: {reason}")
+                        if repair:
+                            self.delete(name, tenant, [entry.key])
+        lost = self.vectors.lost()
+        if lost and repair:
+            self.vectors.drop(lost)
+        return problems + [f"the vector index {name} was never finished" for name in lost]
+
+    def reindex(self) -> int:
+        """See `Store.reindex`; scopes small enough to be compared row by row have no index."""
+        return self.vectors.rebuild(self.tenants())
+
+    def size(self) -> int:
+        """See `Store.size`: tables with their indexes."""
+        sizes = " + ".join(f"pg_total_relation_size('{name}')" for name in TENANT_COLUMNS)
+        return int(self._connections.run(None, lambda connection: connection.execute(f"SELECT {sizes}").fetchone()[0]))
+
+    def close(self) -> None:
+        """See `Store.close`. A later call opens again."""
+        self._turns.close()
+        self._connections.close()
+
+    def _all(self, tenant: str, sql: str, *bound: Any) -> list[Any]:
+        values = (escaped(tenant), *bound)
+
+        def fetch(connection: Any) -> list[Any]:
+            rows: list[Any] = connection.execute(sql, values, binary=True).fetchall()
+            return rows
+
+        return self._connections.run(tenant, fetch)
+
+    def _write(self, tenant: str, write: Callable[[Any], T], *, again: bool = True) -> T:
+        def transaction(connection: Any) -> T:
+            with connection.transaction():
+                return write(connection)
+
+        self._connections.introduce(tenant)
+        return self._connections.run(tenant, transaction, again=again)
+
+
+def _plain(value: Any) -> Any:
+    return escaped(value) if isinstance(value, str) else value
+
+
+def _write_row(connection: Any, table: PostgresTable, tenant: str, entry: Entry) -> None:
+    """Insert or replace one row, with what it teaches."""
+    _name_user(connection, table, tenant, entry)
+    connection.execute(table.upsert, table.values(tenant, entry))
+    connection.execute(
+        f"DELETE FROM {ABBREVIATIONS} WHERE tenant = $1 AND source = $2 AND key = $3",
+        (escaped(tenant), table.declared.name, escaped(entry.key)),
+    )
+    _teach(connection, table, tenant, entry)
+
+
+def _teach(connection: Any, table: PostgresTable, tenant: str, entry: Entry) -> None:
+    sql = (
+        f"INSERT INTO {ABBREVIATIONS} (tenant, source, key, short, written, meaning) VALUES ($1, $2, $3, $4, $5, $6) "
+        "ON CONFLICT DO NOTHING"
+    )
+    place = (escaped(tenant), table.declared.name, escaped(entry.key))
+    for short, long in entry.teaches:
+        connection.execute(sql, (*place, escaped(short.casefold()), escaped(short), escaped(long)))
+
+
+def _name_user(connection: Any, table: PostgresTable, tenant: str, entry: Entry) -> None:
+    """Make the user known whom the row refers to."""
+    at = table.user_column
+    if at is not None and entry.own[at] is not None:
+        sql = f"INSERT INTO {USERS} (tenant_id, id) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+        connection.execute(sql, (escaped(tenant), escaped(entry.own[at])))

@@ -1,0 +1,177 @@
+"""Bringing a PostgreSQL database to the declared schema: named migrations, each applied with its record in one
+transaction, by one process at a time.
+
+Every table stands under row-level security, as a second lock: a connection sees the rows of the tenant that it has
+named in `harness.tenant`, and none while it has named none. Superusers, whom PostgreSQL exempts, work as the role
+`harness_access`, which is not.
+"""
+
+import time
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
+
+from harness.errors import MigrationError
+from harness.stores.postgres.dialect import POSTGRES_TABLES, TENANTS, TOOL_TABLE, USERS
+from harness.stores.tables import ABBREVIATIONS, USES
+
+ROLE = "harness_access"
+RECORD = "harness_migrations"
+_LOCK = 0x6861726E657373
+"""Of the advisory lock under which one process migrates: "harness" in ASCII."""
+
+TENANT_COLUMNS = {
+    TENANTS: "id",
+    USERS: "tenant_id",
+    ABBREVIATIONS: "tenant",
+    USES: "tenant",
+    **{table.name: table.column("tenant") for table in POSTGRES_TABLES.values()},
+}
+"""The tables under row-level security, and which column names the tenant."""
+
+_BESIDE = (
+    f'CREATE TABLE {TENANTS} (id TEXT COLLATE "C" PRIMARY KEY, created_at TIMESTAMPTZ NOT NULL DEFAULT now())',
+    f'CREATE TABLE {USERS} (tenant_id TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    'id TEXT COLLATE "C" NOT NULL, created_at TIMESTAMPTZ NOT NULL DEFAULT now(), PRIMARY KEY (tenant_id, id))',
+    f'CREATE TABLE {ABBREVIATIONS} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    'short TEXT COLLATE "C" NOT NULL, source TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL, '
+    "meaning TEXT NOT NULL, written TEXT NOT NULL, PRIMARY KEY (tenant, short, source, key, meaning))",
+    f"CREATE INDEX {ABBREVIATIONS}_source ON {ABBREVIATIONS} (tenant, source, key)",
+    f'CREATE TABLE {USES} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    "day TEXT NOT NULL, what TEXT NOT NULL, times BIGINT NOT NULL, PRIMARY KEY (tenant, day, what))",
+)
+
+
+def _triggers() -> tuple[str, ...]:
+    """What a row teaches goes with it."""
+    statements = []
+    for logical, table in POSTGRES_TABLES.items():
+        tenant, key = table.column("tenant"), table.column("key")
+        function = f"harness_forget_{logical}"
+        statements += [
+            f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM {ABBREVIATIONS} "
+            f"WHERE tenant = OLD.{tenant} AND source = '{logical}' AND key = OLD.{key}; RETURN NULL; END $$",
+            f"CREATE TRIGGER {function} AFTER DELETE ON {table.name} FOR EACH ROW EXECUTE FUNCTION {function}()",
+        ]
+    return tuple(statements)
+
+
+def _policies() -> tuple[str, ...]:
+    statements = []
+    for name, column in TENANT_COLUMNS.items():
+        statements += [
+            f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY",
+            f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY",  # the owner, too
+            f"CREATE POLICY harness_tenant ON {name} USING ({column} = current_setting('harness.tenant', true))",
+        ]
+    return tuple(statements)
+
+
+_LISTING = (
+    f"CREATE POLICY harness_listing ON {TENANTS} FOR SELECT USING (current_setting('harness.listing', true) = 'on')"
+)
+"""Who the tenants are is for whoever looks after all of them."""
+
+
+class Migration(Struct, frozen=True):
+    """One named step."""
+
+    name: str
+    statements: tuple[str, ...]
+
+
+MIGRATIONS = (
+    Migration("0001-tables", (*_BESIDE, *(each for table in POSTGRES_TABLES.values() for each in table.schema))),
+    Migration("0002-what-rows-teach", _triggers()),
+    Migration("0003-row-level-security", (*_policies(), _LISTING)),
+)
+
+
+def is_current(connection: Any) -> bool:
+    """Say whether every migration is applied. `connection` is one of psycopg's, in autocommit mode.
+
+    Raises:
+        MigrationError: a newer program has changed the database.
+    """
+    if connection.execute("SELECT to_regclass($1::text)", (RECORD,)).fetchone()[0] is None:
+        return False
+    applied = {name.decode() for (name,) in connection.execute(f"SELECT name::text FROM {RECORD}", binary=True)}
+    known = {migration.name for migration in MIGRATIONS}
+    if unknown := sorted(applied - known):
+        raise MigrationError(
+            f"the database was changed by a newer harness (it knows {', '.join(unknown)}); upgrade with "
+            "`pip install -U research-harness`, or name another database in the setting store"
+        )
+    return applied == known
+
+
+def migrate(connection: Any) -> None:
+    """Apply what is missing; others who do the same at once wait.
+
+    Raises:
+        MigrationError: the server lacks pgvector, the user lacks a right, or a table of that name is somebody else's.
+    """
+    import psycopg
+
+    connection.execute("SELECT pg_advisory_lock($1)", (_LOCK,))
+    try:
+        if is_current(connection):
+            return
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at FLOAT8 NOT NULL)")
+        for migration in MIGRATIONS:
+            with connection.transaction():
+                if connection.execute(f"SELECT 1 FROM {RECORD} WHERE name = $1", (migration.name,)).fetchone():
+                    continue
+                for statement in migration.statements:
+                    connection.execute(statement)
+                connection.execute(f"INSERT INTO {RECORD} VALUES ($1, $2)", (migration.name, time.time()))
+    except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
+        raise MigrationError("the server has no pgvector; install the extension `vector` on it") from error
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.DuplicateObject) as error:
+        raise MigrationError(f"the database cannot be prepared: {error.diag.message_primary}") from error
+    finally:
+        connection.execute("SELECT pg_advisory_unlock($1)", (_LOCK,))
+
+
+def step_down(connection: Any) -> None:
+    """Let a connection that row-level security does not bind work as a role that it does bind.
+
+    Raises:
+        MigrationError: there is no such role, and it may not be made.
+    """
+    import psycopg
+
+    exempt = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+    if not connection.execute(exempt).fetchone()[0]:
+        return
+    try:
+        if not _role_may(connection):
+            _make_role(connection)
+        connection.execute(f"SET ROLE {ROLE}")
+    except psycopg.Error as error:
+        raise MigrationError(
+            f"this user is exempt from row-level security, and cannot work as {ROLE} ({error.diag.message_primary}); "
+            "connect as an ordinary user that owns the tables"
+        ) from error
+
+
+def _role_may(connection: Any) -> bool:
+    """Say whether the role is there, and may use the tables."""
+    may = "SELECT to_regrole($1) IS NOT NULL AND has_table_privilege(to_regrole($1), $2, 'INSERT')"
+    return bool(connection.execute(may, (ROLE, TOOL_TABLE)).fetchone()[0])
+
+
+def _make_role(connection: Any) -> None:
+    import psycopg
+
+    with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):  # roles are of the whole server
+        connection.execute(f"CREATE ROLE {ROLE} NOLOGIN")
+    tables = ", ".join(TENANT_COLUMNS)
+    connection.execute("SELECT pg_advisory_lock($1)", (_LOCK,))  # two grants at once fail
+    try:
+        connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {ROLE}")
+        connection.execute(f"GRANT SELECT ON {RECORD} TO {ROLE}")
+    finally:
+        connection.execute("SELECT pg_advisory_unlock($1)", (_LOCK,))
