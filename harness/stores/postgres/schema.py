@@ -74,6 +74,12 @@ _LISTING = (
 """Who the tenants are is for whoever looks after all of them."""
 
 
+_BEFORE = (
+    "CREATE EXTENSION IF NOT EXISTS vector",
+    f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at FLOAT8 NOT NULL)",
+)
+
+
 class Migration(Struct, frozen=True):
     """One named step."""
 
@@ -92,11 +98,19 @@ def is_current(connection: Any) -> bool:
     """Say whether every migration is applied. `connection` is one of psycopg's, in autocommit mode.
 
     Raises:
-        MigrationError: a newer program has changed the database.
+        MigrationError: a newer program has changed the database, or the record is not ours.
     """
+    import psycopg
+
     if connection.execute("SELECT to_regclass($1::text)", (RECORD,)).fetchone()[0] is None:
         return False
-    applied = {name.decode() for (name,) in connection.execute(f"SELECT name::text FROM {RECORD}", binary=True)}
+    try:
+        applied = {name.decode() for (name,) in connection.execute(f"SELECT name::text FROM {RECORD}", binary=True)}
+    except psycopg.ProgrammingError as error:
+        raise MigrationError(
+            f"the table {RECORD} cannot be read ({error.diag.message_primary}); name another database, or its owner, "
+            "in the setting store"
+        ) from error
     known = {migration.name for migration in MIGRATIONS}
     if unknown := sorted(applied - known):
         raise MigrationError(
@@ -107,21 +121,21 @@ def is_current(connection: Any) -> bool:
 
 
 def migrate(connection: Any) -> None:
-    """Apply what is missing; others who do the same at once wait.
+    """Apply what is missing; others who do the same at once wait until this connection is closed.
 
     Raises:
         MigrationError: the server lacks pgvector, the user lacks a right, or a table of that name is somebody else's.
     """
     import psycopg
 
-    connection.execute("SELECT pg_advisory_lock($1)", (_LOCK,))
+    connection.execute("SELECT pg_advisory_lock($1)", (_LOCK,))  # until the connection is closed
     try:
         if is_current(connection):
             return
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        connection.execute(f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at FLOAT8 NOT NULL)")
         for migration in MIGRATIONS:
             with connection.transaction():
+                for statement in _BEFORE:
+                    connection.execute(statement)
                 if connection.execute(f"SELECT 1 FROM {RECORD} WHERE name = $1", (migration.name,)).fetchone():
                     continue
                 for statement in migration.statements:
@@ -129,10 +143,11 @@ def migrate(connection: Any) -> None:
                 connection.execute(f"INSERT INTO {RECORD} VALUES ($1, $2)", (migration.name, time.time()))
     except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
         raise MigrationError("the server has no pgvector; install the extension `vector` on it") from error
-    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.DuplicateObject) as error:
-        raise MigrationError(f"the database cannot be prepared: {error.diag.message_primary}") from error
-    finally:
-        connection.execute("SELECT pg_advisory_unlock($1)", (_LOCK,))
+    except psycopg.ProgrammingError as error:  # a right is missing, or something else has a table's name
+        raise MigrationError(
+            f"the database cannot be prepared ({error.diag.message_primary}); name another database, or another user, "
+            "in the setting store"
+        ) from error
 
 
 def step_down(connection: Any) -> None:

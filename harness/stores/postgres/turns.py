@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any
 
-from harness.errors import StoreError
+from harness.stores.postgres import forks
 from harness.stores.postgres.connections import Connections
 
 POLL_SECONDS = 0.02
@@ -22,9 +22,14 @@ class Turns:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._begin()
+        forks.begins_anew(self)
+
+    def begin_anew(self) -> None:
+        """Leave the parent's turns to the parent."""
+        forks.leave_behind(self._session)
+        self._begin()
 
     def _begin(self) -> None:
-        self._pid = os.getpid()
         self._lock = threading.Lock()
         self._held: set[int] = set()
         self._session: Any = None
@@ -32,16 +37,15 @@ class Turns:
     @contextmanager
     def turn(self, name: str, wait: float) -> Iterator[bool]:
         """See `Store.turn`."""
-        if self._pid != os.getpid():
-            self._begin()
+        pid = os.getpid()
         number = int.from_bytes(sha256(name.encode(errors="replace")).digest()[:8], "big", signed=True)
         deadline = time.monotonic() + wait
-        while not (mine := self._try(number)) and time.monotonic() < deadline:
+        while not (mine := self._connections.insist(lambda _: self._try(number))) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
         try:
             yield mine
         finally:
-            if mine:
+            if mine and pid == os.getpid():  # in a child that was forked meanwhile it is the parent's turn
                 self._free(number)
 
     def close(self) -> None:
@@ -58,9 +62,9 @@ class Turns:
                 return False
             try:
                 got = self._opened().execute("SELECT pg_try_advisory_lock($1)", (number,)).fetchone()[0]
-            except psycopg.Error as error:
+            except psycopg.Error:
                 self._end()
-                raise StoreError("the server was lost that keeps the locks") from error
+                raise
             if got:
                 self._held.add(number)
             return bool(got)
@@ -78,7 +82,7 @@ class Turns:
 
     def _opened(self) -> Any:
         if self._session is None:
-            self._session = self._connections.apart()
+            self._session = self._connections.connect()
         return self._session
 
     def _end(self) -> None:

@@ -7,7 +7,6 @@ finds all of them in 2 ms. So an index holds one tenant's vectors of one embedde
 
 import hashlib
 import logging
-import os
 import threading
 import time
 from contextlib import closing
@@ -15,6 +14,7 @@ from contextlib import closing
 from harness.core.entries import Neighbour
 from harness.errors import StoreError
 from harness.ports import Vectors
+from harness.stores.postgres import forks
 from harness.stores.postgres.connections import Connections
 from harness.stores.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped, vector_text
 from harness.stores.tables import TABLES
@@ -27,7 +27,15 @@ COUNT_AFTER = 60.0
 """Seconds after which they are counted again."""
 OVERSAMPLED = 4
 """How many times `k` neighbours the index is asked for: some are of another scope, expired, or only nearly near."""
+MAX_INDEXED = 2_000
+"""Numbers that a vector in an index has at the most."""
 _PREFIX = "harness_hnsw_"
+_INDEXES = (
+    "SELECT relname::text FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid "
+    f"WHERE relname LIKE '{_PREFIX}%' AND pg_table_is_visible(indrelid)"
+)
+_CLAIM = "SELECT pg_try_advisory_lock(hashtext($1))"
+"""Whoever makes an index holds this lock, named like the index."""
 
 
 class VectorSearch:
@@ -36,10 +44,11 @@ class VectorSearch:
     def __init__(self, connections: Connections, *, index_from: int = INDEX_FROM) -> None:
         self._connections = connections
         self._index_from = index_from
-        self._begin()
+        self.begin_anew()
+        forks.begins_anew(self)
 
-    def _begin(self) -> None:
-        self._pid = os.getpid()
+    def begin_anew(self) -> None:
+        """Know nothing yet; in a forked child nobody makes what the parent makes."""
         self._lock = threading.Lock()
         self._looked: dict[tuple[str, str, str, int], tuple[float, bool]] = {}
         self._making: set[str] = set()
@@ -105,21 +114,48 @@ class VectorSearch:
         return indexed, total - indexed
 
     def lost(self) -> list[str]:
-        """Return the names of indexes that were begun and never finished."""
-        sql = (
-            "SELECT relname::text FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid "
-            f"WHERE relname LIKE '{_PREFIX}%' AND NOT indisvalid"
-        )
-        rows = self._connections.run(None, lambda each: each.execute(sql, binary=True).fetchall())
-        with self._lock:
-            return sorted(name for (raw,) in rows if (name := raw.decode()) not in self._making)
+        """Return the names of indexes that were begun and never finished; not those that somebody makes just now."""
+        import psycopg
+
+        try:
+            with closing(self._connections.apart()) as connection:  # with it go the locks
+                unfinished = connection.execute(f"{_INDEXES} AND NOT indisvalid", binary=True).fetchall()
+                names = sorted(name.decode() for (name,) in unfinished)
+                return [name for name in names if connection.execute(_CLAIM, (name,)).fetchone()[0]]
+        except psycopg.Error as error:
+            raise StoreError(f"the vector indexes cannot be told: {error.diag.message_primary}") from error
+
+    def orphaned(self, tenants: list[str]) -> list[str]:
+        """Return the names of indexes of others than these tenants."""
+        theirs = tuple(map(_names_of, tenants))
+        return sorted(name for name in self._valid() if not name.startswith(theirs))
+
+    def forget(self, tenant: str) -> None:
+        """Drop the indexes of a tenant; what cannot be dropped is told by `orphaned`."""
+        try:
+            self.drop([name for name in self._valid() if name.startswith(_names_of(tenant))])
+        except StoreError as error:
+            log.warning("a vector index is left, though its rows are gone: %s", error)
 
     def drop(self, names: list[str]) -> None:
-        """Drop these indexes."""
-        with closing(self._connections.apart()) as connection:
-            for name in names:
-                connection.execute(f'DROP INDEX IF EXISTS "{name}"')
-        self._looked.clear()
+        """Drop these indexes, while others read and write.
+
+        Raises:
+            StoreError: somebody holds one for too long.
+        """
+        import psycopg
+
+        if not names:
+            return
+        try:
+            with closing(self._connections.apart()) as connection:
+                connection.execute(f"SET lock_timeout = '{self._connections.busy_seconds}s'")
+                for name in names:
+                    connection.execute(f'DROP INDEX CONCURRENTLY IF EXISTS "{name}"')
+        except psycopg.Error as error:
+            raise StoreError(f"a vector index cannot be dropped: {error.diag.message_primary}") from error
+        finally:
+            self._looked.clear()
 
     def rebuild(self, tenants: list[str]) -> int:
         """Make the indexes of these tenants' large scopes anew; return how many vectors they hold."""
@@ -142,8 +178,8 @@ class VectorSearch:
         return [(embedder.decode(), dimension, number) for embedder, dimension, number in rows]
 
     def _is_indexed(self, table: PostgresTable, tenant: str, embedder: str, dimension: int) -> bool:
-        if self._pid != os.getpid():
-            self._begin()
+        if dimension > MAX_INDEXED:
+            return False
         place = (table.name, tenant, embedder, dimension)
         looked = self._looked.get(place)
         if looked is not None and time.monotonic() - looked[0] < COUNT_AFTER:
@@ -162,10 +198,7 @@ class VectorSearch:
         return bool(found >= self._index_from)
 
     def _valid(self) -> set[str]:
-        sql = (
-            "SELECT relname::text FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid "
-            f"WHERE relname LIKE '{_PREFIX}%' AND indisvalid"
-        )
+        sql = f"{_INDEXES} AND indisvalid"
         rows = self._connections.run(None, lambda each: each.execute(sql, binary=True).fetchall())
         return {name.decode() for (name,) in rows}
 
@@ -194,8 +227,6 @@ class VectorSearch:
 
         name = _name(table, tenant, embedder, dimension)
         with closing(self._connections.apart()) as connection:
-            if not connection.execute("SELECT pg_try_advisory_lock(hashtext($1))", (name,)).fetchone()[0]:
-                return
             statement = SQL(
                 "CREATE INDEX CONCURRENTLY IF NOT EXISTS {} ON {} USING hnsw ((embedding::vector({})) "
                 "vector_cosine_ops) WHERE {} = {} AND embedder = {} AND vector_dims(embedding) = {}"
@@ -209,6 +240,10 @@ class VectorSearch:
                 Literal(dimension),
             )
             try:
+                if not connection.execute(_CLAIM, (name,)).fetchone()[0]:
+                    return
+                if connection.execute(f"{_INDEXES} AND NOT indisvalid AND relname = $1", (name,)).fetchone():
+                    connection.execute(f'DROP INDEX CONCURRENTLY "{name}"')  # who began it has not finished it
                 connection.execute("SET maintenance_work_mem = '256MB'")
                 connection.execute(statement.as_string(connection))
             except psycopg.Error as error:
@@ -219,8 +254,16 @@ class VectorSearch:
 
 
 def _name(table: PostgresTable, tenant: str, embedder: str, dimension: int) -> str:
-    digest = hashlib.sha256(repr((table.bare_name, tenant, embedder, dimension)).encode(errors="replace")).hexdigest()
-    return f"{_PREFIX}{digest[:24]}"
+    return f"{_names_of(tenant)}{_digest((table.bare_name, embedder, dimension))}"
+
+
+def _names_of(tenant: str) -> str:
+    """Return how the names of a tenant's indexes begin."""
+    return f"{_PREFIX}{_digest(tenant)}_"
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(repr(value).encode(errors="replace")).hexdigest()[:20]
 
 
 def _bound(table: PostgresTable) -> tuple[str, int]:

