@@ -15,29 +15,26 @@ on standard error.
 from __future__ import annotations
 
 import argparse
-import atexit
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness import scripts
 from harness.cache import Cache, ResearchContext, Results, SearchFunction
 from harness.core.entries import Hit
 from harness.core.freshness import DEFAULT_TTL
 from harness.core.keys import DEFAULT_ENGINE
 from harness.errors import InvalidInput
+from harness.scripts import close
 from harness.terminal import EXIT_CODES, configure_logging, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from harness.workbench import Workbench
+    from harness.core.entries import TableStats
 
 __all__ = ["DEFAULT_TTL", "cached_search", "close", "get", "get_research", "main", "put", "put_research"]
-
-_workbench: Workbench | None = None
-_opening = threading.Lock()
 
 
 def cached_search(
@@ -58,8 +55,7 @@ def cached_search(
         InvalidInput: an unusable query, `ttl`, `max_results` or result.
         StoreError: the cache cannot be opened or read.
     """
-    cache = (_workbench or _open()).cache
-    return cache.search(query, search_fn, ttl=ttl, max_results=max_results, engine=engine).value
+    return _cache().search(query, search_fn, ttl=ttl, max_results=max_results, engine=engine).value
 
 
 def get(query: str) -> Results | None:
@@ -125,32 +121,8 @@ def put_research(
     return _cache().put_research(task, task_type, research, ttl=ttl)
 
 
-def close() -> None:
-    """Let go of the database; the next call reads the settings again and opens what they name."""
-    global _workbench  # noqa: PLW0603 - the one cache of a script
-    with _opening:
-        if _workbench is not None:
-            _workbench.close()
-        _workbench = None
-
-
 def _cache() -> Cache:
-    return (_workbench or _open()).cache
-
-
-def _open() -> Workbench:
-    from msgspec.structs import replace
-
-    from harness.settings import load
-    from harness.workbench import Workbench
-
-    global _workbench  # noqa: PLW0603 - the one cache of a script
-    with _opening:
-        if _workbench is None:
-            # an empty answer of a function of yours is not known to be a true "no results": it is asked again
-            _workbench = Workbench(replace(load().settings, negative_ttl=0.0), serve_stale=0.0)
-            atexit.register(close)  # registered twice it does nothing the second time
-        return _workbench
+    return scripts.workbench().cache
 
 
 # The maintenance command ---------------------------------------------------------------------------------------------
@@ -195,14 +167,17 @@ def _maintain() -> None:
     with Workbench(settings, database=arguments.db) as workbench:
         cache = workbench.cache
         deleted: dict[str, int] | None = None
+        if arguments.clear or arguments.expired:
+            workbench.identity.require("admin")
         if arguments.clear:
             count = sum(table.total for table in cache.stats())
-            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {workbench.database}?"):
+            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {workbench.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.clear()
         elif arguments.expired:
             deleted = cache.sweep()
-        _show(workbench.database, cache, deleted, as_json=arguments.json)
+        size = cache.size() if workbench.identity.local else None  # with a token: the file is all tenants'
+        _show(workbench.place, cache.stats(), size, deleted, as_json=arguments.json)
 
 
 def _confirmed(question: str) -> bool:
@@ -210,12 +185,13 @@ def _confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _show(database: Path, cache: Cache, deleted: dict[str, int] | None, *, as_json: bool) -> None:
-    stats, size = cache.stats(), cache.size()
+def _show(
+    database: str, stats: Sequence[TableStats], size: int | None, deleted: dict[str, int] | None, *, as_json: bool
+) -> None:
     if as_json:
         import orjson
 
-        told: dict[str, Any] = {"database": str(database), "size_bytes": size}
+        told: dict[str, Any] = {"database": database, "size_bytes": size}
         told["tables"] = {
             each.table: {name: getattr(each, name) for name in ("live", "expired", "total", "oldest", "newest")}
             for each in stats
@@ -233,7 +209,8 @@ def _show(database: Path, cache: Cache, deleted: dict[str, int] | None, *, as_js
     if deleted is not None:
         print(f"deleted {sum(deleted.values()):,} entries\n")
     print(tabulate(rows, headers=("cache", "live", "expired", "total", "oldest", "newest"), stralign="right"))
-    print(f"\n{size / 2**20:.1f} MB on disk in {database}")
+    if size is not None:
+        print(f"\n{size / 2**20:.1f} MB on disk in {database}")
 
 
 def _date(moment: float | None) -> str:

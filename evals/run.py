@@ -138,7 +138,12 @@ def told(settings: Settings) -> dict[str, Any]:
     return {name: _plain(value) for name, value in kept.items() if name not in _UNTOLD and value is not None}
 
 
-_UNTOLD = frozenset({"data_dir", "proxy", "searxng_url", "pubmed_api_key", "pubmed_email", "log_level"})
+_UNTOLD = frozenset(
+    {
+        *("data_dir", "store", "proxy", "searxng_url", "pubmed_api_key", "pubmed_email", "token", "log_level"),
+        *("vector_store", "knowledge_ttl_hours", "knowledge_floor", "tool_ttl_hours"),  # of other things than research
+    }
+)
 
 
 def _plain(value: Any) -> Any:

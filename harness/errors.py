@@ -10,12 +10,15 @@
     ├── EmbeddingError           embedding_error      no vector could be made
     ├── SearchError              search_error         a search failed; never "it found nothing"
     │   ├── RateLimited          rate_limited         the engine asks for fewer requests
-    │   └── EngineUnavailable    engine_unavailable   no answer, or not an answer of that engine
+    │   ├── EngineUnavailable    engine_unavailable   no answer, or not an answer of that engine
+    │   └── SearchBackendError   search_backend_error what is known cannot be searched by meaning
     ├── PageError                page_error           a page could not be read
     │   └── AddressRefused       address_refused      it is on an address that is not asked (private, loopback, …)
     ├── ModelError               model_error          a language model failed, or answered with something unusable
     │   └── ModelUnavailable     model_unavailable    no answer: unreachable, refusing, or too slow
-    └── OfflineMiss              offline_miss         offline, and the cache has no answer
+    ├── OfflineMiss              offline_miss         offline, and the cache has no answer
+    ├── AccessDenied             access_denied        the token is not valid, or not enough for this
+    └── TooManyRequests          too_many_requests    one token asks too often
 
 A message is one line that says what happened and what to do next. `code` is stable: programs may compare it.
 """
@@ -89,6 +92,12 @@ class EngineUnavailable(SearchError):
     code = "engine_unavailable"
 
 
+class SearchBackendError(SearchError):
+    """What is known cannot be searched by meaning: no vector of the question can be made, or none compared."""
+
+    code = "search_backend_error"
+
+
 class PageError(HarnessError):
     """A page could not be read: no answer, an error status, too large, or nothing that is text."""
 
@@ -117,3 +126,19 @@ class OfflineMiss(HarnessError):
     """The harness is offline or replaying, and what was asked is not in the cache."""
 
     code = "offline_miss"
+
+
+class AccessDenied(HarnessError):
+    """The access token is not valid, or its role or tenant is not enough for what was asked."""
+
+    code = "access_denied"
+
+
+class TooManyRequests(HarnessError):
+    """One access token asks more often than it may; `wait` says for how many seconds it has to wait."""
+
+    code = "too_many_requests"
+
+    def __init__(self, message: str, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait = wait

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 from msgspec import Struct
 
-from harness.core.entries import Entry, Neighbour, TableStats
+from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.core.pages import Page
 
 if TYPE_CHECKING:  # numpy takes 0.1 s to import, and an exact hit has no vectors
@@ -30,7 +30,7 @@ class Progress(Protocol):
     """Told about long work: `done` of `total` steps of `what` are finished; equal numbers mean the end."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Take note; must be quick and must not raise."""
+        """Take note; must be quick, and raise nothing but what is to end the work."""
 
 
 class Store(Protocol):
@@ -80,6 +80,18 @@ class Store(Protocol):
 
         Raises:
             InvalidInput: the table has no such column.
+        """
+
+    def outlines(
+        self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
+    ) -> list[Outline]:
+        """Return the tenant's up to `limit` rows with these own-column values that were written last, and after the one
+        of the number `after`; the newest first. Cheap beside `rows`: neither payload nor embedding is read.
+
+        Where several write at the same time, a row may be found later than one of a higher number.
+
+        Raises:
+            InvalidInput: the table has no such column, or none is named.
         """
 
     def nearest(

@@ -1,9 +1,10 @@
 """Every setting, in one typed object: defaults < YAML file < environment < flags.
 
 The only reader of the environment and of YAML. Every setting may stand in the file under its name, and in the
-environment as `HARNESS_` and its name in capitals (lists with commas); `RESEARCH_CACHE` and `SEMANTIC_CACHE_THRESHOLD`
-are historical forms without the prefix. `HARNESS_CONFIG` or `--config` names another file. A key that nobody knows is
-an error.
+environment as `HARNESS_` and its name in capitals (lists with commas, mappings as `a=1,b=2`); `RESEARCH_CACHE` and
+`SEMANTIC_CACHE_THRESHOLD` are historical forms without the prefix. `HARNESS_CONFIG` or `--config` names another file.
+A key that nobody knows is an error. A block (`vector_store:`) is a mapping in the file; each of its settings is
+`vector_store.enabled` in messages, and `HARNESS_VECTOR_STORE__ENABLED` in the environment.
 """
 
 import difflib
@@ -11,16 +12,21 @@ import os
 import reprlib
 from collections.abc import Iterator, Mapping
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import msgspec
 import platformdirs
 from msgspec import Meta, Struct, field
 
-from harness.core.freshness import DAY, DEFAULT_TTL, HOUR, MAX_TTL
+from harness.core.freshness import DAY, DEFAULT_TTL, HOUR, MAX_TTL, TOOL_TTL_HOURS
 from harness.core.text import shorten
 from harness.errors import InvalidInput
+
+if TYPE_CHECKING:  # cutting needs what takes long to import
+    from harness.core.chunking import Chunking
 
 APP = "harness"
 PREFIX = "HARNESS_"
@@ -46,12 +52,100 @@ def default_config_path() -> Path:
     return platformdirs.user_config_path(APP, appauthor=False) / "config.yaml"
 
 
+class VectorStoreSettings(Struct, frozen=True, kw_only=True):
+    """The block `vector_store`: what conversations remember, and how it is found again."""
+
+    enabled: Annotated[bool, Meta(description="whether conversations are remembered and looked up")] = True
+    path: Annotated[Path | None, Meta(description="another SQLite file for what is remembered; none: the store")] = None
+    collection_name: Annotated[
+        str,
+        Meta(
+            pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$",
+            description="what is remembered under one name is looked up together",
+        ),
+    ] = "conversations"
+    context_results: Annotated[int, Meta(ge=0, le=50, description="memories that a question is given at the most")] = 5
+    search_context_window: Annotated[
+        int,
+        Meta(ge=0, le=20, description="exchanges before a question that it is looked up by, too; 0 by itself alone"),
+    ] = 3
+    retrieval_strategy: Annotated[
+        str,
+        Meta(
+            pattern="^[a-z0-9][a-z0-9_-]{0,63}$",
+            description="how memories are found: default (cosine), dynamic, hybrid (words, too), or one installed",
+        ),
+    ] = "hybrid"
+    similarity_threshold: Annotated[
+        float, Meta(ge=0, le=1, description="least similarity of a memory, for the strategy default")
+    ] = 0.65
+    dynamic_threshold: Annotated[
+        tuple[Weight, Weight],
+        Meta(description="least similarity at a conversation's start and when it is long, for the strategy dynamic"),
+    ] = (0.5, 0.75)
+    dynamic_messages: Annotated[
+        int, Meta(ge=1, le=10_000, description="messages after which a conversation counts as long, for dynamic")
+    ] = 20
+    embedding_provider: Annotated[
+        Literal["openai", "ollama", "local"] | None,
+        Meta(description="who makes the vectors of memories; none: the embedder of everything else"),
+    ] = None
+    embedding_model: Annotated[str | None, Meta(description="model of that provider, as nomic-embed-text")] = None
+    embedding_url: Annotated[
+        str | None, Meta(description="OpenAI-compatible endpoint; none: the provider's own address")
+    ] = None
+    embedding_key_variable: Annotated[
+        str | None, Meta(description="environment variable that holds its key; none: OPENAI_API_KEY for openai")
+    ] = None
+    embedding_dimensions: Annotated[
+        Annotated[int, Meta(ge=1, le=16_384)] | None, Meta(description="numbers of a vector; others are refused")
+    ] = None
+    chunking_strategy: Annotated[
+        Literal["truncate", "fixed_size", "semantic", "hybrid"], Meta(description="how long texts are cut")
+    ] = "hybrid"
+    chunk_size: Annotated[int, Meta(ge=50, le=20_000, description="characters that a chunk aims at")] = 1_000
+    chunk_overlap: Annotated[
+        int, Meta(ge=0, le=10_000, description="characters that a chunk repeats of the one before")
+    ] = 100
+    max_chunk_size: Annotated[int, Meta(ge=50, le=50_000, description="characters of a chunk at the most")] = 1_500
+    preserve_sentence_boundaries: Annotated[bool, Meta(description="cut between sentences where that is possible")] = (
+        True
+    )
+    documents_folder: Annotated[
+        Path | None, Meta(description="where docs:NAME is looked for; none: documents in data_dir")
+    ] = None
+    redact: Annotated[
+        tuple[str, ...],
+        Meta(description="regular expressions of what is masked before it is kept, besides keys and tokens"),
+    ] = ()
+
+    def chunking(self) -> "Chunking":
+        """Return how long texts are cut.
+
+        Raises:
+            InvalidInput: the sizes do not fit one another.
+        """
+        from harness.core.chunking import Chunking
+
+        return Chunking(
+            self.chunking_strategy,
+            self.chunk_size,
+            self.chunk_overlap,
+            self.max_chunk_size,
+            self.preserve_sentence_boundaries,
+        )
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """The effective settings of one run. The text of a field is what `harness config` shows."""
 
     data_dir: Annotated[Path, Meta(description="where everything is kept: harness.db, corpora/")] = field(
         default_factory=default_data_dir
     )
+    store: Annotated[
+        Secret | None,
+        Meta(description="a team's database, postgresql://user@host/name; none: harness.db in data_dir"),
+    ] = None
     engine: Annotated[
         tuple[Annotated[str, Meta(min_length=1)], ...],
         Meta(
@@ -139,6 +233,18 @@ class Settings(Struct, frozen=True, kw_only=True):
         float,
         Meta(ge=0, le=MAX_TTL, description="seconds past their expiry that results serve if a search fails"),
     ] = DAY
+    tool_ttl_hours: Annotated[
+        dict[
+            Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9_-]{0,63}$")], Annotated[float, Meta(gt=0, le=MAX_TTL / HOUR)]
+        ],
+        Meta(description="lifetime of what tools bring, hours, as job_search=24; 24 for types that are not named"),
+    ] = field(default_factory=lambda: dict(TOOL_TTL_HOURS))
+    knowledge_ttl_hours: Annotated[
+        float, Meta(gt=0, le=MAX_TTL / HOUR, description="lifetime of knowledge of which nobody says, hours")
+    ] = 720.0
+    knowledge_floor: Annotated[
+        float, Meta(ge=0, le=1, description="least similarity of a document's title to what is looked up")
+    ] = 0.6
     read_pages: Annotated[
         int, Meta(ge=0, le=20, description="pages that a research reads each round, of the best results; 0 none")
     ] = 3
@@ -191,6 +297,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = ""
     strict: Annotated[bool, Meta(description="leave out what no quotation of a source supports")] = False
     offline: Annotated[bool, Meta(description="answer from the cache alone; what is not there is an error")] = False
+    vector_store: Annotated[
+        VectorStoreSettings, Meta(description="what conversations remember; a block of settings of its own")
+    ] = field(default_factory=VectorStoreSettings)
+    token: Annotated[
+        Secret | None, Meta(description="access token: says whose cache this is, and what may be done; none: `default`")
+    ] = None
     searches_per_minute: Annotated[
         float, Meta(ge=0.01, le=60_000, description="live searches of one engine, of all processes together")
     ] = 30.0
@@ -200,6 +312,15 @@ class Settings(Struct, frozen=True, kw_only=True):
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="what is logged to standard error")
     ] = "warning"
+
+    def __hash__(self) -> int:
+        """Settings are keys, though one of them is a mapping."""
+        values = (getattr(self, name) for name in self.__struct_fields__)
+        return hash(tuple(frozenset(value.items()) if isinstance(value, dict) else value for value in values))
+
+
+BLOCKS: Mapping[str, type[VectorStoreSettings]] = MappingProxyType({"vector_store": VectorStoreSettings})
+"""Settings that are blocks of settings."""
 
 
 def key_in(variable: str | None, environment: Mapping[str, str] = os.environ) -> str | None:
@@ -232,20 +353,22 @@ class Loaded(Struct, frozen=True):
     config_path: Path
 
     def describe(self) -> list[Described]:
-        """Tell every setting in the order of declaration, secrets hidden."""
+        """Tell every setting in the order of declaration, those of a block one by one, secrets hidden."""
         return [
             Described(name, self._shown(name), self.origins[name], _meta(name, "description"))
-            for name in Settings.__struct_fields__
+            for name in setting_names()
         ]
 
     def _shown(self, name: str) -> str:
-        value = getattr(self.settings, name)
+        value = attrgetter(name)(self.settings)
         if value is None or value in ((), ""):
             return "not set"
         if _meta(name, "secret"):
             return "set (hidden)"
         if isinstance(value, bool):
             return str(value).lower()
+        if isinstance(value, dict):
+            return ", ".join(f"{name}={number:g}" for name, number in sorted(value.items()))
         return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
@@ -266,7 +389,7 @@ def load(
     except RuntimeError as error:
         raise InvalidInput(f"no such configuration file: {named}; {error}") from error
     values: dict[str, Any] = {}
-    origins = dict.fromkeys(Settings.__struct_fields__, "default")
+    origins = dict.fromkeys(setting_names(), "default")
     for name, raw, origin in (
         *_from_file(path, required=named is not None),
         *_from_environment(environment),
@@ -274,7 +397,19 @@ def load(
     ):
         values[name] = _checked(name, raw, origin)
         origins[name] = origin
-    return Loaded(Settings(**values), origins, path)
+    blocks = {name: _block(name, kind, values, origins) for name, kind in BLOCKS.items()}
+    plain = {name: value for name, value in values.items() if "." not in name}
+    return Loaded(Settings(**plain, **blocks), origins, path)
+
+
+@cache
+def setting_names() -> tuple[str, ...]:
+    """Return the name of every setting in the order of declaration; of a block, `block.setting` for each of its own."""
+    return tuple(
+        each
+        for name in Settings.__struct_fields__
+        for each in ([f"{name}.{own}" for own in BLOCKS[name].__struct_fields__] if name in BLOCKS else [name])
+    )
 
 
 def checked(changes: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -283,6 +418,9 @@ def checked(changes: Mapping[str, Any], where: str) -> dict[str, Any]:
     Raises:
         InvalidInput: an unknown setting (the nearest known one is named), or a value out of range.
     """
+    for name in changes:
+        if name in BLOCKS or "." in name:
+            raise InvalidInput(f"{name} (in {where}) is of a block, and those cannot be changed there")
     return {_known(name, f"in {where}"): _checked(name, value, where) for name, value in changes.items()}
 
 
@@ -312,8 +450,16 @@ def _from_file(path: Path, *, required: bool) -> Iterator[tuple[str, Any, str]]:
     except OSError as error:
         raise InvalidInput(f"cannot read the configuration file {path}: {error.strerror}") from error
     for name, value in _yaml_mapping(text, path).items():
-        if value is not None:
+        if value is None:
+            continue
+        if name not in BLOCKS:
             yield _known(str(name), f"in {path}"), value, f"file {path}"
+            continue
+        if not isinstance(value, dict):
+            raise InvalidInput(f"{name} in {path} must hold `name: value` lines, not {_SHORT.repr(value)}")
+        for own, part in value.items():
+            if part is not None:
+                yield _known(f"{name}.{own}", f"in {path}"), part, f"file {path}"
 
 
 def _yaml_mapping(text: bytes, path: Path) -> dict[Any, Any]:
@@ -340,7 +486,8 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Any
             yield name, environment[variable], f"environment {variable}"
     for variable in sorted(environment):
         if variable.startswith(PREFIX) and variable != CONFIG_VARIABLE and environment[variable]:
-            name = _known(variable.removeprefix(PREFIX).lower(), f"in the environment ({variable})")
+            name = variable.removeprefix(PREFIX).lower().replace("__", ".", 1)
+            name = _known(name, f"in the environment ({variable})")
             yield name, environment[variable], f"environment {variable}"
 
 
@@ -351,9 +498,11 @@ def _from_flags(flags: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
 
 
 def _known(name: str, where: str) -> str:
-    if name in Settings.__struct_fields__:
+    known = setting_names()
+    if name in known:
         return name
-    nearest = difflib.get_close_matches(name, Settings.__struct_fields__, n=1, cutoff=0.0)
+    own = [each for each in known if each.startswith(f"{name.partition('.')[0]}.")]
+    nearest = difflib.get_close_matches(name, own or known, n=1, cutoff=0.0)
     raise InvalidInput(
         f"unknown setting {name!r} {where}; did you mean {nearest[0]!r}? `harness config` lists them all"
     )
@@ -365,12 +514,39 @@ def _checked(name: str, raw: object, origin: str) -> Any:
         raw = None
     if isinstance(raw, str) and get_origin(get_args(kind)[0]) is tuple:
         raw = [part.strip() for part in raw.split(",") if part.strip()]
+    merged = get_origin(get_args(kind)[0]) is dict
+    if merged and isinstance(raw, str):
+        raw = dict(_pair(part) for part in raw.split(",") if part.strip())
     try:
-        return msgspec.convert(raw, kind, strict=False, dec_hook=_decode)
+        value = msgspec.convert(raw, kind, strict=False, dec_hook=_decode)
+        return {**getattr(Settings(), name), **value} if merged else value
     except msgspec.ValidationError as error:
         reason = shorten(str(error), 200)
         shown = "its value" if _meta(name, "secret") else _SHORT.repr(raw)
         raise InvalidInput(f"{name} ({origin}) cannot be {shown}: {reason[0].lower()}{reason[1:]}") from None
+
+
+def _block(name: str, kind: type[VectorStoreSettings], values: dict[str, Any], origins: dict[str, str]) -> Any:
+    """Make a block of its checked values, which must fit one another.
+
+    Raises:
+        InvalidInput: they do not.
+    """
+    own = {each.partition(".")[2]: value for each, value in values.items() if each.startswith(f"{name}.")}
+    block = kind(**own)
+    sizes = [each for each in own if "chunk" in each]
+    try:
+        if sizes:
+            block.chunking()
+    except InvalidInput as error:
+        raise InvalidInput(f"{name} ({origins[f'{name}.{sizes[-1]}']}) cannot be used: {error}") from None
+    return block
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """Read one `name=value` of a mapping in the environment; what has no value has an empty one, which none can be."""
+    name, _, value = text.partition("=")
+    return name.strip(), value.strip()
 
 
 def _decode(kind: type, value: object) -> object:
@@ -384,7 +560,12 @@ def _decode(kind: type, value: object) -> object:
 
 @cache
 def _types() -> dict[str, Any]:
-    return get_type_hints(Settings, include_extras=True)
+    blocks = {
+        f"{name}.{own}": kind
+        for name, block in BLOCKS.items()
+        for own, kind in get_type_hints(block, include_extras=True).items()
+    }
+    return get_type_hints(Settings, include_extras=True) | blocks
 
 
 def _meta(name: str, key: str) -> Any:

@@ -9,7 +9,7 @@ from enum import IntEnum
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from harness.errors import HarnessError, InvalidInput, OfflineMiss, SearchError, StoreError
+from harness.errors import AccessDenied, HarnessError, InvalidInput, OfflineMiss, SearchError, StoreError
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -26,12 +26,13 @@ class ExitCode(IntEnum):
     STORE_FAILED = 4
     FAILED = 5
     OFFLINE_MISS = 6
+    ACCESS_DENIED = 7
     INTERRUPTED = 130
 
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 nothing found, 2 wrong usage or input, 3 the search failed, 4 the database failed, "
-    "5 another failure, 6 offline and not in the cache, 130 interrupted."
+    "5 another failure, 6 offline and not in the cache, 7 not allowed with this token, 130 interrupted."
 )
 
 
@@ -46,6 +47,8 @@ def exit_code(error: HarnessError) -> ExitCode:
             return ExitCode.STORE_FAILED
         case OfflineMiss():
             return ExitCode.OFFLINE_MISS
+        case AccessDenied():
+            return ExitCode.ACCESS_DENIED
     return ExitCode.FAILED
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.core.entries import Entry, Neighbour, TableStats
+from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.core.freshness import is_expired
 from harness.ports import NOTHING
 from harness.stores.tables import TABLES
@@ -46,6 +46,8 @@ class MemoryStore:
         self._lock = threading.RLock()
         self._times: dict[tuple[str, str, str], int] = {}
         self._turns: dict[str, threading.Lock] = {}
+        self._numbers: dict[tuple[str, str, str], int] = {}
+        self._written = 0
 
     def get(self, table: str, tenant: str, key: str) -> Entry | None:
         """See `Store.get`."""
@@ -63,6 +65,7 @@ class MemoryStore:
                 self._sweep(table, tenant, sweep_before, SWEEP_BATCH)
             self._tables[table].pop((tenant, entry.key), None)  # a row that is written again is the newest
             self._tables[table][tenant, entry.key] = entry
+            self._number(table, tenant, entry.key)
 
     def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
         """See `Store.replace`."""
@@ -96,6 +99,15 @@ class MemoryStore:
         wanted = [(declared.own_names.index(name), value) for name, value in where.items()]
         with self._lock:
             return [entry for entry in self.scan(table, tenant) if all(entry.own[at] == value for at, value in wanted)]
+
+    def outlines(
+        self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
+    ) -> list[Outline]:
+        """See `Store.outlines`."""
+        with self._lock:
+            numbered = [(self._numbers[table, tenant, each.key], each) for each in self.rows(table, tenant, where)]
+        found = [Outline(at, each.key, each.text, each.created_at, each.own) for at, each in numbered if at > after]
+        return found[::-1][: max(0, limit)]
 
     def nearest(
         self,
@@ -140,6 +152,7 @@ class MemoryStore:
             rows = self._tables[table]
             if entry := rows.pop((tenant, key), None):
                 rows[tenant, key] = msgspec.structs.replace(entry, embedding=embedding, embedder=embedder)
+                self._number(table, tenant, key)
 
     def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
         """See `Store.delete`."""
@@ -260,6 +273,10 @@ class MemoryStore:
 
     def close(self) -> None:
         """See `Store.close`."""
+
+    def _number(self, table: str, tenant: str, key: str) -> None:
+        self._written += 1
+        self._numbers[table, tenant, key] = self._written
 
     def _sweep(self, table: str, tenant: str, before: float, limit: int | None) -> int:
         rows = self._tables[table]

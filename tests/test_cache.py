@@ -278,7 +278,7 @@ def test_clear_and_sweep_say_how_much_went(cache: Cache, clock: Clock) -> None:
     cache.put_search("b", RESULTS)
     cache.put_research("t", "research", ResearchContext("c", 1, []), ttl=1_000)
     clock.now += 2_000
-    none = {"web_pages": 0, "completions": 0}
+    none = {"web_pages": 0, "completions": 0, "tool_cache": 0}
     assert cache.sweep() == {"search_cache": 1, "research_cache": 1} | none
     assert cache.clear() == {"search_cache": 1, "research_cache": 0} | none
     assert cache.size() > 0

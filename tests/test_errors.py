@@ -21,12 +21,15 @@ STABLE = {
     "SearchError": "search_error",
     "RateLimited": "rate_limited",
     "EngineUnavailable": "engine_unavailable",
+    "SearchBackendError": "search_backend_error",
     "IndexUnavailable": "index_unavailable",
     "PageError": "page_error",
     "AddressRefused": "address_refused",
     "ModelError": "model_error",
     "ModelUnavailable": "model_unavailable",
     "OfflineMiss": "offline_miss",
+    "AccessDenied": "access_denied",
+    "TooManyRequests": "too_many_requests",
 }
 """Codes that programs may have compared: an entry is never changed or removed."""
 

@@ -152,7 +152,7 @@ def test_expired_deletes_only_what_is_expired() -> None:
     put("gone", RESULTS, ttl=1e-6)
     put_research("gone", "research", "c", 1, [], ttl=1e-6)
     told = json.loads(maintenance("--expired", "--json").stdout)
-    assert told["deleted"] == {"search_cache": 1, "research_cache": 1, "web_pages": 0, "completions": 0}
+    assert {table for table, count in told["deleted"].items() if count} == {"search_cache", "research_cache"}
     assert told["tables"]["research_cache"]["live"] == 1
 
 

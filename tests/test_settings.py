@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 
 from harness.errors import InvalidInput
-from harness.settings import MAX_CONFIG_BYTES, Loaded, Settings, default_config_path, load
+from harness.settings import MAX_CONFIG_BYTES, Loaded, Settings, default_config_path, load, setting_names
 
 SECRET = "http://user:hunter2@proxy.example:3128"  # noqa: S105 - made up
 NOTHING: typing.Final = MappingProxyType[str, str]({})
@@ -47,7 +47,7 @@ def test_without_anything_the_defaults_hold() -> None:
     loaded = load(environment=NOTHING)
     assert loaded.settings == Settings()
     assert set(loaded.origins.values()) == {"default"}
-    assert loaded.origins.keys() == set(Settings.__struct_fields__)
+    assert loaded.origins.keys() == set(setting_names())
 
 
 def test_the_file_wins_over_the_defaults(file: Path) -> None:
@@ -203,6 +203,39 @@ def test_a_list_from_the_environment(text: str) -> None:
 def test_a_choice_from_the_environment() -> None:
     """One of the words that a setting knows."""
     assert from_environment(HARNESS_DDGS_TIMELIMIT="w").ddgs_timelimit == "w"
+
+
+@pytest.mark.parametrize("text", ["job_search=12,my-type=0.5", " my-type = 0.5 ,, job_search=12.0 "])
+def test_a_mapping_from_the_environment(text: str) -> None:
+    """Names and values; what is not named keeps its default."""
+    expected = {"job_search": 12.0, "web_fetch": 1.0, "company_research": 168.0, "my-type": 0.5}
+    assert from_environment(HARNESS_TOOL_TTL_HOURS=text).tool_ttl_hours == expected
+
+
+def test_a_mapping_from_the_file(file: Path) -> None:
+    """As YAML writes one; a variable takes its place, and both are merged over the defaults."""
+    text = "tool_ttl_hours:\n  my_type: 2\n"
+    assert from_file(file, text).settings.tool_ttl_hours["my_type"] == 2.0
+    loaded = load(config=file, environment={"HARNESS_TOOL_TTL_HOURS": "web_fetch=3"})
+    assert loaded.settings.tool_ttl_hours == {"job_search": 24.0, "web_fetch": 3.0, "company_research": 168.0}
+    (told,) = [each for each in loaded.describe() if each.name == "tool_ttl_hours"]
+    assert told.value == "company_research=168, job_search=24, web_fetch=3"
+
+
+@pytest.mark.parametrize("text", ["web_fetch", "web_fetch=", "web_fetch=soon", "web_fetch=0", "=3", "No Type=1"])
+def test_a_mapping_that_is_none_is_refused(text: str) -> None:
+    """With the variable, and what is wrong."""
+    with pytest.raises(InvalidInput) as caught:
+        load(environment={"HARNESS_TOOL_TTL_HOURS": text})
+    refused(caught, "tool_ttl_hours", "HARNESS_TOOL_TTL_HOURS")
+
+
+@pytest.mark.parametrize("text", ["tool_ttl_hours: 3\n", "tool_ttl_hours: [a]\n", "tool_ttl_hours: {1: 2}\n"])
+def test_a_mapping_of_the_file_that_is_none_is_refused(file: Path, text: str) -> None:
+    """Numbers, lists, names that are no names."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, text)
+    refused(caught, "tool_ttl_hours", str(file))
 
 
 def test_null_takes_a_choice_back(file: Path) -> None:
@@ -453,7 +486,7 @@ def test_invalid_yaml_does_not_show_a_secret(file: Path) -> None:
 def test_every_setting_is_described_in_order() -> None:
     """What `harness config` prints: each setting once, with a value, an origin and a help."""
     described = load(environment=NOTHING).describe()
-    assert [line.name for line in described] == list(Settings.__struct_fields__)
+    assert [line.name for line in described] == list(setting_names())
     assert all(line.value and line.origin and line.help for line in described)
 
 
@@ -541,3 +574,56 @@ def test_a_file_of_the_largest_size_is_read(file: Path) -> None:
     """The limit itself is allowed."""
     line = "max_results: 7\n"
     assert from_file(file, line + "#" * (MAX_CONFIG_BYTES - len(line))).settings.max_results == 7
+
+
+# --- blocks
+
+
+def test_a_block_is_a_mapping_in_the_file(file: Path) -> None:
+    """Each of its settings is taken, and told, on its own."""
+    loaded = from_file(file, "vector_store:\n  similarity_threshold: 0.5\n  retrieval_strategy: dynamic\n")
+    block = loaded.settings.vector_store
+    assert (block.similarity_threshold, block.retrieval_strategy, block.context_results) == (0.5, "dynamic", 5)
+    assert loaded.origins["vector_store.similarity_threshold"] == f"file {file}"
+    assert loaded.origins["vector_store.context_results"] == "default"
+
+
+def test_a_variable_with_two_underscores_is_of_a_block(file: Path) -> None:
+    """It wins over the file, like every variable."""
+    file.write_text("vector_store:\n  enabled: true\n  context_results: 2\n")
+    loaded = load(config=file, environment={"HARNESS_VECTOR_STORE__ENABLED": "false"})
+    assert (loaded.settings.vector_store.enabled, loaded.settings.vector_store.context_results) == (False, 2)
+    assert loaded.origins["vector_store.enabled"] == "environment HARNESS_VECTOR_STORE__ENABLED"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("vector_store:\n  enabeld: false\n", ("'vector_store.enabeld'", "'vector_store.enabled'")),
+        ("vector_store:\n  similarity_threshold: 2\n", ("vector_store.similarity_threshold", "2")),
+        ("vector_store: on\n", ("vector_store", "`name: value` lines")),
+        ("vector_store:\n  chunk_size: 5000\n", ("vector_store", "max_chunk_size (1500)", "chunk_size (5000)")),
+        ("vector_store:\n  collection_name: ../x\n", ("vector_store.collection_name",)),
+    ],
+)
+def test_what_a_block_cannot_have_is_refused(file: Path, text: str, told: tuple[str, ...]) -> None:
+    """An unknown setting, a value out of range, no mapping, or sizes that do not fit: by its full name."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, text)
+    refused(caught, *told)
+
+
+def test_a_block_as_a_whole_is_no_variable() -> None:
+    """HARNESS_VECTOR_STORE is refused, with a setting of the block named."""
+    with pytest.raises(InvalidInput) as caught:
+        from_environment(HARNESS_VECTOR_STORE="enabled=false")
+    refused(caught, "'vector_store'", "'vector_store.")
+
+
+def test_the_settings_of_a_block_are_described_one_by_one() -> None:
+    """Each has a line of its own, with what it is for."""
+    described = {each.name: each for each in load(environment=NOTHING).describe()}
+    assert described["vector_store.similarity_threshold"].value == "0.65"
+    assert described["vector_store.path"].value == "not set"
+    assert "vector_store" not in described
+    assert described["vector_store.max_chunk_size"].help

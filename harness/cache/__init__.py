@@ -1,14 +1,17 @@
 """The cache: exact, then by meaning, then compute once. What every cached thing goes through."""
 
+from harness.cache.agent import ToolReply, research_cache
 from harness.cache.maintenance import KINDS, Explanation
 from harness.cache.policy import Policy
+from harness.cache.requests import Seen, request_scope
 from harness.cache.researches import ResearchContext
 from harness.cache.results import MAX_RESULTS, checked_max_results
 from harness.cache.road import MAX_PAYLOAD_BYTES, Answer
 from harness.cache.searches import DEFAULT_MAX_RESULTS, Results, SearchFunction
 from harness.cache.semantic import Semantics
 from harness.cache.service import Cache
-from harness.cache.tables import ANSWERS, EVIDENCE, RESEARCH, RUNS, SEARCHES, TABLES, UNANSWERED
+from harness.cache.tables import ANSWERS, EVIDENCE, RESEARCH, RUNS, SEARCHES, TABLES, TOOLS, UNANSWERED
+from harness.cache.tools import ToolEntry
 from harness.cache.uses import Use
 
 __all__ = [
@@ -22,6 +25,7 @@ __all__ = [
     "RUNS",
     "SEARCHES",
     "TABLES",
+    "TOOLS",
     "UNANSWERED",
     "Answer",
     "Cache",
@@ -30,7 +34,12 @@ __all__ = [
     "ResearchContext",
     "Results",
     "SearchFunction",
+    "Seen",
     "Semantics",
+    "ToolEntry",
+    "ToolReply",
     "Use",
     "checked_max_results",
+    "request_scope",
+    "research_cache",
 ]

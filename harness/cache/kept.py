@@ -1,16 +1,16 @@
-"""What is found by its key alone, pages and completions: looked up exactly, else computed once for all who ask."""
+"""What is looked up whole, as pages and completions are, and else computed once for all who ask."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 import orjson
 from msgspec import Struct
 
-from harness.cache.road import UNREADABLE, Answer, Road, raise_told, told
+from harness.cache.road import MAX_TOLD, NO_RESULTS, UNREADABLE, Answer, Road, raise_told, told
 from harness.cache.tables import COMPLETIONS, EVIDENCE, PAGES, UNANSWERED
 from harness.cache.uses import Use
 from harness.core.entries import Entry, Hit, Miss, Stale
@@ -34,14 +34,24 @@ MAX_URL = 10_000
 """Likewise of an address: a report is verified by whole ones, and no reader takes one as long."""
 
 
-class Asked(Struct, frozen=True):
-    """One thing as it is asked for: its table, its key, what a person may read of it, the table's own columns."""
+class Asked(Struct, Generic[T], frozen=True, kw_only=True):
+    """One thing as it is asked for: its table, its key, what a person may read of it, and of what type the answer is.
+
+    `compute` makes the answer, `encode` makes bytes of it, and `keep` stores it. `failures` says for which exceptions
+    an expired answer may stand in. `like` looks for an answer to something that means the same. `told_as` is the key
+    under which those who wait are told how it ended without an answer that is kept.
+    """
 
     table: str
     key: str
     text: str
-    own: tuple[str, ...]
-    ttl: float
+    kind: type[T]
+    compute: Callable[[], T]
+    encode: Callable[[T], bytes]
+    keep: Callable[[T, bytes], object]
+    failures: Callable[[Exception], bool]
+    like: Callable[[], Hit[T] | None] = lambda: None
+    told_as: str
 
 
 class Kept(Road):
@@ -58,8 +68,24 @@ class Kept(Road):
             OfflineMiss: it is not in the cache, and may not be read.
             StoreError: the store cannot be read.
         """
-        asked = Asked(PAGES, page_key(url, reader.name), canonical_url(url)[:MAX_URL], (reader.name,), ttl)
-        return self._kept(asked, partial(reader.read, url), Page, PageError, lambda page: page.text)
+        checked_ttl(ttl)
+        key, text = page_key(url, reader.name), canonical_url(url)[:MAX_URL]
+
+        def keep(page: Page, payload: bytes) -> None:
+            self._put(PAGES, key, text, payload, ttl, (reader.name,), page.text, meant=False)
+
+        asked = Asked(
+            table=PAGES,
+            key=key,
+            text=text,
+            kind=Page,
+            compute=partial(reader.read, url),
+            encode=partial(_encoded, asked=text),
+            keep=keep,
+            failures=lambda error: isinstance(error, PageError),
+            told_as=key,
+        )
+        return self._kept(asked)
 
     def completion(
         self,
@@ -81,13 +107,27 @@ class Kept(Road):
             OfflineMiss: it is not in the cache, and may not be asked.
             StoreError: the store cannot be read.
         """
+        checked_ttl(ttl)
         key = completion_key(
             model.endpoint, model.name, list(messages), parameters=dict(model.parameters), schema=schema, epoch=epoch
         )
         text = shorten(messages[-1]["content"], MAX_TEXT) if messages else ""
-        asked = Asked(COMPLETIONS, key, text, (model.name,), ttl)
-        live = partial(model.complete, messages, schema=schema, on_text=on_text)
-        answer = self._kept(asked, live, Completion, ModelError, lambda _: "")
+
+        def keep(_: Completion, payload: bytes) -> None:
+            self._put(COMPLETIONS, key, text, payload, ttl, (model.name,), "", meant=False)
+
+        asked = Asked(
+            table=COMPLETIONS,
+            key=key,
+            text=text,
+            kind=Completion,
+            compute=partial(model.complete, messages, schema=schema, on_text=on_text),
+            encode=partial(_encoded, asked=text),
+            keep=keep,
+            failures=lambda error: isinstance(error, ModelError),
+            told_as=key,
+        )
+        answer = self._kept(asked)
         if on_text is not None and answer.how != "live":
             on_text(answer.value.text)
         told = answer.value.prompt_tokens + answer.value.completion_tokens
@@ -131,94 +171,91 @@ class Kept(Road):
         if self._uses is not None:
             self._uses.append(Use(EVIDENCE, key, key, "derived", sha256(payload).hexdigest()))
 
-    def _kept(
-        self,
-        asked: Asked,
-        compute: Callable[[], T],
-        kind: type[T],
-        failure: type[HarnessError],
-        teaching: Callable[[T], str],
-    ) -> Answer[T]:
-        checked_ttl(asked.ttl)
+    def _kept(self, asked: Asked[T]) -> Answer[T]:
         outcome: Hit[T] | Stale[T] | Miss = Miss("not looked up")
         if self.policy.read:
-            outcome = self._found_whole(asked, kind)
+            outcome = self._found_whole(asked.table, asked.key, asked.text, asked.kind)
             if isinstance(outcome, Hit):
                 return Answer(outcome.value, outcome, "exact")
-            self._raise_as_then(asked.key)
+            if (other := asked.like()) is not None:
+                return Answer(other.value, other, other.found)
+            self._raise_as_then(asked.told_as)
         if self.policy.offline:
             late = self._late(asked.table, asked.key, asked.text, outcome, None)
             return Answer(late.value, late, "stale")
         try:
-            return self._once_for_all(asked, partial(self._computed, asked, compute, teaching), kind, outcome)
-        except failure as error:
+            return self._once_for_all(asked, outcome)
+        except Exception as error:
+            if not asked.failures(error):
+                raise
             self._failed(asked.table, asked.key, error)
             late = self._late(asked.table, asked.key, asked.text, outcome, error)
             return Answer(late.value, late, "stale")
 
-    def _found_whole(self, asked: Asked, kind: type[T]) -> Hit[T] | Stale[T] | Miss:
-        entry = self._store.get(asked.table, self._tenant, asked.key)
+    def _found_whole(self, table: str, key: str, text: str, kind: type[T]) -> Hit[T] | Stale[T] | Miss:
+        entry = self._store.get(table, self._tenant, key)
         if entry is None:
-            return self._missed(asked.text, "unknown")
+            return self._missed(text, "unknown")
         try:
             value = msgspec.json.decode(entry.payload, type=kind)
         except msgspec.MsgspecError:
-            return self._missed(asked.text, UNREADABLE)
-        return self._found(asked.table, entry, asked.key, asked.text, value)
+            return self._missed(text, UNREADABLE)
+        return self._found(table, entry, key, text, value)
 
-    def _once_for_all(
-        self, asked: Asked, work: Callable[[], bytes], kind: type[T], outcome: Hit[T] | Stale[T] | Miss
-    ) -> Answer[T]:
+    def _once_for_all(self, asked: Asked[T], outcome: Hit[T] | Stale[T] | Miss) -> Answer[T]:
         started = self._clock()
+        work = partial(self._computed, asked)
         if self.policy.write:
             name = f"{self._tenant} {asked.table} {asked.key}"
-            payload, mine = self._once.run(name, partial(self._meanwhile, asked, kind, started), work)
+            payload, mine = self._once.run(name, partial(self._meanwhile, asked, started), work)
         else:
             payload, mine = work(), True
         self._note(asked.table, asked.key, asked.key, "live" if mine else "exact", payload)
-        value = msgspec.json.decode(payload, type=kind)
+        value = msgspec.json.decode(payload, type=asked.kind)
         if mine:
             return Answer(value, outcome, "live")
         return Answer(value, Hit(value, "exact", asked.text, 1.0, 0.0), "exact")
 
-    def _computed(self, asked: Asked, compute: Callable[[], T], teaching: Callable[[T], str]) -> bytes:
+    def _computed(self, asked: Asked[T]) -> bytes:
         try:
-            value = compute()
-            payload = _encoded(value, asked.text)
-        except HarnessError as error:
-            self._tell_waiting(asked, error)
+            value = asked.compute()
+            payload = asked.encode(value)
+        except Exception as error:
+            if isinstance(error, HarnessError) or asked.failures(error):
+                self._tell_waiting(asked, told(error, repr(shorten(asked.text, MAX_TOLD))))
             raise
         if self.policy.write:
             try:
-                self._put(
-                    asked.table, asked.key, asked.text, payload, asked.ttl, asked.own, teaching(value), meant=False
-                )
+                asked.keep(value, payload)
             except (StoreError, InvalidInput) as error:  # the disk is full, or it is too many bytes
                 self._say_once(f"what was read is not cached: {error}")
         return payload
 
-    def _meanwhile(self, asked: Asked, kind: type[Any], started: float) -> bytes | None:
+    def _meanwhile(self, asked: Asked[Any], started: float) -> bytes | None:
         """Return what somebody else has stored since this look-up began; raise what they failed with."""
         now = self._clock()
         entry = self._store.get(asked.table, self._tenant, asked.key)
         fresh = entry is not None and not is_expired(entry.expires_at, now)
         if entry is not None and fresh and (self.policy.read or entry.created_at >= started):
-            return entry.payload if _is_readable(entry.payload, kind) else None
-        failed = self._store.get(UNANSWERED, self._tenant, asked.key)
-        if failed is not None and failed.created_at > started and not is_expired(failed.expires_at, now):
-            raise_told(orjson.loads(failed.payload))
-        return None
+            return entry.payload if _is_readable(entry.payload, asked.kind) else None
+        ended = self._store.get(UNANSWERED, self._tenant, asked.told_as)
+        if ended is None or ended.created_at <= started or is_expired(ended.expires_at, now):
+            return None
+        reason = orjson.loads(ended.payload)
+        if reason["code"] != NO_RESULTS:
+            raise_told(reason)
+        return orjson.dumps(reason["value"])
 
-    def _tell_waiting(self, asked: Asked, error: HarnessError) -> None:
+    def _tell_waiting(self, asked: Asked[Any], reason: Mapping[str, Any]) -> None:
         if not self.policy.write:
             return
         now = self._clock()
-        payload = canonical_json(told(error)).encode()
-        entry = Entry(asked.key, asked.text, payload, now, now + FAILURE_SECONDS, now, (asked.table, "{}"))
+        payload = canonical_json(reason).encode()
+        entry = Entry(asked.told_as, asked.text, payload, now, now + FAILURE_SECONDS, now, (asked.table, "{}"))
         try:
             self._store.put(UNANSWERED, self._tenant, entry, sweep_before=now)
         except StoreError as failure:
-            log.debug("others are not told that %r failed: %s", asked.text, failure)
+            log.debug("others are not told how %r ended: %s", asked.text, failure)
 
 
 def _tokens(text: str) -> int:

@@ -1,6 +1,6 @@
 """Looking after a cache: what it holds, why it answers as it does, what may go, what must be mended."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -13,18 +13,22 @@ from harness.cache.tables import (
     ANSWERS,
     COMPLETIONS,
     EVIDENCE,
+    KNOWLEDGE,
+    KNOWLEDGE_HISTORY,
     MADE,
+    MOVED,
     PAGES,
     QUERIES,
     RESEARCH,
     RUNS,
     SEARCHES,
     TABLES,
+    TOOLS,
     UNANSWERED,
 )
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import is_volatile
-from harness.core.keys import DEFAULT_ENGINE, canonical_json, normalise, search_key
+from harness.core.keys import DEFAULT_ENGINE, canonical_json, in_words, normalise, search_key
 from harness.errors import InvalidInput
 from harness.ports import Progress
 
@@ -34,6 +38,7 @@ KINDS = {
     "research": (RESEARCH, EVIDENCE, QUERIES),
     "pages": (PAGES,),
     "completions": (COMPLETIONS,),
+    "tools": (TOOLS,),
     "runs": (RUNS,),
     "all": (*ANSWERS, *MADE, UNANSWERED),
 }
@@ -118,10 +123,15 @@ class Maintenance(Searches):
         return Hit(results, "exact", entry.text, 1.0, age)
 
     def select(
-        self, tables: Sequence[str] = TABLES, *, older_than: float | None = None, query: str | None = None
+        self,
+        tables: Sequence[str] = TABLES,
+        *,
+        older_than: float | None = None,
+        query: str | None = None,
+        only: Callable[[Entry], bool] = lambda _: True,
     ) -> dict[str, list[Entry]]:
         """Return the entries of `tables` that are older than so many seconds, or about this very query (in any case and
-        spacing, of any engine).
+        spacing, of any engine), and of which `only` is true.
 
         Raises:
             InvalidInput: an unusable query.
@@ -131,7 +141,7 @@ class Maintenance(Searches):
 
         def fits(entry: Entry) -> bool:
             old = older_than is None or self.now - entry.created_at > older_than
-            return old and (wanted is None or " ".join(entry.text.lower().split()) == wanted)
+            return old and (wanted is None or " ".join(entry.text.lower().split()) == wanted) and only(entry)
 
         return {
             table: [_slim(entry) for entry in self._store.scan(table, self._tenant) if fits(entry)] for table in tables
@@ -155,13 +165,28 @@ class Maintenance(Searches):
         if self.semantics is None:
             raise InvalidInput("look-ups by meaning are off; set `semantic: true` first")
         embedder = self.semantics.embedder.id
-        total = sum(self._store.stats(table, self._tenant, 0.0, embedder).unembedded for table in TABLES)
+        tools = self.unembedded_tools()
+        total = len(tools) + sum(self._store.stats(table, self._tenant, 0.0, embedder).unembedded for table in TABLES)
         done = 0
         for table in TABLES:
             while done < total and (embedded := self.semantics.embed_missing(table, BATCH)):
                 done += embedded
                 progress("embedding", done, max(done, total))
+        for start in range(0, len(tools), BATCH):
+            self.semantics.embed_rows(TOOLS, tools[start : start + BATCH])
+            done += len(tools[start : start + BATCH])
+            progress("embedding", done, max(done, total))
         return done
+
+    def unembedded_tools(self) -> list[tuple[str, str]]:
+        """Return key and query of the tools' rows that are to be found by meaning, and have no vector of the present
+        embedder; none where look-ups by meaning are off.
+        """
+        if self.semantics is None:
+            return []
+        embedder, total = self.semantics.embedder.id, self._store.stats(TOOLS, self._tenant, 0.0).total
+        missing = self._store.unembedded(TOOLS, self._tenant, embedder, total)
+        return [(key, query) for key, query in missing if in_words(query)]
 
     def entries(self, tables: Sequence[str]) -> Iterator[tuple[str, Entry]]:
         """Yield every row of `tables`, whole."""
@@ -170,19 +195,32 @@ class Maintenance(Searches):
                 yield table, entry
 
     def restore(self, table: str, entry: Entry) -> bool:
-        """Put an imported entry, unless a newer one is there; return whether it was.
+        """Put an imported entry as it is, unless a newer one is there; return whether it was. Of documents that are
+        known, the higher version is the newer one, and one that was read at an address stays the only one of it.
 
         Raises:
+            InvalidInput: it belongs to no table that moves: access is given, never imported.
             StoreError: the store cannot take it.
         """
+        if table not in MOVED:
+            raise InvalidInput(f"entries of {table} are not imported")
         from harness.core.abbreviations import find_abbreviations
 
-        held = self._store.get(table, self._tenant, entry.key)
-        if held is not None and held.created_at >= entry.created_at:
+        if self._is_superseded(table, entry):
             return False
-        teaches = tuple(find_abbreviations(taught_by(entry.payload))) if table in TABLES else ()
+        teaches = tuple(find_abbreviations(taught_by(table, entry.payload)))
         self._store.put(table, self._tenant, replace(entry, teaches=teaches))
         return True
+
+    def _is_superseded(self, table: str, entry: Entry) -> bool:
+        held = self._store.get(table, self._tenant, entry.key)
+        if table == KNOWLEDGE:
+            url_key, version = entry.own
+            others = self._store.rows(KNOWLEDGE, self._tenant, {"url_key": url_key}) if url_key else ()
+            return any(other.key != entry.key for other in others) or (held is not None and held.own[1] >= version)
+        if table == KNOWLEDGE_HISTORY and self._store.get(KNOWLEDGE, self._tenant, entry.own[0]) is None:
+            return True  # of a document that was not added
+        return held is not None and held.created_at >= entry.created_at
 
 
 def _slim(entry: Entry) -> Entry:

@@ -7,8 +7,8 @@ from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack
 from typing import Generic, TypeVar
 
-from harness.cache.forks import begins_anew
 from harness.errors import StoreError
+from harness.forks import begins_anew
 from harness.ports import Store
 
 log = logging.getLogger(__name__)

@@ -1,8 +1,10 @@
 """How a cache is used: what may be read, written, served late, and computed."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
-from harness.core.freshness import HOUR
+from harness.core.freshness import HOUR, TOOL_TTL_HOURS
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -15,7 +17,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     `keep_expired`: for how long expired rows are kept for somebody who may serve them.
     `volatile_ttl`: how long an answer lives at the most whose query speaks of now; nor is it served by meaning beyond.
     `negative_ttl`: how long "no results" is believed, 0 never. `jitter`: the share (0..1) of a TTL that is taken off by
-    chance of the key. `turn_wait`: how long to wait for another process that computes the same.
+    chance of the key. `turn_wait`: how long to wait for another process that computes the same. `tool_ttl_hours`: how
+    long what tools bring lives, by cache type, in hours; 24 where it names none.
     """
 
     read: bool = True
@@ -28,3 +31,4 @@ class Policy(Struct, frozen=True, kw_only=True):
     negative_ttl: float = 600.0
     jitter: float = 0.0
     turn_wait: float = 120.0
+    tool_ttl_hours: Mapping[str, float] = TOOL_TTL_HOURS

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from harness.cache.tables import PAGES, RESEARCH, SEARCHES
 from harness.errors import InvalidInput
 
 MAX_RESULTS = 100
@@ -42,12 +43,17 @@ def text_of(results: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(str(result.get(field) or "")[:5_000] for result in results for field in ("title", "body"))
 
 
-def taught_by(payload: bytes) -> str:
-    """Return the text of a stored answer that may define abbreviations, at most as much as a put reads."""
+def taught_by(table: str, payload: bytes) -> str:
+    """Return the text of a stored answer that may define abbreviations, as the put of its table reads it."""
+    if table == RESEARCH:
+        return payload.decode(errors="replace")[:MAX_TAUGHT_CHARS]
+    if table not in {SEARCHES, PAGES}:
+        return ""
     try:
-        results = orjson.loads(payload)
+        found = orjson.loads(payload)
     except ValueError:
-        results = payload.decode(errors="replace")
-    if isinstance(results, list):
-        results = text_of([result for result in results if isinstance(result, dict)])
-    return str(results)[:MAX_TAUGHT_CHARS]
+        return ""
+    if table == PAGES:
+        return str(found.get("text") or "")[:MAX_TAUGHT_CHARS] if isinstance(found, dict) else ""
+    results = [result for result in found if isinstance(result, dict)] if isinstance(found, list) else []
+    return text_of(results)[:MAX_TAUGHT_CHARS]

@@ -31,6 +31,8 @@ TALLY_EVERY = 2_000
 EMBED_AT_ONCE = 8
 """Rows that a live call embeds besides its own: 40 ms beside a second or so."""
 UNREADABLE = "unreadable"
+NO_RESULTS = "no_results"
+"""The code of a row that says that there are none."""
 MAX_TOLD = 300
 """Characters of what was asked that a message repeats."""
 
@@ -68,6 +70,11 @@ class Road:
         self._uses: list[Use] | None = None
         self.tokens = 0
         """Tokens of all completions since `recording`, those from the cache too: a run that is repeated ends alike."""
+
+    @property
+    def tenant(self) -> str:
+        """Whose rows this cache reads and writes."""
+        return self._tenant
 
     @property
     def now(self) -> float:
@@ -154,12 +161,12 @@ class Road:
             log.debug("the use of %s was not noted: %s", key, error)
 
     def _late(
-        self, table: str, key: str, asked: str, outcome: Hit[T] | Stale[T] | Miss, error: HarnessError | None
+        self, table: str, key: str, asked: str, outcome: Hit[T] | Stale[T] | Miss, error: Exception | None
     ) -> Stale[T]:
         """Serve the expired answer where what gives it fails, or is out of reach, and that is allowed (RFC 5861).
 
         Raises:
-            HarnessError: `error`, when it may not be served, or there is none.
+            Exception: `error`, when it may not be served, or there is none.
             OfflineMiss: likewise, offline.
         """
         if isinstance(outcome, Stale) and 0 < self.policy.stale_if_error >= outcome.expired_for:
@@ -177,15 +184,18 @@ class Road:
         advice = "replay a snapshot that holds it" if self.policy.replay else "run it once with a network"
         raise OfflineMiss(f"offline, and {what} for {shorten(asked, MAX_TOLD)!r}; {advice}")
 
-    def _failed(self, table: str, key: str, error: HarnessError) -> None:
+    def _failed(self, table: str, key: str, error: Exception) -> None:
         self._happened.append("failed")
         if self._uses is not None:
-            self._uses.append(Use(table, key, "", "failed", error=f"{error.code}: {error}"))
+            reason = told(error)
+            self._uses.append(Use(table, key, "", "failed", error=f"{reason['code']}: {reason['message']}"))
 
     def _raise_as_then(self, key: str) -> None:
         """Replaying, raise what was raised at the time instead of an answer."""
         if self.policy.replay and (entry := self._store.get(UNANSWERED, self._tenant, key)):
-            raise_told(orjson.loads(entry.payload))
+            reason = orjson.loads(entry.payload)
+            if reason.get("code") != NO_RESULTS:
+                raise_told(reason)
 
     def _put(
         self,
@@ -198,12 +208,18 @@ class Road:
         teaching: str,
         *,
         meant: bool = True,
-    ) -> None:
-        """Keep a row; where it is `meant` to be found by meaning, with a vector of its text."""
+        exactly: bool = False,
+        stale_for: float = 0.0,
+    ) -> Entry:
+        """Keep a row, and return it; where it is `meant` to be found by meaning, with a vector of its text.
+
+        Where it lives for `exactly` its `ttl`, that holds though its text speaks of now. Expired rows of the table are
+        kept for `stale_for` seconds at least.
+        """
         if len(payload) > MAX_PAYLOAD_BYTES:
             raise InvalidInput(f"{len(payload):,} bytes are too much for one entry; at most {MAX_PAYLOAD_BYTES:,}")
         now, policy = self._clock(), self.policy
-        if meant and is_volatile(text, time.gmtime(now).tm_year):
+        if meant and not exactly and is_volatile(text, time.gmtime(now).tm_year):
             ttl = min(ttl, policy.volatile_ttl)
         embedding: bytes | None = None
         embedder: str | None = None
@@ -214,18 +230,20 @@ class Road:
             teaches = tuple(find_abbreviations(teaching[:MAX_TAUGHT_CHARS]))
             embedding = self.semantics.embedding(text, teaches) if meant else None
             embedder = self.semantics.embedder.id if embedding else None
-        expires_at = now + (jittered(ttl, policy.jitter, key) if policy.jitter else ttl)
+        expires_at = now + (jittered(ttl, policy.jitter, key) if policy.jitter and not exactly else ttl)
         entry = Entry(key, text, payload, now, expires_at, now, own, embedding, embedder, teaches)
-        self._store.put(table, self._tenant, entry, sweep_before=now - max(policy.stale_if_error, policy.keep_expired))
+        kept_for = max(policy.stale_if_error, policy.keep_expired, stale_for)
+        self._store.put(table, self._tenant, entry, sweep_before=now - kept_for)
         log.debug("stored %r in %s", text, table)
+        return entry
 
 
-def told(error: Exception) -> dict[str, str]:
-    """Tell an error so that another process can raise it."""
+def told(error: Exception, what: str = "the search") -> dict[str, str]:
+    """Tell an error of `what` so that another process can raise it."""
     if isinstance(error, HarnessError):
         code, message = error.code, str(error)
     else:
-        code, message = SearchError.code, f"the search failed in another process: {type(error).__name__}: {error}"
+        code, message = SearchError.code, f"{what} failed in another process: {type(error).__name__}: {error}"
     return {"code": code, "message": message.encode(errors="replace").decode()}
 
 

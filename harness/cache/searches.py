@@ -9,7 +9,7 @@ import orjson
 from msgspec import Struct
 
 from harness.cache.results import checked_max_results, encodable, text_of
-from harness.cache.road import UNREADABLE, Answer, Road, encode, raise_told, told
+from harness.cache.road import NO_RESULTS, UNREADABLE, Answer, Road, encode, raise_told, told
 from harness.cache.tables import SEARCHES, UNANSWERED
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl, is_expired
@@ -29,7 +29,7 @@ FAILURE_SECONDS = 30.0
 SearchFunction = Callable[[str, int], Iterable[Mapping[str, Any]]]
 Results = list[dict[str, Any]]
 
-_NO_RESULTS = {"code": "no_results"}
+_NO_RESULTS = {"code": NO_RESULTS}
 
 
 class Question(Struct, frozen=True):

@@ -3,16 +3,16 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from harness.cache.forks import begins_anew
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_volatile
 from harness.errors import EmbeddingError
+from harness.forks import begins_anew
 from harness.ports import Embedder, Store, Vectors
 
 if TYPE_CHECKING:  # with the libraries beneath them they take 60 ms to import, and an exact hit needs neither
@@ -163,11 +163,20 @@ class Semantics:
         """
         missing = self._store.unembedded(table, self._tenant, self.embedder.id, limit)
         if missing:
-            known = [self.meanings(text) for _, text in missing]
-            texts = [each.expand(text) if each else text for each, (_, text) in zip(known, missing, strict=True)]
-            for (key, _), vector in zip(missing, self.embedder.embed(texts), strict=True):
-                self._store.embed(table, self._tenant, key, vector.tobytes(), self.embedder.id)
+            self.embed_rows(table, missing)
         return len(missing)
+
+    def embed_rows(self, table: str, rows: Sequence[tuple[str, str]]) -> None:
+        """Embed the rows with these keys and texts.
+
+        Raises:
+            EmbeddingError: the embedder failed.
+            StoreError: the store cannot be written.
+        """
+        known = [self.meanings(text) for _, text in rows]
+        texts = [each.expand(text) if each else text for each, (_, text) in zip(known, rows, strict=True)]
+        for (key, _), vector in zip(rows, self.embedder.embed(texts), strict=True):
+            self._store.embed(table, self._tenant, key, vector.tobytes(), self.embedder.id)
 
     def meanings(self, *texts: str, teaches: tuple[tuple[str, str], ...] = ()) -> "Meanings | None":
         """Return what the cached texts teach of the short forms in `texts`, if anything."""

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import orjson
-from msgspec.structs import replace
+from msgspec import structs
 
-from harness.cache.kept import Kept
 from harness.cache.maintenance import Maintenance
 from harness.cache.researches import Researches
 from harness.cache.road import encode
-from harness.cache.tables import ANSWERS, EVERY_TABLE, MADE, RUNS, TABLES, UNANSWERED
+from harness.cache.tables import ANSWERS, EVERY_TABLE, MADE, RUNS, TABLES, TOOLS, UNANSWERED
+from harness.cache.tools import Tools
 from harness.cache.uses import Use
 from harness.core.entries import Entry, TableStats
 from harness.core.freshness import DAY
@@ -21,8 +21,8 @@ RUN_TTL = 400 * DAY
 """How long it is remembered what a run was answered with."""
 
 
-class Cache(Maintenance, Researches, Kept):
-    """Cache of searches, researches, pages and completions in a `Store`, for one tenant.
+class Cache(Maintenance, Researches, Tools):
+    """Cache of searches, researches, pages, completions and tool results in a `Store`, for one tenant.
 
     Look-ups never change what is stored, but for a note of use at most once an hour. Expired rows stay until the next
     write of their table sweeps them (later, where stale answers are allowed). Empty results are kept as what they are,
@@ -36,7 +36,9 @@ class Cache(Maintenance, Researches, Kept):
         embedder = self.semantics.embedder.id if self.semantics else ""
         meant = [self._store.stats(table, self._tenant, self._clock(), embedder) for table in TABLES]
         exact = [self._store.stats(table, self._tenant, self._clock()) for table in ANSWERS if table not in TABLES]
-        return [*meant, *(replace(each, unembedded=0) for each in exact)]  # which are to have no vectors
+        # which are to have no vectors, but for the tools' that are in words
+        missing = {TOOLS: len(self.unembedded_tools())}
+        return [*meant, *(structs.replace(each, unembedded=missing.get(each.table, 0)) for each in exact)]
 
     def counted(self) -> dict[str, int]:
         """Return how often searches were answered, by how (see `uses.How`)."""
@@ -56,6 +58,12 @@ class Cache(Maintenance, Researches, Kept):
         """Delete what is expired; return how many rows of each table."""
         deleted = {table: self._store.sweep(table, self._tenant, self._clock()) for table in EVERY_TABLE}
         return {table: deleted[table] for table in ANSWERS}
+
+    def refreshing(self) -> Self:
+        """Return this cache as one that answers nothing from what it holds, and stores what is asked anew."""
+        mine = copy.copy(self)
+        mine.policy = structs.replace(self.policy, read=False)
+        return mine
 
     # Runs --------------------------------------------------------------------------------------------------------
 

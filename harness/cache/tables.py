@@ -12,10 +12,18 @@ EVIDENCE = "research_evidence"
 QUERIES = "agent_queries"
 CHUNKS = "agent_chunks"
 """What agents keep in a `VectorCache`: solved questions, and documents in slices."""
+TOOLS = "tool_cache"
+"""What the tools of agents brought."""
+KNOWLEDGE = "knowledge"
+KNOWLEDGE_HISTORY = "knowledge_history"
+"""Documents that were looked up and kept, and what they were before; no cache: nothing clears or sweeps them here."""
 TABLES = (SEARCHES, RESEARCH)
-"""What is also found by meaning."""
-ANSWERS = (*TABLES, PAGES, COMPLETIONS)
-"""Whatever a run may have been answered with."""
+"""What is also found by meaning, each row of it. (Of the tools' rows, those are that are in words.)"""
+ANSWERS = (*TABLES, PAGES, COMPLETIONS, TOOLS)
+"""Whatever answers in place of a call that leaves the machine."""
 MADE = (EVIDENCE, QUERIES, CHUNKS)
 """What was made of answers, and goes with them."""
 EVERY_TABLE = (*ANSWERS, *MADE, UNANSWERED, RUNS)
+"""The cache, whole."""
+MOVED = (*EVERY_TABLE, KNOWLEDGE, KNOWLEDGE_HISTORY)
+"""What goes along when a cache moves: all but who has access to it."""

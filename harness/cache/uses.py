@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from harness.cache.forks import begins_anew
+from harness.forks import begins_anew
 
 How: TypeAlias = Literal["exact", "semantic", "stale", "no results", "live", "failed", "derived"]
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 KindOption = Annotated[
-    str, typer.Option("--kind", metavar="KIND", help="search, research, pages, completions, runs, or all but runs.")
+    str,
+    typer.Option("--kind", metavar="KIND", help="search, research, pages, completions, tools, runs, or all but runs."),
 ]
 
 
@@ -55,15 +56,15 @@ def stats(session: Session, as_json: JsonOption = False) -> None:
     """
     with session.workbench() as workbench:
         cache = workbench.cache
-        held, size, counted = cache.stats(), cache.size(), cache.counted()
-        database = workbench.database
+        held, counted, database = cache.stats(), cache.counted(), workbench.place
+        size = cache.size() if workbench.identity.local else None  # with a token: the file is all tenants'
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
     misses = counted.get("live", 0) + counted.get("failed", 0)
     if as_json:
         from msgspec import to_builtins
 
         told = {
-            "database": str(database),
+            "database": database,
             "size_bytes": size,
             "tables": {each.table: to_builtins(each) for each in held},
         }
@@ -84,7 +85,8 @@ def stats(session: Session, as_json: JsonOption = False) -> None:
     typer.echo(tabulate(rows, headers=names, stralign="right"))
     asked = sum(hits.values()) + misses
     typer.echo(f"\nhits: {', '.join(f'{number:,} {how}' for how, number in hits.items())}; misses: {misses:,}")
-    typer.echo(f"{sum(hits.values()):,} of {asked:,} live calls saved; {size / 2**20:.1f} MB on disk in {database}")
+    on_disk = "" if size is None else f"; {size / 2**20:.1f} MB on disk in {database}"
+    typer.echo(f"{sum(hits.values()):,} of {asked:,} live calls saved{on_disk}")
 
 
 @with_session
@@ -196,6 +198,12 @@ def clear(
     query: Annotated[
         str | None, typer.Option("--query", metavar="TEXT", help="Only entries about this very query.")
     ] = None,
+    cache_type: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="With --kind tools: only results of this cache type.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="USER", help="With --kind tools: only what this user stored.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go.")] = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
@@ -207,14 +215,22 @@ def clear(
       harness cache clear --dry-run
       harness cache clear --kind search --older-than 48 --yes
       harness cache clear --query "python 3.12 release date"
+      harness cache clear --kind tools --type job_search --user ada
     """
-    tables = table_names(kind)
+    from harness.cache.tools import stored_by
+
+    tables, only = table_names(kind), stored_by(cache_type, user)
+    if kind != "tools" and (cache_type is not None or user is not None):
+        raise InvalidInput("--type and --user choose among what tools brought; add --kind tools")
     if older_than is not None and not older_than >= 0:
         raise InvalidInput(f"--older-than must be hours, 0 or more, not {older_than}")
     everything = kind == "all" and older_than is None and query is None
     with session.workbench() as workbench:
+        if not dry_run:
+            workbench.identity.require("admin")
         cache = workbench.cache
-        selected = cache.select(tables, older_than=None if older_than is None else older_than * 3600, query=query)
+        seconds = None if older_than is None else older_than * 3600
+        selected = cache.select(tables, older_than=seconds, query=query, only=only)
         count = sum(map(len, selected.values()))
         if not as_json:
             for entry in [entry for entries in selected.values() for entry in entries][:SHOWN]:
@@ -224,7 +240,7 @@ def clear(
         if dry_run or not count:
             deleted = dict.fromkeys(selected, 0)
         else:
-            if not yes and not _confirmed(f"Delete {count:,} entries in {workbench.database}?"):
+            if not yes and not confirmed(f"Delete {count:,} entries in {workbench.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.clear() if everything else cache.delete(selected)
     if as_json:
@@ -233,23 +249,38 @@ def clear(
         typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
 
 
-def _confirmed(question: str) -> bool:
+def confirmed(question: str) -> bool:
+    """Ask on standard error; the end of the input is no consent."""
     try:
         return typer.confirm(question, err=True)
-    except typer.Abort:  # the end of the input is no consent
+    except typer.Abort:
         return False
 
 
 @with_session
-def expired(session: Session, as_json: JsonOption = False) -> None:
+def expired(
+    session: Session,
+    all_tenants: Annotated[
+        bool, typer.Option("--all-tenants", help="Of every tenant; expired access tokens go, too.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Delete what has expired.
 
     \b
-    Example:
+    Examples:
       harness cache expired
+      harness cache expired --all-tenants
     """
+    from harness.cache.cleaning import sweep_all
+
     with session.workbench() as workbench:
-        deleted = workbench.cache.sweep()
+        if all_tenants:
+            workbench.identity.require_local()
+            deleted = sweep_all(workbench.database_store, time.time())
+        else:
+            workbench.identity.require("admin")
+            deleted = workbench.cache.sweep()
     if as_json:
         print_json({"deleted": deleted})
     else:
@@ -265,8 +296,12 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
       harness cache reindex
     """
     with session.workbench() as workbench:
-        embedded = workbench.cache.reembed(workbench.progress)
-        indexed = workbench.store.reindex()
+        workbench.identity.require("admin")
+        cache = workbench.cache
+        embedded = cache.reembed(workbench.progress)
+        indexed = workbench.database_store.reindex()
+        if not workbench.identity.local:  # the index is all tenants'
+            indexed = sum(each.indexed for each in cache.stats())
     if as_json:
         print_json({"embedded": embedded, "indexed": indexed})
     else:
@@ -289,10 +324,11 @@ def verify(
       harness cache verify --repair
     """
     with session.workbench() as workbench:
-        problems = workbench.store.verify(repair=repair)
-        database = workbench.database
+        workbench.identity.require_local()
+        problems = workbench.database_store.verify(repair=repair)
+        database = workbench.place
     if as_json:
-        print_json({"database": str(database), "problems": problems, "repaired": repair and bool(problems)})
+        print_json({"database": database, "problems": problems, "repaired": repair and bool(problems)})
     else:
         for problem in problems:
             typer.echo(problem)

@@ -53,6 +53,7 @@ def calibrate(
 
     labelled = _read(pairs)
     with session.workbench({"max_wrong": max_wrong}) as workbench:
+        workbench.identity.require_local()  # one rule decides for every tenant
         embedder, limit, file = workbench.embedder, workbench.settings.max_wrong, workbench.rule_file
         scores = []
         words, open_rule = vocabulary(), Rule(0.0, limit, "")

@@ -80,12 +80,22 @@ def _disk(workbench: "Workbench") -> Finding:
 
 
 def _database(workbench: "Workbench") -> Finding:
-    problems = workbench.store.verify(repair=False)
+    identity = workbench.identity
+    problems = workbench.database_store.verify(repair=False)
+    if problems and not identity.local:  # what they are may tell of other tenants' rows
+        return Finding("database", "broken", "damaged; whoever keeps it mends it: `harness cache verify --repair`")
     if problems:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         return Finding("database", "broken", f"{problems[0]}{more}; run `harness cache verify --repair`")
     total = sum(each.total for each in _stats(workbench))
-    return Finding("database", "ok", f"{total:,} entries in {workbench.database}")
+    return Finding("database", "ok", f"{total:,} entries in {workbench.place}")
+
+
+def _access(workbench: "Workbench") -> Finding:
+    identity = workbench.identity
+    if identity.local:
+        return Finding("access", "ok", f"no token: the entries of {identity.tenant}, and everything may be done")
+    return Finding("access", "ok", f"the token {identity.token}: {identity.user}, {identity.role} of {identity.tenant}")
 
 
 def _embedder(workbench: "Workbench") -> Finding:
@@ -140,7 +150,7 @@ def _engine(workbench: "Workbench") -> Finding:
 
 def _stats(workbench: "Workbench") -> "list[TableStats]":
     """Count without the embedder: whatever is wrong with that is told of it alone."""
-    return [workbench.store.stats(table, "default", 0.0) for table in ANSWERS]
+    return [workbench.store.stats(table, workbench.identity.tenant, 0.0) for table in ANSWERS]
 
 
 def _settings(workbench: "Workbench") -> Finding:
@@ -157,4 +167,5 @@ CHECKS: tuple[tuple[str, "Callable[[Workbench], Finding]"], ...] = (
     ("meaning", _meaning),
     ("vector index", _index),
     ("engine", _engine),
+    ("access", _access),
 )

@@ -5,11 +5,13 @@ from typing import Annotated
 import typer
 
 from harness import __version__
-from harness.cli import autoresearch, cache, evaluate, snapshots
+from harness.cli import autoresearch, cache, evaluate, knowledge, memory, snapshots, tenant, token
 from harness.cli.calibrate import calibrate
+from harness.cli.chat import chat
 from harness.cli.config import config
 from harness.cli.doctor import doctor
 from harness.cli.index import index
+from harness.cli.mcp import mcp
 from harness.cli.read import read
 from harness.cli.research import research
 from harness.cli.search import search
@@ -22,6 +24,7 @@ HELP = f"""Research that is cached, repeatable and honest.
 Examples:
   harness research "In which order does Python look up an attribute?" --engine corpus:python-docs
   harness research "what do my notes say about retries" --engine corpus:~/notes
+  harness chat --model qwen3
   harness search "best practices for rag pipelines" --json
   harness read https://docs.python.org/3/reference/datamodel.html
   harness cache explain "best practices for rag pipelines"
@@ -37,11 +40,13 @@ app = typer.Typer(
     name="harness", help=HELP, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
 )
 app.command()(research)
+app.command()(chat)
 app.command()(search)
 app.command()(read)
 app.command()(verify)
 app.command()(index)
 app.command()(snapshots.runs)
+app.command()(mcp)
 app.command()(config)
 app.command()(doctor)
 
@@ -61,6 +66,32 @@ cache_app.command()(snapshots.export)
 cache_app.command("import")(snapshots.import_command)
 app.add_typer(cache_app)
 
+ACCESS_HELP = """Make, list and end access tokens: they say whose cache is used, and what may be done.
+
+\b
+Examples:
+  harness token create --tenant lab --user ada --role writer
+  harness token list
+  harness token revoke 0123456789abcdef
+"""
+token_app = typer.Typer(name="token", help=ACCESS_HELP, no_args_is_help=True, rich_markup_mode=None)
+token_app.command()(token.create)
+token_app.command("list")(token.list_)
+token_app.command()(token.revoke)
+app.add_typer(token_app)
+
+TENANT_HELP = """Tell whose entries the database holds, or delete all that somebody has.
+
+\b
+Examples:
+  harness tenant list
+  harness tenant delete lab
+"""
+tenant_app = typer.Typer(name="tenant", help=TENANT_HELP, no_args_is_help=True, rich_markup_mode=None)
+tenant_app.command("list")(tenant.list_)
+tenant_app.command()(tenant.delete)
+app.add_typer(tenant_app)
+
 EVAL_HELP = """Run evaluation tasks, and compare what came out.
 
 \b
@@ -76,6 +107,8 @@ for command in (evaluate.run, evaluate.show, evaluate.score, evaluate.compare, e
 eval_app.command("list")(evaluate.list_)
 app.add_typer(eval_app)
 app.add_typer(autoresearch.app)
+app.add_typer(knowledge.app)
+app.add_typer(memory.app)
 
 
 def _show_version(wanted: bool) -> None:

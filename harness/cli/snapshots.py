@@ -70,7 +70,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write cached entries into one portable file with a checksum.
+    """Write cached entries, and what is known, into one portable file with a checksum.
 
     A snapshot of a run answers the same question again anywhere, with `harness research … --replay FILE`.
 
@@ -100,12 +100,12 @@ def export(
 
 
 def _all_lines(cache: "Cache") -> "Iterator[Line]":
-    from harness.cache.tables import EVERY_TABLE
+    from harness.cache.tables import MOVED
     from harness.stores.snapshot import line_of
 
-    for table, entry in cache.entries(EVERY_TABLE):
+    for table, entry in cache.entries(MOVED):
         try:
-            yield line_of(table, entry)
+            yield line_of(table, entry, used=True)
         except InvalidInput as error:
             log.warning("left out: %s", error)
 
@@ -157,14 +157,20 @@ def import_(
 ) -> None:
     """Add a snapshot's entries to the cache; newer ones that are there already stay. Nothing of a damaged file is used.
 
+    So a cache moves from one database to another, and to another tenant: all that `cache export` wrote, as it was.
+
     \b
     Example:
       harness cache import all.snapshot
     """
+    from harness.cache.tables import MOVED
     from harness.stores.snapshot import entry_of, read_snapshot
 
     _, lines = read_snapshot(file)
+    if foreign := {line.table for line in lines}.difference(MOVED):
+        raise InvalidInput(f"{file} holds what no export writes ({', '.join(sorted(foreign))}); nothing was added")
     with session.workbench() as workbench:
+        workbench.identity.require("admin")
         cache = workbench.cache
         added = 0
         for done, line in enumerate(lines):

@@ -32,6 +32,18 @@ class Entry(Struct, frozen=True, gc=False):
     teaches: tuple[tuple[str, str], ...] = ()
 
 
+class Outline(Struct, frozen=True, gc=False):
+    """A row without its payload and its embedding. `number` grows with every row written in its table, and is never
+    given twice.
+    """
+
+    number: int
+    key: str
+    text: str
+    created_at: float
+    own: tuple[Any, ...]
+
+
 class Neighbour(Struct, frozen=True, gc=False):
     """An entry near a vector, and the similarity (0..1: cosine, negative ones count as 0) of its own embedding."""
 

@@ -4,6 +4,8 @@ A TTL is a lifetime in seconds; `expires_at` is a time in seconds since the epoc
 """
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from harness.errors import InvalidInput
 
@@ -11,6 +13,11 @@ HOUR = 3_600.0
 DAY = 24 * HOUR
 DEFAULT_TTL = 86_400
 """Lifetime of a cached search or research when nobody says otherwise: 24 hours, in seconds."""
+
+TOOL_TTL_HOURS: Mapping[str, float] = MappingProxyType(
+    {"job_search": 24.0, "web_fetch": 1.0, "company_research": 7 * 24.0}
+)
+"""Lifetimes, in hours, of what tools bring, by cache type; of any other type it lives for `DEFAULT_TTL`."""
 
 MAX_TTL = 100 * 365 * DAY
 """A century: beyond it an expiry is no date that a person or a database could read."""
@@ -43,6 +50,17 @@ def checked_ttl(ttl: float) -> float:
     # a huge int has no float, and may have too many digits for repr
     shown = f"{ttl:g}" if type(ttl) is float or (type(ttl) is int and abs(ttl) < 1e18) else f"this {type(ttl).__name__}"
     raise InvalidInput(f"ttl must be more than 0 and at most {MAX_TTL:.0f} seconds (a century), not {shown}")
+
+
+def seconds_of(ttl_hours: float) -> float:
+    """Return a lifetime in hours as seconds.
+
+    Raises:
+        InvalidInput: it is no number, or not more than 0 and at most a century.
+    """
+    if type(ttl_hours) in _NUMBERS and 0 < ttl_hours <= MAX_TTL / HOUR:
+        return ttl_hours * HOUR
+    raise InvalidInput(f"ttl_hours must be a number, more than 0 and at most {MAX_TTL / HOUR:.0f} (a century)")
 
 
 def age_in_words(seconds: float) -> str:

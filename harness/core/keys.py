@@ -18,6 +18,7 @@ DEFAULT_ENGINE = "ddgs"
 MAX_QUERY_CHARS = 10_000
 """A longer query or task is an error: no engine reads one, and somebody has pasted a document."""
 
+_CACHE_TYPE = re.compile("[a-z0-9][a-z0-9_-]{0,63}")
 _TRACKING = ("utm_", "gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "igshid")
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})?")
 
@@ -75,6 +76,56 @@ def page_key(url: str, reader: str) -> str:
         InvalidInput: lone surrogates in the address.
     """
     return _key_of({"reader": reader, "url": canonical_url(url)})
+
+
+def tool_key(cache_type: str, query: str) -> str:
+    """Return the key of what a tool brings: SHA-256 of the cache type + `:` + the query, trimmed and lower-cased.
+
+    Of what is not in words the case counts: addresses of the web are brought into one spelling, JSON objects stay as
+    they are.
+
+    Raises:
+        InvalidInput: see `checked_cache_type` and `search_key`.
+    """
+    name = checked_cache_type(cache_type)
+    normalise(query)  # refuses what is no query
+    query = query.strip()
+    text = query.lower() if in_words(query) else canonical_url(query)
+    try:
+        query.encode()  # a canonical address has replaced what is broken
+        return sha256(f"{name}:{text}".encode()).hexdigest()
+    except UnicodeEncodeError:
+        raise _broken_unicode() from None
+
+
+def checked_cache_type(cache_type: str) -> str:
+    """Return the name of a kind of tool results, trimmed and lower-cased: 1 to 64 of a-z, 0-9, `-` and `_`, the first
+    a letter or a digit.
+
+    Raises:
+        InvalidInput: otherwise.
+    """
+    name = cache_type.strip().lower() if isinstance(cache_type, str) else ""
+    if not _CACHE_TYPE.fullmatch(name):
+        raise InvalidInput(f"a cache type is 1 to 64 letters, digits, - and _, as job_search; not {cache_type!r:.80}")
+    return name
+
+
+def in_words(query: str) -> bool:
+    """Say whether a query is language, so that its case does not count and another may mean the same; neither an
+    address of the web nor a JSON object is.
+    """
+    query = query.strip()
+    return not is_url(query) and not (query.startswith("{") and query.endswith("}"))
+
+
+def is_url(text: str) -> bool:
+    """Say whether `text` is an address of the web (http or https) and nothing else."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and text.split() == [text]
 
 
 def completion_key(

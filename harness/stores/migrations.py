@@ -19,6 +19,7 @@ from harness.stores.tables import (
     EVIDENCE,
     KNOWLEDGE,
     KNOWLEDGE_HISTORY,
+    MEMORY,
     RESEARCH,
     RUNS,
     SEARCH,
@@ -100,6 +101,7 @@ MIGRATIONS = (
     Migration("0014-knowledge", KNOWLEDGE),
     Migration("0015-knowledge-history", KNOWLEDGE_HISTORY),
     Migration("0016-access-tokens", TOKENS),
+    Migration("0017-memory", MEMORY),
 )
 
 

@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from harness.core.entries import Entry, Neighbour, TableStats
+from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.errors import InvalidInput, StoreError
 from harness.ports import NOTHING, Vectors
 from harness.stores.tables import TABLES, TOKENS
@@ -321,6 +321,14 @@ class SnapshotStore:
         """See `Store.recent`."""
         entries = self.rows(table, tenant, where) if where else list(self.scan(table, tenant))
         return entries[::-1][: max(0, limit)]
+
+    def outlines(
+        self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
+    ) -> list[Outline]:
+        """See `Store.outlines`; rows are numbered as they stand in the snapshot."""
+        numbered = enumerate(self.rows(table, tenant, where), start=1)
+        outlines = [Outline(at, each.key, each.text, each.created_at, each.own) for at, each in numbered if at > after]
+        return outlines[::-1][: max(0, limit)]
 
     def tenants(self) -> list[str]:
         """See `Store.tenants`: it is whoever's replays it."""

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from harness.core.entries import Entry, Neighbour, TableStats
+from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.errors import StoreError
 from harness.ports import NOTHING, Vectors
 from harness.stores import checks
@@ -111,6 +111,15 @@ class SqliteStore:
         condition = declared.where(where) if where else "tenant = ?"
         sql = f"{declared.select_whole} WHERE {condition} ORDER BY seq DESC LIMIT ?"
         return [_whole(row) for row in self._all(sql, (tenant, *where.values(), max(0, limit)))]
+
+    def outlines(
+        self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
+    ) -> list[Outline]:
+        """See `Store.outlines`."""
+        declared = TABLES[table]
+        sql = f"{declared.select_outline} WHERE {declared.where(where)} AND seq > ? ORDER BY seq DESC LIMIT ?"
+        rows = self._all(sql, (tenant, *where.values(), after, max(0, limit)))
+        return [Outline(row[0], _text(row[1]), _text(row[2]), row[3], tuple(map(_text, row[4:]))) for row in rows]
 
     def nearest(
         self,

@@ -118,6 +118,11 @@ class Table:
         return f"SELECT {', '.join(self.columns)} FROM {self.name}"
 
     @cached_property
+    def select_outline(self) -> str:
+        """Read the fields of `Outline`, the own columns one by one, for a condition to follow."""
+        return f"SELECT seq, key, {self.text}, created_at, {', '.join(self.own_names)} FROM {self.name}"
+
+    @cached_property
     def upsert(self) -> str:
         """Insert or replace one row, under a new `seq`; values are bound in the order of `columns`."""
         values = ", ".join("?" * len(self.columns))
@@ -247,6 +252,22 @@ TOKENS = Table(
     decisive=2,
     scope=("user_id",),
 )
+MEMORY = Table(
+    "memory",
+    text="text",
+    payload="remembered",
+    own=(
+        "collection TEXT NOT NULL",
+        "kind TEXT NOT NULL",
+        "thread_id TEXT NOT NULL",
+        "session_id TEXT NOT NULL",
+        "continuation INTEGER NOT NULL",
+        "position INTEGER NOT NULL",
+    ),
+    decisive=6,
+    scope=("collection",),
+    indexes={"thread_id": ("tenant", "collection", "thread_id", "seq")},
+)
 TABLES = {
     table.name: table
     for table in (
@@ -263,6 +284,7 @@ TABLES = {
         KNOWLEDGE,
         KNOWLEDGE_HISTORY,
         TOKENS,
+        MEMORY,
     )
 }
 

@@ -1,15 +1,20 @@
 """The one place where settings become objects: every adapter and service is made here, when first needed, once."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+
+from msgspec.structs import replace
 
 from harness.cache import Cache, Policy, Semantics
 from harness.errors import InvalidInput
+from harness.forks import begins_anew
+from harness.identity import LOCAL, Identity, Tokens
 from harness.ports import (
     Embedder,
     LanguageModel,
@@ -23,6 +28,8 @@ from harness.settings import Settings, key_in
 if TYPE_CHECKING:
     from harness.cache import Results
     from harness.core.equivalence import Rule
+    from harness.knowledge import Knowledge
+    from harness.memory import Memory
     from harness.pages.reader import WebReader
     from harness.research.run import Researcher
     from harness.research.searching import Asked
@@ -30,21 +37,52 @@ if TYPE_CHECKING:
     from harness.vector_cache import VectorCache
 
 DATABASE = "harness.db"
+JOURNAL = "memory-journal.jsonl"
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 def _silent(what: str, done: int, total: int) -> None:
     """Show no progress."""
 
 
+class shared(Generic[T]):  # noqa: N801 - used as `property` is
+    """A property of what is opened once, for a workbench and for all that it is `serving` with.
+
+    Not `cached_property`: before Python 3.12 that has a lock of its own for each name, and two of these, each with the
+    workbench's lock, are taken in both orders where one property needs another.
+    """
+
+    def __init__(self, make: "Callable[[Any], T]") -> None:
+        self._make = make
+        self._name = make.__name__
+        self.__doc__ = make.__doc__
+
+    @overload
+    def __get__(self, workbench: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, workbench: "Workbench", owner: type) -> T: ...
+    def __get__(self, workbench: "Workbench | None", owner: type) -> "T | Self":
+        if workbench is None:
+            return self
+        name, first = self._name, workbench._lender or workbench  # noqa: SLF001 - a part of that class
+        with first._opening:  # noqa: SLF001
+            if name not in first.__dict__:
+                first.__dict__[name] = self._make(first)
+        value: T = first.__dict__[name]
+        workbench.__dict__[name] = value  # found there from now on, before this is asked
+        return value
+
+
 class Workbench:
     """Everything that one run of the harness works with. Use it as a context manager, or close it.
 
-    `database` is another SQLite file than `harness.db` in the data directory. `progress` is told about long work.
+    `database` is another SQLite file than the settings name. `progress` is told about long work.
     `read` and `write` say whether the cache is looked up and stored (see `Policy`); `replay` names a snapshot that
     answers instead of it; `serve_stale` is another window for stale answers than the setting's. `at` is the time
-    (seconds since the epoch) that it is for whatever expires; the real one if `None`.
+    (seconds since the epoch) that it is for whatever expires but tokens; the real one if `None`. `identity` says who
+    asks; else the token in the settings does.
     """
 
     def __init__(
@@ -58,31 +96,113 @@ class Workbench:
         replay: Path | None = None,
         serve_stale: float | None = None,
         at: float | None = None,
+        identity: Identity | None = None,
     ) -> None:
         if (settings.offline or replay) and not read:
             which = "--offline" if replay is None else "--replay"
             raise InvalidInput(f"with {which} only what is cached can answer; leave out --refresh and --no-cache")
         self.settings = settings
-        self.database = database or settings.data_dir / DATABASE
+        self.database = database
         self.progress = progress
         self._read = read
         self._write = write
         self._replay = replay
+        self._at = at
         self._clock = time.time if at is None else lambda: at
+        self._identity = identity
+        self._lender: Workbench | None = None
         self._serve_stale = settings.stale_if_error if serve_stale is None else serve_stale
+        self.begin_anew()
+        begins_anew(self)
+
+    def begin_anew(self) -> None:
+        """See `Forked`: a thread of the parent may hold the lock."""
+        self._opening = threading.RLock()
+
+    def serving(
+        self, identity: Identity, *, progress: Progress | None = None, max_results: int | None = None
+    ) -> "Workbench":
+        """Return a workbench for somebody else: what is opened is shared, and closed by this one alone; what belongs to
+        a tenant is its own. Safe for threads; takes a few microseconds. `progress` and `max_results` (1 to 100), if
+        given, are others than here.
+        """
+        settings = self.settings
+        if max_results is not None:
+            settings = replace(settings, max_results=max_results)
+        served = Workbench(
+            settings,
+            database=self.database,
+            progress=progress or self.progress,
+            read=self._read,
+            write=self._write,
+            replay=self._replay,
+            serve_stale=self._serve_stale,
+            at=self._at,
+            identity=identity,
+        )
+        served._lender = self._lender or self
+        return served
+
+    @cached_property
+    def identity(self) -> Identity:
+        """Who asks: as given, else by the token in the settings; without one, or replaying, whoever is at the machine.
+
+        Raises:
+            AccessDenied: the token is not valid.
+            StoreError: the store cannot be read.
+        """
+        if self._identity is not None:
+            return self._identity
+        if self.settings.token is None or self._replay is not None:
+            return LOCAL
+        return self.tokens.verify(self.settings.token)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """The access tokens of every tenant; who may make and see them is for the surface to ask of `identity`."""
+        return Tokens(self.database_store)
 
     @cached_property
     def store(self) -> Store:
-        """The store, opened and brought up to date; replaying, the snapshot."""
+        """The store, for whoever asks: with a token it is its tenant's alone."""
+        if self.identity.local:
+            return self.database_store
+        from harness.guarded import guarded
+
+        return guarded(self.database_store, self.identity)
+
+    @property
+    def team_database(self) -> str | None:
+        """The address of the database that others use as well; it may hold a password."""
+        return self.settings.store if self.database is None else None
+
+    @property
+    def place(self) -> str:
+        """What a person calls the database: its path, or its address without the password."""
+        if self.team_database is None:
+            return str(self.database or self.settings.data_dir / DATABASE)
+        from harness.stores.postgres.connections import shown_url
+
+        return shown_url(self.team_database)
+
+    @shared
+    def database_store(self) -> Store:
+        """The store of all tenants, opened and brought up to date; replaying, the snapshot. Not for what is asked with
+        a token: see `store`.
+        """
         if self._replay is not None:
             from harness.stores.snapshot import SnapshotStore
 
             return SnapshotStore(self.snapshot[1])
+        if self.team_database is not None:
+            from harness.stores.postgres import PostgresStore
+
+            return PostgresStore(self.team_database)
         from harness.stores.sqlite import SqliteStore
 
-        return SqliteStore(self.database)
+        return SqliteStore(self.database or self.settings.data_dir / DATABASE)
 
-    @cached_property
+    @shared
     def snapshot(self) -> "tuple[Header, list[Line]]":
         """The snapshot that is replayed, checked."""
         from harness.stores.snapshot import read_snapshot
@@ -93,21 +213,30 @@ class Workbench:
 
     @cached_property
     def cache(self) -> Cache:
-        """The cache of searches and researches."""
-        settings, replay = self.settings, self._replay is not None
+        """The cache of searches and researches.
+
+        Raises:
+            AccessDenied: the token is not valid, or a reader's, who may not ask anew.
+            StoreError: the store cannot be opened.
+        """
+        settings, replay, identity = self.settings, self._replay is not None, self.identity
+        if not self._read:
+            identity.require("writer")
+        writer = identity.may("writer")
         policy = Policy(
             read=self._read,
-            write=self._write and not replay,
-            offline=settings.offline or replay,
+            write=self._write and writer and not replay,
+            offline=settings.offline or replay or not writer,
             replay=replay,
             stale_if_error=self._serve_stale,
             keep_expired=max(self._serve_stale, settings.stale_if_error),
             volatile_ttl=settings.volatile_ttl,
             negative_ttl=settings.negative_ttl,
             jitter=settings.ttl_jitter,
+            tool_ttl_hours=settings.tool_ttl_hours,
         )
         semantics = self.semantics if settings.semantic else None
-        return Cache(self.store, semantics=semantics, policy=policy, clock=self._clock)
+        return Cache(self.store, semantics=semantics, policy=policy, tenant=identity.tenant, clock=self._clock)
 
     @cached_property
     def semantics(self) -> Semantics:
@@ -121,6 +250,7 @@ class Workbench:
             words=vocabulary,
             max_distance=self.settings.semantic_cache_threshold,
             candidates=self.settings.candidates,
+            tenant=self.identity.tenant,
         )
 
     @property
@@ -128,7 +258,7 @@ class Workbench:
         """Where the acceptance rule is kept that somebody has calibrated on pairs of their own."""
         return self.settings.data_dir / "acceptance.json"
 
-    @cached_property
+    @shared
     def rule(self) -> "Rule":
         """The acceptance rule: one's own, else the one shipped, at the setting `max_wrong`."""
         import msgspec
@@ -145,7 +275,7 @@ class Workbench:
             ) from error
         return rule if rule.max_wrong <= self.settings.max_wrong else rule_for(self.settings.max_wrong)
 
-    @cached_property
+    @shared
     def embedder(self) -> Embedder:
         """The embedder: the endpoint's, if one is set and answers, else the local one, which loads its weights at the
         first text. Offline it is the local one; replaying, the one of the time by its name, if it was another.
@@ -187,7 +317,7 @@ class Workbench:
             return RecordedReader(run.reader)
         return self.web_reader
 
-    @cached_property
+    @shared
     def web_reader(self) -> "WebReader":
         """The reader of pages from the web."""
         from harness.pages.reader import WebReader
@@ -236,7 +366,7 @@ class Workbench:
         )
         return asked, results_of(asked, settings.max_results)
 
-    @cached_property
+    @shared
     def model(self) -> LanguageModel | None:
         """The language model, if one is set; replaying, the one of the time.
 
@@ -263,6 +393,82 @@ class Workbench:
             timeout=settings.model_timeout,
         )
 
+    @cached_property
+    def knowledge(self) -> "Knowledge":
+        """What is known to whoever asks."""
+        from harness.embedders.minilm import vocabulary
+        from harness.knowledge import Knowledge
+
+        return Knowledge(
+            self.store,
+            self.embedder,
+            tenant=self.identity.tenant,
+            ttl_hours=self.settings.knowledge_ttl_hours,
+            floor=self.settings.knowledge_floor,
+            words=vocabulary,
+            clock=self._clock,
+        )
+
+    @cached_property
+    def remembering(self) -> "Memory":
+        """What the conversations of whoever asks remember. Opens and reads nothing before it is used.
+
+        Raises:
+            InvalidInput: it is disabled, or the variable that is to hold the key of its embedding model holds none.
+            AccessDenied: the token is not valid.
+        """
+        from harness.memory import Memory
+
+        block = self.settings.vector_store
+        if not block.enabled:
+            raise InvalidInput("nothing is remembered: vector_store.enabled is false; set it to true in the settings")
+        return Memory(
+            lambda: self.store if block.path is None else self.memory_store,
+            self.memory_embedder,
+            block,
+            tenant=self.identity.tenant,
+            place=self.place if block.path is None else str(block.path),
+            clock=self._clock,
+            journal=self.settings.data_dir / JOURNAL,
+            documents_folder=self.settings.data_dir / "documents",
+            progress=self.progress,
+        )
+
+    @cached_property
+    def memory_store(self) -> Store:
+        """The store of memories in a file of their own, for whoever asks."""
+        from harness.guarded import guarded
+
+        return guarded(self.memory_file, self.identity)
+
+    @shared
+    def memory_file(self) -> Store:
+        """The file that `vector_store.path` names, opened, of all tenants.
+
+        Raises:
+            InvalidInput: it names none.
+            StoreError: it cannot be opened.
+        """
+        from harness.stores.sqlite import SqliteStore
+
+        if (path := self.settings.vector_store.path) is None:
+            raise InvalidInput("no file is named for memories; set vector_store.path")
+        return SqliteStore(path)
+
+    @shared
+    def memory_embedder(self) -> Embedder:
+        """The embedder of memories: that of their own provider, if one is set and answers, else the local one; without
+        a provider, the one of everything else.
+
+        Raises:
+            InvalidInput: the variable that is to hold the provider's key holds none; an unusable address or key.
+        """
+        from harness.workbench.embedders import memory_embedder
+
+        if self._replay is not None or self.settings.vector_store.embedding_provider is None:
+            return self.embedder
+        return memory_embedder(self.settings)
+
     def memory(self, space: str) -> "VectorCache":
         """Return the vector cache of a space: chunks of documents, and questions that were solved."""
         from harness.vector_cache import VectorCache
@@ -273,6 +479,7 @@ class Workbench:
             self.store,
             self.embedder,
             space=space,
+            tenant=self.identity.tenant,
             threshold=threshold,
             chunk_tokens=(run or self.settings).chunk_tokens,
             clock=self._clock,
@@ -331,13 +538,18 @@ class Workbench:
         )
 
     def close(self) -> None:
-        """Keep what has been counted, and close what was opened."""
-        if "web_reader" in self.__dict__:
-            self.web_reader.close()
+        """Keep what has been counted, and close what was opened, unless another workbench has lent it."""
         if "cache" in self.__dict__:
             self.cache.flush()
-        if "store" in self.__dict__:
-            self.store.close()
+        if "remembering" in self.__dict__:
+            self.remembering.close()
+        if self._lender is not None:
+            return
+        if "web_reader" in self.__dict__:
+            self.web_reader.close()
+        for name in ("database_store", "memory_file"):
+            if name in self.__dict__:
+                getattr(self, name).close()
 
     def __enter__(self) -> Self:
         return self

@@ -381,7 +381,7 @@ def test_an_age_that_is_none_is_wrong_usage(harness: Program, hours: str) -> Non
 def test_an_unknown_kind_is_wrong_usage(harness: Program) -> None:
     """The kinds there are are named."""
     told = harness("cache", "clear", "--kind", "everything").one_line_error(2)
-    assert "choose search, research, pages, completions, runs, all" in told
+    assert "choose search, research, pages, completions, tools, runs, all" in told
 
 
 def test_expired_entries_go(harness: Program) -> None:
@@ -519,7 +519,7 @@ def test_a_healthy_house(harness: Program) -> None:
     assert all(line.startswith("ok ") for line in ended.out.splitlines())
     told = harness("doctor", "--json").told["findings"]
     assert [each["name"] for each in told] == [
-        "python", "settings", "disk", "database", "embedder", "meaning", "vector index", "engine",
+        "python", "settings", "disk", "database", "embedder", "meaning", "vector index", "engine", "access",
     ]  # fmt: skip
     assert {each["state"] for each in told} == {"ok"}
 
@@ -574,4 +574,4 @@ def test_the_workbench_says_what_it_cannot_do(tmp_path: Path) -> None:
         Workbench(settings).engines(["altavista"])
     with Workbench(settings) as workbench:
         assert workbench.cache is workbench.cache
-        assert os.path.samefile(workbench.database.parent, tmp_path)  # noqa: PTH121 - links count as the same
+        assert os.path.samefile(Path(workbench.place).parent, tmp_path)  # noqa: PTH121 - links count as the same

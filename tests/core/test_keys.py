@@ -11,10 +11,14 @@ from harness.core.keys import (
     MAX_QUERY_CHARS,
     canonical_json,
     canonical_url,
+    checked_cache_type,
     digest_of,
+    in_words,
+    is_url,
     normalise,
     research_key,
     search_key,
+    tool_key,
 )
 from harness.errors import InvalidInput
 
@@ -292,3 +296,97 @@ def test_canonical_url_is_idempotent(url: str) -> None:
     """The canonical spelling is its own canonical spelling, however odd the address, and none raises."""
     once = canonical_url(url)
     assert canonical_url(once) == once
+
+
+# --- tool_key
+
+
+@pytest.mark.parametrize("query", ["Python jobs", "  python JOBS\n", "PYTHON JOBS"])
+def test_a_tool_key_is_the_hash_of_type_and_trimmed_lower_cased_query(query: str) -> None:
+    """As it is written down: SHA-256 of type, colon, query; the type in any case, too."""
+    expected = sha256(b"job_search:python jobs").hexdigest()
+    assert tool_key("job_search", query) == expected
+    assert tool_key(" Job_Search ", query) == expected
+
+
+def test_white_space_within_a_tools_query_counts() -> None:
+    """Trimmed is trimmed at the ends."""
+    assert tool_key("job_search", "a b") != tool_key("job_search", "a  b")
+
+
+def test_the_case_of_an_addresses_path_counts() -> None:
+    """The host's does not, nor do other spellings of the same address."""
+    key = tool_key("web_fetch", "https://example.org/Path?Q=A")
+    assert key == sha256(b"web_fetch:https://example.org/Path?Q=A").hexdigest()
+    assert key == tool_key("web_fetch", " HTTPS://EXAMPLE.org:443/Path/?Q=A#there ")
+    assert key != tool_key("web_fetch", "https://example.org/path?Q=A")
+
+
+def test_the_case_of_a_json_object_counts() -> None:
+    """The arguments of a call are data, not words."""
+    assert tool_key("read", '{"path":"A"}') != tool_key("read", '{"path":"a"}')
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "url"),
+    [
+        ("python jobs", True, False),
+        ("https://example.org/a", False, True),
+        ("HTTP://EXAMPLE.ORG", False, True),
+        ("https://example.org is down", True, False),
+        ("https://", True, False),
+        ("https://[", True, False),
+        ("ftp://example.org/a", True, False),
+        ('{"a":1}', False, False),
+        ("[jobs]", True, False),
+    ],
+)
+def test_what_is_in_words_and_what_is_an_address(text: str, words: bool, url: bool) -> None:
+    """An address is nothing but an address; a JSON object is neither."""
+    assert (in_words(text), is_url(text)) == (words, url)
+
+
+@pytest.mark.parametrize("name", ["", " ", "-a", "_a", "a b", "a:b", "a" * 65, "jöb", "a\0", "../a", None, 7])
+def test_an_unusable_cache_type_is_refused_with_an_example(name: object) -> None:
+    """Nothing that could be taken for another type, or for a path."""
+    with pytest.raises(InvalidInput, match="job_search"):
+        tool_key(name, "q")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["a", "9", "job_search", "x-1", "A" * 64])
+def test_new_types_need_no_code(name: str) -> None:
+    """Any name of the right form is a type."""
+    assert checked_cache_type(name) == name.lower()
+
+
+@pytest.mark.parametrize("query", ["", "  ", "x" * (MAX_QUERY_CHARS + 1), "a\0b", "\ud800", "https://a.b/\ud800", None])
+def test_an_unusable_query_of_a_tool_is_refused(query: object) -> None:
+    """As a search's is."""
+    with pytest.raises(InvalidInput):
+        tool_key("job_search", query)  # type: ignore[arg-type]
+
+
+@PROPERTY
+@given(st.text(min_size=1, max_size=50), st.sampled_from(["job_search", "web_fetch", "other-1"]))
+def test_tool_keys_follow_their_definition(query: str, cache_type: str) -> None:
+    """For any text: the hash as it is defined, and the same for the trimmed and the upper-cased type."""
+    try:
+        key = tool_key(cache_type, query)
+    except InvalidInput:
+        return
+    trimmed = query.strip()
+    text = trimmed.lower() if in_words(query) else canonical_url(trimmed)
+    assert key == sha256(f"{cache_type}:{text}".encode()).hexdigest()
+    assert key == tool_key(cache_type.upper(), f" {query}\n")
+
+
+@PROPERTY
+@given(URLS)
+def test_an_address_and_its_canonical_form_have_one_tool_key(url: str) -> None:
+    """Whatever way an agent spells it."""
+    try:
+        key = tool_key("web_fetch", url)
+    except InvalidInput:
+        return
+    if is_url(url.strip()):
+        assert key == tool_key("web_fetch", canonical_url(url))

@@ -648,6 +648,44 @@ class StoreContract:
         with pytest.raises(InvalidInput, match="max_results, engine, options"):
             store.recent(SEARCHES, TENANT, 9, where={"query": "x"})
 
+    # outlines ----------------------------------------------------------------------------------------------------
+
+    def test_outlines_tell_the_newest_rows_without_what_is_large(self, store: Store) -> None:
+        """Key, text, time and own columns, under growing numbers, the newest first; what was written again is new."""
+        own = (10, "ddgs", "{}")
+        for key in "abca":
+            store.put(SEARCHES, TENANT, an_entry(key, own=own))
+        told = store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=2)
+        entry = an_entry("a", own=own)
+        assert [(each.key, each.text, each.created_at, each.own) for each in told] == [
+            ("a", entry.text, entry.created_at, own),
+            ("c", an_entry("c").text, entry.created_at, own),
+        ]
+        assert told[0].number > told[1].number
+
+    def test_outlines_of_what_is_new_since_a_number(self, store: Store) -> None:
+        """What was written or embedded since one looked is told, once; nothing else."""
+        for key in "ab":
+            store.put(SEARCHES, TENANT, an_entry(key, own=(10, "ddgs", "{}")))
+        seen = store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9)[0].number
+        assert store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, after=seen, limit=9) == []
+        vector = vector_of("a").tobytes()
+        store.embed(SEARCHES, TENANT, "a", vector, EMBEDDER)
+        store.put(SEARCHES, TENANT, an_entry("c", own=(10, "ddgs", "{}")))
+        told = store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, after=seen, limit=9)
+        assert [each.key for each in told] == ["c", "a"]
+
+    def test_outlines_are_of_one_tenant_and_kind(self, store: Store) -> None:
+        """Of those with the values asked for; a column that is none, or no column, is refused."""
+        for number, engine in enumerate(("ddgs", "pubmed", "ddgs")):
+            store.put(SEARCHES, TENANT, an_entry(str(number), own=(10, engine, "{}")))
+        store.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
+        found = store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9)
+        assert [each.key for each in found] == ["2", "0"]
+        for wrong in ({"query": "x"}, {}):
+            with pytest.raises(InvalidInput, match="max_results, engine, options"):
+                store.outlines(SEARCHES, TENANT, wrong, limit=9)
+
     # rows --------------------------------------------------------------------------------------------------------
 
     @each_table

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from harness.core.entries import Entry, Neighbour, TableStats
+from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.ports import NOTHING, Vectors
 from harness.stores import checks
 from harness.stores.postgres.connections import Connections, checked_url
@@ -70,7 +70,7 @@ class PostgresStore:
         self._write(tenant, write)
 
     def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
-        """See `Store.swap`. If the connection breaks meanwhile, nobody knows whether it was put: `StoreBusy`."""
+        """See `Store.swap`. If the connection breaks at the very end, nobody knows whether it was put: `StoreBusy`."""
         declared = POSTGRES_TABLES[table]
         sql, bound = "", ()
         if expecting is not None:
@@ -121,6 +121,16 @@ class PostgresStore:
         condition = declared.where(where) if where else declared.mine
         sql = f"{declared.select_whole} WHERE {condition} ORDER BY seq DESC LIMIT ${len(where) + 2}"
         return [declared.whole(row) for row in self._all(tenant, sql, *map(_plain, where.values()), max(0, limit))]
+
+    def outlines(
+        self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
+    ) -> list[Outline]:
+        """See `Store.outlines`."""
+        declared = POSTGRES_TABLES[table]
+        condition = f"{declared.where(where)} AND seq > ${len(where) + 2}"
+        sql = f"{declared.select_outline} WHERE {condition} ORDER BY seq DESC LIMIT ${len(where) + 3}"
+        rows = self._all(tenant, sql, *map(_plain, where.values()), after, max(0, limit))
+        return [declared.outline(row) for row in rows]
 
     def nearest(
         self,
@@ -325,12 +335,19 @@ class PostgresStore:
         return self._connections.run(tenant, fetch)
 
     def _write(self, tenant: str, write: Callable[[Any], T], *, again: bool = True) -> T:
+        """Write in a transaction, which may be repeated unless `again` is false, and its end was not told."""
+        ending = False
+
         def transaction(connection: Any) -> T:
+            nonlocal ending
+            ending = False
             with connection.transaction():
-                return write(connection)
+                written = write(connection)
+                ending = True
+            return written
 
         self._connections.introduce(tenant)
-        return self._connections.run(tenant, transaction, again=again)
+        return self._connections.run(tenant, transaction, in_doubt=lambda: ending and not again)
 
 
 def _plain(value: Any) -> Any:

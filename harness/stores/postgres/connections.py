@@ -8,9 +8,10 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from harness import forks
 from harness.core.text import shorten
 from harness.errors import InvalidInput, StoreBusy, StoreError
-from harness.stores.postgres import forks, schema
+from harness.stores.postgres import schema
 from harness.stores.postgres.dialect import TENANTS, escaped
 from harness.stores.postgres.pool import Pool
 
@@ -22,6 +23,8 @@ T = TypeVar("T")
 
 POOL_SIZE = 16
 CONNECT_SECONDS = 10
+INTRODUCED_AGAIN = 10
+"""How often a tenant is made known again, whom somebody deletes again and again."""
 RETRY_SECONDS = 0.05
 MAX_RETRY_SECONDS = 1.0
 _SESSION = {
@@ -67,11 +70,10 @@ class Connections:
         self._lock = threading.Lock()
         self._pool = None
 
-    def run(self, tenant: str | None, work: "Callable[[Any], T]", *, again: bool = True) -> T:
+    def run(self, tenant: str | None, work: "Callable[[Any], T]", *, in_doubt: Callable[[], bool] = lambda: False) -> T:
         """Return what `work` makes with a connection that sees this tenant's rows (`None`: nobody's).
 
-        It is called again after a failure that may pass, unless `again` is false: then nobody knows whether a
-        connection that broke had done it.
+        It is called again after a failure that may pass, unless it is then `in_doubt` whether it was done.
 
         Raises:
             InvalidInput: what is bound is no text, or too long for an index.
@@ -80,26 +82,17 @@ class Connections:
         """
         import psycopg
 
-        begun = False
-
         def attempt(seconds: float) -> T:
-            nonlocal begun
-            begun = False
+            for _ in range(INTRODUCED_AGAIN):
+                try:
+                    return self._once(tenant, work, seconds)
+                except psycopg.errors.ForeignKeyViolation:  # somebody has deleted the tenant, or the user
+                    if tenant is None:
+                        raise
+                    self._introduce(tenant, seconds)
+            return self._once(tenant, work, seconds)
 
-            def begin(connection: Any) -> T:
-                nonlocal begun
-                begun = True
-                return work(connection)
-
-            try:
-                return self._once(tenant, begin, seconds)
-            except psycopg.errors.ForeignKeyViolation:  # somebody has deleted the tenant
-                if tenant is None:
-                    raise
-                self._introduce(tenant, seconds)
-                return self._once(tenant, begin, seconds)
-
-        return self.insist(attempt, repeatable=lambda error: again or not begun or _was_refused(error))
+        return self.insist(attempt, repeatable=lambda error: _was_refused(error) or not in_doubt())
 
     def insist(
         self, attempt: "Callable[[float], T]", *, repeatable: Callable[[BaseException], bool] = lambda _: True
@@ -323,8 +316,12 @@ def _parts(url: str) -> dict[str, Any]:
             "a PostgreSQL database needs psycopg; run: pip install 'research-harness[postgres]'"
         ) from error
     try:
-        if url.startswith(("postgresql://", "postgres://")):
-            return dict(psycopg.conninfo.conninfo_to_dict(url))
+        if url.isprintable() and url.startswith(("postgresql://", "postgres://")):
+            parts = dict(psycopg.conninfo.conninfo_to_dict(url))
+            ports = str(parts.get("port") or "1").split(",")
+            # an @ that is not written as %40 makes the end of the password the host, which everybody is told
+            if "@" not in str(parts.get("host")) and all(each.isdigit() and 0 < int(each) < 65_536 for each in ports):
+                return parts
     except psycopg.Error:
         log.debug("the setting store cannot be parsed")
     raise InvalidInput(

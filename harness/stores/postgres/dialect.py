@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from harness.core.entries import Entry
+from harness.core.entries import Entry, Outline
 from harness.core.keys import canonical_json
 from harness.stores.tables import TABLES, TOKENS, TOOLS, Table
 
@@ -91,10 +91,10 @@ class PostgresTable:
             "seq BIGINT GENERATED ALWAYS AS IDENTITY",
             f'{tenant} TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE',
             f'{key} TEXT COLLATE "C" NOT NULL',
-            f"{declared.text} TEXT NOT NULL",
+            f"{declared.text} TEXT NOT NULL{self._default(declared.text)}",
             f"{declared.payload} {'JSONB' if declared.payload in _JSON else 'TEXT'} NOT NULL",
             *map(self._own_column, declared.own),
-            *(f"{name} {times}" for name in _TIMES),
+            *(f"{name} {times}{self._default(name)}" for name in _TIMES),
             "embedding vector",
             'embedder TEXT COLLATE "C"',
             *self._constraints(tenant, key),
@@ -116,6 +116,11 @@ class PostgresTable:
                 for name, columns in indexes.items()
             ),
         )
+
+    def _default(self, name: str) -> str:
+        """What other programs leave out, which know the columns that are agreed."""
+        defaults = {self.declared.text: " DEFAULT ''", "created_at": " DEFAULT now()", "last_used_at": " DEFAULT now()"}
+        return defaults.get(name, "") if self.is_tools else ""
 
     def _own_column(self, declaration: str) -> str:
         name, kind, *rest = declaration.split()
@@ -183,6 +188,12 @@ class PostgresTable:
         return f"SELECT {', '.join(map(self._read, self.columns[1:]))} FROM {self.name}"
 
     @cached_property
+    def select_outline(self) -> str:
+        """Read the fields of `Outline`, the own columns one by one, for a condition to follow."""
+        fields = ("key", self.declared.text, "created_at", *self.declared.own_names)
+        return f"SELECT seq, {', '.join(map(self._read, fields))} FROM {self.name}"
+
+    @cached_property
     def upsert(self) -> str:
         """Insert or replace one row, under a new `seq`; values are bound in the order of `columns`."""
         names = [self.column(name) for name in self.columns]
@@ -239,6 +250,12 @@ class PostgresTable:
         text, payload, created_at, expires_at, last_used_at = row[:5]
         own = tuple(self._value(name, value) for name, value in zip(self.declared.decisive, row[5:], strict=True))
         return Entry(key, text_of(text), self._payload(payload), created_at, expires_at, last_used_at, own)
+
+    def outline(self, row: tuple[Any, ...]) -> Outline:
+        """Make an outline of what `select_outline` reads."""
+        number, key, text, created_at, *own = row
+        values = tuple(self._value(name, value) for name, value in zip(self.declared.own_names, own, strict=True))
+        return Outline(number, text_of(key), text_of(text), created_at, values)
 
     def whole(self, row: tuple[Any, ...]) -> Entry:
         """Make an entry of what `select_whole` reads."""

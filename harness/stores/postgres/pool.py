@@ -4,10 +4,10 @@
 wait for minutes after it has come back; and what they meet, they log, and tell nobody.
 """
 
+import select
 import threading
 import time
 from collections.abc import Callable
-from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
 IDLE_SECONDS = 600.0
@@ -76,6 +76,8 @@ def _is_silent(connection: Any) -> bool:
     """Say whether the server has said nothing unasked; it does so when it ends a session."""
     if connection.closed:
         return False
-    with DefaultSelector() as selector:
-        selector.register(connection.fileno(), EVENT_READ)
-        return not selector.select(0)
+    if not hasattr(select, "poll"):  # on Windows
+        return not select.select([connection.fileno()], [], [], 0)[0]
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return not poll.poll(0)

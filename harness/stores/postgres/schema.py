@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from harness.errors import MigrationError
-from harness.stores.postgres.dialect import POSTGRES_TABLES, TENANTS, TOOL_TABLE, USERS
+from harness.stores.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
 from harness.stores.tables import ABBREVIATIONS, USES
 
 ROLE = "harness_access"
@@ -21,11 +21,9 @@ RECORD = "harness_migrations"
 _LOCK = 0x6861726E657373
 """Of the advisory lock under which one process migrates: "harness" in ASCII."""
 
+_BESIDE_COLUMNS = {TENANTS: "id", USERS: "tenant_id", ABBREVIATIONS: "tenant", USES: "tenant"}
 TENANT_COLUMNS = {
-    TENANTS: "id",
-    USERS: "tenant_id",
-    ABBREVIATIONS: "tenant",
-    USES: "tenant",
+    **_BESIDE_COLUMNS,
     **{table.name: table.column("tenant") for table in POSTGRES_TABLES.values()},
 }
 """The tables under row-level security, and which column names the tenant."""
@@ -43,29 +41,26 @@ _BESIDE = (
 )
 
 
-def _triggers() -> tuple[str, ...]:
-    """What a row teaches goes with it."""
-    statements = []
-    for logical, table in POSTGRES_TABLES.items():
-        tenant, key = table.column("tenant"), table.column("key")
-        function = f"harness_forget_{logical}"
-        statements += [
-            f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM {ABBREVIATIONS} "
-            f"WHERE tenant = OLD.{tenant} AND source = '{logical}' AND key = OLD.{key}; RETURN NULL; END $$",
-            f"CREATE TRIGGER {function} AFTER DELETE ON {table.name} FOR EACH ROW EXECUTE FUNCTION {function}()",
-        ]
-    return tuple(statements)
+def _guarded(name: str, column: str) -> tuple[str, ...]:
+    """Put a table under row-level security."""
+    return (
+        f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY",
+        f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY",  # the owner, too
+        f"CREATE POLICY harness_tenant ON {name} USING ({column} = current_setting('harness.tenant', true))",
+    )
 
 
-def _policies() -> tuple[str, ...]:
-    statements = []
-    for name, column in TENANT_COLUMNS.items():
-        statements += [
-            f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY",
-            f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY",  # the owner, too
-            f"CREATE POLICY harness_tenant ON {name} USING ({column} = current_setting('harness.tenant', true))",
-        ]
-    return tuple(statements)
+def _made(logical: str) -> tuple[str, ...]:
+    """Make a cache table; what a row of it teaches goes with the row."""
+    table, function = POSTGRES_TABLES[logical], f"harness_forget_{logical}"
+    tenant, key = table.column("tenant"), table.column("key")
+    return (
+        *table.schema,
+        f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM {ABBREVIATIONS} "
+        f"WHERE tenant = OLD.{tenant} AND source = '{logical}' AND key = OLD.{key}; RETURN NULL; END $$",
+        f"CREATE TRIGGER {function} AFTER DELETE ON {table.name} FOR EACH ROW EXECUTE FUNCTION {function}()",
+        *_guarded(table.name, tenant),
+    )
 
 
 _LISTING = (
@@ -87,10 +82,22 @@ class Migration(Struct, frozen=True):
     statements: tuple[str, ...]
 
 
+_FIRST = (
+    *("search_cache", "research_cache", "unanswered_searches", "research_runs", "agent_queries", "agent_chunks"),
+    *("web_pages", "completions", "research_evidence", "tool_cache", "knowledge", "knowledge_history"),
+    "access_tokens",
+)
 MIGRATIONS = (
-    Migration("0001-tables", (*_BESIDE, *(each for table in POSTGRES_TABLES.values() for each in table.schema))),
-    Migration("0002-what-rows-teach", _triggers()),
-    Migration("0003-row-level-security", (*_policies(), _LISTING)),
+    Migration(
+        "0001-tables",
+        (
+            *_BESIDE,
+            *(each for name, column in _BESIDE_COLUMNS.items() for each in _guarded(name, column)),
+            _LISTING,
+            *(each for logical in _FIRST for each in _made(logical)),
+        ),
+    ),
+    Migration("0002-memory", _made("memory")),
 )
 
 
@@ -124,10 +131,14 @@ def migrate(connection: Any) -> None:
     """Apply what is missing; others who do the same at once wait until this connection is closed.
 
     Raises:
-        MigrationError: the server lacks pgvector, the user lacks a right, or a table of that name is somebody else's.
+        MigrationError: the server lacks pgvector, the database is not in UTF-8, the user lacks a right, or a table of
+            that name is somebody else's.
     """
     import psycopg
 
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise MigrationError(f"the database is in {encoding}, not able to hold any text; make one with ENCODING 'UTF8'")
     connection.execute("SELECT pg_advisory_lock($1)", (_LOCK,))  # until the connection is closed
     try:
         if is_current(connection):
@@ -174,8 +185,11 @@ def step_down(connection: Any) -> None:
 
 def _role_may(connection: Any) -> bool:
     """Say whether the role is there, and may use the tables."""
-    may = "SELECT to_regrole($1) IS NOT NULL AND has_table_privilege(to_regrole($1), $2, 'INSERT')"
-    return bool(connection.execute(may, (ROLE, TOOL_TABLE)).fetchone()[0])
+    may = (
+        "SELECT to_regrole($1) IS NOT NULL AND bool_and(has_table_privilege(to_regrole($1), name, 'INSERT')) "
+        "FROM unnest($2::text[]) AS name"
+    )
+    return bool(connection.execute(may, (ROLE, list(TENANT_COLUMNS))).fetchone()[0])
 
 
 def _make_role(connection: Any) -> None:

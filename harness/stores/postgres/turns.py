@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any
 
-from harness.stores.postgres import forks
+from harness import forks
 from harness.stores.postgres.connections import Connections
 
 POLL_SECONDS = 0.02
@@ -33,6 +33,7 @@ class Turns:
         self._lock = threading.Lock()
         self._held: set[int] = set()
         self._session: Any = None
+        self._closing = False
 
     @contextmanager
     def turn(self, name: str, wait: float) -> Iterator[bool]:
@@ -49,8 +50,9 @@ class Turns:
                 self._free(number)
 
     def close(self) -> None:
-        """End the session, if nobody holds a turn."""
+        """End the session, as soon as nobody holds a turn."""
         with self._lock:
+            self._closing = bool(self._held)
             if not self._held:
                 self._end()
 
@@ -78,6 +80,9 @@ class Turns:
                 if self._session is not None:
                     self._session.execute("SELECT pg_advisory_unlock($1)", (number,))
             except psycopg.Error:  # the session has ended, and its locks with it
+                self._end()
+            if self._closing and not self._held:
+                self._closing = False
                 self._end()
 
     def _opened(self) -> Any:

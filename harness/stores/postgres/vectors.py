@@ -9,12 +9,14 @@ import hashlib
 import logging
 import threading
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
 
+from harness import forks
 from harness.core.entries import Neighbour
-from harness.errors import StoreError
+from harness.errors import StoreBusy, StoreError
 from harness.ports import Vectors
-from harness.stores.postgres import forks
 from harness.stores.postgres.connections import Connections
 from harness.stores.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped, vector_text
 from harness.stores.tables import TABLES
@@ -34,8 +36,11 @@ _INDEXES = (
     "SELECT relname::text FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid "
     f"WHERE relname LIKE '{_PREFIX}%' AND pg_table_is_visible(indrelid)"
 )
-_CLAIM = "SELECT pg_try_advisory_lock(hashtext($1))"
-"""Whoever makes an index holds this lock, named like the index."""
+BUILD_SECONDS = 600.0
+"""How long whoever wants to make an index waits for another one."""
+_LOCK = 0x686E7377
+"""Of the advisory lock of who makes or drops an index ("hnsw" in ASCII): two at once would wait for each other."""
+_POLL_SECONDS = 0.1
 
 
 class VectorSearch:
@@ -114,16 +119,13 @@ class VectorSearch:
         return indexed, total - indexed
 
     def lost(self) -> list[str]:
-        """Return the names of indexes that were begun and never finished; not those that somebody makes just now."""
-        import psycopg
-
+        """Return the names of indexes that were begun and never finished; none while somebody makes one."""
         try:
-            with closing(self._connections.apart()) as connection:  # with it go the locks
-                unfinished = connection.execute(f"{_INDEXES} AND NOT indisvalid", binary=True).fetchall()
-                names = sorted(name.decode() for (name,) in unfinished)
-                return [name for name in names if connection.execute(_CLAIM, (name,)).fetchone()[0]]
-        except psycopg.Error as error:
-            raise StoreError(f"the vector indexes cannot be told: {error.diag.message_primary}") from error
+            with self._alone(0.0) as connection:
+                rows = connection.execute(f"{_INDEXES} AND NOT indisvalid", binary=True).fetchall()
+                return sorted(name.decode() for (name,) in rows)
+        except StoreBusy:
+            return []
 
     def orphaned(self, tenants: list[str]) -> list[str]:
         """Return the names of indexes of others than these tenants."""
@@ -141,21 +143,31 @@ class VectorSearch:
         """Drop these indexes, while others read and write.
 
         Raises:
-            StoreError: somebody holds one for too long.
+            StoreError: somebody holds one for too long (`StoreBusy`: somebody makes one).
         """
-        import psycopg
-
-        if not names:
-            return
-        try:
-            with closing(self._connections.apart()) as connection:
+        if names:
+            with self._alone(self._connections.busy_seconds) as connection:
                 connection.execute(f"SET lock_timeout = '{self._connections.busy_seconds}s'")
                 for name in names:
                     connection.execute(f'DROP INDEX CONCURRENTLY IF EXISTS "{name}"')
-        except psycopg.Error as error:
-            raise StoreError(f"a vector index cannot be dropped: {error.diag.message_primary}") from error
-        finally:
             self._looked.clear()
+
+    @contextmanager
+    def _alone(self, wait: float) -> Iterator[Any]:
+        """Lend a session while which nobody else makes or drops an index."""
+        import psycopg
+
+        deadline = time.monotonic() + wait
+        try:
+            with closing(self._connections.apart()) as connection:  # with it goes the lock
+                # asked again and again: who waits within the server is waited for by who makes the index
+                while not connection.execute("SELECT pg_try_advisory_lock($1)", (_LOCK,)).fetchone()[0]:
+                    if time.monotonic() >= deadline:
+                        raise StoreBusy("somebody else makes a vector index; try again later")
+                    time.sleep(_POLL_SECONDS)
+                yield connection
+        except psycopg.Error as error:
+            raise StoreError(f"the vector indexes are out of reach: {error.diag.message_primary or error}") from error
 
     def rebuild(self, tenants: list[str]) -> int:
         """Make the indexes of these tenants' large scopes anew; return how many vectors they hold."""
@@ -164,7 +176,7 @@ class VectorSearch:
         for tenant in tenants:
             for table in POSTGRES_TABLES.values():
                 for embedder, dimension, number in self._sizes(table, tenant):
-                    if number >= self._index_from:
+                    if number >= self._index_from and dimension <= MAX_INDEXED:
                         self._make(table, tenant, embedder, dimension)
                         total += number
         return total
@@ -221,35 +233,27 @@ class VectorSearch:
         threading.Thread(target=make, name=name, daemon=True).start()
 
     def _make(self, table: PostgresTable, tenant: str, embedder: str, dimension: int) -> None:
-        """Make the index while others read and write; of all processes that want to, one does."""
-        import psycopg
+        """Make the index, if nobody else has done so meanwhile, while others read and write."""
         from psycopg.sql import SQL, Identifier, Literal
 
         name = _name(table, tenant, embedder, dimension)
-        with closing(self._connections.apart()) as connection:
-            statement = SQL(
-                "CREATE INDEX CONCURRENTLY IF NOT EXISTS {} ON {} USING hnsw ((embedding::vector({})) "
-                "vector_cosine_ops) WHERE {} = {} AND embedder = {} AND vector_dims(embedding) = {}"
-            ).format(
-                Identifier(name),
-                Identifier(table.bare_name),
-                Literal(dimension),
-                Identifier(table.column("tenant")),
-                Literal(escaped(tenant)),
-                Literal(embedder),
-                Literal(dimension),
-            )
-            try:
-                if not connection.execute(_CLAIM, (name,)).fetchone()[0]:
-                    return
-                if connection.execute(f"{_INDEXES} AND NOT indisvalid AND relname = $1", (name,)).fetchone():
-                    connection.execute(f'DROP INDEX CONCURRENTLY "{name}"')  # who began it has not finished it
-                connection.execute("SET maintenance_work_mem = '256MB'")
-                connection.execute(statement.as_string(connection))
-            except psycopg.Error as error:
-                raise StoreError(
-                    f"the vector index of {tenant} cannot be made: {error.diag.message_primary}"
-                ) from error
+        statement = SQL(
+            "CREATE INDEX CONCURRENTLY IF NOT EXISTS {} ON {} USING hnsw ((embedding::vector({})) "
+            "vector_cosine_ops) WHERE {} = {} AND embedder = {} AND vector_dims(embedding) = {}"
+        ).format(
+            Identifier(name),
+            Identifier(table.bare_name),
+            Literal(dimension),
+            Identifier(table.column("tenant")),
+            Literal(escaped(tenant)),
+            Literal(embedder),
+            Literal(dimension),
+        )
+        with self._alone(BUILD_SECONDS) as connection:
+            if connection.execute(f"{_INDEXES} AND NOT indisvalid AND relname = $1", (name,)).fetchone():
+                connection.execute(f'DROP INDEX CONCURRENTLY "{name}"')  # who began it has not finished it
+            connection.execute("SET maintenance_work_mem = '256MB'")
+            connection.execute(statement.as_string(connection))
         self._looked.clear()
 
 

@@ -1,6 +1,8 @@
 """A real PostgreSQL server with pgvector for every test in this folder; without one they fail."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -16,9 +18,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Return a running server, which nobody else uses."""
-    with Server.started(tmp_path_factory.mktemp("postgres")) as running:
+def server() -> Iterator[Server]:
+    """Return a running server, which nobody else uses; not among pytest's own folders, which other runs tidy up."""
+    with (
+        TemporaryDirectory(prefix="harness-postgres-", ignore_cleanup_errors=True) as folder,
+        Server.started(Path(folder)) as running,
+    ):
         yield running
 
 

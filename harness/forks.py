@@ -1,4 +1,6 @@
-"""What a forked child must not take over from its parent: sessions with the server, locks that another thread holds."""
+"""What a forked child must not take over from its parent: locks that another thread holds, counts not yet stored,
+sessions with a server.
+"""
 
 import os
 from typing import Protocol

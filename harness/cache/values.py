@@ -1,0 +1,104 @@
+"""What tools bring, as it comes from outside: any JSON value, checked and bounded before it is kept."""
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+import orjson
+
+from harness.cache.road import MAX_PAYLOAD_BYTES
+from harness.core.keys import canonical_json
+from harness.errors import InvalidInput
+
+MAX_DEPTH = 100
+"""Lists and objects within each other."""
+
+
+def encoded(value: object, what: str = "the data", limit: int = MAX_PAYLOAD_BYTES) -> bytes:
+    """Return a JSON value as canonical JSON; a tuple counts as a list.
+
+    Raises:
+        InvalidInput: it is no JSON value (infinity and NaN are none), or holds text that no database takes (the NUL
+            character, lone surrogates), a number of more than 64 bits, more than `MAX_DEPTH` levels, or more than
+            `limit` bytes.
+    """
+    _check(value, what, limit)
+    try:
+        payload = canonical_json(value).encode()
+    except TypeError as error:  # a whole number of more than 64 bits, a lone surrogate
+        raise InvalidInput(f"{what} cannot be kept: {error}; mend it first") from None
+    if len(payload) > limit:
+        raise _too_much(what, limit)
+    return payload
+
+
+def parsed(text: str, what: str = "the data") -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        InvalidInput: it is none; line and column say where.
+    """
+    if len(text) > MAX_PAYLOAD_BYTES:
+        raise _too_much(what, MAX_PAYLOAD_BYTES)
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InvalidInput(f"{what} is not JSON at {where}: {error.msg}; text stands in quotation marks") from None
+
+
+def is_empty(value: object) -> bool:
+    """Say whether there is nothing in it to keep: null, an empty list, object or text. 0 and false are something."""
+    return value is None or (isinstance(value, (list, tuple, dict, str)) and not value)
+
+
+def count_of(value: object) -> int:
+    """Return how many results there are: the length of a list, 1 for anything else."""
+    return len(value) if isinstance(value, (list, tuple)) else 1
+
+
+def _check(value: object, what: str, limit: int) -> None:
+    """Walk through a value without recursion, and only as far as it may be long: it may contain itself."""
+    size = 0
+    levels: list[Iterator[Any]] = [iter((value,))]
+    while levels:
+        for part in levels[-1]:
+            size += len(part) if type(part) is str else 2
+            if size > limit:
+                raise _too_much(what, limit)
+            if isinstance(part, (list, tuple, dict)):
+                if len(levels) > MAX_DEPTH:
+                    raise InvalidInput(f"{what} has more than {MAX_DEPTH} levels; flatten it")
+                levels.append(_named(part) if isinstance(part, dict) else iter(part))
+                break
+            if reason := _objection(part):
+                raise InvalidInput(f"{what} cannot be kept: {reason}")
+        else:
+            levels.pop()
+
+
+class _NotText:
+    """The name of an object's member that is no text."""
+
+
+def _named(value: dict[Any, Any]) -> Iterator[Any]:
+    for name, part in value.items():
+        yield name if type(name) is str else _NotText()
+        yield part
+
+
+def _objection(part: object) -> str:
+    kind = type(part)
+    if kind is str:
+        return "it contains a NUL character; remove it" if "\0" in part else ""  # type: ignore[operator]
+    if kind is float:
+        return "" if isfinite(part) else f"{part} is no JSON number; use null"  # type: ignore[arg-type]
+    if part is None or kind is int or kind is bool:
+        return ""
+    if kind is _NotText:
+        return "the names in an object must be text"
+    return f"a {kind.__name__} is no JSON value; use text, numbers, lists and objects"
+
+
+def _too_much(what: str, limit: int) -> InvalidInput:
+    return InvalidInput(f"{what} is too much for one entry; at most {limit:,} bytes")

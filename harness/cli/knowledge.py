@@ -1,0 +1,281 @@
+"""`harness knowledge`: what is known, with its confidence, its source and its age."""
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli.cache import confirmed, print_json
+from harness.cli.options import JsonOption, YesOption
+from harness.cli.session import Session, with_session
+from harness.core.freshness import age_in_words, is_expired
+from harness.core.text import shorten
+from harness.errors import InvalidInput
+from harness.terminal import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from harness.knowledge import Document, Lookup, Written
+
+MAX_READ = 2**20
+
+HELP = """Write down what is known, and look it up: by URL, then by meaning.
+
+\b
+Examples:
+  harness knowledge write "GitHub REST API rate limits" "5,000 requests an hour." --confidence 0.9
+  harness knowledge lookup "what is the rate limit of the github rest api"
+  harness knowledge list --tag api
+"""
+app = typer.Typer(name="knowledge", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)]
+UrlOption = Annotated[str | None, typer.Option("--source-url", metavar="URL", help="Where it was, or may be, read.")]
+TagOption = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be given several times.")]
+AgentOption = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Who wrote it.")]
+
+
+@app.command()
+@with_session
+def lookup(
+    session: Session,
+    query: Annotated[str, typer.Argument(help="What to look for.", show_default=False)],
+    source_url: UrlOption = None,
+    max_age: Annotated[
+        float | None, typer.Option("--max-age-hours", metavar="HOURS", help="Only what was updated since.")
+    ] = None,
+    min_confidence: Annotated[
+        float, typer.Option("--min-confidence", metavar="SHARE", help="Only what is so sure, 0 to 1.")
+    ] = 0.5,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Candidates that are weighed.")] = 3,
+    tag: TagOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Look up what is known. Ends with 1 if nothing fresh and sure enough is.
+
+    \b
+    Examples:
+      harness knowledge lookup "github api rate limits"
+      harness knowledge lookup "rate limits" --source-url https://docs.github.com/rest --max-age-hours 24 --json
+    """
+    with session.workbench() as workbench:
+        found = workbench.knowledge.lookup(query, source_url, max_age, min_confidence, limit, tag)
+    if as_json:
+        print_json(found.shown())
+    elif found.document is not None:
+        _print_document(found.document)
+    session.tell(_how(found))
+    if not found.hit:
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+@app.command()
+@with_session
+def write(
+    session: Session,
+    title: Annotated[str | None, typer.Argument(help="What it is about, in a line.", show_default=False)] = None,
+    content: Annotated[
+        str | None, typer.Argument(help="What is known; `-` reads standard input.", show_default=False)
+    ] = None,
+    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Read the content from a file.")] = None,
+    document_id: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="Update this document; what is not given stays.")
+    ] = None,
+    version: Annotated[
+        int | None, typer.Option("--version", metavar="N", help="Update only if it is at this version.")
+    ] = None,
+    agent: AgentOption = None,
+    tag: TagOption = None,
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", metavar="SHARE", help="How sure it is, 0 to 1.")
+    ] = None,
+    source_url: UrlOption = None,
+    ttl: Annotated[float | None, typer.Option("--ttl-hours", metavar="HOURS", help="How long it stays fresh.")] = None,
+    expires_at: Annotated[
+        str | None, typer.Option("--expires-at", metavar="TIME", help="Until when it is fresh: 2027-01-31T12:00:00Z.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a document, or the next version of one. Ends with 5 if nothing was written: another document has the URL,
+    or the document is at another version.
+
+    \b
+    Examples:
+      harness knowledge write "GitHub REST API rate limits" "5,000 an hour." --source-url https://docs.github.com/rest
+      harness knowledge write "Retries" --file notes/retries.md --tag client --ttl-hours 720
+      harness knowledge write --id 0123456789abcdef0123456789abcdef
+    """
+    text = _content(content, file)
+    with session.workbench() as workbench:
+        workbench.identity.require("writer")
+        written = workbench.knowledge.write(
+            title,
+            text,
+            agent=agent,
+            tags=tag,
+            confidence=confidence,
+            source_url=source_url,
+            id=document_id,
+            version=version,
+            ttl_hours=ttl,
+            expires_at=expires_at,
+        )
+    if as_json:
+        print_json(written.shown())
+    else:
+        typer.echo(_came_to(written))
+    if written.document is None:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+@app.command()
+@with_session
+def get(session: Session, document_id: IdArgument, as_json: JsonOption = False) -> None:
+    """Show a document, expired or not. Ends with 1 if there is none of that id.
+
+    \b
+    Example:
+      harness knowledge get 0123456789abcdef0123456789abcdef --json
+    """
+    with session.workbench() as workbench:
+        document = workbench.knowledge.get(document_id)
+    if document is None:
+        _unknown(session, document_id)
+    elif as_json:
+        print_json(document.shown())
+    else:
+        _print_document(document)
+
+
+@app.command("list")
+@with_session
+def list_(
+    session: Session,
+    tag: TagOption = None,
+    agent: AgentOption = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Documents at the most.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List documents, expired or not, the one that was updated last first.
+
+    \b
+    Examples:
+      harness knowledge list
+      harness knowledge list --tag api --agent scout --json
+    """
+    with session.workbench() as workbench:
+        documents = workbench.knowledge.list(limit, tags=tag, agent=agent)
+    if as_json:
+        print_json({"documents": [document.shown() for document in documents]})
+    else:
+        _print_table(documents, lambda document: document.id, "id")
+
+
+@app.command()
+@with_session
+def history(session: Session, document_id: IdArgument, as_json: JsonOption = False) -> None:
+    """Show the versions of a document, the present one first. Ends with 1 if there is none of that id.
+
+    \b
+    Example:
+      harness knowledge history 0123456789abcdef0123456789abcdef
+    """
+    with session.workbench() as workbench:
+        versions = workbench.knowledge.history(document_id)
+    if not versions:
+        _unknown(session, document_id)
+    elif as_json:
+        print_json({"id": document_id, "versions": [document.shown() for document in versions]})
+    else:
+        _print_table(versions, lambda document: str(document.version), "version")
+
+
+@app.command()
+@with_session
+def delete(session: Session, document_id: IdArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
+    """Delete a document with its history. Asks first; ends with 1 if there is none of that id.
+
+    \b
+    Example:
+      harness knowledge delete 0123456789abcdef0123456789abcdef --yes
+    """
+    with session.workbench() as workbench:
+        workbench.identity.require("admin")
+        if not yes and not confirmed(f"Delete document {document_id} and its history?"):
+            raise InvalidInput("nothing was deleted; answer y, or pass --yes")
+        gone = workbench.knowledge.delete(document_id)
+    if as_json:
+        print_json({"id": document_id, "deleted": gone})
+    elif gone:
+        typer.echo(f"deleted {document_id}")
+    if not gone:
+        _unknown(session, document_id)
+
+
+def _content(given: str | None, file: Path | None) -> str | None:
+    """Return the content, from wherever it is to come."""
+    if file is not None and given is not None:
+        raise InvalidInput("the content is given twice; leave out one of CONTENT and --file")
+    if file is None:
+        return sys.stdin.read(MAX_READ) if given == "-" else given
+    try:
+        with file.open("rb") as opened:
+            return opened.read(MAX_READ).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot read {file} as text: {error}") from error
+
+
+def _unknown(session: Session, document_id: str) -> None:
+    session.tell(f"no document {shorten(document_id, 80)}; `harness knowledge list` tells them")
+    raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+def _how(found: "Lookup") -> str:
+    told = "nothing is known"
+    if found.document is not None and found.found == "url":
+        told = "found by its URL"
+    elif found.document is not None:
+        told = f"found by meaning, similarity {found.similarity:.2f}"
+    return f"{told}; stale: {found.stale_id}" if found.stale_exists else told
+
+
+def _came_to(written: "Written") -> str:
+    match written.outcome:
+        case "duplicate":
+            return f"duplicate: {written.id} has this URL; update it with --id"
+        case "version_conflict":
+            return f"version conflict: {written.id} is at version {written.version}; look at it, and write again"
+    return f"{written.outcome} {written.id}, version {written.version}"
+
+
+def _print_document(document: "Document") -> None:
+    now = time.time()
+    state = "expired" if is_expired(document.expires_at, now) else "fresh"
+    told = [f"version {document.version}", f"confidence {document.confidence:g}"]
+    told += [f"updated {age_in_words(now - document.updated_at)}", state, *document.tags, document.agent]
+    typer.echo(f"{document.title}\n{document.id}: {', '.join(filter(None, told))}")
+    if document.source_url:
+        typer.echo(document.source_url)
+    typer.echo(f"\n{document.content}")
+
+
+def _print_table(documents: "Sequence[Document]", named: "Callable[[Document], str]", name: str) -> None:
+    from tabulate import tabulate
+
+    now = time.time()
+    rows = [
+        (
+            named(document),
+            shorten(document.title, 60),
+            f"{document.confidence:g}",
+            age_in_words(now - document.updated_at),
+            "expired" if is_expired(document.expires_at, now) else "fresh",
+            ", ".join(document.tags),
+        )
+        for document in documents
+    ]
+    headers = (name, "title", "confidence", "updated", "state", "tags")
+    typer.echo(tabulate(rows, headers=headers, disable_numparse=True) if rows else "nothing is known yet")

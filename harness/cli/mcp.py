@@ -1,0 +1,100 @@
+"""`harness mcp`: the harness as a server of the Model Context Protocol."""
+
+import logging
+import signal
+import sys
+import time
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+
+from harness.cli.options import EngineOption, OfflineOption
+from harness.cli.session import Session, with_session
+from harness.errors import InvalidInput, StoreError
+from harness.workbench import Workbench
+
+LEAST_SWEEP_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+@with_session
+def mcp(
+    session: Session,
+    http: Annotated[bool, typer.Option("--http", help="Serve over streamable HTTP instead of standard input.")] = False,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="With --http: where to listen.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65_535, help="With --http: the port; 0 for a free one.")
+    ] = 8765,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host", metavar="NAME", help="With --http: another name that clients use, as behind a proxy."
+        ),
+    ] = None,
+    rate: Annotated[
+        float, typer.Option("--rate", metavar="N", help="With --http: requests a minute and token at the most.")
+    ] = 600.0,
+    sweep_every: Annotated[
+        float | None,
+        typer.Option("--sweep-every", metavar="SECONDS", help="Delete what has expired, of every tenant, so often."),
+    ] = None,
+    engine: EngineOption = None,
+    offline: OfflineOption = None,
+) -> None:
+    """Serve the cache, searches, pages, researches and knowledge as tools for agents (MCP).
+
+    Over standard input and output, whoever starts it is served: as the token in the settings says (HARNESS_TOKEN), else
+    as the local user. Over HTTP every request brings its own token (`Authorization: Bearer …`), which alone says whose
+    cache it is. Only this machine can reach it, unless --host says otherwise, and that needs a token; without any token
+    the local user is served. A stop (Ctrl-C) lets running calls end.
+
+    \b
+    Examples:
+      claude mcp add harness -- harness mcp
+      harness mcp --engine corpus:~/notes
+      harness mcp --http
+      harness mcp --http --host 0.0.0.0 --port 8765 --sweep-every 3600
+    """
+    if sweep_every is not None and not sweep_every >= LEAST_SWEEP_SECONDS:
+        raise InvalidInput(f"--sweep-every must be seconds, {LEAST_SWEEP_SECONDS:g} or more, not {sweep_every:g}")
+    settings = session.load(engine=engine or None, offline=offline).settings
+    with ExitStack() as stack:
+        workbench = stack.enter_context(Workbench(settings))
+        _greet(workbench)
+        if sweep_every is not None:
+            _sweep(workbench, sweep_every, stack)
+        if not http:
+            if sys.stdin.isatty():
+                session.tell("waiting for the messages of an MCP client on standard input; Ctrl-C ends")
+            _serve_stdio(workbench)
+            return
+        from harness.mcp.http import serve
+
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as gracefully as Ctrl-C
+        serve(workbench, host, port, per_minute=rate, names=allow_host or (), tell=session.tell)
+
+
+def _greet(workbench: Workbench) -> None:
+    """Refuse a token that is not valid at once; a database that is out of order is told of, call by call."""
+    try:
+        workbench.identity  # noqa: B018 - asked for its error
+    except StoreError as error:
+        log.error("%s", error)  # noqa: TRY400 - one line
+
+
+def _sweep(workbench: Workbench, every: float, stack: ExitStack) -> None:
+    from harness.cache.cleaning import Periodic, sweep_all
+
+    workbench.identity.require_local()
+    kept_for = workbench.settings.stale_if_error
+    stack.enter_context(Periodic(every, lambda: sweep_all(workbench.database_store, time.time(), kept_for)))
+
+
+def _serve_stdio(workbench: Workbench) -> None:
+    import anyio
+
+    from harness.mcp.server import build_server
+
+    anyio.run(build_server(workbench).run_stdio_async)

@@ -1,0 +1,130 @@
+"""`harness token`: who may use the cache of a tenant, and how."""
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli.cache import print_json
+from harness.cli.options import JsonOption
+from harness.cli.session import Session, with_session
+from harness.core.freshness import is_expired
+from harness.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from harness.identity import Identity, TokenInfo
+
+
+@with_session
+def create(
+    session: Session,
+    tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose cache it opens.", show_default=False)],
+    user: Annotated[str, typer.Option("--user", metavar="NAME", help="Who is to have it.", show_default=False)],
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role",
+            metavar="ROLE",
+            help="reader (looks up what is kept), writer (also asks and keeps) or admin (also deletes).",
+            show_default=False,
+        ),
+    ],
+    name: Annotated[str, typer.Option("--name", metavar="TEXT", help="What it is for, as a list shows it.")] = "",
+    expires_days: Annotated[int, typer.Option("--expires-days", metavar="N", help="Valid for so many days.")] = 365,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an access token, and print it: this once, for only a hash of it is kept.
+
+    \b
+    Examples:
+      harness token create --tenant lab --user ada --role writer
+      export HARNESS_TOKEN="$(harness token create --tenant lab --user ada --role reader)"
+    """
+    with session.workbench() as workbench:
+        asks = workbench.identity
+        asks.require_over(tenant)
+        made = workbench.tokens.create(tenant, user, role, name=name, expires_days=expires_days, created_by=asks.user)
+    if as_json:
+        print_json({"token": made.text, **_as_json(made.info)})
+    else:
+        typer.echo(made.text)
+    until = time.strftime("%Y-%m-%d", time.localtime(made.info.expires_at))
+    session.tell(
+        f"a token for {user}, {role} of {tenant}, valid until {until}; it is not shown again.\n"
+        "Give it to programs in the environment variable HARNESS_TOKEN; "
+        f"`harness token revoke {made.info.id}` ends it."
+    )
+
+
+@with_session
+def list_(
+    session: Session,
+    tenant: Annotated[str | None, typer.Option("--tenant", metavar="NAME", help="Only the tokens of this one.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List access tokens: whose, of what role, until when. The tokens themselves are kept nowhere.
+
+    \b
+    Examples:
+      harness token list
+      harness token list --tenant lab --json
+    """
+    with session.workbench() as workbench:
+        tenant = _tenant_asked(workbench.identity, tenant)
+        tokens = workbench.tokens.list(tenant)
+    if as_json:
+        print_json({"tokens": [_as_json(token) for token in tokens]})
+        return
+    from tabulate import tabulate
+
+    now = time.time()
+    rows = [(token.id, token.tenant, token.user, token.role, _until(token, now), token.name or "-") for token in tokens]
+    headers = ("id", "tenant", "user", "role", "valid until", "name")
+    typer.echo(tabulate(rows, headers=headers, disable_numparse=True) if rows else "no tokens yet")
+
+
+@with_session
+def revoke(
+    session: Session,
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="The token's id, as `harness token list` tells it.", show_default=False)
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """End an access token, at once.
+
+    \b
+    Example:
+      harness token revoke 0123456789abcdef
+    """
+    with session.workbench() as workbench:
+        tenant = _tenant_asked(workbench.identity, None)
+        if not workbench.tokens.revoke(identifier, tenant):
+            raise InvalidInput(f"no token has the id {identifier}; `harness token list` tells them all")
+    if as_json:
+        print_json({"revoked": identifier})
+    else:
+        typer.echo(f"revoked {identifier}")
+
+
+def _tenant_asked(asks: "Identity", tenant: str | None) -> str | None:
+    """Return whose tokens are meant: with an admin's token its own tenant's, else any tenant's (`None`) or this one's.
+
+    Raises:
+        AccessDenied: the token is not enough.
+    """
+    meant = asks.tenant if tenant is None and not asks.local else tenant
+    asks.require_over(asks.tenant if meant is None else meant)
+    return meant
+
+
+def _until(token: "TokenInfo", now: float) -> str:
+    day = time.strftime("%Y-%m-%d", time.localtime(token.expires_at))
+    return f"{day} (expired)" if is_expired(token.expires_at, now) else day
+
+
+def _as_json(token: "TokenInfo") -> dict[str, Any]:
+    from msgspec import to_builtins
+
+    told: dict[str, Any] = to_builtins(token)
+    return told

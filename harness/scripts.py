@@ -1,0 +1,47 @@
+"""The one workbench of a script: opened by the settings when first needed, closed when the script ends."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.workbench import Workbench
+
+_workbench: Workbench | None = None
+_opening = threading.Lock()
+
+
+def workbench() -> Workbench:
+    """Return the workbench, opened by the settings at the first call. An exception of a script's own function passes
+    through it: nothing expired stands in.
+
+    Raises:
+        InvalidInput: the settings cannot be used.
+    """
+    return _workbench or _open()
+
+
+def close() -> None:
+    """Let go of the database; the next call reads the settings again and opens what they name."""
+    global _workbench  # noqa: PLW0603 - the one of a script
+    with _opening:
+        if _workbench is not None:
+            _workbench.close()
+        _workbench = None
+
+
+def _open() -> Workbench:
+    from msgspec.structs import replace
+
+    from harness.settings import load
+    from harness.workbench import Workbench
+
+    global _workbench  # noqa: PLW0603 - the one of a script
+    with _opening:
+        if _workbench is None:
+            # an empty answer of a function of yours is not known to be a true "no results": it is asked again
+            _workbench = Workbench(replace(load().settings, negative_ttl=0.0), serve_stale=0.0)
+            atexit.register(close)  # registered twice it does nothing the second time
+        return _workbench

@@ -1,0 +1,200 @@
+"""`@cached_tool`: an existing tool, sync or async, looks into the cache before it runs.
+
+@cached_tool("job_search")
+def search_jobs(query: str, limit: int = 10) -> list[dict[str, Any]]:
+    ...
+
+search_jobs("python jobs in Berlin")            # asks, and keeps what comes back for 24 hours
+search_jobs("jobs in Berlin for Python")        # means the same: nothing is asked
+search_jobs.refresh("python jobs in Berlin")    # asks anew
+"""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
+from hashlib import sha256
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
+
+from msgspec import Struct
+
+from harness import scripts
+from harness.cache import Cache
+from harness.cache.values import encoded
+from harness.core.entries import Hit
+from harness.core.freshness import HOUR, checked_ttl, seconds_of
+from harness.core.keys import MAX_QUERY_CHARS, checked_cache_type, in_words, is_url, tool_key
+from harness.core.text import shorten
+from harness.errors import InvalidInput
+from harness.flights import Flights, on_this_loop
+
+P = ParamSpec("P")
+T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
+
+MAX_SHOWN = 1_000
+"""Characters of arguments that are too long for a query which stand in the row; the key is made from all of them."""
+
+
+class CachedTool(Protocol[P, T_co]):
+    """A function whose results are kept. Calling it looks into the cache first; `refresh` asks anew, and keeps that."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co:
+        """Return what the function returns, from the cache if it is there."""
+
+    def refresh(self, *args: P.args, **kwargs: P.kwargs) -> T_co:
+        """Return what the function returns now, and keep it in place of what is there."""
+
+
+def cached_tool(
+    cache_type: str,
+    *,
+    ttl_hours: float | None = None,
+    ttl: float | None = None,
+    exact: bool = False,
+    cache: Cache | None = None,
+) -> Callable[[Callable[P, T]], CachedTool[P, T]]:
+    """Return a decorator that has a function look into the tool cache first. An async function stays one.
+
+    Functions of one `cache_type` share what they found. A call whose only argument is a text for the first parameter
+    is looked up as a query: its case does not count, and a query that means the same may answer; but for addresses of
+    the web. Any other call is looked up by all its arguments, defaults included, exactly; with `exact` every call is.
+    Results live as long as the setting `tool_ttl_hours` says, or `ttl_hours`, or `ttl` seconds. Of all calls that ask
+    the same at once, in threads, tasks and processes, one runs. Arguments and results are JSON values, and what is
+    returned has been through JSON either way: a tuple is a list. Empty results are not kept. Wrap functions and bound
+    methods: the `self` of others is no JSON. `cache` is another one than that of the settings, which is opened at the
+    first call (see `harness.scripts`).
+
+    The function's own exceptions pass through; besides them a call raises:
+        InvalidInput: arguments or results that are no JSON values, or too long ones.
+        OfflineMiss: offline, and nothing is cached.
+        StoreError: the cache cannot be opened or read.
+
+    Raises:
+        InvalidInput: an unusable type or lifetime, or a generator function.
+    """
+    name = checked_cache_type(cache_type)
+    if ttl is not None and ttl_hours is not None:
+        raise InvalidInput("ttl (seconds) and ttl_hours say the same; give one of them")
+    lifetime = ttl_hours if ttl is None else checked_ttl(ttl) / HOUR
+    if lifetime is not None:
+        seconds_of(lifetime)
+
+    def wrap(function: Callable[P, T]) -> CachedTool[P, T]:
+        tool = _Tool(name, function, lifetime, exact, cache)
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise InvalidInput(f"{tool.name} yields its results; wrap a function that returns them")
+        return cast("CachedTool[P, T]", _async(tool) if inspect.iscoroutinefunction(function) else _sync(tool))
+
+    return wrap
+
+
+class _Call(Struct, frozen=True):
+    """One call of a tool: the query that it is kept under, and its arguments, if they are not the query."""
+
+    query: str
+    params: Mapping[str, Any]
+    run: Callable[[], Any]
+
+
+class _Tool:
+    """A function, and how its results are kept."""
+
+    def __init__(
+        self, cache_type: str, function: Callable[..., Any], ttl_hours: float | None, exact: bool, cache: Cache | None
+    ) -> None:
+        self.cache_type = cache_type
+        self.function = function
+        self.name = getattr(function, "__qualname__", type(function).__qualname__)
+        self._ttl_hours = ttl_hours
+        self._exact = exact
+        self._cache = cache
+        self._signature = inspect.signature(function)
+
+    def cache(self, *, fresh: bool) -> Cache:
+        """Return the cache; as one that answers nothing where results are to be `fresh`."""
+        cache = self._cache or scripts.workbench().cache
+        return cache.refreshing() if fresh else cache
+
+    def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _Call:
+        """Return a call with these arguments."""
+        run = partial(self.function, *args, **kwargs)
+        bound = self._signature.bind(*args, **kwargs)
+        parameters = self._signature.parameters
+        given = [name for name, value in bound.arguments.items() if not _is(value, parameters[name].default)]
+        if not self._exact and len(given) == 1 and given[0] == next(iter(parameters)):
+            only = bound.arguments[given[0]]
+            if isinstance(only, str) and _is_query(only):
+                return _Call(only, {}, run)
+        bound.apply_defaults()
+        arguments = dict(bound.arguments)
+        text = encoded(arguments, f"what {self.name} is called with").decode()
+        if len(text) <= MAX_QUERY_CHARS:
+            return _Call(text, arguments, run)
+        digest, shown = sha256(text.encode()).hexdigest(), shorten(text, MAX_SHOWN)
+        return _Call(encoded({"arguments": shown, "sha256": digest}).decode(), {}, run)
+
+    def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Any:
+        """Return what is cached for a call, else what `compute` returns."""
+        user = None if self._cache else scripts.workbench().identity.user
+        found = cache.tool(
+            self.cache_type, call.query, compute, params=call.params, ttl_hours=self._ttl_hours, created_by=user
+        )
+        return found.value
+
+
+def _is(value: object, default: object) -> bool:
+    """Say whether a plain value is the parameter's default."""
+    plain = type(value) in {str, int, float, bool} and type(value) is type(default)
+    return value is default or (plain and value == default)
+
+
+def _is_query(text: str) -> bool:
+    try:
+        tool_key("tool", text)
+    except InvalidInput:  # empty, or a document
+        return False
+    return in_words(text) or is_url(text.strip())  # JSON would be taken for arguments
+
+
+def _sync(tool: _Tool) -> Callable[..., Any]:
+    @wraps(tool.function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        call = tool.call(args, kwargs)
+        return tool.answer(tool.cache(fresh=False), call, call.run)
+
+    def refresh(*args: Any, **kwargs: Any) -> Any:
+        call = tool.call(args, kwargs)
+        return tool.answer(tool.cache(fresh=True), call, call.run)
+
+    wrapped.refresh = refresh  # type: ignore[attr-defined]
+    return wrapped
+
+
+_flights: Flights[tuple[Cache, str]] = Flights()
+
+
+def _async(tool: _Tool) -> Callable[..., Any]:
+    """Have the store asked in threads, and the function itself run on the loop of whoever calls it."""
+
+    @wraps(tool.function)
+    async def wrapped(*args: Any, **kwargs: Any) -> Any:
+        call = tool.call(args, kwargs)
+        cache, found = await asyncio.to_thread(_looked_up, tool, call)
+        return found.value if isinstance(found, Hit) else await live(cache, call)
+
+    async def refresh(*args: Any, **kwargs: Any) -> Any:
+        call = tool.call(args, kwargs)
+        return await live(await asyncio.to_thread(tool.cache, fresh=True), call)
+
+    async def live(cache: Cache, call: _Call) -> Any:
+        key = tool_key(tool.cache_type, call.query)
+        return await _flights.run((cache, key), partial(on_this_loop, partial(tool.answer, cache, call), call.run))
+
+    wrapped.refresh = refresh  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _looked_up(tool: _Tool, call: _Call) -> tuple[Cache, Any]:
+    cache = tool.cache(fresh=False)
+    return cache, cache.find_tool(tool.cache_type, call.query)
