@@ -18,13 +18,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
+def postgres() -> Iterator[Server]:
     """Return a running server, which nobody else uses; not among pytest's own folders, which other runs tidy up."""
     with (
         TemporaryDirectory(prefix="harness-postgres-", ignore_cleanup_errors=True) as folder,
         Server.started(Path(folder)) as running,
     ):
         yield running
+
+
+@pytest.fixture
+def server(postgres: Server) -> Server:
+    """Return that server."""
+    return postgres
 
 
 @pytest.fixture
