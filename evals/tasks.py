@@ -15,6 +15,7 @@ import msgspec
 import yaml
 from msgspec import Meta, Struct
 
+from harness.core.patterns import MAX_REPETITIONS, repetitions
 from harness.core.text import sentences, words
 from harness.errors import InvalidInput
 
@@ -193,6 +194,8 @@ def _python_docs() -> Mapping[str, str]:
 def _compiled(pattern: str) -> Any:
     import regex  # unlike `re`, it can be stopped
 
+    if repetitions(pattern) > MAX_REPETITIONS:
+        raise ValueError(f"the pattern {pattern!r} repeats too much; its counts may multiply to {MAX_REPETITIONS:,}")
     try:
         return regex.compile(pattern, regex.IGNORECASE)
     except (regex.error, RecursionError, OverflowError) as error:

@@ -252,6 +252,13 @@ def test_a_pattern_that_would_take_for_ever_is_stopped(monkeypatch: pytest.Monke
     assert time.process_time() - started < 2
 
 
+@pytest.mark.parametrize("pattern", ["a{9999999}", "(?:(?:a{999}){999}){999}"])
+def test_a_pattern_that_would_take_all_memory_is_refused(pattern: str) -> None:
+    """Before it is compiled."""
+    with pytest.raises(ValueError, match="repeats too much"):
+        nugget(pattern=pattern)
+
+
 @given(st.text(max_size=200))
 def test_comparable_text_is_comparable_to_itself(text: str) -> None:
     """Normalising twice is normalising once."""

@@ -1,128 +1,17 @@
-"""Cutting documents into passages that can be searched, scored and quoted."""
+"""Chunks of a document by tokens, for an embedder that reads so many and no more."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from msgspec import Struct
-
-from harness.core.text import sentences
+from harness.core.chunking.boundaries import WORD, Chunk, is_break, sentence_ends
 from harness.errors import InvalidInput
-
-PASSAGE_CHARS = 1_000
-"""A passage aims at this many characters: two or three paragraphs, well inside what MiniLM reads (256 tokens)."""
-
-MAX_HEADING_CHARS = 200
-"""What is longer is a paragraph that begins with a sign."""
 
 CHARS_A_TOKEN = 100
 """A chunk has at most so many characters for each token that it may have: a tokenizer may see a blob as one token."""
 
 _ROUNDING = 1e-6
-_SPACELESS = re.compile(r"\S+")
-_FENCE = re.compile(r"(```)`*[^`]*|(~~~).*")
-_UNDERLINE = re.compile(r"([=\-*~^\"'#+])\1{2,}")
-
-
-class Passage(Struct, frozen=True):
-    """A slice of a document: its text (paragraphs apart by an empty line) and the heading that it stands under."""
-
-    section: str
-    text: str
-
-
-def passages(text: str, limit: int = PASSAGE_CHARS) -> list[Passage]:
-    """Cut `text` at headings, then paragraphs, then sentences, into passages of at most `limit` characters.
-
-    Headings of Markdown (`# Title`) and of reStructuredText (a line underlined by punctuation) are recognised; the
-    passages under one carry it as `section` and begin with it no more. Nothing else of the text is dropped.
-    """
-    cut: list[Passage] = []
-    for section, paragraphs in _sections(text):
-        held = ""
-        for piece in (piece for paragraph in paragraphs for piece in _pieces(paragraph, limit) if piece.strip()):
-            if held and len(held) + 2 + len(piece) > limit:
-                cut.append(Passage(section, held))
-                held = piece
-            else:
-                held = f"{held}\n\n{piece}" if held else piece
-        if held:
-            cut.append(Passage(section, held))
-    return cut
-
-
-def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each heading (empty before the first) with its paragraphs."""
-    heading, paragraphs, lines = "", [], list[str]()
-    fence = ""  # what ends the block of code that we are in; a comment in one looks like a heading
-
-    def end_paragraph() -> None:
-        if lines:
-            paragraphs.append("\n".join(lines))
-            lines.clear()
-
-    for line in text.splitlines():
-        bare = line.strip()
-        title = None if fence else _heading(bare, lines)
-        if title is None and (mark := _FENCE.fullmatch(bare)):
-            fence = "" if fence in mark.groups() else fence or mark[1] or mark[2]
-        if title is not None:
-            end_paragraph()
-            if paragraphs:
-                yield heading, paragraphs
-            heading, paragraphs = title, []
-        elif not bare:
-            end_paragraph()
-        else:
-            lines.append(bare)
-    end_paragraph()
-    if paragraphs:
-        yield heading, paragraphs
-
-
-def _heading(line: str, above: list[str]) -> str | None:
-    """Return the heading that `line` makes, alone (Markdown) or with the one line `above` it, which it then takes."""
-    marks = len(line) - len(line.lstrip("#"))
-    if 1 <= marks <= 6 and line[marks : marks + 1].isspace():
-        title = line[marks:].strip()
-        opened = title.rstrip("#")  # `# Title ##`, but not `# C#`
-        title = opened.rstrip() if opened[-1:].isspace() else title
-        return title if len(title) <= MAX_HEADING_CHARS else None
-    if above and _UNDERLINE.fullmatch(line) and len(line) >= len(above[-1]) * 0.8:
-        title = above[-1]
-        if above in ([title], [line, title]) and len(title) <= MAX_HEADING_CHARS:  # underlined, or between two lines
-            above.clear()
-            return title
-    return None
-
-
-def _pieces(paragraph: str, limit: int) -> Iterator[str]:
-    """Yield `paragraph` whole if it fits, else its sentences packed up to `limit`, else cut hard at `limit`."""
-    if len(paragraph) <= limit:
-        yield paragraph
-        return
-    held = ""
-    for sentence in sentences(paragraph):
-        for part in (sentence[i : i + limit] for i in range(0, len(sentence), limit)):
-            if len(held) + len(part) > limit:
-                yield held
-                held = part
-            else:
-                held += part
-    yield held
-
-
-# Chunks by tokens ----------------------------------------------------------------------------------------------------
-
-
-class Chunk(Struct, frozen=True):
-    """A slice of a document: `text` is `document[start:end]`, and neither begins nor ends with white space."""
-
-    text: str
-    start: int
-    end: int
 
 
 class _Piece(NamedTuple):
@@ -266,32 +155,23 @@ def _parts(piece: _Piece, number: int) -> Iterator[_Piece]:
 def _word_pieces(text: str) -> Iterator[_Piece]:
     """Yield the words of `text`; those in which a sentence ends, as in scripts without spaces, in parts."""
     paragraph: list[tuple[int, int]] = []
-    for found in _SPACELESS.finditer(text):
-        if paragraph and _is_break(text[paragraph[-1][1] : found.start()]):
+    for found in WORD.finditer(text):
+        if paragraph and is_break(text[paragraph[-1][1] : found.start()]):
             yield from _paragraph_pieces(text, paragraph)
             paragraph = []
         paragraph.append(found.span())
     yield from _paragraph_pieces(text, paragraph)
 
 
-def _is_break(space: str) -> bool:
-    """Say whether white space stands between paragraphs: it has an empty line in it."""
-    return max(space.count("\n"), space.count("\r")) > 1 or "\u2029" in space
-
-
 def _paragraph_pieces(text: str, words: list[tuple[int, int]]) -> Iterator[_Piece]:
-    """Yield the pieces of the paragraph that has these words. Sentences come without its white space, so their ends
-    are found by counting the other characters.
-    """
-    told = sentences(" ".join(text[start:end] for start, end in words))
-    ends = accumulate(len(sentence) - sentence.count(" ") for sentence in told)
-    ahead, seen = next(ends, 0), 0
+    """Yield the pieces of the paragraph that has these words."""
+    ends = sentence_ends(text, words)
+    ahead = next(ends, None)
     for start, end in words:
         done = start
-        while seen < ahead < seen + end - start:  # a sentence ends inside the word
-            yield _Piece(done, start + ahead - seen, _SENTENCE)
-            done, ahead = start + ahead - seen, next(ends, 0)
-        seen += end - start
+        while ahead is not None and ahead < end:  # a sentence ends inside the word
+            yield _Piece(done, ahead, _SENTENCE)
+            done, ahead = ahead, next(ends, None)
         is_last = end == words[-1][1]
-        yield _Piece(done, end, _PARAGRAPH if is_last else _SENTENCE if seen == ahead else _WORD)
-        ahead = next(ends, 0) if seen == ahead else ahead
+        yield _Piece(done, end, _PARAGRAPH if is_last else _SENTENCE if ahead == end else _WORD)
+        ahead = next(ends, None) if ahead == end else ahead
