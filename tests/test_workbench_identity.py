@@ -24,7 +24,7 @@ from harness.errors import AccessDenied, HarnessError, InvalidInput, OfflineMiss
 from harness.guarded import guarded
 from harness.identity import LOCAL, Identity, Role, Tokens
 from harness.ports import Store
-from harness.settings import Settings, _meta, load
+from harness.settings import Settings, is_secret, load
 from harness.stores.snapshot import write_snapshot
 from harness.stores.sqlite import SqliteStore
 from harness.stores.tables import TABLES
@@ -134,7 +134,7 @@ def test_a_replay_is_nobodys(bench: Workbench, tmp_path: Path) -> None:
 
 def test_the_log_of_an_evaluation_has_no_secret() -> None:
     """It keeps the settings that decide results: no token, no key, no address with a password in it."""
-    secret = [name for name in Settings.__struct_fields__ if _meta(name, "secret")]
+    secret = [name for name in Settings.__struct_fields__ if is_secret(name)]
     assert {"token", "proxy"} <= {*secret}
     assert "hunter2" not in f"{told(Settings(**dict.fromkeys(secret, 'hunter2')))}"
 

@@ -1,19 +1,17 @@
 """The one place where settings become objects: every adapter and service is made here, when first needed, once."""
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
 
 from harness.cache import Cache, Policy, Semantics
 from harness.errors import InvalidInput
-from harness.forks import begins_anew
 from harness.identity import LOCAL, Identity, Tokens
 from harness.ports import (
     Embedder,
@@ -24,6 +22,7 @@ from harness.ports import (
     Store,
 )
 from harness.settings import Settings, key_in
+from harness.workbench.sharing import Lending, shared
 
 if TYPE_CHECKING:
     from harness.cache import Results
@@ -40,42 +39,13 @@ DATABASE = "harness.db"
 JOURNAL = "memory-journal.jsonl"
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 
 def _silent(what: str, done: int, total: int) -> None:
     """Show no progress."""
 
 
-class shared(Generic[T]):  # noqa: N801 - used as `property` is
-    """A property of what is opened once, for a workbench and for all that it is `serving` with.
-
-    Not `cached_property`: before Python 3.12 that has a lock of its own for each name, and two of these, each with the
-    workbench's lock, are taken in both orders where one property needs another.
-    """
-
-    def __init__(self, make: "Callable[[Any], T]") -> None:
-        self._make = make
-        self._name = make.__name__
-        self.__doc__ = make.__doc__
-
-    @overload
-    def __get__(self, workbench: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, workbench: "Workbench", owner: type) -> T: ...
-    def __get__(self, workbench: "Workbench | None", owner: type) -> "T | Self":
-        if workbench is None:
-            return self
-        name, first = self._name, workbench._lender or workbench  # noqa: SLF001 - a part of that class
-        with first._opening:  # noqa: SLF001
-            if name not in first.__dict__:
-                first.__dict__[name] = self._make(first)
-        value: T = first.__dict__[name]
-        workbench.__dict__[name] = value  # found there from now on, before this is asked
-        return value
-
-
-class Workbench:
+class Workbench(Lending):
     """Everything that one run of the harness works with. Use it as a context manager, or close it.
 
     `database` is another SQLite file than the settings name. `progress` is told about long work.
@@ -110,14 +80,8 @@ class Workbench:
         self._at = at
         self._clock = time.time if at is None else lambda: at
         self._identity = identity
-        self._lender: Workbench | None = None
         self._serve_stale = settings.stale_if_error if serve_stale is None else serve_stale
-        self.begin_anew()
-        begins_anew(self)
-
-    def begin_anew(self) -> None:
-        """See `Forked`: a thread of the parent may hold the lock."""
-        self._opening = threading.RLock()
+        super().__init__()
 
     def serving(
         self, identity: Identity, *, progress: Progress | None = None, max_results: int | None = None
@@ -489,53 +453,10 @@ class Workbench:
         self, specs: Sequence[str] = (), *, epoch: str = "", on_text: Callable[[str], None] | None = None
     ) -> "Researcher":
         """Return what leads a research with the engines that `specs` name; see `Writing` for `epoch` and `on_text`."""
-        from harness.research.evidence import Choice
-        from harness.research.gathered import Lifetimes, Limits
-        from harness.research.model_planner import ModelPlanner
-        from harness.research.planner import Planner, RulePlanner
-        from harness.research.run import Researcher, Writing
+        from harness.workbench.researching import researcher_of
 
-        settings = self.settings
         run = self.snapshot[0].run if self._replay is not None else None
-        asked = run or settings  # what is replayed is bounded as it was
-        epoch = run.epoch if run else epoch
-        planner: Planner = RulePlanner(asked.follow_ups)
-        if self.model is not None:
-            planner = ModelPlanner(self.model, epoch=epoch, follow_ups=asked.follow_ups)
-        return Researcher(
-            self.cache,
-            self.engines(specs),
-            self.reader,
-            self.embedder,
-            self.memory,
-            planner=planner,
-            writing=Writing(
-                self.model,
-                asked.context_tokens,
-                settings.model_max_tokens,
-                asked.strict,
-                epoch,
-                on_text,
-                Choice(asked.max_evidence, asked.per_source, asked.ranking_weights),
-                asked.writer_style,
-            ),
-            limits=Limits(
-                asked.max_rounds,
-                asked.enough_score,
-                asked.min_novelty,
-                asked.max_results,
-                asked.read_pages,
-                settings.concurrency,
-                asked.max_live_calls,
-                None if run else settings.max_seconds,
-                asked.max_tokens,
-                asked.follow_ups,
-                asked.chunk_tokens,
-            ),
-            lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
-            keep_research=asked.research_cache,
-            progress=self.progress,
-        )
+        return researcher_of(self, run, specs, epoch, on_text)
 
     def close(self) -> None:
         """Keep what has been counted, and close what was opened, unless another workbench has lent it."""

@@ -1,0 +1,188 @@
+"""What is done with the memory without a conversation: `harness memory`, and what `harness chat` does and leaves."""
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from msgspec import to_builtins
+
+from harness.cli.cache import confirmed, print_json
+from harness.cli.chat_screen import Screen, show, statistics
+from harness.cli.session import Session
+from harness.core.freshness import DAY, HOUR, MAX_TTL
+from harness.core.text import shorten
+from harness.errors import InvalidInput
+from harness.memory.chat import checked_text
+from harness.memory.chat_commands import DEFAULT_RESULTS, DELETABLE, KINDS, MAX_RESULTS
+from harness.memory.chat_ids import whole_id
+from harness.memory.chat_values import Found, Shown, Stored, Threads
+from harness.memory.exchanges import MAX_MESSAGE, Remembered
+from harness.terminal import ExitCode
+
+if TYPE_CHECKING:
+    from harness.memory import Memory
+
+_UNITS = {"h": HOUR, "d": DAY, "w": 7 * DAY, "y": 365 * DAY}
+_LIFETIME = re.compile(r"([0-9]{1,6})\s*([hdwy])")
+
+
+def add(session: Session, source: str, *, as_json: bool = False) -> None:
+    """Remember a document, or what standard input holds, and tell of it."""
+    with opened(session, writes=True) as memory:
+        if source == "-":
+            added = memory.add_text(checked_text(sys.stdin.read(MAX_MESSAGE + 1)))
+        else:
+            added = memory.add_document(source)
+    if as_json:
+        print_json({"source": source, **to_builtins(added)})
+    else:
+        show(Screen(quiet=session.quiet), Stored("the text" if source == "-" else source, added))
+
+
+def query(session: Session, text: str, k: int = DEFAULT_RESULTS, *, as_json: bool = False) -> None:
+    """Show what is remembered that fits a text.
+
+    Raises:
+        Exit: nothing was found.
+    """
+    if not 1 <= k <= MAX_RESULTS:
+        raise InvalidInput(f"-k must be 1 to {MAX_RESULTS}, not {k}")
+    if not text.strip():
+        raise InvalidInput("there is nothing to look for; give a text")
+    with opened(session) as memory:
+        matches = tuple(memory.query(checked_text(text), k))
+    if as_json:
+        found = [
+            {"similarity": round(each.similarity, 4), "score": round(each.score, 4), **as_told(each.remembered)}
+            for each in matches
+        ]
+        print_json({"query": text, "matches": found})
+    else:
+        show(Screen(quiet=session.quiet), Found(text, matches))
+    if not matches:
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+def stats(session: Session, *, as_json: bool = False) -> None:
+    """Tell how much is remembered."""
+    with opened(session) as memory:
+        held = memory.stats()
+    if as_json:
+        print_json(to_builtins(held))
+    else:
+        for name, value in statistics(held):
+            typer.echo(f"{name}: {value}")
+
+
+def get(session: Session, id_: str, *, as_json: bool = False) -> None:
+    """Show what an id names."""
+    with opened(session) as memory:
+        held = tuple(memory.find(whole_id(memory, id_, KINDS)))
+    if as_json:
+        print_json({"remembered": [as_told(each) for each in held]})
+    else:
+        show(Screen(quiet=session.quiet), Shown(held))
+
+
+def delete(session: Session, id_: str, *, yes: bool, as_json: bool = False) -> None:
+    """Delete what an id names, with consent."""
+    with opened(session, writes=True) as memory:
+        whole = whole_id(memory, id_, DELETABLE)
+        if not yes:
+            held = memory.find(whole)
+            what = "1 thing" if len(held) == 1 else f"{len(held)} things"
+            _ask(f"Delete {what}, the first: “{shorten(held[0].text, 60)}”?")
+        gone = memory.delete(whole)
+    _tell({"id": whole, "deleted": gone}, f"{gone} deleted", as_json=as_json)
+
+
+def threads(session: Session, limit: int, *, as_json: bool = False) -> None:
+    """List the threads."""
+    with opened(session) as memory:
+        listed = memory.threads(limit)
+    if as_json:
+        print_json({"threads": to_builtins(listed)})
+    else:
+        show(Screen(quiet=session.quiet), Threads(tuple(listed), ""))
+
+
+def export(session: Session, file: Path, *, as_json: bool = False) -> None:
+    """Write everything to a file."""
+    with opened(session) as memory:
+        written = memory.export_to(file)
+    _tell({"file": str(file), "exported": written}, f"{written} exported to {file}", as_json=as_json)
+
+
+def import_(session: Session, file: Path, *, as_json: bool = False) -> None:
+    """Read such a file."""
+    with opened(session, writes=True) as memory:
+        came = memory.import_from(file)
+    told = {"file": str(file), "imported": came.added, "known": came.known, "kept": came.kept}
+    kept = f", {came.kept} kept as they are here" if came.kept else ""
+    _tell(told, f"{came.added} imported from {file}, {came.known} known already{kept}", as_json=as_json)
+
+
+def forget(session: Session, older_than: str | None, thread: str | None, *, yes: bool, as_json: bool = False) -> None:
+    """Forget what is old, or a thread, with consent."""
+    if (older_than is None) == (thread is None):
+        raise InvalidInput("say what to forget: --older-than AGE, as 90d, or --thread ID")
+    seconds = None if older_than is None else seconds_in(older_than)
+    with opened(session, writes=True) as memory:
+        whole = None if thread is None else whole_id(memory, thread, ("thread",))
+        if not yes:
+            _ask(f"Forget all that is older than {older_than}?" if whole is None else f"Forget the thread {whole}?")
+        gone = memory.forget(older_than=seconds, thread=whole)
+    _tell({"forgotten": gone}, f"{gone} forgotten", as_json=as_json)
+
+
+@contextmanager
+def opened(session: Session, *, writes: bool = False) -> "Iterator[Memory]":
+    """Yield the memory by the settings.
+
+    Raises:
+        InvalidInput: it is disabled.
+        AccessDenied: `writes`, and the token may only read.
+    """
+    with session.workbench() as workbench:
+        if not workbench.settings.vector_store.enabled:
+            raise InvalidInput(
+                "what conversations remember is disabled; set `enabled: true` in the block vector_store of the settings"
+            )
+        if writes:
+            workbench.identity.require("writer")
+        yield workbench.remembering
+
+
+def as_told(remembered: Remembered) -> dict[str, Any]:
+    """Return what is remembered as JSON has it."""
+    told: dict[str, Any] = to_builtins(remembered)
+    return told
+
+
+def seconds_in(age: str) -> float:
+    """Read an age: `12h`, `90d`, `8w`, `2y` (of 365 days).
+
+    Raises:
+        InvalidInput: it is none, or longer than a century.
+    """
+    found = _LIFETIME.fullmatch(age.strip().lower())
+    seconds = int(found[1]) * _UNITS[found[2]] if found else 0.0
+    if not 0 < seconds <= MAX_TTL:
+        raise InvalidInput(f"an age is a number with h, d, w or y, as 90d, not {shorten(age, 40)!r}")
+    return seconds
+
+
+def _ask(question: str) -> None:
+    if not confirmed(question):
+        raise InvalidInput("nothing was deleted; answer y, or pass --yes")
+
+
+def _tell(told: dict[str, Any], line: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(told)
+    else:
+        typer.echo(line)

@@ -1,0 +1,326 @@
+"""Where the chat is shown: in frames and colours on a terminal, in plain lines in a pipe."""
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, assert_never
+
+import typer
+
+from harness.cli.chat_stream import PlainReply, StreamedReply
+from harness.cli.report import summary
+from harness.core.freshness import age_in_words
+from harness.core.text import clean, shorten
+from harness.memory.chat import Reply
+from harness.memory.chat_values import (
+    Context,
+    Continued,
+    Found,
+    Help,
+    Outcome,
+    Researched,
+    Said,
+    Shown,
+    Statistics,
+    Stored,
+    Threads,
+)
+from harness.memory.exchanges import Exchange, Match, Remembered, ThreadInfo, seconds_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from harness.memory.service import MemoryStats
+
+MAX_WIDTH = 100
+SHORT_ID = 8
+EXCERPT = 300
+"""Characters of a message in a list of results."""
+TITLE = 120
+"""Characters of a thread's title."""
+LOADED_SHOWN = 5
+"""Exchanges of a continued thread that are shown, the last ones."""
+
+
+class Screen:
+    """Shows what the chat brings. `plain` is for a pipe: no frames, no colours, nothing wrapped."""
+
+    def __init__(self, *, plain: bool | None = None, quiet: bool = False) -> None:
+        self.plain = not sys.stdout.isatty() if plain is None else plain
+        self.quiet = quiet
+        self.settle: Callable[[], None] = lambda: None
+        """Takes away what shows progress, before anything else is shown."""
+        self._console: Console | None = None
+
+    @property
+    def console(self) -> "Console":
+        """The terminal."""
+        if self._console is None:
+            from rich.console import Console
+
+            self._console = Console(highlight=False)
+        return self._console
+
+    @property
+    def width(self) -> int:
+        """Columns that text takes at the most."""
+        return min(self.console.width, MAX_WIDTH)
+
+    def line(self, text: str, style: str = "", *, indent: int = 0) -> None:
+        """Show a line of the program's own."""
+        if self.plain:
+            typer.echo(" " * indent + text)
+        else:
+            from rich.padding import Padding
+            from rich.text import Text
+
+            self.console.print(Padding(Text(text, style=style), (0, 0, 0, indent)), width=self.width)
+
+    def note(self, text: str) -> None:
+        """Show what is beside the matter: dimly, or on standard error, and not at all if quiet."""
+        if self.quiet:
+            return
+        if self.plain:
+            typer.echo(text, err=True)
+        else:
+            self.line(text, "dim")
+
+    def warn(self, text: str) -> None:
+        """Show what did not work though the conversation goes on."""
+        self._problem(f"warning: {text}", "yellow")
+
+    def error(self, text: str) -> None:
+        """Show what could not be done."""
+        self._problem(f"error: {text}", "red")
+
+    def _problem(self, text: str, style: str) -> None:
+        text = " ".join(text.split())
+        if self.plain:
+            typer.echo(text, err=True)
+        else:
+            self.line(text, style)
+
+    def panel(self, title: str, body: str, beneath: str = "") -> None:
+        """Show a text under a title, and beneath it where it is from."""
+        if self.plain:
+            typer.echo(f"{title}\n{body}" + (f"\n({beneath})" if beneath else "") + "\n")
+            return
+        from rich.panel import Panel
+        from rich.text import Text
+
+        content = Text(body)
+        if beneath:
+            content.append(f"\n{beneath}", style="dim")
+        heading = Text(title, style="bold")
+        self.console.print(Panel(content, title=heading, title_align="left", border_style="dim", width=self.width))
+
+    def markdown(self, text: str) -> None:
+        """Show Markdown; a link shows its address."""
+        if self.plain:
+            typer.echo(text.rstrip("\n"))
+        else:
+            from rich.markdown import Markdown
+
+            self.console.print(Markdown(text, hyperlinks=False), width=self.width)
+
+    def reply(self) -> "StreamedReply | PlainReply":
+        """Return what shows a reply while it comes; a context manager."""
+        return PlainReply() if self.plain else StreamedReply(self.console, self.width)
+
+
+def show_reply(screen: Screen, reply: Reply) -> None:
+    """Show what belongs to a reply beside its text."""
+    for warning in reply.warnings:
+        screen.warn(warning)
+    match reply.ending:
+        case "stopped":
+            screen.note("stopped; what came is kept")
+        case "length":
+            screen.note("cut off: the greatest length is reached (model_max_tokens)")
+        case "failed":
+            screen.note("broken off; what came is kept")
+        case "no model":
+            _show_without_model(screen, reply.context)
+        case "whole":
+            pass
+        case _:
+            assert_never(reply.ending)
+    if reply.context and reply.ending != "no model":
+        similar = ", ".join(f"{match.similarity:.2f}" for match in reply.context)
+        many = "memory" if len(reply.context) == 1 else "memories"
+        screen.note(f"with {len(reply.context)} {many} (similarity {similar}); /context summary shows them")
+
+
+def _show_without_model(screen: Screen, matches: Sequence[Match]) -> None:
+    if matches:
+        _show_matches(screen, matches)
+    else:
+        screen.line("Nothing that is remembered fits.")
+    screen.note("/research QUESTION looks for sources")
+
+
+def show(screen: Screen, outcome: Outcome) -> None:
+    """Show what a command brought."""
+    if (shown := _SHOWN.get(type(outcome))) is not None:
+        shown(screen, outcome)
+
+
+def _show_said(screen: Screen, said: Said) -> None:
+    screen.line(said.text)
+
+
+def _show_found(screen: Screen, found: Found) -> None:
+    _show_matches(screen, found.matches)
+    if not found.matches:
+        screen.line(f"Nothing is remembered that could fit “{shorten(found.query, 60)}”.")
+
+
+def _show_shown(screen: Screen, shown: Shown) -> None:
+    for each in shown.remembered:
+        _show_whole(screen, each)
+
+
+def _show_statistics(screen: Screen, held: Statistics) -> None:
+    screen.panel("Memory", "\n".join(f"{name}: {value}" for name, value in statistics(held.stats)))
+
+
+def _show_research(screen: Screen, researched: Researched) -> None:
+    if researched.found.report is not None:
+        screen.markdown(researched.found.report.markdown())
+    screen.note(summary(researched.found))
+    if researched.warning:
+        screen.warn(researched.warning)
+
+
+def _show_stored(screen: Screen, stored: Stored) -> None:
+    added = stored.added
+    passages = "1 passage" if added.chunks == 1 else f"{added.chunks} passages"
+    told = [f"remembered {shorten(stored.what, 80)} as {passages}, {added.document_id[:SHORT_ID]}"]
+    if added.replaced:
+        told.append(f"in the place of {added.replaced} of an earlier version")
+    if added.masked:
+        told.append("1 secret was masked" if added.masked == 1 else f"{added.masked} secrets were masked")
+    if added.left_out:
+        told.append(f"{added.left_out:,} characters at the end were left out (chunking_strategy: truncate)")
+    screen.line("; ".join(told))
+
+
+def _show_matches(screen: Screen, matches: Sequence[Match]) -> None:
+    for number, match in enumerate(matches, start=1):
+        title = f"{number} · similarity {match.similarity:.2f} · {_age(match.remembered)}"
+        screen.panel(title, _excerpt(match.remembered), _place(match.remembered))
+
+
+def _show_whole(screen: Screen, remembered: Remembered) -> None:
+    if isinstance(remembered, Exchange):
+        title = f"exchange {remembered.id[:SHORT_ID]} · {_age(remembered)}"
+        body = f"You: {remembered.user_message}\n\n{remembered.assistant_message}"
+    else:
+        title = f"passage {remembered.id[:SHORT_ID]} · {_age(remembered)}"
+        body = remembered.text
+    screen.panel(clean(title, 200), clean(body, len(body)), _place(remembered))
+
+
+def _excerpt(remembered: Remembered) -> str:
+    if isinstance(remembered, Exchange):
+        said, answered = remembered.user_message, remembered.assistant_message
+        return f"You: {shorten(said, EXCERPT)}\n{shorten(answered, EXCERPT)}"
+    return shorten(remembered.text, 2 * EXCERPT)
+
+
+def _place(remembered: Remembered) -> str:
+    """Tell where something remembered is from: its id, thread and session, or its document."""
+    if isinstance(remembered, Exchange):
+        thread, session = remembered.thread_id[:SHORT_ID], remembered.session_id[:SHORT_ID]
+        return f"{remembered.id[:SHORT_ID]} · thread {thread} · session {session}"
+    part = f" {remembered.chunk_index + 1} of {remembered.total_chunks}" if remembered.total_chunks > 1 else ""
+    where = shorten(remembered.source_file, 60) or "added by hand"
+    return f"{remembered.id[:SHORT_ID]} · passage{part} · {where}"
+
+
+def _age(remembered: Remembered) -> str:
+    return age_in_words(time.time() - seconds_of(remembered.timestamp))
+
+
+def statistics(stats: "MemoryStats") -> list[tuple[str, str]]:
+    """Tell what a memory holds, as names and values."""
+    told = [
+        ("total exchanges", f"{stats.total_exchanges:,}"),
+        ("threads", f"{stats.threads:,} (sessions: {stats.sessions:,})"),
+        ("documents", f"{stats.documents:,} (passages: {stats.document_chunks:,})"),
+        ("store path", stats.store_path),
+        ("collection", stats.collection),
+        ("dimension", "unknown" if stats.embedding_dimension is None else str(stats.embedding_dimension)),
+        ("model", stats.embedding_model),
+        ("strategy", stats.retrieval_strategy),
+    ]
+    if stats.oldest and stats.newest:
+        told.append(("from", f"{stats.oldest[:10]} to {stats.newest[:10]}"))
+    if stats.not_embedded:
+        told.append(("not embedded", f"{stats.not_embedded:,}, found by their words alone"))
+    if stats.waiting:
+        told.append(("waiting", "exchanges that could not be saved; the next chat tries again"))
+    return told
+
+
+def _show_threads(screen: Screen, listed: Threads) -> None:
+    for thread in listed.threads:
+        screen.line(thread_line(thread) + (" · this one" if thread.id == listed.current else ""), "bold")
+        screen.line(shorten(thread.title, TITLE), indent=2)
+    if not listed.threads:
+        screen.line("No conversation is remembered yet.")
+    elif listed.more:
+        screen.note(f"the {len(listed.threads)} last used; `harness memory threads -n` shows more")
+
+
+def thread_line(thread: ThreadInfo) -> str:
+    """Tell of a thread in a line: its id, its age, how much it holds."""
+    exchanges = "1 exchange" if thread.exchanges == 1 else f"{thread.exchanges} exchanges"
+    sessions = "" if thread.sessions == 1 else f", {thread.sessions} sessions"
+    return f"{thread.id[:SHORT_ID]} · {age_in_words(time.time() - seconds_of(thread.last))} · {exchanges}{sessions}"
+
+
+def _show_continued(screen: Screen, continued: Continued) -> None:
+    shown = continued.exchanges[-LOADED_SHOWN:]
+    if left := len(continued.exchanges) - len(shown):
+        screen.note(f"{left} earlier exchanges are loaded, too; /vget thread shows all")
+    for exchange in shown:
+        screen.panel(f"You: {shorten(exchange.user_message, TITLE)}", shorten(exchange.assistant_message, 2 * EXCERPT))
+    many = "1 exchange" if len(continued.exchanges) == 1 else f"{len(continued.exchanges)} exchanges"
+    screen.line(
+        f"thread {continued.thread_id[:SHORT_ID]} goes on: {many} loaded, continuation {continued.continuation}, "
+        f"session {continued.session_id[:SHORT_ID]}"
+    )
+
+
+def _show_context(screen: Screen, context: Context) -> None:
+    _show_matches(screen, context.matches)
+    given = len(context.matches)
+    many = "no memory" if not given else "1 memory" if given == 1 else f"{given} memories"
+    screen.line(f"The last message was given {many}; this conversation has {context.exchanges} exchanges.")
+    state = "on" if context.on else "off"
+    screen.line(f"Looking memories up is {state} (strategy {context.how}); /context on and /context off change it.")
+
+
+def _show_help(screen: Screen, told: Help) -> None:
+    for usage, meaning in told.lines:
+        screen.line(usage, "bold")
+        screen.line(meaning, indent=2)
+    for example in told.examples:
+        screen.line(f"Example: {example}", "dim", indent=2)
+    if len(told.lines) > 1:
+        screen.line("Anything else is a message; put a space before one that begins with a slash.")
+
+
+_SHOWN: Mapping[type, Callable[[Screen, Any], None]] = {
+    Said: _show_said,
+    Stored: _show_stored,
+    Found: _show_found,
+    Shown: _show_shown,
+    Statistics: _show_statistics,
+    Threads: _show_threads,
+    Continued: _show_continued,
+    Researched: _show_research,
+    Context: _show_context,
+    Help: _show_help,
+}

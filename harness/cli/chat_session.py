@@ -1,0 +1,183 @@
+"""One run of `harness chat`: its lines come from a terminal or from a pipe, and are answered one after another."""
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from harness.cli.chat_screen import Screen, show, show_reply
+from harness.errors import HarnessError, InvalidInput, StoreError
+from harness.memory.chat import Chat, EchoModel
+from harness.memory.chat_commands import continue_thread, is_command, run_command
+from harness.memory.chat_values import Left
+from harness.memory.exchanges import MAX_MESSAGE
+from harness.ports import LanguageModel
+from harness.terminal import ExitCode, ProgressBars, exit_code
+
+if TYPE_CHECKING:
+    from prompt_toolkit.history import History
+
+    from harness.memory import Memory
+    from harness.workbench import Workbench
+
+HISTORY = "chat_history"
+DISABLED = "what conversations remember is disabled ({why}); to enable it, {how}, and start the chat again"
+
+
+def converse(workbench: "Workbench", continued: str | None, *, no_memory: bool, dummy: bool, quiet: bool) -> int:
+    """Hold a conversation, at first going on with the thread `continued`, if any; return the exit code.
+
+    Raises:
+        HarnessError: there cannot be one: an unusable setting, no such thread.
+    """
+    screen = Screen(plain=not (sys.stdin.isatty() and sys.stdout.isatty()), quiet=quiet)
+    if isinstance(workbench.progress, ProgressBars):
+        screen.settle = workbench.progress.stop
+    talk = conversation(workbench, screen, no_memory=no_memory, dummy=dummy)
+    if continued is not None:
+        show(screen, continue_thread(talk, continued))
+    return _from_pipe(talk, screen) if screen.plain else _on_terminal(talk, screen, workbench, kept=not dummy)
+
+
+def conversation(workbench: "Workbench", screen: Screen, *, no_memory: bool, dummy: bool) -> Chat:
+    """Return a new conversation with what the settings name; what is not there is said."""
+    memory, why = _memory(workbench, no_memory=no_memory)
+    if memory is not None:
+        _save_late(memory, screen)
+    elif not no_memory:
+        screen.warn(why)
+    model: LanguageModel | None = None
+    if dummy:
+        model = EchoModel()
+    elif not workbench.settings.offline:
+        model = workbench.model
+    if model is None:
+        reason = "offline" if workbench.settings.offline else "no model is set (--model NAME, or the setting model)"
+        screen.note(f"{reason}: messages are answered with what is remembered, and /research looks for sources")
+    return Chat(
+        model,
+        memory,
+        why_no_memory=why,
+        remembers=not dummy,
+        research=lambda question: workbench.researcher().run(question),
+        budget=workbench.settings.context_tokens,
+    )
+
+
+def _memory(workbench: "Workbench", *, no_memory: bool) -> "tuple[Memory | None, str]":
+    """Return the memory, or `None` and why there is none."""
+    if no_memory:
+        return None, DISABLED.format(why="--no-vector-store", how="leave that option out")
+    if not workbench.settings.vector_store.enabled:
+        how = "set `enabled: true` in the block vector_store of the settings"
+        return None, DISABLED.format(why="vector_store: enabled: false", how=how)
+    try:
+        return workbench.remembering, ""
+    except (InvalidInput, StoreError) as error:
+        return None, f"there is no memory: {error}"
+
+
+def _save_late(memory: "Memory", screen: Screen) -> None:
+    """Save what could not be saved before, if there is anything."""
+    try:
+        late = memory.retry_journal()
+    except HarnessError as error:
+        screen.warn(f"what could not be saved before still waits: {error}")
+        return
+    if late:
+        screen.note(
+            f"{late} exchange{'s' * (late > 1)} that could not be saved before {'are' if late > 1 else 'is'} now"
+        )
+
+
+def answer(talk: Chat, screen: Screen, line: str) -> bool:
+    """Answer a line, a message or a command; return whether the conversation goes on.
+
+    Raises:
+        HarnessError: it could not be answered.
+        KeyboardInterrupt: the user stopped it before anything came; on a pipe, also after.
+    """
+    if not line.strip():
+        return True
+    if is_command(line):
+        try:
+            outcome = run_command(talk, line)
+        finally:
+            screen.settle()
+        show(screen, outcome)
+        return not isinstance(outcome, Left)
+    with screen.reply() as shown:
+        reply = talk.say(line, shown)
+    show_reply(screen, reply)
+    if reply.ending == "stopped" and screen.plain:
+        raise KeyboardInterrupt
+    return True
+
+
+def _from_pipe(talk: Chat, screen: Screen) -> int:
+    """Answer standard input line by line; return the exit code of the first failure."""
+    code: int = ExitCode.OK
+    for line in _piped_lines():
+        try:
+            if not answer(talk, screen, line):
+                break
+        except HarnessError as error:
+            screen.error(str(error))
+            code = code or exit_code(error)
+    return code
+
+
+def _piped_lines() -> Iterator[str]:
+    """Yield the lines of standard input; of one that is too long for a message, so much that it is refused."""
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")
+    limit = MAX_MESSAGE + 2
+    while line := sys.stdin.readline(limit):
+        rest = line
+        while len(rest) == limit and not rest.endswith("\n"):
+            rest = sys.stdin.readline(limit)
+        yield line.rstrip("\r\n")
+
+
+def _on_terminal(talk: Chat, screen: Screen, workbench: "Workbench", *, kept: bool) -> int:
+    """Answer what is typed until the user leaves; `kept` says whether it has a history for the next time."""
+    from harness.cli.chat_terminal import Typing, unseen_typing
+
+    troubles: list[str] = []
+    history = _history(workbench, troubles) if kept else None
+    folder = workbench.settings.vector_store.documents_folder or workbench.settings.data_dir / "documents"
+    typing = Typing(talk, history=history, documents=folder)
+    _warn(screen, troubles)
+    screen.note("/help shows the commands; Ctrl-C stops a reply, Ctrl-D leaves")
+    with unseen_typing():
+        for line in typing.lines():
+            _warn(screen, troubles)
+            try:
+                if not answer(talk, screen, line):
+                    break
+            except KeyboardInterrupt:
+                screen.note("stopped")
+            except HarnessError as error:
+                screen.error(str(error))
+    return ExitCode.OK
+
+
+def _warn(screen: Screen, troubles: list[str]) -> None:
+    for trouble in troubles:
+        screen.warn(trouble)
+    troubles.clear()
+
+
+def _history(workbench: "Workbench", troubles: list[str]) -> "History | None":
+    """Return the history of what was typed, in a file of the user's own, without secrets; what fails there, now or
+    later, is put to `troubles`.
+    """
+    from harness.cli.chat_terminal import PrivateHistory
+    from harness.core.redaction import Redactor
+
+    path = workbench.settings.data_dir / HISTORY
+    redactor = Redactor(workbench.settings.vector_store.redact)
+    try:
+        return PrivateHistory(path, lambda line: redactor.redact(line)[0], troubles.append)
+    except OSError as error:
+        troubles.append(f"what is typed is not kept: cannot use {path} ({error.strerror})")
+        return None

@@ -1,0 +1,203 @@
+"""`harness memory`: what conversations remember, without a conversation."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.options import JsonOption, YesOption
+from harness.cli.session import Session, with_session
+
+RESULTS = 5
+MAX_RESULTS = 50
+
+HELP = """Look after what conversations remember: add, find, show and delete it; move it; forget what is old.
+
+\b
+Examples:
+  harness memory query "what did we decide about retries"
+  harness memory add notes/retries.md
+  harness memory threads
+  harness memory export memory.jsonl
+  harness memory forget --older-than 90d
+"""
+app = typer.Typer(name="memory", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+IdArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="An id, or so much of its beginning that it is the only one.", show_default=False
+    ),
+]
+
+
+@app.command()
+@with_session
+def add(
+    session: Session,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A file, docs:NAME from the documents folder, or - for standard input.",
+            show_default=False,
+        ),
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Remember a document, or a text from standard input; a long one is cut into passages.
+
+    \b
+    Examples:
+      harness memory add notes/retries.md
+      echo "Staging is restarted every Monday at 6." | harness memory add -
+    """
+    from harness.cli import chat_headless
+
+    chat_headless.add(session, source, as_json=as_json)
+
+
+@app.command()
+@with_session
+def query(
+    session: Session,
+    text: Annotated[str, typer.Argument(help="What to look for.", show_default=False)],
+    k: Annotated[
+        int, typer.Option("-k", "--results", metavar="N", help=f"Results at the most, 1 to {MAX_RESULTS}.")
+    ] = RESULTS,
+    as_json: JsonOption = False,
+) -> None:
+    """Find what is remembered: exchanges and passages, the best first. Ends with 1 if nothing is remembered.
+
+    \b
+    Examples:
+      harness memory query "when is staging restarted"
+      harness memory query "retries" -k 10 --json
+    """
+    from harness.cli import chat_headless
+
+    chat_headless.query(session, text, k, as_json=as_json)
+
+
+@app.command()
+@with_session
+def get(session: Session, id_: IdArgument, as_json: JsonOption = False) -> None:
+    """Show what an id names, whole: an exchange, a passage, a session, or a thread.
+
+    \b
+    Examples:
+      harness memory get 3f2a91bc
+      harness memory get 3f2a91bc --json
+    """
+    from harness.cli import chat_headless
+
+    chat_headless.get(session, id_, as_json=as_json)
+
+
+@app.command()
+@with_session
+def delete(session: Session, id_: IdArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
+    """Delete an exchange or a passage, or a document with all its passages. Asks first.
+
+    \b
+    Example:
+      harness memory delete 3f2a91bc --yes
+    """
+    from harness.cli import chat_headless
+
+    chat_headless.delete(session, id_, yes=yes, as_json=as_json)
+
+
+@app.command()
+@with_session
+def threads(
+    session: Session,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Threads at the most.", min=1)] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List the threads, the last used first; `harness chat --continue` goes on with one.
+
+    \b
+    Examples:
+      harness memory threads
+      harness memory threads -n 5 --json
+    """
+    from harness.cli import chat_headless
+
+    chat_headless.threads(session, limit, as_json=as_json)
+
+
+@app.command()
+@with_session
+def stats(session: Session, as_json: JsonOption = False) -> None:
+    """Tell how much is remembered, where, and by which model.
+
+    \b
+    Examples:
+      harness memory stats
+      harness memory stats --json
+    """
+    from harness.cli import chat_headless
+
+    chat_headless.stats(session, as_json=as_json)
+
+
+@app.command()
+@with_session
+def export(
+    session: Session,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)],
+    as_json: JsonOption = False,
+) -> None:
+    """Write all that is remembered to a file that `harness memory import` reads.
+
+    \b
+    Example:
+      harness memory export memory.jsonl
+    """
+    from harness.cli import chat_headless
+
+    chat_headless.export(session, file, as_json=as_json)
+
+
+@app.command("import")
+@with_session
+def import_(
+    session: Session,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that was exported.", show_default=False)],
+    as_json: JsonOption = False,
+) -> None:
+    """Remember what a file holds that `harness memory export` has written; what is known already stays as it is.
+
+    \b
+    Example:
+      harness memory import memory.jsonl
+    """
+    from harness.cli import chat_headless
+
+    chat_headless.import_(session, file, as_json=as_json)
+
+
+@app.command()
+@with_session
+def forget(
+    session: Session,
+    older_than: Annotated[
+        str | None, typer.Option("--older-than", metavar="AGE", help="What is older than so long: 12h, 90d, 8w, 2y.")
+    ] = None,
+    thread: Annotated[
+        str | None, typer.Option("--thread", metavar="ID", help="A thread, by its id or its beginning.")
+    ] = None,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Forget what is old, or a whole thread. Asks first.
+
+    \b
+    Examples:
+      harness memory forget --older-than 90d
+      harness memory forget --thread 3f2a91bc --yes
+    """
+    from harness.cli import chat_headless
+
+    chat_headless.forget(session, older_than, thread, yes=yes, as_json=as_json)

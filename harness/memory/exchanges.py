@@ -1,0 +1,161 @@
+"""What is remembered: exchanges of conversations, and passages of documents; and the rows that they are kept as."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Literal, TypeAlias
+from uuid import UUID, uuid4
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from harness.core.entries import Entry
+from harness.core.text import clean
+from harness.errors import InvalidInput, StoreCorrupt
+
+MEMORY = "memory"
+MAX_MESSAGE = 200_000
+"""Characters of one message that are kept."""
+MAX_PRIOR = 50
+"""Ids of earlier exchanges that one exchange names, the last ones."""
+MAX_SOURCE = 4_096
+NEVER = 1e15
+"""When what is remembered expires, seconds since the epoch: it stays until it is deleted."""
+
+Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+Source: TypeAlias = Literal["vadd_command", "file"]
+
+
+class Exchange(Struct, frozen=True, kw_only=True, tag="exchange", tag_field="kind"):
+    """What was said and what was answered, once. A thread is a conversation that can be continued: the session that
+    began it has the continuation 0, and every later session that goes on with it the next number.
+
+    `timestamp` is ISO 8601, in UTC. `prior_exchange_ids` are those of the conversation before this exchange, at most
+    the last 50, in order.
+    """
+
+    id: Id
+    thread_id: Id
+    session_id: Id
+    user_message: str
+    assistant_message: str
+    timestamp: str
+    prior_exchange_ids: Annotated[tuple[Id, ...], Meta(max_length=MAX_PRIOR)] = ()
+    thread_continuation_seq: Annotated[int, Meta(ge=0, lt=2**31)] = 0
+
+    @property
+    def thread_session_id(self) -> str:
+        """Thread and session in one: `thread_session`."""
+        return f"{self.thread_id}_{self.session_id}"
+
+    @property
+    def text(self) -> str:
+        """What is embedded."""
+        return f"User: {self.user_message}\nAssistant: {self.assistant_message}"
+
+
+class DocumentChunk(Struct, frozen=True, kw_only=True, tag="document", tag_field="kind"):
+    """A passage of a document, or of a text that somebody added; `chunk_index` counts from 0.
+
+    `source_file` is the path it was read from; empty for a text. `session_id` is that of whoever added it, if any.
+    """
+
+    id: Id
+    document_id: Id
+    text: str
+    source: Source
+    timestamp: str
+    chunk_index: Annotated[int, Meta(ge=0)] = 0
+    total_chunks: Annotated[int, Meta(ge=1)] = 1
+    source_file: str = ""
+    session_id: Id | None = None
+
+
+Remembered: TypeAlias = Exchange | DocumentChunk
+
+
+class Match(Struct, frozen=True):
+    """Something remembered that fits a query. `similarity` is the cosine (0..1) of its embedding to the query's,
+    `score` what it was ranked by; what that means is the strategy's.
+    """
+
+    remembered: Remembered
+    similarity: float
+    score: float
+
+
+class ThreadInfo(Struct, frozen=True):
+    """A thread as a list shows it: `title` is what was said first, `sessions` how many have gone on with it."""
+
+    id: str
+    title: str
+    exchanges: int
+    sessions: int
+    first: str
+    last: str
+    continuation: int = field(default=0)
+    """The highest continuation so far."""
+
+
+def new_id() -> str:
+    """Return an id that nobody else has: a random UUID."""
+    return str(uuid4())
+
+
+def iso(seconds: float) -> str:
+    """Return a time (seconds since the epoch) as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def seconds_of(timestamp: str) -> float:
+    """Return an ISO 8601 time as seconds since the epoch; without a zone it is UTC.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    try:
+        told = datetime.fromisoformat(timestamp)
+        return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(f"not an ISO 8601 time: {clean(timestamp, 50)!r}") from error
+
+
+def is_uuid(text: str) -> bool:
+    """Say whether `text` is a UUID as this program writes them."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def entry_of(remembered: Remembered, collection: str, embedding: bytes | None, embedder: str | None) -> Entry:
+    """Return the row that keeps what is remembered.
+
+    Raises:
+        InvalidInput: its timestamp is no time.
+    """
+    at = seconds_of(remembered.timestamp)
+    if isinstance(remembered, Exchange):
+        place = (remembered.thread_id, remembered.session_id, remembered.thread_continuation_seq)
+        own = (collection, "exchange", *place, len(remembered.prior_exchange_ids))
+    else:
+        own = (collection, "document", remembered.document_id, remembered.session_id or "", 0, remembered.chunk_index)
+    payload = msgspec.json.encode(remembered)
+    return Entry(remembered.id, remembered.text, payload, at, NEVER, at, own, embedding, embedder)
+
+
+def remembered_in(entry: Entry) -> Remembered:
+    """Return what a row keeps.
+
+    Raises:
+        StoreCorrupt: the row is damaged.
+    """
+    try:
+        remembered: Remembered = msgspec.json.decode(entry.payload, type=Exchange | DocumentChunk)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StoreCorrupt(f"what is remembered as {entry.key:.64} is damaged; `harness memory delete` it") from error
+    return remembered
+
+
+def exchanges_in(remembered: Iterable[Remembered]) -> Iterator[Exchange]:
+    """Yield the exchanges among what is remembered."""
+    return (each for each in remembered if isinstance(each, Exchange))

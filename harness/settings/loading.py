@@ -1,0 +1,293 @@
+"""Reading the settings: a file, the environment and flags, each value checked, each told where it came from."""
+
+import difflib
+import os
+import reprlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import msgspec
+import platformdirs
+from msgspec import Meta, Struct
+
+from harness.core.text import shorten
+from harness.errors import InvalidInput
+from harness.settings.declared import APP, BLOCKS, Settings, VectorStoreSettings
+
+PREFIX = "HARNESS_"
+CONFIG_VARIABLE = "HARNESS_CONFIG"
+HISTORICAL = {"RESEARCH_CACHE": "research_cache", "SEMANTIC_CACHE_THRESHOLD": "semantic_cache_threshold"}
+MAX_CONFIG_BYTES = 2**20
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 120, 120, 2
+
+
+def default_config_path() -> Path:
+    """Return where the platform keeps configuration; the file need not exist."""
+    return platformdirs.user_config_path(APP, appauthor=False) / "config.yaml"
+
+
+def key_in(variable: str | None, environment: Mapping[str, str] = os.environ) -> str | None:
+    """Return the secret that the environment holds under a name; `None` without a name.
+
+    Raises:
+        InvalidInput: there is no such variable, or it is empty.
+    """
+    if variable is None:
+        return None
+    if not (key := environment.get(variable, "").strip()):
+        raise InvalidInput(f"the environment variable {variable} holds no key; set it, or name another one")
+    return key
+
+
+class Described(Struct, frozen=True):
+    """One setting as a person reads it: `value` is hidden for secrets, `origin` says which layer decided."""
+
+    name: str
+    value: str
+    origin: str
+    help: str
+
+
+class Loaded(Struct, frozen=True):
+    """The settings, and for each name the layer that it came from: `default`, a file, a variable or a flag."""
+
+    settings: Settings
+    origins: dict[str, str]
+    config_path: Path
+
+    def describe(self) -> list[Described]:
+        """Tell every setting in the order of declaration, those of a block one by one, secrets hidden."""
+        return [
+            Described(name, self._shown(name), self.origins[name], _meta(name, "description"))
+            for name in setting_names()
+        ]
+
+    def _shown(self, name: str) -> str:
+        value = attrgetter(name)(self.settings)
+        if value is None or value in ((), ""):
+            return "not set"
+        if is_secret(name):
+            return "set (hidden)"
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, dict):
+            return ", ".join(f"{name}={number:g}" for name, number in sorted(value.items()))
+        return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def load(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    config: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Loaded:
+    """Merge the layers and check every value. Flags that are `None` were not given; empty variables are not set.
+
+    Raises:
+        InvalidInput: an unknown key (the nearest known one is named), a value out of range, an unreadable file.
+    """
+    named = config or (Path(environment[CONFIG_VARIABLE]) if environment.get(CONFIG_VARIABLE) else None)
+    try:
+        path = (named or default_config_path()).expanduser()
+    except RuntimeError as error:
+        raise InvalidInput(f"no such configuration file: {named}; {error}") from error
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(setting_names(), "default")
+    for name, raw, origin in (
+        *_from_file(path, required=named is not None),
+        *_from_environment(environment),
+        *_from_flags(flags or {}),
+    ):
+        values[name] = _checked(name, raw, origin)
+        origins[name] = origin
+    blocks = {name: _block(name, kind, values, origins) for name, kind in BLOCKS.items()}
+    plain = {name: value for name, value in values.items() if "." not in name}
+    return Loaded(Settings(**plain, **blocks), origins, path)
+
+
+@cache
+def setting_names() -> tuple[str, ...]:
+    """Return the name of every setting in the order of declaration; of a block, `block.setting` for each of its own."""
+    return tuple(
+        each
+        for name in Settings.__struct_fields__
+        for each in ([f"{name}.{own}" for own in BLOCKS[name].__struct_fields__] if name in BLOCKS else [name])
+    )
+
+
+def checked(changes: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return values for settings as `Settings` holds them; `where` says in errors where they come from.
+
+    Raises:
+        InvalidInput: an unknown setting (the nearest known one is named), or a value out of range.
+    """
+    for name in changes:
+        if name in BLOCKS or "." in name:
+            raise InvalidInput(f"{name} (in {where}) is of a block, and those cannot be changed there")
+    return {_known(name, f"in {where}"): _checked(name, value, where) for name, value in changes.items()}
+
+
+def read_mapping(path: Path) -> dict[Any, Any]:
+    """Read a YAML file that holds one mapping.
+
+    Raises:
+        InvalidInput: it cannot be read, is too large, or no mapping; where YAML tells the line, it is named.
+    """
+    try:
+        with path.open("rb") as file:
+            return _yaml_mapping(file.read(MAX_CONFIG_BYTES + 1), path)
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
+
+
+def _from_file(path: Path, *, required: bool) -> Iterator[tuple[str, Any, str]]:
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_CONFIG_BYTES + 1)
+    except FileNotFoundError:
+        if required:
+            raise InvalidInput(
+                f"no such configuration file: {path}; `harness config --path` shows the usual place"
+            ) from None
+        return
+    except OSError as error:
+        raise InvalidInput(f"cannot read the configuration file {path}: {error.strerror}") from error
+    for name, value in _yaml_mapping(text, path).items():
+        if value is None:
+            continue
+        if name not in BLOCKS:
+            yield _known(str(name), f"in {path}"), value, f"file {path}"
+            continue
+        if not isinstance(value, dict):
+            raise InvalidInput(f"{name} in {path} must hold `name: value` lines, not {_SHORT.repr(value)}")
+        for own, part in value.items():
+            if part is not None:
+                yield _known(f"{name}.{own}", f"in {path}"), part, f"file {path}"
+
+
+def _yaml_mapping(text: bytes, path: Path) -> dict[Any, Any]:
+    import yaml
+
+    if len(text) > MAX_CONFIG_BYTES:
+        raise InvalidInput(f"{path} is larger than {MAX_CONFIG_BYTES:,} bytes; that is no configuration file")
+    try:
+        loaded = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError, RecursionError) as error:  # its constructors', too
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark else "its start"
+        raise InvalidInput(f"{path} is not valid YAML near {where}; mend or remove it") from error
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        raise InvalidInput(f"{path} must hold `name: value` lines, not a {type(loaded).__name__}")
+    return loaded
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
+    for variable, name in HISTORICAL.items():
+        if environment.get(variable):
+            yield name, environment[variable], f"environment {variable}"
+    for variable in sorted(environment):
+        if variable.startswith(PREFIX) and variable != CONFIG_VARIABLE and environment[variable]:
+            name = variable.removeprefix(PREFIX).lower().replace("__", ".", 1)
+            name = _known(name, f"in the environment ({variable})")
+            yield name, environment[variable], f"environment {variable}"
+
+
+def _from_flags(flags: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    for name, value in flags.items():
+        if value is not None:
+            yield name, value, f"flag --{name.replace('_', '-')}"
+
+
+def _known(name: str, where: str) -> str:
+    known = setting_names()
+    if name in known:
+        return name
+    own = [each for each in known if each.startswith(f"{name.partition('.')[0]}.")]
+    nearest = difflib.get_close_matches(name, own or known, n=1, cutoff=0.0)
+    raise InvalidInput(
+        f"unknown setting {name!r} {where}; did you mean {nearest[0]!r}? `harness config` lists them all"
+    )
+
+
+def _checked(name: str, raw: object, origin: str) -> Any:
+    kind = _types()[name]
+    if isinstance(raw, str) and raw.lower() == "null" and type(None) in get_args(get_args(kind)[0]):
+        raw = None
+    if isinstance(raw, str) and get_origin(get_args(kind)[0]) is tuple:
+        raw = [part.strip() for part in raw.split(",") if part.strip()]
+    merged = get_origin(get_args(kind)[0]) is dict
+    if merged and isinstance(raw, str):
+        raw = dict(_pair(part) for part in raw.split(",") if part.strip())
+    try:
+        value = msgspec.convert(raw, kind, strict=False, dec_hook=_decode)
+        return {**getattr(Settings(), name), **value} if merged else value
+    except msgspec.ValidationError as error:
+        reason = shorten(str(error), 200)
+        shown = "its value" if is_secret(name) else _SHORT.repr(raw)
+        raise InvalidInput(f"{name} ({origin}) cannot be {shown}: {reason[0].lower()}{reason[1:]}") from None
+
+
+def _block(name: str, kind: type[VectorStoreSettings], values: dict[str, Any], origins: dict[str, str]) -> Any:
+    """Make a block of its checked values, which must fit one another.
+
+    Raises:
+        InvalidInput: they do not.
+    """
+    own = {each.partition(".")[2]: value for each, value in values.items() if each.startswith(f"{name}.")}
+    block = kind(**own)
+    sizes = [each for each in own if "chunk" in each]
+    try:
+        if sizes:
+            block.chunking()
+    except InvalidInput as error:
+        raise InvalidInput(f"{name} ({origins[f'{name}.{sizes[-1]}']}) cannot be used: {error}") from None
+    return block
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """Read one `name=value` of a mapping in the environment; what has no value has an empty one, which none can be."""
+    name, _, value = text.partition("=")
+    return name.strip(), value.strip()
+
+
+def _decode(kind: type, value: object) -> object:
+    if kind is Path and isinstance(value, (str, Path)) and str(value) and "\0" not in str(value):
+        try:
+            return Path(value).expanduser().absolute()
+        except RuntimeError as error:
+            raise msgspec.ValidationError(f"{error}") from error
+    raise msgspec.ValidationError("expected a path")
+
+
+@cache
+def _types() -> dict[str, Any]:
+    blocks = {
+        f"{name}.{own}": kind
+        for name, block in BLOCKS.items()
+        for own, kind in get_type_hints(block, include_extras=True).items()
+    }
+    return get_type_hints(Settings, include_extras=True) | blocks
+
+
+def is_secret(name: str) -> bool:
+    """Say whether a setting is never to be shown."""
+    return bool(_meta(name, "secret"))
+
+
+def _meta(name: str, key: str) -> Any:
+    """Return what a field's annotations say under `key`, wherever in a union they stand."""
+    pending = [_types()[name]]
+    while pending:
+        kind = pending.pop()
+        for note in getattr(kind, "__metadata__", ()):
+            if found := getattr(note, key, None) or (note.extra or {}).get(key):
+                return found
+        pending.extend(part for part in get_args(kind) if not isinstance(part, Meta))
+    return None

@@ -1,0 +1,60 @@
+"""What leads a research, made of the settings, or of those of the run that is replayed."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from harness.research.evidence import Choice
+from harness.research.gathered import Lifetimes, Limits
+from harness.research.model_planner import ModelPlanner
+from harness.research.planner import Planner, RulePlanner
+from harness.research.run import Researcher, Writing
+
+if TYPE_CHECKING:
+    from harness.stores.snapshot import Run
+    from harness.workbench import Workbench
+
+
+def researcher_of(
+    workbench: "Workbench", run: "Run | None", specs: Sequence[str], epoch: str, on_text: Callable[[str], None] | None
+) -> Researcher:
+    """Return what leads a research with the engines that `specs` name; as in `run`, if one is replayed."""
+    settings = workbench.settings
+    asked = run or settings  # what is replayed is bounded as it was
+    epoch = run.epoch if run else epoch
+    planner: Planner = RulePlanner(asked.follow_ups)
+    if workbench.model is not None:
+        planner = ModelPlanner(workbench.model, epoch=epoch, follow_ups=asked.follow_ups)
+    return Researcher(
+        workbench.cache,
+        workbench.engines(specs),
+        workbench.reader,
+        workbench.embedder,
+        workbench.memory,
+        planner=planner,
+        writing=Writing(
+            workbench.model,
+            asked.context_tokens,
+            settings.model_max_tokens,
+            asked.strict,
+            epoch,
+            on_text,
+            Choice(asked.max_evidence, asked.per_source, asked.ranking_weights),
+            asked.writer_style,
+        ),
+        limits=Limits(
+            asked.max_rounds,
+            asked.enough_score,
+            asked.min_novelty,
+            asked.max_results,
+            asked.read_pages,
+            settings.concurrency,
+            asked.max_live_calls,
+            None if run else settings.max_seconds,
+            asked.max_tokens,
+            asked.follow_ups,
+            asked.chunk_tokens,
+        ),
+        lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
+        keep_research=asked.research_cache,
+        progress=workbench.progress,
+    )
