@@ -254,6 +254,7 @@ def test_help_teaches_with_examples() -> None:
     assert harness("--version").stdout.startswith("harness ")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error(corpora: Path) -> None:
     """`harness … | head -1` ends quietly."""
     command = f'"{HARNESS}" search attribute -n 50 -e corpus:python-docs --data-dir "{corpora}" -q | head -1'

@@ -556,6 +556,7 @@ def test_what_is_no_mapping_is_told(file: Path, text: str, kind: str) -> None:
     refused(caught, str(file), "`name: value` lines", kind)
 
 
+@pytest.mark.slow
 def test_deeply_nested_yaml_is_told(file: Path) -> None:
     """A file that only nests ends in one line, not in a full stack."""
     with pytest.raises(InvalidInput) as caught:

@@ -546,6 +546,7 @@ def check_that_nothing_is_told(folder: Path, empty: Path, steps: list[tuple[str,
         assert f"for {other}" not in f"{together[tenant]}"
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_no_sequence_of_calls_tells_of_another_tenant(

@@ -260,6 +260,7 @@ def test_sixteen_processes_make_one_call(path: Path) -> None:
     store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["nothing", "nothing-kept"])
 def test_processes_learn_together_that_there_are_no_results(path: Path, ending: str) -> None:
     """One call for an empty answer, too, even where it is not believed any longer than that (`negative_ttl` 0)."""
@@ -268,6 +269,7 @@ def test_processes_learn_together_that_there_are_no_results(path: Path, ending: 
     assert [each["value"] for each in got] == [[]] * 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["RateLimited", "EngineUnavailable", "SearchError"])
 def test_processes_fail_together(path: Path, ending: str) -> None:
     """One call, the same typed error with its message for all; whoever asks afterwards tries again."""

@@ -464,6 +464,7 @@ def test_pairs_that_the_guards_refuse_do_not_open_the_door(harness: Program, tmp
     assert harness("cache", "explain", "q", "--json").told["threshold"] > -1
 
 
+@pytest.mark.slow
 def test_a_rule_calibrated_for_more_wrong_answers_is_used_or_said_not_to_be(harness: Program, tmp_path: Path) -> None:
     """`--max-wrong 0.05` where the setting says 0.01: no silence about which rule counts."""
     ended = harness("cache", "calibrate", "--pairs", pairs(tmp_path / "mine.jsonl"), "--max-wrong", "0.05")
@@ -486,6 +487,7 @@ def test_a_malformed_line_is_named(harness: Program, tmp_path: Path, line: str) 
     assert not (tmp_path / "data" / "acceptance.json").exists()
 
 
+@pytest.mark.slow
 def test_too_few_pairs_are_refused(harness: Program, tmp_path: Path) -> None:
     """With how many are needed."""
     for different in (0, 50):

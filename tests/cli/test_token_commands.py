@@ -292,6 +292,7 @@ def test_an_imported_file_brings_no_token(harness: Program, tmp_path: Path) -> N
     assert harness("token", "list", "--json").told == {"tokens": []}
 
 
+@pytest.mark.slow
 def test_no_command_tells_a_token(
     harness: Program,
     make: Callable[..., str],

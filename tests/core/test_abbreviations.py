@@ -219,6 +219,7 @@ def test_any_text_is_read_and_every_bound_holds(text: str) -> None:
         assert len(long.split()) <= min(len(short) + 5, 2 * len(short))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

@@ -318,6 +318,7 @@ def test_an_impossible_range_is_refused(least: int, most: int) -> None:
         token_chunks("text", words_of, least=least, most=most)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["x" * 1_000_000, "A. " * 100_000, "A.\n\n" * 50_000, "中文" * 100_000, "a " + " " * 1_000_000 + "b"],

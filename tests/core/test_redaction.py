@@ -218,6 +218,7 @@ def test_redacting_again_changes_nothing(text: str) -> None:
     assert REDACTOR.redact(once) == (once, 0)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(
     text=TEXT, pattern=st.sampled_from(["x", ".", r"\w+", r"\d{3}", "(?s).*e", r"\[.", r"red", "[^a]+", r"\X", "(?i)É"])
@@ -312,6 +313,7 @@ def test_a_pattern_that_looks_at_its_own_masks_is_stopped() -> None:
 # --- time
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

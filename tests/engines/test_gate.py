@@ -570,6 +570,7 @@ def assert_spaced(calls: Sequence[float], start: float, interval: float = INTERV
     assert all(call - start >= number * interval - EARLY for number, call in enumerate(sorted(calls)))
 
 
+@pytest.mark.slow
 def test_processes_take_turns(folder: Path) -> None:
     """Four processes that start at once on a new folder call as often as one would."""
     with processes(folder, "gate = gated()\nfor _ in range(3): gate.search('q', 1)", 4) as started:
@@ -587,6 +588,7 @@ for _ in range(30):
 """
 
 
+@pytest.mark.slow
 def test_processes_never_share_a_turn(folder: Path) -> None:
     """However five processes race for turns, each is an interval (here 10 ms) after the one before."""
     with processes(folder, RACE, 5) as started:
@@ -650,6 +652,7 @@ def test_ctrl_c_ends_a_wait_at_once(folder: Path) -> None:
     assert process.returncode in {130, -signal.SIGINT}
 
 
+@pytest.mark.slow
 def test_processes_killed_while_they_wait_block_nobody(folder: Path) -> None:
     """The turns of the dead pass unused."""
     with processes(folder, "gate = gated()\nwhile True: gate.search('q', 1)", 2) as started:

@@ -84,6 +84,7 @@ def test_a_planner_setting_gathers_again_and_a_synthesis_setting_does_not(
     assert all(each.status != "crash" for each in held.experiments)
 
 
+@pytest.mark.slow
 def test_nothing_expires_between_two_arms(tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lifetimes of a second are over for the clock on the wall, and not for a loop, which has a time of its own."""
     engine = CountingEngine()

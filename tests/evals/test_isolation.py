@@ -70,6 +70,7 @@ def executor() -> Iterator[IsolatedExecutor]:
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("work", "error", "says"),
     [

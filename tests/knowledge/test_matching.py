@@ -60,6 +60,7 @@ def test_what_the_content_speaks_of_may_be_asked_about() -> None:
     assert "lru" in objected(query, title, "word " * (READ_CHARS // 5) + "LRU")
 
 
+@pytest.mark.slow
 def test_the_real_model_finds_what_is_known_and_nothing_else() -> None:
     """Measured: 40 of 60 questions find their document and none another one; of 46 look-alikes one is answered (by a
     synonym: college, university), and of 15 vague questions six.

@@ -138,6 +138,7 @@ def test_ollama_makes_the_vectors_where_it_answers(tmp_path: Path, httpserver: H
     assert (stats.embedding_dimension, stats.not_embedded) == (2, 0)
 
 
+@pytest.mark.slow
 def test_where_the_provider_does_not_answer_the_local_model_serves(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

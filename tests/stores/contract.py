@@ -352,7 +352,7 @@ class StoreContract:
         assert found.entry.last_used_at == NOW + 5
 
     @settings(
-        max_examples=60,
+        max_examples=25,
         deadline=None,  # a disk may be slow
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
     )
@@ -1105,7 +1105,7 @@ class StoreContract:
         assert store.recent("tool_cache", TENANT, 1, where={"cache_type": "job_search"}) == [put]
 
     @settings(
-        max_examples=60,
+        max_examples=25,
         deadline=None,  # a disk may be slow
         suppress_health_check=[
             HealthCheck.function_scoped_fixture,  # every example begins by emptying the store
