@@ -505,13 +505,17 @@ class World:
 
     def __init__(self, folder: Path, empty: Path, clock: FakeClock, *identities: Identity) -> None:
         folder.mkdir(parents=True)
-        shutil.copy(empty, folder / DATABASE)
-        self.first = Workbench(Settings(data_dir=folder, stale_if_error=0.0))
+        self.first = Workbench(self.settings(folder, empty))
         self.first.__dict__["embedder"] = EMBEDDER
         self.benches = {identity.tenant: self.first.serving(identity) for identity in identities}
         for bench in self.benches.values():
             bench._clock = clock
             bench.__dict__["tokens"] = Tokens(bench.database_store, clock)
+
+    def settings(self, folder: Path, empty: Path) -> Settings:
+        """Return the settings of an empty database."""
+        shutil.copy(empty, folder / DATABASE)
+        return Settings(data_dir=folder, stale_if_error=0.0)
 
     def close(self) -> None:
         """Close everything."""

@@ -144,8 +144,7 @@ def _on_terminal(talk: Chat, screen: Screen, workbench: "Workbench", *, kept: bo
 
     troubles: list[str] = []
     history = _history(workbench, troubles) if kept else None
-    folder = workbench.settings.vector_store.documents_folder or workbench.settings.data_dir / "documents"
-    typing = Typing(talk, history=history, documents=folder)
+    typing = Typing(talk, history=history, documents=workbench.documents_folder)
     _warn(screen, troubles)
     screen.note("/help shows the commands; Ctrl-C stops a reply, Ctrl-D leaves")
     with unseen_typing():

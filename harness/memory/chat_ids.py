@@ -35,7 +35,7 @@ def whole_id(memory: "Memory", beginning: str, kinds: Sequence[Kind]) -> str:
     if len(beginning) >= WHOLE:
         return beginning
     found: dict[str, str] = {}
-    for outline in memory._outlines(0, MAX_LOOKED_AT):  # noqa: SLF001 - of the same room
+    for outline in memory.outlines(0, MAX_LOOKED_AT):
         for id_, kind in _ids(outline):
             if kind in kinds and id_.startswith(beginning):
                 found.setdefault(id_, f"{id_} ({kind}: {_excerpt(outline)})")

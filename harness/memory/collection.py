@@ -52,7 +52,7 @@ class Collection:
         self._journal = None if journal is None else Journal(journal)
         self._documents_folder = self.settings.documents_folder or documents_folder
         self._progress = progress or _silent
-        self._words = WordIndex(self._outlines)
+        self._words = WordIndex(self.outlines)
 
     @cached_property
     def _store(self) -> Store:
@@ -72,6 +72,10 @@ class Collection:
     def _name(self) -> str:
         return self.settings.collection_name
 
+    def outlines(self, after: int, limit: int) -> list[Outline]:
+        """Return what is remembered, without vectors and payloads; see `Store.outlines`."""
+        return self._store.outlines(MEMORY, self._tenant, {"collection": self._name}, after=after, limit=limit)
+
     def close(self) -> None:
         """Let go of the word index; the store is whoever's opened it. A later call begins anew."""
         self._words.forget()
@@ -79,9 +83,6 @@ class Collection:
     def _masked(self, text: str) -> tuple[str, int]:
         """Return a text with its secrets masked, and how many there were."""
         return self._redactor.redact(text)
-
-    def _outlines(self, after: int, limit: int) -> list[Outline]:
-        return self._store.outlines(MEMORY, self._tenant, {"collection": self._name}, after=after, limit=limit)
 
     def _rows(self, **where: object) -> list[Entry]:
         return self._store.rows(MEMORY, self._tenant, {"collection": self._name, **where})

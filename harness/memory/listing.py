@@ -113,7 +113,7 @@ class Listing(Keeping):
             StoreError: the store cannot be read.
         """
         threads = dict[str, list[Outline]]()
-        for each in self._outlines(0, MAX_LISTED):
+        for each in self.outlines(0, MAX_LISTED):
             if each.own[1] == "exchange":
                 threads.setdefault(each.own[2], []).append(each)
         newest = sorted(threads.items(), key=lambda item: -max(each.created_at for each in item[1]))
@@ -125,7 +125,7 @@ class Listing(Keeping):
         Raises:
             StoreError: the store cannot be read.
         """
-        held = self._outlines(0, MAX_LISTED)
+        held = self.outlines(0, MAX_LISTED)
         kinds = Counter(each.own[1] for each in held)
         exchanges = [each for each in held if each.own[1] == "exchange"]
         times = [each.created_at for each in held]
@@ -197,7 +197,7 @@ class Listing(Keeping):
         return found[0]
 
     def _threads_beginning(self, prefix: str) -> list[str]:
-        outlines = self._outlines(0, MAX_LISTED) if prefix else []
+        outlines = self.outlines(0, MAX_LISTED) if prefix else []
         return sorted(
             {each.own[2] for each in outlines if each.own[1] == "exchange" and each.own[2].startswith(prefix)}
         )

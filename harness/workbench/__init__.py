@@ -373,6 +373,11 @@ class Workbench(Lending):
             clock=self._clock,
         )
 
+    @property
+    def documents_folder(self) -> Path:
+        """Where `docs:NAME` is looked for."""
+        return self.settings.vector_store.documents_folder or self.settings.data_dir / "documents"
+
     @cached_property
     def remembering(self) -> "Memory":
         """What the conversations of whoever asks remember. Opens and reads nothing before it is used.
@@ -394,7 +399,7 @@ class Workbench(Lending):
             place=self.place if block.path is None else str(block.path),
             clock=self._clock,
             journal=self.settings.data_dir / JOURNAL,
-            documents_folder=self.settings.data_dir / "documents",
+            documents_folder=self.documents_folder,
             progress=self.progress,
         )
 
