@@ -289,6 +289,8 @@ def _is_sound(path: Path) -> bool:
     connection = sqlite3.connect(path, timeout=30)
     try:
         return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    except UnicodeDecodeError:  # what the error says of a damaged schema is no text
+        return False
     except sqlite3.DatabaseError as error:
         if _primary(error) in _DAMAGED | {sqlite3.SQLITE_ERROR}:
             return False

@@ -209,7 +209,12 @@ def _seconds(column: str) -> str:
 
 def _columns(connection: sqlite3.Connection, table: str) -> dict[str, str]:
     """Return the columns of a table with their declared types; none when there is no such table."""
-    return {row[1].lower(): row[2] for row in connection.execute(f"PRAGMA table_info({table})")}
+    try:
+        return {row[1].lower(): row[2] for row in connection.execute(f"PRAGMA table_info({table})")}
+    except UnicodeDecodeError as error:  # of the schema, or of what SQLite says of it
+        damaged = sqlite3.DatabaseError("its schema is no text")
+        damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise damaged from error
 
 
 def _free_name(connection: sqlite3.Connection, name: str) -> str:

@@ -23,7 +23,8 @@ class Terminal:
     """The program in a terminal of its own; what it shows is told without colours and cursor movements."""
 
     def __init__(self, endpoint: Endpoint, *arguments: str, columns: int = 100) -> None:
-        environment = {**os.environ, "HARNESS_MODEL": "m", "HARNESS_MODEL_URL": endpoint.url, "TERM": "xterm"}
+        environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+        environment |= {"HARNESS_MODEL": "m", "HARNESS_MODEL_URL": endpoint.url, "TERM": "xterm"}
         environment |= {"PROMPT_TOOLKIT_NO_CPR": "1", "NO_COLOR": "1", "HARNESS_CORPUS_MEANING": "0"}
         command = [sys.executable, "-m", "harness.cli.main", "chat", *arguments]
         self._process = pexpect.spawn(

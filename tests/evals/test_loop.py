@@ -170,7 +170,7 @@ def test_a_candidate_that_misbehaves_is_a_crash_and_the_loop_goes_on(
 ) -> None:
     """With its reason in the journal; what comes after runs as if nothing had been."""
     monkeypatch.setattr("evals.run.run_apart", misbehaving)
-    with IsolatedExecutor(1, seconds=2, memory=2**30) as executor:
+    with IsolatedExecutor(1, seconds=5, memory=2**30) as executor:
         proposer = from_file(tmp_path, *({"max_results": n} for n in (11, 12, 13, 14)), {"max_rounds": 1})
         found = experiments_of(
             loop(
@@ -184,7 +184,7 @@ def test_a_candidate_that_misbehaves_is_a_crash_and_the_loop_goes_on(
     assert [each.status for each in found] == ["crash", "crash", "crash", "crash", "keep"]
     reasons = [
         "ZeroDivisionError: the candidate raises",
-        "TimeoutError: it took longer than 2 s",
+        "TimeoutError: it took longer than 5 s",
         "MemoryError",
         "status 9",
     ]

@@ -31,9 +31,11 @@ def open_together(path: str) -> tuple[int, int]:
     assert _meeting is not None
     _meeting.wait(60)
     store = SqliteStore(Path(path))
-    counts = store.stats(SEARCHES, TENANT, NOW).total, store.stats(RESEARCH, NOW).total
+    searches, researches = (
+        sum(store.stats(table, tenant, NOW).total for tenant in store.tenants()) for table in (SEARCHES, RESEARCH)
+    )
     store.close()
-    return counts
+    return searches, researches
 
 
 def write_and_read(path: str, name: int, count: int) -> int:

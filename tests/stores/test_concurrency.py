@@ -52,7 +52,7 @@ def test_eight_processes_lose_nothing(path: Path) -> None:
     pool.close()
     pool.join()
     assert missing == [0] * PROCESSES
-    assert SqliteStore(path).stats(SEARCHES, NOW).total == PROCESSES * ENTRIES
+    assert SqliteStore(path).stats(SEARCHES, TENANT, NOW).total == PROCESSES * ENTRIES
 
 
 # Threads -------------------------------------------------------------------------------------------------------------

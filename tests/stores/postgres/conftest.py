@@ -27,7 +27,7 @@ def postgres() -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def server(postgres: Server) -> Server:
     """Return that server."""
     return postgres
