@@ -572,6 +572,7 @@ def test_no_sequence_of_calls_tells_of_another_tenant_at_length(
     check_that_nothing_is_told(tmp_path_factory.mktemp("worlds"), empty_database, [*FILLED, *steps])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ticks", [0, 2, 3], ids=["fresh", "expired", "long expired"])
 def test_whatever_one_tenant_does_the_other_sees_no_change(tmp_path: Path, empty_database: Path, ticks: int) -> None:
     """Every operation of the one, each followed by every look-up of the other."""

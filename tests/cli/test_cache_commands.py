@@ -190,6 +190,7 @@ def test_no_results_are_kept_for_a_while(harness: Program, notes: str, monkeypat
 # --- stats
 
 
+@pytest.mark.slow
 def test_counts_add_up_over_runs(harness: Program, notes: str) -> None:
     """Hits by kind, misses, and the live calls saved; those of threads, processes and researches alike."""
     empty = harness("cache", "stats", "--json").told

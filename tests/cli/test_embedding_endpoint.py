@@ -37,13 +37,22 @@ def vector(text: str) -> np.ndarray:
     return sum(np.random.default_rng(seed).standard_normal(256) for seed in seeds).astype("<f4")
 
 
+class QuickServer(HTTPServer):
+    """A server that ends at once; the library's looks twice a second whether it is to."""
+
+    def thread_target(self) -> None:
+        """See `HTTPServer`."""
+        assert self.server is not None
+        self.server.serve_forever(0.01)
+
+
 class Endpoint:
     """An endpoint on loopback that can go down and come up again, and keeps what it was asked."""
 
     def __init__(self) -> None:
         self.asked: list[Request] = []
         self.refusal: Response | None = None
-        self._server = HTTPServer()
+        self._server = QuickServer()
         self.up()
         self.url: str = self._server.url_for("/v1")
 
