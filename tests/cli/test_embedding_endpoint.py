@@ -22,6 +22,8 @@ from harness.core.text import stems
 from harness.embedders.minilm import MiniLM
 from tests.cli.program import Program
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 KEY = "sk-very-secret-0123456789"
 RESULTS = [{"title": "Caches", "href": "https://example.org/caches", "body": "Near is not equal."}]

@@ -18,6 +18,8 @@ from harness.errors import EngineUnavailable, SearchError
 from harness.workbench import Workbench
 from tests.cli.program import Program
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "How do retries use exponential backoff?"
 
 

@@ -18,6 +18,8 @@ from harness.settings import Settings
 from harness.workbench import Workbench
 from tests.mcp.conftest import connected
 
+pytestmark = pytest.mark.slow
+
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
