@@ -1,8 +1,8 @@
 """Bringing any database that ever held these tables to the declared schema.
 
 A migration names a table and says, as SQL expressions, what the columns hold that an older file lacks. Applying one
-rebuilds the table in its declared shape and records the migration's name, in one transaction. A new database takes the
-same road, from no table at all, so a fresh schema and a migrated one are the same.
+rebuilds the table in its declared shape. All that a file lacks is applied, with its record, in one transaction. A new
+database takes the same road, from no table at all, so a fresh schema and a migrated one are the same.
 """
 
 import sqlite3
@@ -125,19 +125,19 @@ def is_current(connection: sqlite3.Connection) -> bool:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Apply what is missing, each step with its record in one transaction; safe when others do the same at once.
+    """Apply what is missing, with its record, in one transaction; safe when others do the same at once.
 
     Raises:
         MigrationError: if a table lacks what cannot be made up, or a newer program wrote this file.
     """
     is_current(connection)
     connection.execute("PRAGMA legacy_alter_table = ON")  # a view on an old table need not know of the renaming
-    for migration in MIGRATIONS:
-        with connection:  # commits, or rolls back
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(_MAKE_RECORD)
-            found = connection.execute(f"SELECT 1 FROM {RECORD} WHERE name = ?", (migration.name,)).fetchone()
-            if not found:
+    with connection:  # commits, or rolls back; one transaction for each would wait for the disk as many times
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(_MAKE_RECORD)
+        applied = {name for (name,) in connection.execute(f"SELECT name FROM {RECORD}")}
+        for migration in MIGRATIONS:
+            if migration.name not in applied:
                 _apply(connection, migration)
                 connection.execute(f"INSERT INTO {RECORD} VALUES (?, ?)", (migration.name, time.time()))
 

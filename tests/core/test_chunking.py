@@ -240,6 +240,7 @@ def test_chunks_are_slices_and_leave_out_white_space_only(count: Count, text: st
 
 @PROPERTY
 @given(text=st.one_of(SCRIPTS, PROSE), tokens=RANGES)
+@example(text="?Ω ? ?", tokens=(2, 2))  # a word in which a sentence ends counts as one again
 def test_only_the_last_chunk_is_smaller(text: str, tokens: tuple[int, int]) -> None:
     """Every other one has at least `least` tokens, whether words are what counts or the characters of one long word."""
     for count, document in ((words_of, text), (characters_of, solid(text))):

