@@ -9,8 +9,8 @@ from harness.identity import Identity, Role
 from harness.ports import Store
 
 _NEEDED: Mapping[str, Role] = {
-    **dict.fromkeys(("get", "rows", "recent", "outlines", "nearest", "scan"), "reader"),
-    **dict.fromkeys(("unembedded", "meanings", "counted", "turn", "stats"), "reader"),
+    **dict.fromkeys(("get", "whole", "rows", "recent", "outlines", "timeline", "scopes", "nearest", "scan"), "reader"),
+    **dict.fromkeys(("unembedded", "meanings", "counted", "turn", "stats", "expiring"), "reader"),
     **dict.fromkeys(("put", "swap", "replace", "embed", "touch", "sweep", "delete", "evict", "count"), "writer"),
     **dict.fromkeys(("clear", "forget"), "admin"),
 }

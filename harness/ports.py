@@ -45,6 +45,9 @@ class Store(Protocol):
     def get(self, table: str, tenant: str, key: str) -> Entry | None:
         """Return the row, expired or not, or `None`. A read: it changes nothing."""
 
+    def whole(self, table: str, tenant: str, key: str) -> Entry | None:
+        """Return the row with every own column and its embedding, expired or not, or `None`."""
+
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """Insert or replace the row. When it returns, the row survives the death of this process.
 
@@ -92,6 +95,18 @@ class Store(Protocol):
 
         Raises:
             InvalidInput: the table has no such column, or none is named.
+        """
+
+    def timeline(self, table: str, tenant: str, *, since: float = 0.0, limit: int, offset: int = 0) -> list[Outline]:
+        """Return the tenant's up to `limit` rows created at or after `since` (seconds since the epoch), the newest
+        first; of those created at the same moment the one written last. The first `offset` of them are left out.
+
+        Cheap beside `recent`: neither payload nor embedding is read. Expired rows count.
+        """
+
+    def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
+        """Return each combination of the scope columns' values that some row of the tenant with a vector of `embedder`
+        has, expired or not; in the order of these values. Without scope columns, `()` is the only one.
         """
 
     def nearest(
@@ -158,8 +173,8 @@ class Store(Protocol):
     def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
         """Add to how often each thing happened on `day` (YYYY-MM-DD)."""
 
-    def counted(self, tenant: str) -> dict[str, int]:
-        """Return how often each thing happened, over all days."""
+    def counted(self, tenant: str) -> dict[str, dict[str, int]]:
+        """Return how often each thing happened on each day (YYYY-MM-DD) on which anything did, the earliest first."""
 
     def turn(self, name: str, wait: float) -> AbstractContextManager[bool]:
         """Hold the lock `name` among all threads and processes; it is free again when its holder dies.
@@ -169,6 +184,11 @@ class Store(Protocol):
 
     def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
         """Count what the table holds of the tenant; `unembedded` are the live rows without a vector of `embedder`."""
+
+    def expiring(self, table: str, tenant: str, moments: Sequence[float]) -> list[int]:
+        """Return how many rows of the tenant expire at or before each of `moments` (seconds since the epoch; up to
+        1,000 of them, in any order). What has expired by now counts as well.
+        """
 
     def verify(self, *, repair: bool) -> list[str]:
         """Check the file, the rows and the vector index; return a line for each problem, none when all is well.

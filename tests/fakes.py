@@ -58,6 +58,11 @@ class MemoryStore:
         decisive = entry.own[: len(TABLES[table].decisive)]
         return msgspec.structs.replace(entry, own=decisive, embedding=None, embedder=None, teaches=())
 
+    def whole(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Store.whole`."""
+        with self._lock:
+            return self._tables[table].get((tenant, key))
+
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """See `Store.put`."""
         with self._lock:
@@ -105,9 +110,22 @@ class MemoryStore:
     ) -> list[Outline]:
         """See `Store.outlines`."""
         with self._lock:
-            numbered = [(self._numbers[table, tenant, each.key], each) for each in self.rows(table, tenant, where)]
-        found = [Outline(at, each.key, each.text, each.created_at, each.own) for at, each in numbered if at > after]
-        return found[::-1][: max(0, limit)]
+            found = [self._outline(table, tenant, each) for each in self.rows(table, tenant, where)]
+        return [each for each in found if each.number > after][::-1][: max(0, limit)]
+
+    def timeline(self, table: str, tenant: str, *, since: float = 0.0, limit: int, offset: int = 0) -> list[Outline]:
+        """See `Store.timeline`."""
+        with self._lock:
+            found = [self._outline(table, tenant, each) for each in self.scan(table, tenant)]
+        found = [each for each in found if each.created_at >= since]
+        newest = sorted(found, key=lambda each: (each.created_at, each.number), reverse=True)
+        return newest[max(0, offset) :][: max(0, limit)]
+
+    def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
+        """See `Store.scopes`."""
+        places = [TABLES[table].own_names.index(column) for column in TABLES[table].scope]
+        held = [entry for entry in self.scan(table, tenant) if entry.embedder == embedder]
+        return sorted({tuple(entry.own[place] for place in places) for entry in held})
 
     def nearest(
         self,
@@ -184,13 +202,19 @@ class MemoryStore:
             for what, number in times.items():
                 self._times[tenant, day, what] = self._times.get((tenant, day, what), 0) + number
 
-    def counted(self, tenant: str) -> dict[str, int]:
+    def counted(self, tenant: str) -> dict[str, dict[str, int]]:
         """See `Store.counted`."""
-        told: dict[str, int] = {}
-        for (owner, _, what), number in self._times.items():
-            if owner == tenant:
-                told[what] = told.get(what, 0) + number
+        told: dict[str, dict[str, int]] = {}
+        with self._lock:
+            for owner, day, what in sorted(self._times):
+                if owner == tenant:
+                    told.setdefault(day, {})[what] = self._times[owner, day, what]
         return told
+
+    def expiring(self, table: str, tenant: str, moments: Sequence[float]) -> list[int]:
+        """See `Store.expiring`."""
+        entries = list(self.scan(table, tenant))
+        return [sum(is_expired(entry.expires_at, moment) for entry in entries) for moment in moments]
 
     @contextmanager
     def turn(self, name: str, wait: float) -> Iterator[bool]:
@@ -273,6 +297,10 @@ class MemoryStore:
 
     def close(self) -> None:
         """See `Store.close`."""
+
+    def _outline(self, table: str, tenant: str, entry: Entry) -> Outline:
+        number = self._numbers[table, tenant, entry.key]
+        return Outline(number, entry.key, entry.text, entry.created_at, entry.expires_at, entry.own)
 
     def _number(self, table: str, tenant: str, key: str) -> None:
         self._written += 1

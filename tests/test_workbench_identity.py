@@ -279,7 +279,8 @@ def arguments_for(name: str, tenant: str) -> dict[str, Any]:
         "vector": EMBEDDER.embed(["t"])[0], "embedder": "e",
         "k": 1, "now": 1.0, "embedding": b"", "before": 1.0, "keys": ["k"], "keep": 1, "user": None, "shorts": ["s"],
         "day": "2026-11-22", "times": {"exact": 1}, "name": f"{tenant} lock", "wait": 0.0, "at_least": 0.0,
-        "sweep_before": None, "expecting": None, "expired_at": None, "repair": False, "after": 0,
+        "sweep_before": None, "expecting": None, "expired_at": None, "repair": False, "after": 0, "since": 0.0,
+        "offset": 0, "moments": [1.0],
     }  # fmt: skip
     return {each: given[each] for each in list(inspect.signature(getattr(Store, name)).parameters)[1:]}
 
@@ -427,6 +428,7 @@ def _stats(bench: Workbench, _: int) -> Any:
         tables,
         plain(bench.cache.stats()),
         bench.cache.counted(),
+        bench.cache.counted_by_day(),
         [plain(each) for each in bench.memory("notes").document_chunks("d0")],
     )
 

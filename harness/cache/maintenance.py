@@ -63,6 +63,32 @@ class Explanation(Struct, frozen=True):
         """The candidate that answers, if one does."""
         return next((candidate for candidate in self.candidates if not candidate.refusal), None)
 
+    def shown(self, now: float) -> dict[str, Any]:
+        """Return what programs are shown, JSON-able; `now` is in seconds since the epoch."""
+        hit = self.exact if isinstance(self.exact, Hit) else None
+        answer = None if hit else self.answer
+        return {
+            "query": self.query,
+            "key": self.key,
+            "exact": type(self.exact).__name__.lower(),
+            "read_as": self.expanded,
+            "volatile": self.volatile,
+            "threshold": self.threshold,
+            "candidates": [
+                {
+                    "query": each.entry.text,
+                    "similarity": round(each.decision.similarity, 4),
+                    "required": each.decision.required,
+                    "age_seconds": round(now - each.entry.created_at, 3),
+                    "guards": {verdict.guard: verdict.reason or "passed" for verdict in each.decision.verdicts},
+                    "refused": each.refusal or None,
+                }
+                for each in self.candidates
+            ],
+            "decision": hit.found if hit else "semantic" if answer else "miss",
+            "answered_by": answer.entry.text if answer else None,
+        }
+
 
 class Maintenance(Searches):
     """What maintenance asks of a cache."""

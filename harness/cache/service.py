@@ -1,6 +1,7 @@
 """`Cache`: one look-up, one outcome. Exact first, then by meaning; what is missing is computed once."""
 
 import copy
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from harness.cache.tools import Tools
 from harness.cache.uses import Use
 from harness.core.entries import Entry, TableStats
 from harness.core.freshness import DAY
-from harness.errors import InvalidInput
+from harness.errors import NotFound
 
 RUN_TTL = 400 * DAY
 """How long it is remembered what a run was answered with."""
@@ -41,7 +42,17 @@ class Cache(Maintenance, Researches, Tools):
         return [*meant, *(structs.replace(each, unembedded=missing.get(each.table, 0)) for each in exact)]
 
     def counted(self) -> dict[str, int]:
-        """Return how often searches were answered, by how (see `uses.How`)."""
+        """Return how often searches were answered, by how (see `uses.How`), over all days."""
+        total = Counter[str]()
+        for times in self.counted_by_day().values():
+            total.update(times)
+        return dict(total)
+
+    def counted_by_day(self) -> dict[str, dict[str, int]]:
+        """Return how often searches were answered, by how, on each day (YYYY-MM-DD, UTC), the earliest first.
+
+        What this cache has not stored yet counts as today's.
+        """
         self.flush()
         return self._store.counted(self._tenant)
 
@@ -93,12 +104,12 @@ class Cache(Maintenance, Researches, Tools):
         """Return the record of the run with this id.
 
         Raises:
-            InvalidInput: there is no such run.
+            NotFound: there is no such run.
             StoreError: the store cannot be read.
         """
         entry = self._store.get(RUNS, self._tenant, run)
         if entry is None:
-            raise InvalidInput(f"no such run: {run!r}; `harness cache runs` lists them")
+            raise NotFound(f"no such run: {run!r}; `harness cache runs` lists them")
         record: dict[str, Any] = orjson.loads(entry.payload)
         return record
 

@@ -113,7 +113,7 @@ def explain(
         )
         now = workbench.cache.now
     if as_json:
-        print_json(_as_json(explained, now))
+        print_json(explained.shown(now))
         return
     typer.echo(_exact_words(explained.exact))
     if explained.expanded != query:
@@ -161,31 +161,6 @@ def _decision(explained: "Explanation") -> str:
     if explained.answer:
         return f"\ndecision: answered by {explained.answer.entry.text!r}, which means the same"
     return "\ndecision: a miss; it would be searched"
-
-
-def _as_json(explained: "Explanation", now: float) -> dict[str, Any]:
-    answer = explained.answer
-    return {
-        "query": explained.query,
-        "key": explained.key,
-        "exact": type(explained.exact).__name__.lower(),
-        "read_as": explained.expanded,
-        "volatile": explained.volatile,
-        "threshold": explained.threshold,
-        "candidates": [
-            {
-                "query": each.entry.text,
-                "similarity": round(each.decision.similarity, 4),
-                "required": each.decision.required,
-                "age_seconds": round(now - each.entry.created_at, 3),
-                "guards": {verdict.guard: verdict.reason or "passed" for verdict in each.decision.verdicts},
-                "refused": each.refusal or None,
-            }
-            for each in explained.candidates
-        ],
-        "decision": explained.exact.found if isinstance(explained.exact, Hit) else "semantic" if answer else "miss",
-        "answered_by": answer.entry.text if answer and not isinstance(explained.exact, Hit) else None,
-    }
 
 
 @with_session

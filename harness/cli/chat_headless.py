@@ -1,6 +1,5 @@
 """What is done with the memory without a conversation: `harness memory`, and what `harness chat` does and leaves."""
 
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from msgspec import to_builtins
 from harness.cli.cache import confirmed, print_json
 from harness.cli.chat_screen import Screen, show, statistics
 from harness.cli.session import Session
-from harness.core.freshness import DAY, HOUR, MAX_TTL
+from harness.core.freshness import seconds_in
 from harness.core.text import shorten
 from harness.errors import InvalidInput
 from harness.memory.chat import checked_text
@@ -25,9 +24,6 @@ from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
     from harness.memory import Memory
-
-_UNITS = {"h": HOUR, "d": DAY, "w": 7 * DAY, "y": 365 * DAY}
-_LIFETIME = re.compile(r"([0-9]{1,6})\s*([hdwy])")
 
 
 def add(session: Session, source: str, *, as_json: bool = False) -> None:
@@ -161,19 +157,6 @@ def as_told(remembered: Remembered) -> dict[str, Any]:
     """Return what is remembered as JSON has it."""
     told: dict[str, Any] = to_builtins(remembered)
     return told
-
-
-def seconds_in(age: str) -> float:
-    """Read an age: `12h`, `90d`, `8w`, `2y` (of 365 days).
-
-    Raises:
-        InvalidInput: it is none, or longer than a century.
-    """
-    found = _LIFETIME.fullmatch(age.strip().lower())
-    seconds = int(found[1]) * _UNITS[found[2]] if found else 0.0
-    if not 0 < seconds <= MAX_TTL:
-        raise InvalidInput(f"an age is a number with h, d, w or y, as 90d, not {shorten(age, 40)!r}")
-    return seconds
 
 
 def _ask(question: str) -> None:

@@ -24,6 +24,20 @@ def stands_in(quotation: str, texts: Iterable[str]) -> bool:
     return bool(wanted) and any(wanted in _comparable(text).translate(_FOLDED) for text in texts)
 
 
+def parted(quotation: str, text: str) -> tuple[str, str, str] | None:
+    """Return `text` on one line (NFC) in three parts: what stands before the first place of `quotation`, its words as
+    the text has them, and what follows; `None` where it does not stand there (see `stands_in`).
+
+    Joined, the parts are the whole text.
+    """
+    wanted, held = _comparable(quotation).translate(_FOLDED), _comparable(text)
+    start = held.translate(_FOLDED).find(wanted) if wanted else -1
+    if start < 0:
+        return None
+    end = start + len(wanted)
+    return held[:start], held[start:end], held[end:]
+
+
 def verbatim(quotation: str, texts: Iterable[str]) -> str | None:
     """Return the words of one of `texts` that `quotation` quotes: itself where it stands there, else the passage that
     it is alike by at least `LEAST_ALIKE` (the ratio of the best aligned part, by edits), widened to whole words; else

@@ -34,13 +34,14 @@ class Entry(Struct, frozen=True, gc=False):
 
 class Outline(Struct, frozen=True, gc=False):
     """A row without its payload and its embedding. `number` grows with every row written in its table, and is never
-    given twice.
+    given twice. Times are seconds since the epoch.
     """
 
     number: int
     key: str
     text: str
     created_at: float
+    expires_at: float
     own: tuple[Any, ...]
 
 

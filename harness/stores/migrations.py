@@ -51,7 +51,7 @@ class Migration(Struct, frozen=True):
     beside: tuple[str, ...] = ()
     """Statements that make what stands beside the table."""
     reindexed: tuple[Table, ...] = ()
-    """Tables whose indexes are made anew, as they are declared now."""
+    """Tables whose indexes become those that are declared now."""
 
 
 _COMMON_FILL = {
@@ -102,6 +102,7 @@ MIGRATIONS = (
     Migration("0015-knowledge-history", KNOWLEDGE_HISTORY),
     Migration("0016-access-tokens", TOKENS),
     Migration("0017-memory", MEMORY),
+    Migration("0018-indexes-by-time", reindexed=(SEARCH, RESEARCH, RUNS, KNOWLEDGE)),
 )
 
 
@@ -148,9 +149,7 @@ def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
     if migration.table is not None:
         _rebuild(connection, migration, migration.table)
     for table in migration.reindexed:
-        _drop(connection, table.name, "index")
-        for statement in table.index_statements:
-            connection.execute(statement)
+        _reindex(connection, table)
 
 
 def _rebuild(connection: sqlite3.Connection, migration: Migration, table: Table) -> None:
@@ -182,10 +181,19 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration, table: Table)
             connection.execute(f"DROP TABLE {aside}")
 
 
-def _drop(connection: sqlite3.Connection, table: str, kind: str) -> None:
-    """Drop a table's indexes or triggers, but for those that a constraint has made."""
-    condition = "type = ? AND tbl_name = ? AND sql IS NOT NULL"
-    for (name,) in connection.execute(f"SELECT name FROM sqlite_master WHERE {condition}", (kind, table)).fetchall():
+def _reindex(connection: sqlite3.Connection, table: Table) -> None:
+    """Drop the indexes that are not declared, and make the declared ones that are not there: each reads all rows."""
+    _drop(connection, table.name, "index", but=table.index_statements)
+    for statement in table.index_statements:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE sql = ?", (statement,)).fetchone():
+            connection.execute(statement)
+
+
+def _drop(connection: sqlite3.Connection, table: str, kind: str, *, but: tuple[str, ...] = ()) -> None:
+    """Drop a table's indexes or triggers, but for those that a constraint or one of these statements has made."""
+    condition = f"type = ? AND tbl_name = ? AND sql IS NOT NULL AND sql NOT IN ({', '.join('?' * len(but))})"
+    found = connection.execute(f"SELECT name FROM sqlite_master WHERE {condition}", (kind, table, *but)).fetchall()
+    for (name,) in found:
         connection.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
 
 

@@ -279,6 +279,10 @@ class SnapshotStore:
         """See `Store.get`."""
         return self._entries.get((table, key))
 
+    def whole(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Store.whole`."""
+        return self._entries.get((table, key))
+
     def nearest(
         self,
         table: str,
@@ -327,8 +331,20 @@ class SnapshotStore:
     ) -> list[Outline]:
         """See `Store.outlines`; rows are numbered as they stand in the snapshot."""
         numbered = enumerate(self.rows(table, tenant, where), start=1)
-        outlines = [Outline(at, each.key, each.text, each.created_at, each.own) for at, each in numbered if at > after]
-        return outlines[::-1][: max(0, limit)]
+        return [_outline(at, each) for at, each in numbered if at > after][::-1][: max(0, limit)]
+
+    def timeline(self, table: str, tenant: str, *, since: float = 0.0, limit: int, offset: int = 0) -> list[Outline]:
+        """See `Store.timeline`; rows are numbered as they stand in the snapshot."""
+        outlines = [_outline(at, each) for at, each in enumerate(self.scan(table, tenant), start=1)]
+        newest = sorted(outlines, key=lambda each: (-each.created_at, -each.number))
+        start = max(0, offset)
+        return [each for each in newest if each.created_at >= since][start : start + max(0, limit)]
+
+    def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
+        """See `Store.scopes`."""
+        places = [TABLES[table].own_names.index(column) for column in TABLES[table].scope]
+        held = (entry for entry in self.scan(table, tenant) if entry.embedder == embedder)
+        return sorted({tuple(entry.own[place] for place in places) for entry in held})
 
     def tenants(self) -> list[str]:
         """See `Store.tenants`: it is whoever's replays it."""
@@ -353,9 +369,13 @@ class SnapshotStore:
         count = len(created)
         return TableStats(table, count, 0, count, min(created, default=None), max(created, default=None))
 
-    def counted(self, tenant: str) -> dict[str, int]:
+    def counted(self, tenant: str) -> dict[str, dict[str, int]]:
         """See `Store.counted`: nothing is counted."""
         return {}
+
+    def expiring(self, table: str, tenant: str, moments: Sequence[float]) -> list[int]:
+        """See `Store.expiring`: nothing expires."""
+        return [0] * len(moments)
 
     def verify(self, *, repair: bool) -> list[str]:
         """See `Store.verify`: it was checked when it was read."""
@@ -424,6 +444,10 @@ class SnapshotStore:
     def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
         """Refuse: see `_refuse`."""
         _refuse()
+
+
+def _outline(number: int, entry: Entry) -> Outline:
+    return Outline(number, entry.key, entry.text, entry.created_at, entry.expires_at, entry.own)
 
 
 def _refuse() -> None:

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
+from itertools import accumulate
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +101,11 @@ class SqliteStore:
 
         return self._connections.write(write)
 
+    def whole(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Store.whole`."""
+        rows = self._all(f"{TABLES[table].select_whole} WHERE tenant = ? AND key = ?", (tenant, key))
+        return _whole(rows[0]) if rows else None
+
     def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
         """See `Store.rows`."""
         declared = TABLES[table]
@@ -118,8 +125,38 @@ class SqliteStore:
         """See `Store.outlines`."""
         declared = TABLES[table]
         sql = f"{declared.select_outline} WHERE {declared.where(where)} AND seq > ? ORDER BY seq DESC LIMIT ?"
-        rows = self._all(sql, (tenant, *where.values(), after, max(0, limit)))
-        return [Outline(row[0], _text(row[1]), _text(row[2]), row[3], tuple(map(_text, row[4:]))) for row in rows]
+        return [_outline(row) for row in self._all(sql, (tenant, *where.values(), after, max(0, limit)))]
+
+    def timeline(self, table: str, tenant: str, *, since: float = 0.0, limit: int, offset: int = 0) -> list[Outline]:
+        """See `Store.timeline`."""
+        order = "ORDER BY created_at DESC, seq DESC LIMIT ? OFFSET ?"
+        sql = f"{TABLES[table].select_outline} WHERE tenant = ? AND created_at >= ? {order}"
+        return [_outline(row) for row in self._all(sql, (tenant, since, max(0, limit), max(0, offset)))]
+
+    def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
+        """See `Store.scopes`; by hops from one to the next along an index, instead of reading all of it."""
+        names = (*TABLES[table].scope, "embedder")
+        columns = ", ".join(names)
+        sql = (
+            f"SELECT {columns} FROM {TABLES[table].name} WHERE tenant = ? AND ({columns}) >= ({_marks(names)}) "
+            f"ORDER BY {columns} LIMIT 1"
+        )
+
+        def hop(handle: Handle) -> list[tuple[Any, ...]]:
+            found: dict[tuple[Any, ...], None] = {}
+            least = ("",) * len(names)
+            with handle.connection as connection:  # all hops see one moment
+                connection.execute("BEGIN")
+                while row := connection.execute(sql, (tenant, *least)).fetchone():
+                    place = tuple(map(_text, row))
+                    if place in found:  # what is no text, in a damaged row, may come before what it is read as
+                        break
+                    found[place] = None
+                    *scope, of = place
+                    least = (*scope, "" if of is None else f"{of}\0")  # no text is between one and itself with a NUL
+            return list(found)
+
+        return [tuple(scope) for *scope, of in self._connections.run(hop) if of == embedder]
 
     def nearest(
         self,
@@ -223,10 +260,13 @@ class SqliteStore:
         values = [(tenant, day, what, number) for what, number in times.items()]
         self._connections.write(lambda connection: connection.executemany(sql, values))
 
-    def counted(self, tenant: str) -> dict[str, int]:
+    def counted(self, tenant: str) -> dict[str, dict[str, int]]:
         """See `Store.counted`."""
-        rows = self._all(f"SELECT what, sum(times) FROM {USES} WHERE tenant = ? GROUP BY what", (tenant,))
-        return {_text(what): times for what, times in rows}
+        sql = f"SELECT day, what, times FROM {USES} WHERE tenant = ? ORDER BY day, what"
+        days: dict[str, dict[str, int]] = {}
+        for day, what, times in self._all(sql, (tenant,)):
+            days.setdefault(_text(day), {})[_text(what)] = times
+        return days
 
     @contextmanager
     def turn(self, name: str, wait: float) -> Iterator[bool]:
@@ -308,6 +348,21 @@ class SqliteStore:
         missing = self._connections.run(partial(_fetch, unembedded, (tenant, now, embedder)))[0] if embedder else 0
         return TableStats(table, live, expired, total, oldest, newest, indexed, tail, missing)
 
+    def expiring(self, table: str, tenant: str, moments: Sequence[float]) -> list[int]:
+        """See `Store.expiring`; each row is counted once, between two moments."""
+        if not moments:
+            return []
+        ordered = sorted(moments)
+        spans = ", ".join("(?, ?)" for _ in ordered)
+        sql = (
+            f"WITH span (since, upto) AS (VALUES {spans}) SELECT (SELECT count(*) FROM {TABLES[table].name} "
+            "WHERE tenant = ? AND expires_at > since AND expires_at <= upto) FROM span ORDER BY upto"
+        )
+        bounds = [bound for span in zip((-inf, *ordered), ordered, strict=False) for bound in span]
+        counts = accumulate(count for (count,) in self._all(sql, (*bounds, tenant)))
+        reached = dict(zip(ordered, counts, strict=True))
+        return [reached[moment] for moment in moments]
+
     def verify(self, *, repair: bool) -> list[str]:
         """See `Store.verify`."""
         problems = checks.file_problems(self.path)
@@ -383,6 +438,12 @@ def _write_row(
 
 def _fetch(sql: str, values: tuple[Any, ...], handle: Handle) -> Any:
     return handle.connection.execute(sql, values).fetchone()
+
+
+def _outline(row: tuple[Any, ...]) -> Outline:
+    """Make an outline of what `Table.select_outline` reads."""
+    number, key, text, created_at, expires_at, *own = row
+    return Outline(number, _text(key), _text(text), created_at, expires_at, tuple(map(_text, own)))
 
 
 def _whole(row: tuple[Any, ...]) -> Entry:

@@ -120,7 +120,8 @@ class Table:
     @cached_property
     def select_outline(self) -> str:
         """Read the fields of `Outline`, the own columns one by one, for a condition to follow."""
-        return f"SELECT seq, key, {self.text}, created_at, {', '.join(self.own_names)} FROM {self.name}"
+        fields = ("seq", "key", self.text, "created_at", "expires_at", *self.own_names)
+        return f"SELECT {', '.join(fields)} FROM {self.name}"
 
     @cached_property
     def upsert(self) -> str:
@@ -132,6 +133,8 @@ class Table:
 ABBREVIATIONS = "harness_abbreviations"
 INDEXES = "harness_vector_indexes"
 USES = "harness_uses"
+BY_TIME = {"created_at": ("tenant", "created_at")}
+"""The index of tables whose rows are listed by the time of their creation."""
 
 SEARCH = Table(
     "search_cache",
@@ -140,6 +143,7 @@ SEARCH = Table(
     own=("max_results INTEGER NOT NULL", "engine TEXT NOT NULL", "options TEXT NOT NULL"),
     decisive=1,
     scope=("engine", "options"),
+    indexes=BY_TIME,
 )
 RESEARCH = Table(
     "research_cache",
@@ -153,6 +157,7 @@ RESEARCH = Table(
     ),
     decisive=2,
     scope=("task_type", "fingerprint"),
+    indexes=BY_TIME,
 )
 UNANSWERED = Table(
     "unanswered_searches",
@@ -169,6 +174,7 @@ RUNS = Table(
     own=("engine TEXT NOT NULL",),
     decisive=0,
     scope=("engine",),
+    indexes=BY_TIME,
 )
 AGENT_QUERIES = Table(
     "agent_queries",
@@ -234,7 +240,7 @@ KNOWLEDGE = Table(
     own=("url_key TEXT NOT NULL", "version INTEGER NOT NULL"),
     decisive=2,
     scope=(),
-    indexes={"url_key": ("tenant", "url_key")},
+    indexes={"url_key": ("tenant", "url_key"), **BY_TIME},
 )
 KNOWLEDGE_HISTORY = Table(
     "knowledge_history",

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from harness.ports import Vectors
 from harness.stores.tables import TABLES
 
+FIRST_ROOM = 64
+"""Rows that there is room for from the first one on."""
 GROWING = 10_000
 """Up to so many rows the room for them doubles; then it grows by `STEP`."""
 STEP = 2_000
@@ -64,7 +66,7 @@ class Tail:
 
         held, needed = len(self.seqs), len(self.seqs) + len(rows)
         if self.matrix is None or needed > len(self.matrix):
-            room = max(64, needed, 2 * held if held < GROWING else held + STEP)
+            room = max(FIRST_ROOM, needed, 2 * held if held < GROWING else held + STEP)
             grown = np.empty((room, len(rows[0][1])), np.float32)
             if held:
                 grown[:held] = self.matrix[:held]
@@ -73,6 +75,11 @@ class Tail:
             self.matrix[place] = vector
         self.seqs.extend(seq for seq, _ in rows)
         self.last = rows[-1][0]
+
+    @property
+    def room(self) -> int:
+        """How many rows it counts as: those that it holds, and never fewer than what the first one takes room for."""
+        return max(FIRST_ROOM, len(self.seqs))
 
     def cut(self, upto: int) -> None:
         """Forget the rows up to `upto`: the index has them."""

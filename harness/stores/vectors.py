@@ -25,8 +25,8 @@ TAIL_LIMIT = 10_000
 """Rows of one scope that are scanned exactly; what is more goes to the index. 384 dimensions: 15 MB of memory."""
 BATCH = 2_000
 """Rows read at a time where not all may stand in memory."""
-MAX_TAILS = 4
-"""Scopes whose tail stays in memory."""
+FULL_TAILS = 4
+"""How many full tails those of all scopes that stay in memory may make up, by their rows."""
 OVER_FETCH = 8
 """How many more rows are asked of the index than wanted: it ranks by shortened vectors, and rows may have gone."""
 STALE_SHARE = 2
@@ -184,12 +184,17 @@ class VectorSearch:
         if tail is None or tail.generation != generation or self._overtaken(scope, tail):
             tail = self._tails[scope] = Tail(upto, generation)
         self._tails.move_to_end(scope)
-        while len(self._tails) > MAX_TAILS:
-            self._tails.popitem(last=False)
         self._load(scope, tail, dimension)
         if len(tail.seqs) > self._tail_limit:
             self._shorten(scope, tail, upto, dimension)
+        self._let_go()
         return tail
+
+    def _let_go(self) -> None:
+        """Forget the tails that were used least recently, until the others are small enough; never the last used."""
+        rows = sum(tail.room for tail in self._tails.values())
+        while rows > FULL_TAILS * self._tail_limit and len(self._tails) > 1:
+            rows -= self._tails.popitem(last=False)[1].room
 
     def _overtaken(self, scope: Scope, tail: Tail) -> bool:
         """Say whether another file's content stands here by now (a backup was restored): seqs mean other rows then."""

@@ -39,8 +39,24 @@ def test_counts_of_several_caches_add_up(store: SqliteStore) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(read, range(4)))
     other = Cache(store, tenant="other")
-    assert other.counted() == {}
+    assert (other.counted(), other.counted_by_day()) == ({}, {})
     assert Cache(store).counted() == {"exact": 200}
+    days = [f"2023-11-{day}" for day in range(14, 18)]
+    assert list(Cache(store).counted_by_day().items()) == [(day, {"exact": 50}) for day in days]
+
+
+def test_counts_of_a_day_are_told_by_kind(store: SqliteStore, clock: FakeClock) -> None:
+    """With what this cache has not stored yet; over all days they add up, kind by kind."""
+    cache = Cache(store, clock=clock)
+    cache.search("q", Engine())
+    cache.flush()
+    clock.advance(2 * 3_600)  # past midnight
+    cache.search("q", Engine())
+    cache.search("another", Engine())
+    first, second = cache.counted_by_day().items()
+    assert first[0] < second[0]
+    assert (first[1], second[1]) == ({"live": 1}, {"exact": 1, "live": 1})
+    assert cache.counted() == {"live": 2, "exact": 1}
 
 
 def test_many_threads_lose_no_count(store: SqliteStore) -> None:

@@ -256,7 +256,7 @@ def test_sixteen_processes_make_one_call(path: Path) -> None:
     assert [each["value"] for each in got] == [[{"title": "t", "by": caller}]] * 16
     assert sorted(each["found"] for each in got) == ["Miss"] + ["exact"] * 15
     store = SqliteStore(path)
-    assert store.counted("default") == {"live": 1, "exact": 15}
+    assert Cache(store).counted() == {"live": 1, "exact": 15}
     store.close()
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.cli.chat_headless import seconds_in
+from harness.core.freshness import seconds_in
 from harness.errors import InvalidInput
 from tests.cli.program import Program
 

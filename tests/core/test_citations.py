@@ -1,10 +1,12 @@
 """Does a quotation really stand in its source?"""
 
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.citations import stands_in, verbatim
+from harness.core.citations import parted, stands_in, verbatim
 
 PROPERTY = settings(deadline=None, max_examples=100)
 
@@ -60,6 +62,47 @@ def test_every_run_of_words_of_a_text_stands_in_it(text: str, data: st.DataObjec
     start = data.draw(st.integers(0, len(found)))
     quotation = " ".join(found[start : data.draw(st.integers(start, len(found)))])
     assert stands_in(quotation, [text]) == bool(quotation)
+
+
+# --- parted
+
+
+@pytest.mark.parametrize(
+    ("quotation", "parts"),
+    [
+        ("starts\nin", ("Attribute look-up ", "starts in", " the type. Then it looks into the café's instance.")),
+        ("cafe\u0301’s", ("Attribute look-up starts in the type. Then it looks into the ", "café's", " instance.")),
+        (SOURCE, ("", "Attribute look-up starts in the type. Then it looks into the café's instance.", "")),
+        ("t", ("A", "t", "tribute look-up starts in the type. Then it looks into the café's instance.")),
+    ],
+)
+def test_a_text_is_parted_at_a_quotation(quotation: str, parts: tuple[str, str, str]) -> None:
+    """At its first place; the words are the text's own, not the quotation's."""
+    assert parted(quotation, SOURCE) == parts
+
+
+@pytest.mark.parametrize("quotation", ["", " \n", "attribute look-up", "type.Then"])
+def test_where_nothing_is_quoted_nothing_is_parted(quotation: str) -> None:
+    """Exactly where it does not stand."""
+    assert parted(quotation, SOURCE) is None
+    assert parted("anything", "") is None
+
+
+ODD = st.text(alphabet="abé İßﬁ'’-—“”\"\u0301\u00a0\u2011\n\t", max_size=60)
+
+
+@PROPERTY
+@given(text=ODD, quotation=ODD, data=st.data())
+def test_a_text_is_parted_where_the_quotation_stands(text: str, quotation: str, data: st.DataObject) -> None:
+    """If it does, and only then; joined, the parts are the text on one line."""
+    start = data.draw(st.integers(0, len(text)))
+    for quoted in (quotation, text[start : data.draw(st.integers(start, len(text)))]):
+        parts = parted(quoted, text)
+        assert (parts is not None) == stands_in(quoted, [text])
+        if parts:
+            assert "".join(parts) == " ".join(unicodedata.normalize("NFC", text).split())
+            assert stands_in(quoted, [parts[1]])
+            assert stands_in(parts[1], [quoted])
 
 
 # --- verbatim

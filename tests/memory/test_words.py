@@ -1,6 +1,7 @@
 """Finding by words: BM25 of what was written last, by whoever wrote it."""
 
 from collections.abc import Sequence
+from math import inf
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ class Rows:
         number = self.rows[-1].number + 1 if self.rows else 1
         self.rows = [row for row in self.rows if row.key != key]
         own = ("conversations", "exchange", "t", session, 0, place)
-        self.rows.append(Outline(number, key, text, float(number) if at is None else at, own))
+        self.rows.append(Outline(number, key, text, float(number) if at is None else at, inf, own))
 
     def __call__(self, after: int, limit: int) -> Sequence[Outline]:
         """Return what is newer than `after`."""

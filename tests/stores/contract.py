@@ -17,6 +17,7 @@ from harness.errors import InvalidInput
 from harness.ports import Store
 from tests.stores.embedded import EMBEDDER, SCOPES, ask, brute_force, embedded, keys_near, near, vector_of
 from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, a_token, a_tool_entry, an_entry
+from tests.stores.listings import ListingContract
 
 Go: TypeAlias = Callable[[Store, str, str], object]
 
@@ -71,8 +72,8 @@ GONE: dict[str, Go] = {
 each_way_to_go = pytest.mark.parametrize("go", GONE.values(), ids=GONE)
 
 
-class StoreContract:
-    """The promises, one a test."""
+class StoreContract(ListingContract):
+    """The promises, one a test; those of listing and counting are `ListingContract`'s."""
 
     @pytest.fixture
     def store(self) -> Store:
@@ -813,20 +814,6 @@ class StoreContract:
 
     # count -------------------------------------------------------------------------------------------------------
 
-    def test_counts_add_up_over_days(self, store: Store) -> None:
-        """What happened is counted by name; several things may be counted at once."""
-        store.count(TENANT, "2026-01-01", {"exact": 2, "miss": 1})
-        store.count(TENANT, "2026-01-01", {"exact": 3})
-        store.count(TENANT, "2026-01-02", {"exact": 1})
-        assert store.counted(TENANT) == {"exact": 6, "miss": 1}
-
-    def test_a_tenant_is_counted_apart(self, store: Store) -> None:
-        """Others' counts are not shown; who never counted has none."""
-        store.count("ann", "2026-01-01", {"exact": 2})
-        assert store.counted("bob") == {}
-        store.count("bob", "2026-01-01", {"exact": 5})
-        assert store.counted("ann") == {"exact": 2}
-
     def test_counting_nothing_changes_nothing(self, store: Store) -> None:
         """An empty count is no count."""
         store.count(TENANT, "2026-01-01", {})
@@ -835,7 +822,7 @@ class StoreContract:
     def test_threads_lose_no_count(self, store: Store) -> None:
         """Counting is atomic."""
         _in_threads(8, lambda _: [store.count(TENANT, "2026-01-01", {"exact": 1}) for _ in range(20)])
-        assert store.counted(TENANT) == {"exact": 160}
+        assert store.counted(TENANT) == {"2026-01-01": {"exact": 160}}
 
     # turn --------------------------------------------------------------------------------------------------------
 
@@ -1078,7 +1065,8 @@ class StoreContract:
         assert store.tenants() == ["bob"]
         assert (store.counted("ann"), store.meanings("ann", ["RAG"])) == ({}, [])
         assert keys_near(store, vector_of("k"), tenant="ann") == []
-        assert (store.counted("bob"), store.meanings("bob", ["RAG"])) == ({"exact": 1}, [("RAG", "old cloth")])
+        assert store.counted("bob") == {"2026-01-01": {"exact": 1}}
+        assert store.meanings("bob", ["RAG"]) == [("RAG", "old cloth")]
         assert keys_near(store, vector_of("k"), tenant="bob") == ["k"]
         store.put(SEARCHES, "ann", an_entry("k"))
         assert store.tenants() == ["ann", "bob"]

@@ -266,6 +266,39 @@ def test_the_fresh_schema_is_the_declared_one(path: Path) -> None:
     assert {sql for (sql,) in made} == declared
 
 
+def test_a_file_without_indexes_by_time_gets_them(path: Path) -> None:
+    """One of the program before them: they are made, the other indexes stand as they were, and every row is there."""
+    store = SqliteStore(path)
+    put = [an_entry(key, created_at=moment) for key, moment in (("b", 2.0), ("a", 1.0), ("c", 3.0))]
+    for entry in put:
+        store.put(SEARCHES, TENANT, entry)
+    store.close()
+    fresh = children.schema(path, *TABLES)
+    indexes = [f"{table.name}_created_at" for table in TABLES.values() if "created_at" in table.indexes]
+    assert len(indexes) == 4
+    _make(path, "".join(f"DROP INDEX {name};" for name in indexes))
+    _make(path, f"DELETE FROM {RECORD} WHERE name = '0018-indexes-by-time'")
+    pages = f"SELECT name, rootpage FROM sqlite_master WHERE name NOT IN ({', '.join(map(repr, indexes))}) ORDER BY 1"
+    before = _query(path, pages)
+    store = SqliteStore(path)
+    assert [each.key for each in store.timeline(SEARCHES, TENANT, limit=9)] == ["c", "b", "a"]
+    assert list(store.scan(SEARCHES, TENANT)) == put
+    store.close()
+    assert children.schema(path, *TABLES) == fresh
+    assert _query(path, pages) == before
+
+
+def test_an_index_that_is_not_declared_goes(path: Path) -> None:
+    """Where indexes become the declared ones: one of another shape is made anew, a further one is dropped."""
+    SqliteStore(path).close()
+    fresh = children.schema(path, *TABLES)
+    _make(path, f"DROP INDEX {SEARCHES}_created_at; CREATE INDEX {SEARCHES}_created_at ON {SEARCHES} (created_at);")
+    _make(path, f'CREATE INDEX "a""b" ON {SEARCHES} (query)')
+    _make(path, f"DELETE FROM {RECORD} WHERE name = '0018-indexes-by-time'")
+    SqliteStore(path).close()
+    assert children.schema(path, *TABLES) == fresh
+
+
 def test_each_migration_is_recorded_by_name(path: Path) -> None:
     """The file says which migrations it has been through."""
     SqliteStore(_old_file("full", path)).close()

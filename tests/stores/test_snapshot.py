@@ -440,6 +440,20 @@ def test_the_nearest_come_first_in_a_replay(path: Path) -> None:
     assert [each.similarity for each in found] == sorted((each.similarity for each in found), reverse=True)
 
 
+def test_the_store_lists_what_it_holds(path: Path) -> None:
+    """By time, of equal times the later in the file first; by scope; and nothing expires."""
+    held = [embedded("b", created_at=NOW + 1), an_entry("a"), embedded("c", own=(10, "a", "{}"), created_at=NOW + 1)]
+    store = SnapshotStore([line_of(SEARCHES, entry) for entry in held])
+    told = store.timeline(SEARCHES, TENANT, limit=9)
+    assert [(each.key, each.number, each.own) for each in told] == [
+        (held[at].key, at + 1, held[at].own) for at in (2, 0, 1)
+    ]
+    assert [each.key for each in store.timeline(SEARCHES, TENANT, since=NOW + 1, limit=1, offset=1)] == ["b"]
+    assert store.scopes(SEARCHES, TENANT, EMBEDDER) == [("a", "{}"), SCOPES[SEARCHES]]
+    assert store.scopes(RESEARCH, TENANT, EMBEDDER) == []
+    assert store.expiring(SEARCHES, TENANT, [NOW, NOW * 100]) == [0, 0]
+
+
 def test_a_row_of_the_store_is_whole(store: SnapshotStore) -> None:
     """A scan brings every row of the table, with all own columns and its embedding."""
     kept: Callable[[Entry], Entry] = lambda entry: replace(entry, expires_at=0.0, last_used_at=0.0)  # noqa: E731

@@ -1,8 +1,9 @@
 """`SqliteStore`: the contract, and what only a file can promise."""
 
+import re
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from math import nan
 from pathlib import Path
@@ -14,6 +15,7 @@ from harness.errors import StoreBusy, StoreError
 from harness.stores.sqlite import SWEEP_BATCH, SqliteStore
 from harness.stores.tables import TABLES
 from tests.stores.contract import StoreContract
+from tests.stores.embedded import EMBEDDER, fill
 from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
 
 
@@ -143,6 +145,53 @@ def test_expired_rows_are_found_by_index(store: SqliteStore, path: Path, table: 
     assert f"USING COVERING INDEX {table}_expires_at (tenant=? AND expires_at<?)" in plan
 
 
+@pytest.mark.parametrize("table", [SEARCHES, RESEARCH, "research_runs", "knowledge"])
+@pytest.mark.parametrize("since", [0.0, NOW])
+def test_a_timeline_is_read_from_an_index(store: SqliteStore, path: Path, table: str, since: float) -> None:
+    """Only the rows of the page are read, in the index's order: nothing is sorted, however many rows there are."""
+    (sql,) = _selects(store, lambda: store.timeline(table, TENANT, since=since, limit=9, offset=9))
+    plan = f"SEARCH {table} USING INDEX {table}_created_at (tenant=? AND created_at>?)"
+    assert _plan(path, sql, ()) == plan
+    assert not {TABLES[table].payload, "embedding"} & set(re.findall(r"\w+", sql))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_scopes_are_read_from_an_index(store: SqliteStore, path: Path, table: str) -> None:
+    """Each hop is one search of it; no row is read, and nothing is sorted."""
+    (sql,) = _selects(store, lambda: store.scopes(table, TENANT, EMBEDDER))
+    columns = (*TABLES[table].scope, "embedder")
+    beyond = f"({','.join(columns)})>({','.join('?' * len(columns))})" if len(columns) > 1 else "embedder>?"
+    plan = f"SEARCH {table} USING COVERING INDEX {table}_scope (tenant=? AND {beyond})"
+    assert _plan(path, sql, ()) == plan
+
+
+def test_scopes_of_many_rows_take_few_hops(store: SqliteStore) -> None:
+    """As many as there are scopes, whatever the number of rows in each."""
+    for scope in ("a", "b", "c"):
+        fill(store, [f"{scope}{number}" for number in range(300)], own=(10, scope, "{}"))
+    assert len(_selects(store, lambda: store.scopes(SEARCHES, TENANT, EMBEDDER))) == 4
+
+
+@pytest.mark.parametrize("damage", [b"\xff\xff", "\ufffe", b"\xc3\x28", 5], ids=ascii)
+def test_scopes_are_told_where_one_is_no_text(store: SqliteStore, damage: object) -> None:
+    """The others before it are told, and it comes to an end."""
+    for key in ("a", "b", "c"):
+        fill(store, [key], own=(10, key, "{}"))
+    sql, values = "UPDATE search_cache SET engine = ? WHERE key = ?", [(damage, "b"), (b"\xff\xfe", "c")]
+    store._connections.write(lambda connection: connection.executemany(sql, values))
+    sql = "UPDATE search_cache SET engine = CAST(engine AS TEXT) WHERE key = 'c'"
+    store._connections.write(lambda connection: connection.execute(sql))
+    assert ("a", "{}") in store.scopes(SEARCHES, TENANT, EMBEDDER)
+
+
+def test_expiries_are_counted_in_an_index(store: SqliteStore, path: Path) -> None:
+    """One range of it for each moment; no row is read."""
+    (sql,) = _selects(store, lambda: store.expiring(SEARCHES, TENANT, [NOW, NOW + 1]))
+    plan = _plan(path, sql.replace("-Inf", "-9e999"), ())
+    assert f"{SEARCHES} USING COVERING INDEX {SEARCHES}_expires_at (tenant=? AND expires_at>? AND expires_at<?)" in plan
+    assert f"SCAN {SEARCHES}" not in plan
+
+
 def test_a_lock_that_is_not_freed_in_time_is_store_busy(store: SqliteStore, path: Path) -> None:
     """A write that cannot get the lock says that somebody else holds it, and stores nothing."""
     with _writing(path), pytest.raises(StoreBusy, match="another process"):
@@ -203,6 +252,15 @@ def _writing(path: Path) -> AbstractContextManager[sqlite3.Connection]:
 
 def _connection(store: SqliteStore) -> sqlite3.Connection:
     return store._connections.handle().connection
+
+
+def _selects(store: SqliteStore, call: Callable[[], object]) -> list[str]:
+    """Return the queries that a call runs, with the values that each binds."""
+    told: list[str] = []
+    _connection(store).set_trace_callback(told.append)
+    call()
+    _connection(store).set_trace_callback(None)
+    return [sql for sql in told if sql not in {"BEGIN", "COMMIT"}]
 
 
 def _plan(path: Path, sql: str, values: tuple[object, ...]) -> str:

@@ -12,7 +12,8 @@ import pytest
 
 from harness.stores.sqlite import SqliteStore
 from harness.stores.tables import TABLES
-from harness.stores.vectors import BATCH
+from harness.stores.tails import FIRST_ROOM, Tail
+from harness.stores.vectors import BATCH, FULL_TAILS
 from tests.stores.embedded import ask, brute_force, embedded, fill, keys_near, near, vector_of
 from tests.stores.entries import NOW, SEARCHES, TENANT, an_entry
 from tests.stores.scenarios import play
@@ -144,14 +145,65 @@ def test_the_tail_takes_bounded_memory(path: Path) -> None:
     store.close()
 
 
-def test_a_few_scopes_stand_in_memory(store: SqliteStore) -> None:
-    """Looking into many scopes does not keep them all."""
-    for number in range(20):
-        entry = embedded(f"k{number}", vector=vector_of("k"), own=(10, f"engine {number}", "{}"))
-        store.put(SEARCHES, TENANT, entry)
-        assert keys_near(store, vector_of("k"), scope=(f"engine {number}", "{}")) == [f"k{number}"]
-    assert len(store.vectors._tails) < 10
-    assert keys_near(store, vector_of("k"), scope=("engine 0", "{}")) == ["k0"]
+def _fill_scopes(store: SqliteStore, count: int, rows: int) -> list[tuple[str, str]]:
+    """Put so many rows into each of so many scopes; return these."""
+    scopes = [(f"engine {number}", "{}") for number in range(count)]
+    for engine, options in scopes:
+        fill(store, [f"{engine} {row}" for row in range(rows)], own=(10, engine, options))
+    return scopes
+
+
+def _held(store: SqliteStore) -> list[tuple[str, ...]]:
+    """Return the scopes whose tails stand in memory."""
+    return [scope.values for scope in store.vectors._tails]
+
+
+def test_many_small_scopes_stand_in_memory(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking into twenty of them again and again loads each once."""
+    store = SqliteStore(path)
+    scopes, loads = _fill_scopes(store, 20, 3), []
+    add = Tail.add
+    monkeypatch.setattr(Tail, "add", lambda tail, rows: (loads.append(len(rows)), add(tail, rows)))
+    for _ in range(3):
+        for scope in scopes:
+            assert keys_near(store, vector_of(f"{scope[0]} 1"), 1, scope=scope) == [f"{scope[0]} 1"]
+    assert loads == [3] * 20
+    store.close()
+
+
+def test_the_scopes_used_last_stand_in_memory(store: SqliteStore) -> None:
+    """As many as have room together; one that was let go of is loaded again, and finds its rows."""
+    scopes = _fill_scopes(store, 6, LIMIT)
+    room = FULL_TAILS * LIMIT // max(LIMIT, FIRST_ROOM)
+    assert 1 < room < 6
+    for scope in scopes:
+        ask(store, vector_of("any"), scope=scope)
+    assert _held(store) == scopes[-room:]
+    assert keys_near(store, vector_of("engine 0 7"), 1, scope=scopes[0]) == ["engine 0 7"]
+    ask(store, vector_of("any"), scope=scopes[-1])
+    assert _held(store) == [*scopes[-room:-1][1:], scopes[0], scopes[-1]]
+
+
+def test_scopes_without_rows_are_not_kept_for_ever(store: SqliteStore) -> None:
+    """Asking for what nobody has takes bounded memory, too."""
+    for number in range(50):
+        assert ask(store, vector_of("any"), scope=(f"unknown {number}", "{}")) == []
+    assert len(_held(store)) < 10
+
+
+def test_the_tail_in_use_is_never_let_go_of(path: Path) -> None:
+    """However large it is: it finds its rows, and the others make room for it."""
+    writer = SqliteStore(path)
+    fill(writer, _keys(BATCH))
+    scopes = _fill_scopes(writer, 2, 3)
+    writer.close()
+    store = opened(path)
+    for scope in scopes:
+        ask(store, vector_of("any"), scope=scope)
+    assert keys_near(store, vector_of("k7"), 1) == ["k7"]
+    assert _held(store) == [("ddgs", '{"region":"us-en"}')]
+    assert BATCH > FULL_TAILS * LIMIT
+    store.close()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import accumulate
+from math import inf
 from typing import Any, TypeVar
 
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
@@ -109,6 +111,12 @@ class PostgresStore:
 
         return self._write(tenant, write)
 
+    def whole(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Store.whole`."""
+        declared = POSTGRES_TABLES[table]
+        rows = self._all(tenant, f"{declared.select_whole} WHERE {declared.mine} AND key = $2", escaped(key))
+        return declared.whole(rows[0]) if rows else None
+
     def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
         """See `Store.rows`."""
         declared = POSTGRES_TABLES[table]
@@ -131,6 +139,21 @@ class PostgresStore:
         sql = f"{declared.select_outline} WHERE {condition} ORDER BY seq DESC LIMIT ${len(where) + 3}"
         rows = self._all(tenant, sql, *map(_plain, where.values()), after, max(0, limit))
         return [declared.outline(row) for row in rows]
+
+    def timeline(self, table: str, tenant: str, *, since: float = 0.0, limit: int, offset: int = 0) -> list[Outline]:
+        """See `Store.timeline`."""
+        declared = POSTGRES_TABLES[table]
+        order = "ORDER BY created_at DESC, seq DESC LIMIT $3 OFFSET $4"
+        sql = f"{declared.select_outline} WHERE {declared.mine} AND created_at >= {declared.moment(2)} {order}"
+        return [declared.outline(row) for row in self._all(tenant, sql, since, max(0, limit), max(0, offset))]
+
+    def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
+        """See `Store.scopes`."""
+        declared = POSTGRES_TABLES[table]
+        columns = ", ".join((*declared.declared.scope, "embedder"))
+        condition = f"{declared.mine} AND embedder = $2"
+        sql = f"SELECT DISTINCT {columns} FROM {declared.name} WHERE {condition} ORDER BY {columns}"
+        return [tuple(map(text_of, scope)) for *scope, _ in self._all(tenant, sql, embedder)]
 
     def nearest(
         self,
@@ -229,10 +252,13 @@ class PostgresStore:
 
         self._write(tenant, write, again=False)
 
-    def counted(self, tenant: str) -> dict[str, int]:
+    def counted(self, tenant: str) -> dict[str, dict[str, int]]:
         """See `Store.counted`."""
-        rows = self._all(tenant, f"SELECT what, sum(times)::bigint FROM {USES} WHERE tenant = $1 GROUP BY what")
-        return {text_of(what): times for what, times in rows}
+        sql = f"SELECT day, what, times FROM {USES} WHERE tenant = $1 ORDER BY day, what"
+        days: dict[str, dict[str, int]] = {}
+        for day, what, times in self._all(tenant, sql):
+            days.setdefault(text_of(day), {})[text_of(what)] = times
+        return days
 
     def turn(self, name: str, wait: float) -> AbstractContextManager[bool]:
         """See `Store.turn`: an advisory lock, which the server frees when the process dies."""
@@ -293,6 +319,20 @@ class PostgresStore:
         return TableStats(
             table, live, expired, total, oldest, newest, indexed, tail, unembedded=missing if embedder else 0
         )
+
+    def expiring(self, table: str, tenant: str, moments: Sequence[float]) -> list[int]:
+        """See `Store.expiring`; each row is counted once, between two moments."""
+        if not moments:
+            return []
+        declared = POSTGRES_TABLES[table]
+        since, upto = ("to_timestamp(since)", "to_timestamp(upto)") if declared.is_tools else ("since", "upto")
+        within = f"{declared.mine} AND expires_at > {since} AND expires_at <= {upto}"
+        counted = f"SELECT count(*) FROM {declared.name} WHERE {within}"
+        sql = f"SELECT ({counted}) FROM unnest($2::float8[], $3::float8[]) AS span (since, upto) ORDER BY upto"
+        ordered = sorted(moments)
+        counts = accumulate(count for (count,) in self._all(tenant, sql, [-inf, *ordered[:-1]], ordered))
+        reached = dict(zip(ordered, counts, strict=True))
+        return [reached[moment] for moment in moments]
 
     def verify(self, *, repair: bool) -> list[str]:
         """See `Store.verify`. The schema keeps most damage out; what is left are payloads and vectors."""

@@ -111,11 +111,12 @@ class PostgresTable:
             f"CREATE TABLE {self.name} ({', '.join(body)})",
             # in the row itself, where it fits: fetched from elsewhere, comparing 1,000 of them takes five times as long
             f"ALTER TABLE {self.name} ALTER COLUMN embedding SET STORAGE MAIN",
-            *(
-                f'CREATE INDEX "{self.bare_name}_{name}" ON {self.name} ({", ".join(columns)})'
-                for name, columns in indexes.items()
-            ),
+            *(self.index(name, columns) for name, columns in indexes.items()),
         )
+
+    def index(self, name: str, columns: tuple[str, ...]) -> str:
+        """The statement that creates an index of these columns."""
+        return f'CREATE INDEX "{self.bare_name}_{name}" ON {self.name} ({", ".join(columns)})'
 
     def _default(self, name: str) -> str:
         """What other programs leave out, which know the columns that are agreed."""
@@ -190,7 +191,7 @@ class PostgresTable:
     @cached_property
     def select_outline(self) -> str:
         """Read the fields of `Outline`, the own columns one by one, for a condition to follow."""
-        fields = ("key", self.declared.text, "created_at", *self.declared.own_names)
+        fields = ("key", self.declared.text, "created_at", "expires_at", *self.declared.own_names)
         return f"SELECT seq, {', '.join(map(self._read, fields))} FROM {self.name}"
 
     @cached_property
@@ -253,9 +254,9 @@ class PostgresTable:
 
     def outline(self, row: tuple[Any, ...]) -> Outline:
         """Make an outline of what `select_outline` reads."""
-        number, key, text, created_at, *own = row
+        number, key, text, created_at, expires_at, *own = row
         values = tuple(self._value(name, value) for name, value in zip(self.declared.own_names, own, strict=True))
-        return Outline(number, text_of(key), text_of(text), created_at, values)
+        return Outline(number, text_of(key), text_of(text), created_at, expires_at, values)
 
     def whole(self, row: tuple[Any, ...]) -> Entry:
         """Make an entry of what `select_whole` reads."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from harness.errors import MigrationError
 from harness.stores.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
-from harness.stores.tables import ABBREVIATIONS, USES
+from harness.stores.tables import ABBREVIATIONS, BY_TIME, USES
 
 ROLE = "harness_access"
 RECORD = "harness_migrations"
@@ -63,6 +63,13 @@ def _made(logical: str) -> tuple[str, ...]:
     )
 
 
+def _indexed(logical: str) -> tuple[str, ...]:
+    """Make the index by the time of creation, which a database made today has from the first migration."""
+    table = POSTGRES_TABLES[logical]
+    ((name, columns),) = BY_TIME.items()
+    return f'DROP INDEX IF EXISTS "{table.bare_name}_{name}"', table.index(name, columns)
+
+
 _LISTING = (
     f"CREATE POLICY harness_listing ON {TENANTS} FOR SELECT USING (current_setting('harness.listing', true) = 'on')"
 )
@@ -87,6 +94,7 @@ _FIRST = (
     *("web_pages", "completions", "research_evidence", "tool_cache", "knowledge", "knowledge_history"),
     "access_tokens",
 )
+_BY_TIME = ("search_cache", "research_cache", "research_runs", "knowledge")
 MIGRATIONS = (
     Migration(
         "0001-tables",
@@ -98,6 +106,7 @@ MIGRATIONS = (
         ),
     ),
     Migration("0002-memory", _made("memory")),
+    Migration("0003-indexes-by-time", tuple(statement for logical in _BY_TIME for statement in _indexed(logical))),
 )
 
 

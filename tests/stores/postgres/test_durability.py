@@ -196,7 +196,7 @@ def test_sessions_that_ended_in_the_night_are_replaced(server: Server, brief: Po
         assert end_sessions(server) >= 1
         brief.count(TENANT, "2026-01-01", {"exact": 1})
         assert brief.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10})
-    assert brief.counted(TENANT) == {"exact": 5}
+    assert brief.counted(TENANT) == {"2026-01-01": {"exact": 5}}
 
 
 def test_a_query_whose_session_ends_is_asked_again(server: Server, brief: PostgresStore) -> None:

@@ -88,7 +88,7 @@ def test_a_session_changes_rows_of_its_tenant_only(
     other = held.get(SEARCHES, "other", "k")
     assert other is not None
     assert other.text != "changed"
-    assert held.counted("other") == {"exact": 2}
+    assert held.counted("other") == {"2026-01-01": {"exact": 2}}
     assert held.meanings("other", ["WHO"])
 
 

@@ -80,6 +80,25 @@ def test_a_migration_that_fails_leaves_nothing_and_is_done_later(
         assert len(run(url, f"SELECT name FROM {RECORD}")) == len(MIGRATIONS)
 
 
+def test_a_database_without_indexes_by_time_gets_them(server: Server) -> None:
+    """One of the program before them: they are as a new database has them, and every row is there."""
+    by_time = "SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%(tenant, created_at)' ORDER BY 1"
+    with a_database(server, "without_indexes") as url:
+        store = PostgresStore(url, busy_seconds=10)
+        store.put(SEARCHES, TENANT, an_entry("k"))
+        store.close()
+        fresh = run(url, by_time)
+        assert len(fresh) == 4
+        for name in ("search_cache", "research_cache", "research_runs", "knowledge"):
+            run(url, f"DROP INDEX {name}_created_at")
+        run(url, f"DELETE FROM {RECORD} WHERE name = '0003-indexes-by-time'")
+        assert run(url, by_time) == []
+        store = PostgresStore(url, busy_seconds=10)
+        assert [each.key for each in store.timeline(SEARCHES, TENANT, limit=9)] == ["k"]
+        store.close()
+        assert run(url, by_time) == fresh
+
+
 @pytest.mark.slow
 def test_a_process_killed_in_a_migration_leaves_nothing(server: Server) -> None:
     """The server takes back what it had begun, as soon as it notices; who comes next makes it all."""
