@@ -2,6 +2,7 @@
 
     HarnessError                 harness_error
     ├── InvalidInput             invalid_input        the caller's argument, file or setting is wrong
+    │   └── NotFound             not_found            there is nothing of that name
     ├── StoreError               store_error          the database said no (permissions, full disk, …)
     │   ├── MigrationError       migration_error      the file's schema cannot be brought up to date
     │   ├── StoreCorrupt         store_corrupt        the file is not a database, or a damaged one
@@ -36,6 +37,12 @@ class InvalidInput(HarnessError):
     """An argument, a file or a setting is not usable as it is."""
 
     code = "invalid_input"
+
+
+class NotFound(InvalidInput):
+    """There is nothing of the name that was asked for."""
+
+    code = "not_found"
 
 
 class StoreError(HarnessError):

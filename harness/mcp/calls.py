@@ -7,10 +7,8 @@ from msgspec import Struct
 from pydantic import Field
 
 from harness.mcp.threads import Threads
+from harness.serving.admission import REQUESTS_WORKBENCH
 from harness.workbench import Workbench
-
-REQUESTS_WORKBENCH = "harness.workbench"
-"""Where in the state of an HTTP request its workbench is."""
 
 Call: TypeAlias = Context[Any, Any]
 Offset = Annotated[

@@ -18,12 +18,13 @@ from harness import __version__
 from harness.errors import HarnessError
 from harness.mcp.bounds import json_chars
 from harness.mcp.calls import Serving
-from harness.mcp.envelope import INVALID, Envelope, envelope, envelope_of, envelope_of_arguments, internal
+from harness.mcp.envelope import envelope_of_arguments, internal
 from harness.mcp.knowledge import KnowledgeTools
 from harness.mcp.threads import Threads
 from harness.mcp.tool_cache import CacheTools
 from harness.mcp.turns import Turns
 from harness.mcp.web import WebTools
+from harness.serving.envelope import INVALID, Envelope, envelope, envelope_of
 from harness.workbench import Workbench
 
 log = logging.getLogger(__name__)

@@ -11,6 +11,7 @@ from anyio.to_thread import run_sync
 
 from harness.errors import HarnessError
 from harness.ports import Progress
+from harness.serving.stopping import Stopped
 
 T = TypeVar("T")
 Report = Callable[[float, str], Awaitable[None]]
@@ -18,10 +19,6 @@ Report = Callable[[float, str], Awaitable[None]]
 
 TELL_EVERY = 0.2
 """Seconds between two reports of progress at the least."""
-
-
-class Stopped(Exception):
-    """Nobody waits for the work any more. What it has found by now is cached."""
 
 
 class Threads:

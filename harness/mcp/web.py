@@ -56,7 +56,8 @@ class WebTools(Struct, frozen=True):
         workbench = self.serving.workbench(ctx)
 
         def work() -> SearchReply:
-            with workbench.serving(workbench.identity, max_results=max_results or None) as mine:
+            changes: dict[str, Any] = {"max_results": max_results} if max_results else {}
+            with workbench.serving(workbench.identity, **changes) as mine:
                 asked, results = mine.search(query)
             return _search_reply(query, asked, results, offset)
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from harness.errors import InvalidInput
 from harness.identity import Tokens
-from harness.mcp.http import MAX_BODY, allowed, is_loopback, serve
+from harness.mcp.http import MAX_BODY, allowed, serve
+from harness.serving.listening import is_loopback
 from harness.settings import Settings
 from harness.workbench import Workbench
 from tests.mcp.conftest import connected

@@ -7,7 +7,8 @@ import anyio
 import pytest
 
 from harness.errors import SearchError
-from harness.mcp.threads import Stopped, Threads
+from harness.mcp.threads import Threads
+from harness.serving.stopping import Stopped
 from harness.ports import Progress
 
 pytestmark = pytest.mark.anyio
