@@ -1,6 +1,6 @@
 """Rounds of concurrent searches through the cache, until what is held answers, or a round adds little."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.cache import Cache
@@ -33,7 +33,10 @@ LEAST_QUALITY = 0.35
 
 
 class Gatherer:
-    """Gathers for one plan, round by round: searches of every engine, then the pages of the best results."""
+    """Gathers for one plan, round by round: searches of every engine, then the pages of the best results.
+
+    `on_round` is told of each round when it is done, in the thread that gathers; what it raises ends the gathering.
+    """
 
     def __init__(
         self,
@@ -46,6 +49,7 @@ class Gatherer:
         *,
         lifetimes: Lifetimes,
         progress: Progress,
+        on_round: Callable[[Round], None] | None = None,
     ) -> None:
         self._planner = planner
         self._cache = cache
@@ -55,6 +59,7 @@ class Gatherer:
         self._limits = limits
         self._lifetimes = lifetimes
         self._progress = progress
+        self._on_round = on_round
         self._sources: dict[str, Source] = {}
         self._rounds: list[Round] = []
         self._live = 0
@@ -76,6 +81,8 @@ class Gatherer:
         queries: Sequence[str] = plan.queries
         while True:
             found = self._round(plan, queries)
+            if self._on_round is not None:
+                self._on_round(self._rounds[-1])
             reason = self._stop_reason()
             if reason is None:
                 queries = self._planner.follow_ups(plan, self._queries(), found[:FEEDBACK_RESULTS], self._cache)

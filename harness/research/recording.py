@@ -1,22 +1,48 @@
 """The record of a run, kept stage by stage: what it was made with, what answered it, what it quotes."""
 
 import logging
+import re
+import secrets
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import msgspec
+from msgspec import to_builtins
 
 from harness.cache import Cache
 from harness.core.chunking import passages
 from harness.core.citations import stands_in
-from harness.errors import StoreError
+from harness.errors import InvalidInput, StoreError
 from harness.research.gathered import Gathered
-from harness.research.synthesis import Report
+from harness.research.synthesis import CitedSource, Report
+
+if TYPE_CHECKING:
+    from harness.research.run import Research
 
 log = logging.getLogger(__name__)
 
 State: TypeAlias = Literal["gathering", "writing", "finished"]
+
+RUN_ID = re.compile("[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
+ID_TIME = "%Y%m%d-%H%M%S"
+"""What a run's id begins with: when it began, in UTC."""
+
+
+def new_run_id(now: float) -> str:
+    """Return an id for a run that begins `now` (seconds since the epoch); its end is random (24 bits)."""
+    return f"{time.strftime(ID_TIME, time.gmtime(now))}-{secrets.token_hex(3)}"
+
+
+def checked_run_id(run: str) -> str:
+    """Return the id of a run as it is.
+
+    Raises:
+        InvalidInput: it is not of the shape that `new_run_id` gives them.
+    """
+    if not RUN_ID.fullmatch(run):
+        raise InvalidInput(f"no run can be called {run!r:.60}; let the harness name it (as 20261122-101500-1a2b3c)")
+    return run
 
 
 class Recorder:
@@ -37,8 +63,9 @@ class Recorder:
         """Keep what is known by now; return the run's id, empty where it cannot be kept."""
         if not self._run:
             return ""
-        uses = [*self.before, *msgspec.to_builtins(self._cache.uses)]
-        record = {**self.about, "state": state, "uses": sorted(uses, key=_place), **more}
+        uses = [*self.before, *to_builtins(self._cache.uses)]
+        told = {"state": state, "created_at": self._cache.now, "uses": sorted(uses, key=_place)}
+        record = {**self.about, **told, **more}
         engine = "+".join(each["name"] for each in self.about["engines"])
         try:
             self._cache.put_run(self._run, self.about["question"], engine, record)
@@ -57,6 +84,27 @@ class Recorder:
             if self._kept and any(use.how != "failed" for use in self._cache.uses):
                 log.warning("nothing is lost: go on with `harness research --resume %s`", self._run)
             raise
+
+
+def finished(research: "Research") -> dict[str, Any]:
+    """Return what the record of a finished run keeps of it: the report, how it was gathered, and of each source title
+    and address, with the passages that are quoted; `harness.research.past` reads it.
+    """
+    report, gathered = research.report, research.gathered
+    numbers = {source.url: source.number for source in report.sources} if report else {}
+    sources = [CitedSource(numbers.get(source.url, 0), source.title, source.url) for source in gathered.sources]
+    return {
+        "report": to_builtins(report),
+        "rounds": to_builtins(gathered.rounds),
+        "sources": to_builtins(sources),
+        "stop_reason": gathered.stop_reason,
+        "quoted": quoted_by(report, gathered),
+        "live_calls": research.live_calls,
+        "cache_hits": research.cache_hits,
+        "answered": research.answered,
+        "cache_use": research.research_cache,  # `research_cache` tells whether one was to be used at all
+        "origin": to_builtins(research.origin),
+    }
 
 
 def quoted_by(report: Report | None, gathered: Gathered) -> dict[str, list[str]]:

@@ -1,8 +1,6 @@
 """One research, led from the question to the report; what each stage has come to is kept."""
 
 import logging
-import secrets
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
@@ -19,10 +17,10 @@ from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchE
 from harness.research.context_builder import Shown, cached_context
 from harness.research.evidence import Choice, Evidence, cached_evidence
 from harness.research.gather import Gatherer
-from harness.research.gathered import Gathered, Lifetimes, Limits
+from harness.research.gathered import Gathered, Lifetimes, Limits, Round
 from harness.research.judging import Holdings, Judge
 from harness.research.planner import Plan, Planner
-from harness.research.recording import Recorder, quoted_by
+from harness.research.recording import Recorder, checked_run_id, finished, new_run_id
 from harness.research.solved import Origin, Solved
 from harness.research.synthesis import Report, write_report
 from harness.research.writing import excerpts_instead, write_with_model
@@ -99,7 +97,8 @@ class Researcher:
 
     `memory` returns the vector cache of a space: for the chunks of what is found, and for questions that are solved.
 
-    Each run is recorded stage by stage: one that was stopped, by whatever, is resumed where it was.
+    Each run is recorded stage by stage: one that was stopped, by whatever, is resumed where it was. `on_round` is told
+    of each round that is gathered now, in the thread that runs; what it raises ends the run, which can be resumed.
     """
 
     def __init__(
@@ -116,6 +115,7 @@ class Researcher:
         lifetimes: Lifetimes,
         keep_research: bool,
         progress: Progress,
+        on_round: Callable[[Round], None] | None = None,
     ) -> None:
         self._cache = cache
         self._engines = tuple(engines)
@@ -128,26 +128,28 @@ class Researcher:
         self._lifetimes = lifetimes
         self._keep_research = keep_research
         self._progress = progress
+        self._on_round = on_round
 
     @property
     def engine(self) -> str:
         """The engines' names, joined by `+`."""
         return "+".join(engine.name for engine in self._engines)
 
-    def run(self, question: str, *, sections: int | None = None) -> Research:
+    def run(self, question: str, *, sections: int | None = None, run: str = "") -> Research:
         """Plan, gather (or take the gathered context from the cache), find evidence, write. A number of `sections`
-        (1 or more) may be asked for, instead of the usual ones.
+        (1 or more) may be asked for, instead of the usual ones. `run` is the id to record it under, as `new_run_id`
+        makes them (a record of that id is replaced); one is made where none is given.
 
         Raises:
-            InvalidInput: an unusable question.
+            InvalidInput: an unusable question, or an id of another shape.
             SearchError: every search of the first round failed.
             ModelUnavailable: the language model does not answer.
             StoreError: the cache cannot be read.
             EmbeddingError: the embedder failed.
         """
         cache = self._cache.recording()
-        started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(cache.now))
-        recorder = Recorder(cache, f"{started}-{secrets.token_hex(3)}", self._about(question, sections))
+        run = checked_run_id(run or new_run_id(cache.now))
+        recorder = Recorder(cache, run, self._about(question, sections))
         if (solution := self._solved(cache).find(question)) is not None:
             recorder.about, recorder.before = self._about(solution.origin.question, sections), solution.uses
             found, cache.tokens = _Found(solution.gathered, "solved", solution.origin), solution.tokens
@@ -190,7 +192,7 @@ class Researcher:
         if found.now and "live" in gathered.answered_by:
             holdings.tidy()
         answers = [] if found.use in {"solved", "hit"} else gathered.answered_by
-        return Research(
+        research = Research(
             plan,
             gathered,
             report,
@@ -199,13 +201,14 @@ class Researcher:
             cache_hits=sum(answer == "cache" for answer in answers),
             research_cache=found.use,
             answered=dict(Counter(use.how for use in cache.uses if use.how != "derived")),
-            id=recorder.keep("finished", quoted=quoted_by(report, gathered), **_stopped_by_time(gathered)),
+            id="",
             origin=found.origin,
             evidence=tuple(evidence),
             shown=tuple(shown),
             style=self._writing.style,
             tokens=cache.tokens,
         )
+        return replace(research, id=recorder.keep("finished", **finished(research), **_stopped_by_time(gathered)))
 
     def _written(
         self, plan: Plan, evidence: Sequence[Evidence], holdings: Holdings, cache: Cache
@@ -273,6 +276,7 @@ class Researcher:
             self._limits,
             lifetimes=self._lifetimes,
             progress=self._progress,
+            on_round=self._on_round,
         ).gather(plan)
 
     def _holdings(self, plan: Plan, cache: Cache) -> Holdings:

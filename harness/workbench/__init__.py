@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from harness.knowledge import Knowledge
     from harness.memory import Memory
     from harness.pages.reader import WebReader
+    from harness.research.gathered import Round
+    from harness.research.history import History
     from harness.research.run import Researcher
     from harness.research.searching import Asked
     from harness.stores.snapshot import Header, Line
@@ -84,20 +86,18 @@ class Workbench(Lending):
         super().__init__()
 
     def serving(
-        self, identity: Identity, *, progress: Progress | None = None, max_results: int | None = None
+        self, identity: Identity, *, progress: Progress | None = None, read: bool | None = None, **changes: Any
     ) -> "Workbench":
         """Return a workbench for somebody else: what is opened is shared, and closed by this one alone; what belongs to
-        a tenant is its own. Safe for threads; takes a few microseconds. `progress` and `max_results` (1 to 100), if
-        given, are others than here.
+        a tenant is its own. Safe for threads; takes a few microseconds. `progress`, `read` and settings (`changes`,
+        already checked) may be others than here.
         """
-        settings = self.settings
-        if max_results is not None:
-            settings = replace(settings, max_results=max_results)
+        settings = replace(self.settings, **changes) if changes else self.settings
         served = Workbench(
             settings,
             database=self.database,
             progress=progress or self.progress,
-            read=self._read,
+            read=self._read if read is None else read,
             write=self._write,
             replay=self._replay,
             serve_stale=self._serve_stale,
@@ -373,6 +373,13 @@ class Workbench(Lending):
             clock=self._clock,
         )
 
+    @cached_property
+    def history(self) -> "History":
+        """What whoever asks has searched, researched and written down."""
+        from harness.research.history import History
+
+        return History(self.store, self.embedder, tenant=self.identity.tenant, clock=self._clock)
+
     @property
     def documents_folder(self) -> Path:
         """Where `docs:NAME` is looked for."""
@@ -455,13 +462,20 @@ class Workbench(Lending):
         )
 
     def researcher(
-        self, specs: Sequence[str] = (), *, epoch: str = "", on_text: Callable[[str], None] | None = None
+        self,
+        specs: Sequence[str] = (),
+        *,
+        epoch: str = "",
+        on_text: Callable[[str], None] | None = None,
+        on_round: "Callable[[Round], None] | None" = None,
     ) -> "Researcher":
-        """Return what leads a research with the engines that `specs` name; see `Writing` for `epoch` and `on_text`."""
+        """Return what leads a research with the engines that `specs` name; see `Writing` for `epoch` and `on_text`, and
+        `Researcher` for `on_round`.
+        """
         from harness.workbench.researching import researcher_of
 
         run = self.snapshot[0].run if self._replay is not None else None
-        return researcher_of(self, run, specs, epoch, on_text)
+        return researcher_of(self, run, specs, epoch=epoch, on_text=on_text, on_round=on_round)
 
     def close(self) -> None:
         """Keep what has been counted, and close what was opened, unless another workbench has lent it."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from harness.research.evidence import Choice
-from harness.research.gathered import Lifetimes, Limits
+from harness.research.gathered import Lifetimes, Limits, Round
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import Planner, RulePlanner
 from harness.research.run import Researcher, Writing
@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 
 
 def researcher_of(
-    workbench: "Workbench", run: "Run | None", specs: Sequence[str], epoch: str, on_text: Callable[[str], None] | None
+    workbench: "Workbench",
+    run: "Run | None",
+    specs: Sequence[str],
+    *,
+    epoch: str,
+    on_text: Callable[[str], None] | None,
+    on_round: Callable[[Round], None] | None,
 ) -> Researcher:
     """Return what leads a research with the engines that `specs` name; as in `run`, if one is replayed."""
     settings = workbench.settings
@@ -57,4 +63,5 @@ def researcher_of(
         lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
         keep_research=asked.research_cache,
         progress=workbench.progress,
+        on_round=on_round,
     )

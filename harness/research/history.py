@@ -1,0 +1,313 @@
+"""What was searched, researched and written down: found again by meaning, or listed by time."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from heapq import nsmallest
+from itertools import islice
+from typing import Any, Literal, TypeAlias
+
+import orjson
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
+from harness.core.entries import Entry, Neighbour
+from harness.core.freshness import is_expired, seconds_in
+from harness.core.text import clean, one_line, shorten
+from harness.errors import EmbeddingError, IndexUnavailable, InvalidInput, NotFound, SearchBackendError
+from harness.ports import Embedder, Store, Vectors
+
+log = logging.getLogger(__name__)
+
+Source: TypeAlias = Literal["search", "research", "knowledge"]
+
+TABLES_OF: Mapping[Source, tuple[str, ...]] = {
+    "search": (SEARCHES,),
+    "research": (RUNS, RESEARCH),
+    "knowledge": (KNOWLEDGE,),
+}
+"""Where each kind of thing is kept; of a research, the record of its run, and what it gathered, if that was kept."""
+SOURCES: tuple[Source, ...] = tuple(TABLES_OF)
+
+FLOOR = 0.2
+"""Below this similarity nothing is shown for a query: all-MiniLM-L6-v2 sees no common subject there."""
+MAX_LIMIT = 100
+MAX_OFFSET = 10_000
+MAX_NEAR = 1_000
+"""How far down the list of what is similar one can leaf."""
+MAX_TITLE = 300
+MAX_SNIPPET = 300
+MAX_URL = 2_000
+MAX_READ = 100_000
+"""Characters of one text that are looked at for a snippet."""
+EMBED_AT_ONCE = 64
+OWN_NAMES: Mapping[str, tuple[str, ...]] = {
+    SEARCHES: ("max_results", "engine", "options"),
+    RESEARCH: ("search_rounds", "novelty_scores", "task_type", "fingerprint"),
+    RUNS: ("engine",),
+    KNOWLEDGE: ("url_key", "version"),
+}
+"""The tables' own columns, as they are declared."""
+EVER = 0.0
+"""Asked for the rows that are not expired at this time, a store brings expired ones too."""
+
+
+class Past(Struct, frozen=True):
+    """One thing of the past. `id` names it among those of its `source`; `timestamp` is when it was stored, in seconds
+    since the epoch; `similarity` (0..1) is to what was asked, 1.0 where nothing was. `url` is the address of its first
+    result or of its source, empty where it has none. The texts are from outside: data, bounded, never markup.
+    """
+
+    source: Source
+    id: str
+    title: str
+    snippet: str
+    timestamp: float
+    similarity: float
+    url: str
+    expired: bool
+
+
+class Page(Struct, frozen=True):
+    """Some things of the past, and whether more of them follow."""
+
+    items: list[Past]
+    more: bool
+
+
+class Kept(Struct, frozen=True):
+    """One thing as it is kept: its table, its row, and where it came from by the names of the table's own columns."""
+
+    table: str
+    entry: Entry
+    about: dict[str, Any]
+
+    @property
+    def data(self) -> Any:
+        """What is kept: JSON where it is that, else text."""
+        try:
+            return orjson.loads(self.entry.payload)
+        except ValueError:
+            return self.entry.payload.decode(errors="replace")
+
+
+class _Found(Struct, frozen=True):
+    """A row that is shown, before its payload is looked at. `place` is where its table lists it, if it does."""
+
+    source: Source
+    table: str
+    key: str
+    created_at: float
+    similarity: float
+    place: int = 0
+    entry: Entry | None = None
+
+    @property
+    def order(self) -> tuple[float, float, str, int, str]:
+        """The most similar first, then the newest; then always the same."""
+        return -self.similarity, -self.created_at, self.table, self.place, self.key
+
+
+class History:
+    """One tenant's past. Every look-up reads the rows themselves: what was cleared is not found any more."""
+
+    def __init__(self, store: Store, embedder: Embedder, *, tenant: str, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._tenant = tenant
+        self._clock = clock
+
+    def find(
+        self, query: str = "", *, since: float = 0.0, source: str = "all", limit: int = 20, offset: int = 0
+    ) -> list[Past]:
+        """Return what is on a page of the past; see `page`."""
+        return self.page(query, since=since, source=source, limit=limit, offset=offset).items
+
+    def page(
+        self, query: str = "", *, since: float = 0.0, source: str = "all", limit: int = 20, offset: int = 0
+    ) -> Page:
+        """Return up to `limit` (1..100) things after the first `offset`, stored at or after `since` (seconds since the
+        epoch), of one `source` or all: by meaning, the most similar first, where a query is given, else the newest
+        first. Expired ones are among them, and say so. Page after page, each is there once, while none is stored or
+        deleted.
+
+        Raises:
+            InvalidInput: no such source, or a number out of its range.
+            SearchBackendError: nothing can be looked up by meaning.
+            StoreError: the store cannot be read.
+        """
+        sources = _sources(source)
+        if not (1 <= limit <= MAX_LIMIT and 0 <= offset <= MAX_OFFSET and 0 <= since < float("inf")):
+            raise InvalidInput(
+                f"limit must be from 1 to {MAX_LIMIT}, offset from 0 to {MAX_OFFSET:,}, since a time; not "
+                f"{limit}, {offset}, {since}"
+            )
+        query = one_line(clean(query, 10_000))
+        count = offset + limit + 1
+        found = self._near(query, sources, since, count) if query else self._newest(sources, since, count)
+        chosen = nsmallest(count, found, key=lambda each: each.order)[offset:]
+        items = [past for past in map(self._told, chosen[:limit]) if past is not None]
+        return Page(items, more=len(chosen) > limit)
+
+    def entry(self, source: str, key: str) -> Kept:
+        """Return one thing, whole.
+
+        Raises:
+            InvalidInput: no such source.
+            NotFound: there is nothing of that name, or not any more.
+            StoreError: the store cannot be read.
+        """
+        sources = _sources(source)
+        for table in (each for name in sources for each in TABLES_OF[name]):
+            if (entry := self._store.whole(table, self._tenant, key)) is not None:
+                return Kept(table, entry, dict(zip(OWN_NAMES[table], entry.own, strict=True)))
+        raise NotFound(f"there is no {source} {clean(key, 80)!r}, or not any more")
+
+    def _newest(self, sources: Iterable[Source], since: float, count: int) -> Iterator[_Found]:
+        for source in sources:
+            for table in TABLES_OF[source]:
+                newest = self._store.timeline(table, self._tenant, since=since, limit=count)
+                for place, outline in enumerate(newest):
+                    yield _Found(source, table, outline.key, outline.created_at, 1.0, place)
+
+    def _near(self, query: str, sources: Iterable[Source], since: float, count: int) -> Iterator[_Found]:
+        try:
+            vector = self._embedder.embed([query])[0]
+            for source in sources:
+                for table in TABLES_OF[source]:
+                    self._embed_some(table)
+                    for scope in self._store.scopes(table, self._tenant, self._embedder.id):
+                        for near in self._near_in(table, scope, vector, since, count):
+                            entry, similarity = near.entry, shown(near.similarity)
+                            yield _Found(source, table, entry.key, entry.created_at, similarity, entry=entry)
+        except (EmbeddingError, IndexUnavailable) as error:
+            raise SearchBackendError(f"nothing can be looked up by meaning: {error}") from error
+
+    def _near_in(
+        self, table: str, scope: tuple[str, ...], vector: Vectors, since: float, count: int
+    ) -> list[Neighbour]:
+        """Return `count` rows that are new enough, if there are so many among the `MAX_NEAR` most similar ones, and
+        all that are shown as similar as the last of them: of those the newest come first, which a store does not know.
+        """
+        wanted = min(count + 1, MAX_NEAR)
+        while True:
+            found = self._store.nearest(
+                table,
+                self._tenant,
+                scope,
+                vector,
+                embedder=self._embedder.id,
+                k=wanted,
+                now=EVER,
+                at_least=FLOOR,
+            )
+            fitting = [near for near in found if near.entry.created_at >= since]
+            enough = len(fitting) >= count and shown(found[-1].similarity) < shown(fitting[count - 1].similarity)
+            if enough or len(found) < wanted or wanted == MAX_NEAR:
+                return fitting
+            wanted = min(4 * wanted, MAX_NEAR)
+
+    def _embed_some(self, table: str) -> None:
+        """Give vectors to some rows that have none, in the background of use: records of runs are stored without."""
+        missing = self._store.unembedded(table, self._tenant, self._embedder.id, EMBED_AT_ONCE)
+        vectors = self._embedder.embed([text for _, text in missing]) if missing else ()
+        for (key, _), vector in zip(missing, vectors, strict=True):
+            self._store.embed(table, self._tenant, key, vector.tobytes(), self._embedder.id)
+
+    def _told(self, found: _Found) -> Past | None:
+        """Tell of a row; `None` if it has gone meanwhile."""
+        entry = found.entry or self._store.get(found.table, self._tenant, found.key)
+        if entry is None:
+            return None
+        snippet, url = _excerpt(found.table, entry.payload)
+        return Past(
+            source=found.source,
+            id=entry.key,
+            title=shorten(clean(entry.text, 2 * MAX_TITLE), MAX_TITLE),
+            snippet=shorten(clean(snippet, 2 * MAX_SNIPPET), MAX_SNIPPET),
+            timestamp=entry.created_at,
+            similarity=found.similarity,
+            url=one_line(clean(url, MAX_URL)),
+            expired=is_expired(entry.expires_at, self._clock()),
+        )
+
+
+def as_json(past: Past) -> dict[str, Any]:
+    """Return what programs are shown: JSON-able, the time in ISO 8601 UTC, `None` where there is no address."""
+    moment = datetime.fromtimestamp(past.timestamp, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {**asdict(past), "timestamp": moment, "url": past.url or None}
+
+
+def shown(similarity: float) -> float:
+    """Return a similarity as it is shown: with three decimals."""
+    return round(similarity, 3)
+
+
+def since_of(text: str, now: float) -> float:
+    """Read since when: a date or time in ISO 8601 (UTC where it names no zone), or an age such as `7d`; empty is ever.
+    `now` and what is returned are seconds since the epoch.
+
+    Raises:
+        InvalidInput: it is none of these.
+    """
+    if not text.strip():
+        return 0.0
+    try:
+        moment = datetime.fromisoformat(text.strip()[:64])
+    except ValueError:
+        pass
+    else:
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return max(0.0, seconds)
+    try:
+        return max(0.0, now - seconds_in(text))
+    except InvalidInput:
+        told = clean(text, 40)
+        raise InvalidInput(f"since is a date as 2026-11-22, a time in ISO 8601 or an age as 7d, not {told!r}") from None
+
+
+def _sources(source: str) -> tuple[Source, ...]:
+    if source == "all":
+        return SOURCES
+    chosen = tuple(each for each in SOURCES if each == source)
+    if not chosen:
+        raise InvalidInput(f"no such source: {clean(source, 50)!r}; choose {', '.join(SOURCES)} or all")
+    return chosen
+
+
+def _excerpt(table: str, payload: bytes) -> tuple[str, str]:
+    """Return the beginning of what a row answers, and an address; whatever it holds, it is only text."""
+    try:
+        held = orjson.loads(payload)
+    except ValueError:  # a context may be any text
+        return payload[:MAX_READ].decode(errors="replace") if table == RESEARCH else "", ""
+    if table == KNOWLEDGE:
+        return _field(held, "content"), _field(held, "source_url")
+    if table == SEARCHES:
+        first = held[0] if isinstance(held, list) and held else {}
+        titles = [_field(each, "title") for each in islice(held, 5)] if isinstance(held, list) else []
+        return _field(first, "body") or " · ".join(filter(None, titles)), _field(first, "href")
+    snippet, url = _of_research(held)
+    begins = payload[:MAX_READ].decode(errors="replace") if table == RESEARCH else ""
+    return snippet or begins, url
+
+
+def _of_research(held: Any) -> tuple[str, str]:
+    """Read the record of a run, or what a research gathered."""
+    report = held.get("report") if isinstance(held, dict) else None
+    cited = report.get("citations") if isinstance(report, dict) else None
+    sources = held.get("sources") if isinstance(held, dict) else None
+    first = sources[0] if isinstance(sources, list) and sources else {}
+    if isinstance(cited, list) and cited:
+        return " ".join(_field(each, "sentence") for each in cited[:3]), _field(cited[0], "url") or _field(first, "url")
+    texts = first.get("texts") if isinstance(first, dict) else None
+    return _text(texts[0]) if isinstance(texts, list) and texts else "", _field(first, "url")
+
+
+def _field(held: Any, name: str) -> str:
+    return _text(held.get(name)) if isinstance(held, dict) else ""
+
+
+def _text(value: Any) -> str:
+    return value[:MAX_READ] if isinstance(value, str) else ""
