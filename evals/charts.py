@@ -37,13 +37,11 @@ def write_png(experiments: Sequence[Experiment], path: Path) -> None:
     """Draw scores with their 95 % intervals around the baseline, and verdicts, as a picture.
 
     Raises:
-        InvalidInput: matplotlib is not installed, no experiment has a score, or the file cannot be written.
+        InvalidInput: no experiment has a score, or the file cannot be written.
     """
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-    except ImportError as error:
-        raise InvalidInput("matplotlib is not installed; pip install 'research-harness[plots]'") from error
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
     measured = [each for each in experiments if each.score is not None]
     if not measured:
         raise InvalidInput("no experiment has a score yet; there is nothing to draw")

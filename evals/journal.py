@@ -131,13 +131,7 @@ class JournalWriter:
 
     def write_best(self, settings: Settings) -> None:
         """Write the settings that differ from the defaults, as a file that `--config` takes."""
-        plain = told(Settings())
-        found = {name: value for name, value in told(settings).items() if plain.get(name) != value}
-        changed = {name: value for name, value in found.items() if name not in UNTOUCHABLE}
-        text = yaml.safe_dump(changed, sort_keys=True) if changed else ""
-        self._replace(
-            BEST, f"# the best settings found{'' if changed else ': the defaults'}; use with --config\n{text}"
-        )
+        self._replace(BEST, as_config(told(settings)))
 
     def _replace(self, name: str, text: str) -> None:
         path = self.folder / name
@@ -200,6 +194,15 @@ def row_of(experiment: Experiment) -> tuple[str, ...]:
         str(e.tasks),
         e.description,
     )
+
+
+def as_config(settings: Mapping[str, Any]) -> str:
+    """Return a file that `--config` takes: of these settings (see `told`), those that differ from the defaults."""
+    plain = told(Settings())
+    found = {name: value for name, value in settings.items() if plain.get(name) != value}
+    changed = {name: value for name, value in found.items() if name not in UNTOUCHABLE}
+    text = yaml.safe_dump(changed, sort_keys=True) if changed else ""
+    return f"# the best settings found{'' if changed else ': the defaults'}; use with --config\n{text}"
 
 
 def journals_in(folder: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from evals.judge import WEIGHT as JUDGE_WEIGHT
 from evals.judge import Judge
 from evals.log import SUFFIX, Entry, Header, Log, LogWriter, logs_in, read_log
-from evals.outcome import Outcome
+from evals.outcome import STAGES, Outcome, Stage
 from evals.run import Job, digest, run_jobs, told, versions
 from evals.scorers import WEIGHTS, score
 from evals.tasks import Task
@@ -179,7 +179,10 @@ def rescored(
 
 def summary(log: Log) -> Summary:
     """Sum a log up."""
-    tasks = tuple(_task_score(id_, [e for e in _last(log) if e.outcome.task == id_]) for id_ in log.header.tasks)
+    runs: dict[str, list[Entry]] = {}
+    for entry in _last(log):
+        runs.setdefault(entry.outcome.task, []).append(entry)
+    tasks = tuple(_task_score(id_, runs.get(id_, [])) for id_ in log.header.tasks)
     columns = {name: scores for name in (*WEIGHTS, JUDGE, "total") if (scores := _scores(log, name))}
     means = {name: _mean([_mean(values) for values in scores.values()]) for name, scores in columns.items()}
     errors = {name: clustered_error(scores) for name, scores in columns.items() if len(scores) > 1}
@@ -249,7 +252,25 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def differing_stage(outcomes: Sequence[Outcome]) -> str | None:
-    """Return the first stage of which not all outcomes have the same bytes; `None` if all are identical."""
-    stages: Iterator[str] = iter(outcomes[0].digests if outcomes else ())
-    return next((stage for stage in stages if len({outcome.digests.get(stage) for outcome in outcomes}) > 1), None)
+def differing_stage(outcomes: Sequence[Outcome]) -> Stage | None:
+    """Return the first stage, in the order of `STAGES`, of which not all outcomes have the same bytes; `None` if all
+    are identical.
+    """
+    return next((name for name in STAGES if len({outcome.digests.get(name) for outcome in outcomes}) > 1), None)
+
+
+def first_differences(first: Log, second: Log) -> dict[str, Stage | None]:
+    """Return, for each task of two evaluations, the first stage in which any repeat differs from the same repeat of the
+    other; `None` where all are the same to the byte. A task without any repeat that ended well in both is left out.
+    """
+    one, other = _told_by_stages(first), _told_by_stages(second)
+    found: dict[str, Stage | None] = {}
+    for task, repeat in sorted(one.keys() & other.keys()):
+        differing = {found.get(task), differing_stage([one[task, repeat], other[task, repeat]])}
+        found[task] = next((stage for stage in STAGES if stage in differing), None)
+    return found
+
+
+def _told_by_stages(log: Log) -> dict[tuple[str, int], Outcome]:
+    """Return the outcomes that name their stages, by task and repeat; one that failed does not."""
+    return {(o.task, o.repeat): o for o in (entry.outcome for entry in _last(log)) if o.digests}

@@ -222,6 +222,8 @@ def clear(
         print_json({"selected": {t: len(entries) for t, entries in selected.items()}, "deleted": deleted})
     else:
         typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
+        if kind == "all" and not dry_run:
+            session.tell("records of researches stay, with their reports; --kind runs deletes them")
 
 
 def confirmed(question: str) -> bool:

@@ -10,11 +10,13 @@ from harness.cli.calibrate import calibrate
 from harness.cli.chat import chat
 from harness.cli.config import config
 from harness.cli.doctor import doctor
+from harness.cli.history import history
 from harness.cli.index import index
 from harness.cli.mcp import mcp
 from harness.cli.read import read
 from harness.cli.research import research
 from harness.cli.search import search
+from harness.cli.serve import serve
 from harness.cli.verify import verify
 from harness.terminal import EXIT_CODES, run
 
@@ -27,6 +29,8 @@ Examples:
   harness chat --model qwen3
   harness search "best practices for rag pipelines" --json
   harness read https://docs.python.org/3/reference/datamodel.html
+  harness history "rag pipelines"
+  harness serve
   harness cache explain "best practices for rag pipelines"
   harness doctor
 
@@ -46,6 +50,8 @@ app.command()(read)
 app.command()(verify)
 app.command()(index)
 app.command()(snapshots.runs)
+app.command()(history)
+app.command()(serve)
 app.command()(mcp)
 app.command()(config)
 app.command()(doctor)

@@ -15,7 +15,7 @@ from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_expired, seconds_in
 from harness.core.text import clean, one_line, shorten
-from harness.errors import EmbeddingError, IndexUnavailable, InvalidInput, NotFound, SearchBackendError
+from harness.errors import EmbeddingError, IndexUnavailable, InvalidInput, NotFound, SearchBackendError, StoreError
 from harness.ports import Embedder, Store, Vectors
 
 log = logging.getLogger(__name__)
@@ -212,8 +212,11 @@ class History:
         """Give vectors to some rows that have none, in the background of use: records of runs are stored without."""
         missing = self._store.unembedded(table, self._tenant, self._embedder.id, EMBED_AT_ONCE)
         vectors = self._embedder.embed([text for _, text in missing]) if missing else ()
-        for (key, _), vector in zip(missing, vectors, strict=True):
-            self._store.embed(table, self._tenant, key, vector.tobytes(), self._embedder.id)
+        try:
+            for (key, _), vector in zip(missing, vectors, strict=True):
+                self._store.embed(table, self._tenant, key, vector.tobytes(), self._embedder.id)
+        except StoreError as error:  # a read-only or busy store still answers
+            log.debug("rows of %s without a vector stay so: %s", table, error)
 
     def _told(self, found: _Found) -> Past | None:
         """Tell of a row; `None` if it has gone meanwhile."""

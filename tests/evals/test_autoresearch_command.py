@@ -225,7 +225,6 @@ def test_a_report_is_a_table_and_a_chart(reported: Journal, harness: Program) ->
     assert harness("autoresearch", "report", reported.begun.id, "--json").told["experiments"][1]["number"] == 2
 
 
-@pytest.mark.full
 def test_a_report_is_a_picture(reported: Journal, harness: Program, tmp_path: Path) -> None:
     """A PNG; where it cannot be written, one line says so."""
     picture = tmp_path / "scores.png"

@@ -16,7 +16,19 @@ from evals.log import Entry, Header, Log, LogWriter, read_log
 from evals.outcome import Outcome
 from evals.run import Job, run_task
 from evals.scorers import WEIGHTS
-from evals.suite import begin, compare, differing_stage, find_log, rescored, resume, run, scored, settings_for, summary
+from evals.suite import (
+    begin,
+    compare,
+    differing_stage,
+    find_log,
+    first_differences,
+    rescored,
+    resume,
+    run,
+    scored,
+    settings_for,
+    summary,
+)
 from evals.tasks import Task
 from harness.errors import InvalidInput
 from harness.settings import Settings, load
@@ -223,3 +235,21 @@ def test_the_first_stage_that_differs_is_named() -> None:
     other = Outcome("a", 1, digests={"plan": "1", "chunks": "4", "report": "5"})
     assert differing_stage([one, other]) == "chunks"
     assert differing_stage([one, one]) is differing_stage([]) is None
+
+
+def test_two_evaluations_are_told_apart_by_stages() -> None:
+    """Repeat by repeat; the earliest stage counts, whatever the order in the log; what failed is not compared."""
+    bytes_of = {"plan": "1", "queries": "2", "chunks": "3", "report": "4"}
+
+    def log(name: str, **changed: Mapping[str, str]) -> Log:
+        outcomes = [Outcome("a", 0), Outcome("a", 1), Outcome("b", 0), Outcome("c", 0, error="down"), Outcome("d", 0)]
+        entries = [
+            Entry(each if each.error else msgspec.structs.replace(each, digests={**bytes_of, **changed.get(key, {})}))
+            for each in outcomes
+            if (key := f"{each.task}{each.repeat}") and not (key == "d0" and name == "two")
+        ]
+        return Log(Path(name), Header(name, 0.0, dict.fromkeys("abcd", ""), 2, {}, {}, {}), tuple(entries))
+
+    other = log("two", a0={"report": "x"}, a1={"chunks": "x", "report": "x"})
+    assert first_differences(log("one"), other) == {"a": "chunks", "b": None}
+    assert first_differences(other, other) == {"a": None, "b": None}

@@ -49,15 +49,15 @@ def keys(outlines: list[Outline]) -> list[str]:
 class ListingContract:
     """The promises, one a test."""
 
-    # timeline ----------------------------------------------------------------------------------------------------
-
-    def test_a_whole_row_is_read_by_its_key(self, store: Store, key: str = UNICODE) -> None:
+    def test_a_whole_row_is_read_by_its_key(self, store: Store) -> None:
         """With every own column and its embedding, as it was put; another tenant has none of that key."""
-        entry = replace(in_scope("a", "ddgs", "{}"), key=key.replace("\0", ""))
+        entry = replace(in_scope("a", "ddgs", "{}"), key=UNICODE.replace("\0", ""))
         store.put(SEARCHES, TENANT, entry)
         assert store.whole(SEARCHES, TENANT, entry.key) == entry
         assert store.whole(SEARCHES, "another", entry.key) is None
         assert store.whole(SEARCHES, TENANT, "none") is None
+
+    # timeline ----------------------------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("table", [SEARCHES, RESEARCH])
     def test_a_timeline_goes_by_the_time_of_creation(self, store: Store, table: str) -> None:

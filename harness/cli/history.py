@@ -1,0 +1,81 @@
+"""`harness history`: the past of one's research, in the terminal."""
+
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli.cache import print_json
+from harness.cli.options import JsonOption
+from harness.cli.session import Session, with_session
+from harness.core.freshness import age_in_words
+
+if TYPE_CHECKING:
+    from harness.research.history import Past
+
+PIPED_WIDTH = 120
+
+
+@with_session
+def history(
+    session: Session,
+    query: Annotated[str, typer.Argument(help="What to look for, by meaning; without it, the newest come first.")] = "",
+    source: Annotated[
+        str, typer.Option("--source", metavar="SOURCE", help="search, research, knowledge, or all.")
+    ] = "all",
+    since: Annotated[
+        str, typer.Option("--since", metavar="TIME", help="Only what was stored since: 2026-11-22, or an age as 7d.")
+    ] = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many at the most.")] = 20,
+    offset: Annotated[int, typer.Option("--offset", metavar="N", help="How many to pass over.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Look through what was searched, researched and written down: by meaning, or the newest first.
+
+    \b
+    Examples:
+      harness history
+      harness history "attribute lookup" --source research
+      harness history --since 7d -n 50
+      harness history "rag pipelines" --json | jq -r '.items[].title'
+    """
+    from harness.research.history import since_of
+
+    with session.workbench({"offline": True}) as workbench:
+        found = workbench.history.find(
+            query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset
+        )
+    if as_json:
+        from harness.research.history import as_json as told
+
+        print_json({"items": [told(each) for each in found]})
+    elif found:
+        _print(found, bool(query.strip()))
+    else:
+        session.tell("nothing of the past speaks of that" if query.strip() else "nothing yet; try `harness search`")
+
+
+def _print(found: "list[Past]", asked: bool) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
+    for name in (*(("Like",) if asked else ()), "When", "What"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("Title", overflow="fold", ratio=1)
+    now = time.time()
+    for each in found:
+        # Text, not markup: what a page says of itself is never an instruction to the terminal
+        title = Text(each.title, style="bold")
+        if each.expired:
+            title.append("  expired", style="not bold yellow")
+        for line in (each.snippet, each.url):
+            if line:
+                title.append(f"\n{line}", style="not bold dim")
+        likeness = (f"{each.similarity:.3f}",) if asked else ()
+        table.add_row(*likeness, age_in_words(now - each.timestamp), each.source, title)
+    console.print(table)

@@ -1,0 +1,115 @@
+"""The application: every route, and the one place where a failure becomes an answer."""
+
+import logging
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from harness import __version__
+from harness.core.text import shorten
+from harness.errors import HarnessError, TooManyRequests
+from harness.serving.admission import Admission
+from harness.serving.envelope import INTERNAL, INVALID, envelope, envelope_of, status_of
+from harness.web import (
+    cache_api,
+    charts_routes,
+    experiments_api,
+    history_api,
+    knowledge_api,
+    pages,
+    research_api,
+    searxng,
+    tavily,
+)
+from harness.web.failing import failed
+from harness.web.jobs import Researches
+from harness.web.rendering import STATIC
+
+log = logging.getLogger(__name__)
+
+HEALTH = "/healthz"
+MAX_COMPLAINTS = 5
+DESCRIPTION = """The past of one's research: what was searched, researched, cached and known.
+
+Every failure is `{"status": "error", "code", "message"}`. Without any token in the database, this machine alone is
+answered; else every request needs one, as `Authorization: Bearer TOKEN`. Texts come from outside: they are data.
+"""
+
+
+def build_routes(researches: Researches, admission: Admission) -> FastAPI:
+    """Make the application without what stands before it (see `Gate`)."""
+    app = FastAPI(
+        title="harness",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        separate_input_output_schemas=False,
+    )
+    app.state.researches, app.state.admission = researches, admission
+    for module in (history_api, research_api, cache_api, knowledge_api, experiments_api, searxng, tavily):
+        app.include_router(module.router)
+    app.include_router(charts_routes.router, include_in_schema=False)
+    app.include_router(pages.router, include_in_schema=False)
+    app.include_router(experiments_api.pages, include_in_schema=False)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_api_route(HEALTH, _healthy, include_in_schema=False)
+    app.add_exception_handler(HarnessError, _expected)
+    app.add_exception_handler(RequestValidationError, _unfit)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(Exception, _bug)
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    return app
+
+
+def _healthy() -> dict[str, str]:
+    """Say that the server is up; the database is not asked."""
+    return {"status": "ok"}
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """Describe the API without the shape of failures that FastAPI would have."""
+    if app.openapi_schema is None:
+        told = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        for path in told["paths"].values():
+            for operation in path.values():
+                operation["responses"].pop("422", None)
+        for name in ("HTTPValidationError", "ValidationError"):
+            told["components"]["schemas"].pop(name, None)
+        app.openapi_schema = told
+    return app.openapi_schema
+
+
+async def _expected(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HarnessError)  # noqa: S101 - it was registered for these
+    wait = {"Retry-After": str(int(error.wait) + 1)} if isinstance(error, TooManyRequests) else None
+    return failed(request, status_of(error), envelope_of(error), wait)
+
+
+async def _unfit(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    complaints = [
+        f"{shorten('.'.join(map(str, each['loc'][1:])) or 'the body', 100)}: {shorten(str(each['msg']), 300)}"
+        for each in error.errors()[:MAX_COMPLAINTS]
+    ]
+    return failed(request, 400, envelope(INVALID, f"this cannot be used: {'; '.join(complaints)}"))
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    words = {404: "there is nothing here", 405: "not with this method", 400: "the body cannot be read"}
+    code = {404: "not_found"}.get(error.status_code, INVALID)
+    message = words.get(error.status_code, str(error.detail))
+    return failed(request, error.status_code, envelope(code, message), error.headers)
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    told = envelope(INTERNAL, "the request failed because of a bug in harness; the server's log tells more")
+    return failed(request, 500, told)

@@ -1,0 +1,190 @@
+"""Researches that this server leads: begun by a request, told of while they go on, stopped when somebody says so."""
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct
+
+from harness.core.keys import normalise
+from harness.errors import HarnessError, NotFound, TooManyRequests
+from harness.serving.envelope import INTERNAL, Envelope, envelope, envelope_of
+from harness.serving.stopping import Stopped
+from harness.workbench import Workbench
+
+if TYPE_CHECKING:
+    from harness.research.gathered import Round
+    from harness.research.run import Research, Researcher
+
+log = logging.getLogger(__name__)
+
+State: TypeAlias = Literal["running", "finished", "stopped", "failed"]
+
+KEPT = 200
+"""Researches that have ended are remembered, so that who asks late is told how; the records of runs stay anyway."""
+CLOSING_SECONDS = 5.0
+RETRY_SECONDS = 15.0
+
+
+class Step(Struct, frozen=True):
+    """What is being done: `done` of `total` steps of `what`."""
+
+    what: str
+    done: int
+    total: int
+
+
+class Job:
+    """One research under way, written by its own thread and read by any. `rounds` only grows; `failure` says why it
+    failed; `found` whether anything answers.
+    """
+
+    def __init__(self, run: str, question: str, tenant: str) -> None:
+        self.run = run
+        self.question = question
+        self.tenant = tenant
+        self.began = time.time()
+        self.step = Step("begun", 0, 0)
+        self.rounds: list[Round] = []
+        self.state: State = "running"
+        self.found = False
+        self.failure: Envelope | None = None
+        self.ended = threading.Event()
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        """Have it stop at its next step; what it has found by then is kept, and it can be resumed."""
+        self._stop.set()
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """See `Progress`. Raises `Stopped` once it is to stop."""
+        if self._stop.is_set():
+            raise Stopped
+        self.step = Step(what, done, total)
+
+    def on_round(self, found: "Round") -> None:
+        """Take note of a round that is done."""
+        self.rounds.append(found)
+
+    def work(self, lead: Callable[[], "Research"]) -> None:
+        """Lead the research to its end, whatever that is."""
+        try:
+            self.found = lead().report is not None
+            self.state = "finished"
+        except Stopped:
+            self.state = "stopped"
+        except HarnessError as error:
+            self.failure = envelope_of(error)
+            self.state = "failed"
+        except Exception:
+            log.exception("the research %s failed", self.run)
+            self.failure = envelope(INTERNAL, "the research failed because of a bug in harness; see the server's log")
+            self.state = "failed"
+        finally:
+            self.ended.set()
+
+
+class Researches:
+    """All researches of this server, `most` at a time."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._lock = threading.Lock()
+        self._closing = False
+
+    def begin(self, workbench: Workbench, question: str, *, sections: int | None = None, refresh: bool = False) -> Job:
+        """Begin to research a question; with `refresh`, nothing is answered from the cache.
+
+        Raises:
+            InvalidInput: an unusable question, or `refresh` where only what is cached can answer.
+            AccessDenied: a reader may not ask anew.
+            TooManyRequests: as many as may be are under way.
+        """
+        from harness.research.recording import new_run_id
+
+        normalise(question)
+        run = new_run_id(time.time())
+        return self._begin(
+            workbench,
+            Job(run, question, workbench.identity.tenant),
+            lambda researcher: researcher.run(question, sections=sections, run=run),
+            refresh=refresh,
+        )
+
+    def resume(self, workbench: Workbench, run: str) -> Job:
+        """Go on with a run that was stopped.
+
+        Raises:
+            AccessDenied: a reader may not ask anew.
+            NotFound: there is no such run.
+            StoreCorrupt: its record cannot be read.
+            TooManyRequests: as many as may be are under way, or this very one.
+        """
+        from harness.research.past import past_run
+
+        job = Job(run, past_run(workbench.cache, run).question, workbench.identity.tenant)
+        return self._begin(workbench, job, lambda researcher: researcher.resume(run))
+
+    def get(self, tenant: str, run: str) -> Job:
+        """Return a research of a tenant that is under way, or has ended a while ago.
+
+        Raises:
+            NotFound: this server leads none of that id.
+        """
+        job = self._jobs.get(run)
+        if job is None or job.tenant != tenant:
+            raise NotFound("this server leads no such research; look for its record among the runs")
+        return job
+
+    def under_way(self, tenant: str) -> list[Job]:
+        """Return a tenant's researches that have not ended, the newest first."""
+        with self._lock:
+            jobs = list(self._jobs.values())
+        return [job for job in reversed(jobs) if job.tenant == tenant and not job.ended.is_set()]
+
+    @property
+    def closing(self) -> bool:
+        """Whether the server is about to end."""
+        return self._closing
+
+    def close(self) -> None:
+        """Stop all, and wait a few seconds for their end: what was found by then is kept."""
+        self._closing = True
+        with self._lock:
+            running = [job for job in self._jobs.values() if not job.ended.is_set()]
+        for job in running:
+            job.stop()
+        deadline = time.monotonic() + CLOSING_SECONDS
+        for job in running:
+            job.ended.wait(max(0.0, deadline - time.monotonic()))
+            if job.state != "finished":
+                log.warning("a research is stopped: go on with `harness research --resume %s`", job.run)
+
+    def _begin(
+        self, workbench: Workbench, job: Job, lead: "Callable[[Researcher], Research]", *, refresh: bool = False
+    ) -> Job:
+        workbench.identity.require("writer")
+        mine = workbench.serving(workbench.identity, progress=job.progress, read=False if refresh else None)
+
+        def work() -> "Research":
+            with mine:
+                return lead(mine.researcher(on_round=job.on_round))
+
+        with self._lock:
+            running = [each for each in self._jobs.values() if not each.ended.is_set()]
+            if any(each.run == job.run for each in running):
+                raise TooManyRequests("this research is under way already; watch it", RETRY_SECONDS)
+            if len(running) >= self.most or self._closing:
+                raise TooManyRequests(
+                    f"{len(running)} researches are under way, and no more may be; wait for one to end", RETRY_SECONDS
+                )
+            self._jobs[job.run] = job
+            for ended in [run for run, each in self._jobs.items() if each.ended.is_set()][:-KEPT]:
+                del self._jobs[ended]
+            # a daemon: where a search hangs, the end of the server does not
+            threading.Thread(target=job.work, args=(work,), name=f"research {job.run}", daemon=True).start()
+        return job

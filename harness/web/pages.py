@@ -1,0 +1,191 @@
+"""The pages that people look at. They show what the API tells, rendered by the server."""
+
+import time
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from harness.core.freshness import is_expired
+from harness.core.text import one_line
+from harness.errors import AccessDenied, HarnessError, InvalidInput
+from harness.research.history import SOURCES, Past
+from harness.research.past import past_run
+from harness.serving.envelope import status_of
+from harness.web import cache_api, knowledge_api
+from harness.web.asking import Mine
+from harness.web.gate import COOKIE
+from harness.web.history_api import IdPath, SourcePath, find
+from harness.web.rendering import page
+from harness.web.replies import CitationReply
+from harness.web.research_api import RunPath, researches_of, run_reply
+
+router = APIRouter()
+
+PAGE_SIZE = 20
+MAX_DATA = 20_000
+SPANS = (("", "any time"), ("1d", "the last day"), ("7d", "the last week"), ("30d", "the last 30 days"))
+LOGIN_SECONDS = 30 * 86_400
+
+
+@router.get("/")
+def history(
+    request: Request,
+    workbench: Mine,
+    q: Annotated[str, Query(max_length=10_000)] = "",
+    source: Annotated[str, Query(max_length=20)] = "all",
+    since: Annotated[str, Query(max_length=64)] = "",
+    offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    part: bool = False,
+) -> Response:
+    """Show the history; with `part`, only the list, for the script that searches while one types. Who asks for a format
+    is a client of SearXNG that was given the host alone.
+    """
+    if "format" in request.query_params:
+        return RedirectResponse(f"/search?{request.url.query}", 308)
+    items: list[Past] = []
+    failure, status, more = "", 200, None
+    try:
+        items, more = find(workbench, q, since, source, PAGE_SIZE, offset)
+    except HarnessError as error:  # what one has typed stays, with what is wrong about it
+        failure, status = str(error), status_of(error)
+    working = researches_of(request)
+    asked = {"q": q, "source": source, "since": since}
+    return page(
+        request,
+        "history_list.html" if part else "history.html",
+        status=status,
+        failure=failure,
+        items=items,
+        asked=asked,
+        more=f"/?{urlencode({**asked, 'offset': more})}" if more is not None else "",
+        earlier=f"/?{urlencode({**asked, 'offset': max(0, offset - PAGE_SIZE)})}" if offset else "",
+        sources=("all", *SOURCES),
+        spans=SPANS,
+        jobs=working.under_way(workbench.identity.tenant),
+    )
+
+
+@router.post("/research")
+def research(
+    request: Request,
+    workbench: Mine,
+    question: Annotated[str, Form(max_length=10_000)] = "",
+    refresh: Annotated[bool, Form()] = False,
+) -> Response:
+    """Begin a research, and show how it goes."""
+    if not one_line(question):
+        raise InvalidInput("what do you want to know? Write a question")
+    job = researches_of(request).begin(workbench, question, refresh=refresh)
+    return RedirectResponse(f"/runs/{job.run}", 303)
+
+
+@router.get("/runs/{id}")
+def run(request: Request, workbench: Mine, id: RunPath) -> Response:  # noqa: A002 - the address names it so
+    """Show a report with what it rests on; or the research, while it is under way."""
+    working = researches_of(request)
+    job = next((each for each in working.under_way(workbench.identity.tenant) if each.run == id), None)
+    if job is not None:
+        return page(request, "watch.html", job=job)
+    past = past_run(workbench.cache, id)
+    told = run_reply(past)
+    return page(request, "report.html", past=past, run=told, laid_out=_laid_out(told.citations))
+
+
+@router.get("/entries/{source}/{id}")
+def entry(request: Request, workbench: Mine, source: SourcePath, id: IdPath) -> Response:  # noqa: A002
+    """Show one thing that is kept, whole."""
+    if source == "knowledge":
+        return RedirectResponse(f"/knowledge/{id}", 303)
+    found = workbench.history.entry(source, id)
+    if found.table == "research_runs":
+        return RedirectResponse(f"/runs/{id}", 303)
+    data = found.data
+    results = data if isinstance(data, list) and all(isinstance(each, dict) for each in data) else None
+    return page(
+        request,
+        "entry.html",
+        source=source,
+        row=found.entry,
+        about=found.about,
+        expired=is_expired(found.entry.expires_at, time.time()),
+        results=results,
+        data="" if results is not None else found.entry.payload[:MAX_DATA].decode(errors="replace"),
+    )
+
+
+@router.get("/cache")
+def cache(request: Request, workbench: Mine, q: Annotated[str, Query(max_length=10_000)] = "") -> Response:
+    """Show what the cache holds and saves; and, if asked, why a search is answered as it is."""
+    failure, explained = "", None
+    if one_line(q):
+        try:
+            explained = cache_api.explain(workbench, q)
+        except HarnessError as error:
+            failure = str(error)
+    return page(request, "cache.html", stats=cache_api.stats(workbench), q=q, explained=explained, failure=failure)
+
+
+@router.get("/knowledge")
+def knowledge(
+    request: Request,
+    workbench: Mine,
+    tag: Annotated[str, Query(max_length=100)] = "",
+    agent: Annotated[str, Query(max_length=100)] = "",
+) -> Response:
+    """List what is known."""
+    found = workbench.knowledge.list(200, tags=[tag] if tag.strip() else None, agent=agent.strip() or None)
+    return page(request, "knowledge.html", documents=found, tag=tag, agent=agent, now=time.time())
+
+
+@router.get("/knowledge/{id}")
+def document(request: Request, workbench: Mine, id: knowledge_api.DocumentPath) -> Response:  # noqa: A002
+    """Show a document with its earlier versions."""
+    knowledge_api.document(workbench, id)  # raises where there is none
+    found, *earlier = workbench.knowledge.history(id)
+    return page(request, "document.html", document=found, earlier=earlier, now=time.time())
+
+
+@router.get("/login")
+def login(request: Request) -> Response:
+    """Ask for a token."""
+    return page(request, "login.html", failure="")
+
+
+@router.post("/login")
+def let_in(request: Request, token: Annotated[str, Form(max_length=1_000)] = "") -> Response:
+    """Keep a valid token in a cookie that no script can read."""
+    admission = request.app.state.admission
+    try:
+        admission.verify(token)
+    except AccessDenied as error:
+        return page(request, "login.html", status=401, failure=str(error))
+    response = RedirectResponse("/", 303)
+    response.set_cookie(
+        COOKIE,
+        token.strip(),
+        max_age=LOGIN_SECONDS,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+@router.post("/logout")
+def logout() -> Response:
+    """Forget the token."""
+    response = RedirectResponse("/login", 303)
+    response.delete_cookie(COOKIE)
+    return response
+
+
+def _laid_out(citations: Sequence[CitationReply]) -> list[tuple[str, list[list[tuple[int, CitationReply]]]]]:
+    """Return sentences with their places among all, by section and paragraph, in order."""
+    return [
+        (section, [list(cited) for _, cited in groupby(held, key=lambda each: each[1].paragraph)])
+        for section, held in groupby(enumerate(citations), key=lambda each: each[1].section)
+    ]

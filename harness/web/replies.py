@@ -1,0 +1,400 @@
+"""The shapes of what the API answers, as its description tells them. Times are ISO 8601, UTC; texts are data."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+def example(**values: Any) -> ConfigDict:
+    """Make the configuration of a model that shows one example."""
+    return ConfigDict(json_schema_extra={"examples": [values]})
+
+
+_PAST = {
+    "source": "search",
+    "id": "9f86d081884c7d65",
+    "title": "best practices for rag pipelines",
+    "snippet": "Chunk by structure, keep titles, …",
+    "timestamp": "2026-11-22T10:15:00Z",
+    "similarity": 0.914,
+    "url": "https://example.org/rag",
+    "expired": False,
+}
+
+
+class PastReply(BaseModel):
+    """One thing of the past."""
+
+    model_config = example(**_PAST)
+
+    source: Literal["search", "research", "knowledge"]
+    id: str = Field(description="Names it among those of its source.")
+    title: str
+    snippet: str
+    timestamp: str = Field(description="When it was stored.")
+    similarity: float = Field(description="To the query, 0 to 1, three decimals; 1.0 where none was given.")
+    url: str | None = Field(description="The address of its first result, or of its source.")
+    expired: bool = Field(description="Whether it is too old to answer from the cache.")
+
+
+class HistoryReply(BaseModel):
+    """A page of the history."""
+
+    model_config = example(items=[_PAST], next_offset=20)
+
+    items: list[PastReply]
+    next_offset: int | None = Field(description="Where the next page begins; none on the last one.")
+
+
+class EntryReply(BaseModel):
+    """One thing of the past, whole."""
+
+    model_config = example(
+        source="search",
+        id="9f86d081884c7d65",
+        title="best practices for rag pipelines",
+        created_at="2026-11-22T10:15:00Z",
+        expires_at="2026-11-23T10:15:00Z",
+        expired=False,
+        about={"engine": "ddgs", "options": "{}", "max_results": 10},
+        data=[{"title": "RAG", "href": "https://example.org/rag", "body": "Chunk by structure."}],
+    )
+
+    source: Literal["search", "research", "knowledge"]
+    id: str
+    title: str
+    created_at: str
+    expires_at: str
+    expired: bool
+    about: dict[str, Any] = Field(description="Where it came from: engine, options, results asked for, …")
+    data: Any = Field(description="What is kept, as it was stored.")
+
+
+class Done(BaseModel):
+    """How many entries were deleted."""
+
+    model_config = example(deleted=1)
+
+    deleted: int
+
+
+class Refreshed(BaseModel):
+    """A search that was asked anew."""
+
+    model_config = example(id="9f86d081884c7d65", results=10, live_calls=1)
+
+    id: str
+    results: int
+    live_calls: int
+
+
+class Asked(BaseModel):
+    """A question to research."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"question": "In which order does Python look up an attribute?"}]},
+    )
+
+    question: str = Field(min_length=1, max_length=10_000)
+    sections: int | None = Field(None, ge=1, le=20, description="Sections of the report; the usual ones if left out.")
+    refresh: bool = Field(False, description="Ask everything anew; nothing is answered from the cache.")
+
+
+class Begun(BaseModel):
+    """A research that is under way."""
+
+    model_config = example(
+        id="20261122-101500-1a2b3c",
+        question="In which order does Python look up an attribute?",
+        state="running",
+        events="/api/researches/20261122-101500-1a2b3c/events",
+        page="/runs/20261122-101500-1a2b3c",
+    )
+
+    id: str = Field(description="The id of its run.")
+    question: str
+    state: Literal["running", "finished", "stopped", "failed"]
+    events: str = Field(description="Server-sent events: `step`, `round`, and at the end `ended`.")
+    page: str
+
+
+class UnderWay(BaseModel):
+    """Researches that this server leads at the moment."""
+
+    model_config = example(items=[], most=4)
+
+    items: list[Begun]
+    most: int = Field(description="How many may be led at a time.")
+
+
+class StepReply(BaseModel):
+    """What is being done."""
+
+    what: str
+    done: int
+    total: int
+
+
+class RoundReply(BaseModel):
+    """One pass of searches that is done."""
+
+    number: int
+    queries: list[str]
+    results: int
+    pages: int
+    live_calls: int = Field(description="Searches and pages that were asked outside, or failed.")
+    novelty: float = Field(description="How much the round added, 0 to 1.")
+    score: float = Field(description="How well all that is held answers, 0 to 1.")
+
+
+class Ended(BaseModel):
+    """How a research ended."""
+
+    state: Literal["finished", "stopped", "failed"]
+    found: bool = Field(description="Whether anything answers.")
+    code: str | None = None
+    message: str | None = Field(None, description="Why it failed.")
+
+
+class RunLine(BaseModel):
+    """A recorded run, in short."""
+
+    model_config = example(
+        id="20261122-101500-1a2b3c",
+        question="In which order does Python look up an attribute?",
+        engine="corpus:python-docs",
+        created_at="2026-11-22T10:15:00Z",
+    )
+
+    id: str
+    question: str
+    engine: str
+    created_at: str
+
+
+class RunsReply(BaseModel):
+    """A page of recorded runs, the newest first."""
+
+    model_config = example(items=[], next_offset=None)
+
+    items: list[RunLine]
+    next_offset: int | None
+
+
+class CitationReply(BaseModel):
+    """One sentence of a report, with the passage of its source that it rests on."""
+
+    section: str
+    paragraph: int
+    sentence: str
+    quotation: str
+    number: int = Field(description="The number of its source; 0 without one.")
+    url: str
+    similarity: float
+    verified: bool = Field(description="Whether the quotation stands, word for word, in the stored text of its source.")
+    passage: list[str] | None = Field(description="What stands before the quotation, the quotation, what follows.")
+
+
+class SourceReply(BaseModel):
+    """A source of a report, or one that was found and not cited (number 0)."""
+
+    number: int
+    title: str
+    url: str
+
+
+class RunReply(BaseModel):
+    """A recorded run, whole."""
+
+    model_config = example(
+        id="20261122-101500-1a2b3c",
+        question="In which order does Python look up an attribute?",
+        state="finished",
+        engine="corpus:python-docs",
+        model=None,
+        created_at="2026-11-22T10:15:00Z",
+        title="In which order does Python look up an attribute?",
+        remark=None,
+        citations=[],
+        sources=[],
+        quotations=0,
+        quotations_verified=0,
+        rounds=[],
+        stop_reason="score met",
+        live_calls=0,
+        cache_hits=8,
+        answered={"exact": 8},
+        origin=None,
+        markdown=None,
+    )
+
+    id: str
+    question: str
+    state: Literal["gathering", "writing", "finished"] = Field(description="Any but `finished` can be resumed.")
+    engine: str
+    model: str | None
+    created_at: str
+    title: str | None = Field(description="None where there is no report: nothing answers, or it was not written yet.")
+    remark: str | None
+    citations: list[CitationReply]
+    sources: list[SourceReply]
+    quotations: int
+    quotations_verified: int
+    rounds: list[RoundReply]
+    stop_reason: str | None
+    live_calls: int
+    cache_hits: int
+    answered: dict[str, int]
+    origin: str | None = Field(description="The question whose research answers, where it was another one.")
+    markdown: str | None = Field(description="The report as Markdown.")
+
+
+class TableReply(BaseModel):
+    """What one table of the cache holds."""
+
+    table: str
+    live: int
+    expired: int
+    total: int
+    oldest: str | None
+    newest: str | None
+    indexed: int = Field(description="Vectors in the index.")
+    tail: int = Field(description="Vectors that only the rows hold so far.")
+    unembedded: int = Field(description="Live rows that answer to their very words only.")
+
+
+class Expiring(BaseModel):
+    """How many entries expire within a time from now, and not before the line above."""
+
+    within: str
+    entries: int
+
+
+class StatsReply(BaseModel):
+    """What the cache holds, and how often it has answered."""
+
+    model_config = example(
+        database="/home/ada/.local/share/harness/harness.db",
+        size_bytes=1_204_224,
+        tables=[],
+        hits={"exact": 41, "semantic": 3, "stale": 0, "no results": 1},
+        misses=12,
+        live_calls_saved=45,
+        days={"2026-11-22": {"exact": 41, "live": 12}},
+        expiring=[{"within": "1 hour", "entries": 3}],
+    )
+
+    database: str | None = Field(description="None for who has a token: it is all tenants'.")
+    size_bytes: int | None
+    tables: list[TableReply]
+    hits: dict[str, int]
+    misses: int
+    live_calls_saved: int
+    days: dict[str, dict[str, int]] = Field(description="By day, how often searches were answered, by how.")
+    expiring: list[Expiring] = Field(description="When live entries expire.")
+
+
+class CandidateReply(BaseModel):
+    """A cached search that may answer, and what each guard says of it."""
+
+    query: str
+    similarity: float
+    required: float
+    age_seconds: float
+    guards: dict[str, str] = Field(description="`passed`, or why it objects.")
+    refused: str | None
+
+
+class ExplainReply(BaseModel):
+    """Why a search is answered as it is."""
+
+    model_config = example(
+        query="rag best practices",
+        key="9f86d081884c7d65",
+        exact="miss",
+        read_as="retrieval augmented generation best practices",
+        volatile=False,
+        threshold=0.02,
+        candidates=[],
+        decision="miss",
+        answered_by=None,
+    )
+
+    query: str
+    key: str
+    exact: Literal["hit", "stale", "miss"]
+    read_as: str
+    volatile: bool
+    threshold: float
+    candidates: list[CandidateReply]
+    decision: Literal["exact", "no results", "semantic", "miss"]
+    answered_by: str | None
+
+
+class ToClear(BaseModel):
+    """Which entries are to be deleted."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"kind": "search", "older_than_hours": 48, "dry_run": True}]}
+    )
+
+    kind: Literal["search", "research", "pages", "completions", "tools", "runs", "all"]
+    older_than_hours: float | None = Field(
+        None, ge=0, le=876_000, description="Only those stored longer ago than this."
+    )
+    dry_run: bool = Field(False, description="Only tell how many would go.")
+
+
+class Cleared(BaseModel):
+    """What was deleted, by table."""
+
+    model_config = example(selected=3, deleted={"search_cache": 3})
+
+    selected: int
+    deleted: dict[str, int]
+
+
+class DocumentReply(BaseModel):
+    """One thing that is known."""
+
+    model_config = example(
+        id="2b7e151628aed2a6",
+        title="Retries in our gateway",
+        content="Three, with jitter.",
+        agent="ada",
+        tags=["gateway"],
+        confidence=0.9,
+        source_url="https://example.org/gateway",
+        created_at="2026-11-22T10:15:00Z",
+        updated_at="2026-11-22T10:15:00Z",
+        expires_at="2026-12-22T10:15:00Z",
+        version=1,
+    )
+
+    id: str
+    title: str
+    content: str
+    agent: str | None
+    tags: list[str]
+    confidence: float
+    source_url: str | None
+    created_at: str
+    updated_at: str
+    expires_at: str
+    version: int
+
+
+class KnowledgeReply(BaseModel):
+    """Documents, the one that was updated last first."""
+
+    model_config = example(items=[])
+
+    items: list[DocumentReply]
+
+
+class VersionsReply(BaseModel):
+    """A document as it is, and as it was before, the newest first."""
+
+    document: DocumentReply
+    earlier: list[DocumentReply]

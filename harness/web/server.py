@@ -1,0 +1,56 @@
+"""Serving the application until interrupted."""
+
+import threading
+from collections.abc import Callable, Sequence
+
+from harness.serving.admission import Admission
+from harness.serving.listening import check_reach, is_loopback, listening, run, server_of
+from harness.web.app import build_routes
+from harness.web.gate import Gate, Names, token_of
+from harness.web.jobs import Researches
+from harness.workbench import Workbench
+
+WATCH_EVERY = 0.2
+
+
+def serve(
+    workbench: Workbench,
+    host: str,
+    port: int,
+    *,
+    per_minute: float,
+    most_researches: int,
+    names: Sequence[str] = (),
+    logs: bool = False,
+    tell: Callable[[str], None],
+) -> None:
+    """Serve until interrupted, then have researches under way stop where they can be resumed. `names` are further names
+    by which browsers reach the server; `tell` is told the address once it can be reached.
+
+    Raises:
+        InvalidInput: others can reach `host`, and no token exists; or the address cannot be listened on.
+        StoreError: the database cannot be read.
+    """
+    check_reach(workbench, host)
+    researches = Researches(most_researches)
+    admission = Admission(workbench, per_minute=per_minute, alone=is_loopback(host), token_of=token_of)
+    with listening(host, port) as listener, admission:
+        gate = Gate(build_routes(researches, admission), names=Names(host, names), admission=admission, logs=logs)
+        server = server_of(gate)
+        ended = threading.Event()
+
+        def close_early() -> None:
+            """Stop researches, and the streams that tell of them, once the server is to end: it waits for both."""
+            while not ended.wait(WATCH_EVERY):
+                if server.should_exit:
+                    researches.close()
+                    return
+
+        watcher = threading.Thread(target=close_early, name="closing")
+        watcher.start()
+        try:
+            run(server, listener, lambda: tell(f"serving on http://{host}:{listener.getsockname()[1]}/ (Ctrl-C ends)"))
+        finally:
+            ended.set()
+            watcher.join()
+            researches.close()

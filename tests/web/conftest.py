@@ -1,0 +1,134 @@
+"""The application over a workbench with notes to search in; and the program as a server on loopback."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+
+from harness.identity import Role
+from harness.serving.admission import Admission
+from harness.settings import Settings
+from harness.web.app import build_routes
+from harness.web.gate import Gate, Names, token_of
+from harness.web.jobs import Researches
+from harness.workbench import Workbench
+from tests.cli.conftest import NOTES
+
+PROGRAM = [sys.executable, "-m", "harness.cli.main", "serve"]
+HERE = "http://127.0.0.1"
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> str:
+    """The engine for a small folder of notes."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name, text in NOTES.items():
+        (folder / f"{name}.md").write_text(text)
+    return f"corpus:{folder}"
+
+
+@pytest.fixture
+def settings(tmp_path: Path, notes: str) -> Settings:
+    """Settings as the program reads them in these tests."""
+    return Settings(data_dir=tmp_path / "data", engine=(notes,), corpus_meaning=False)
+
+
+@pytest.fixture
+def workbench(settings: Settings) -> Iterator[Workbench]:
+    """The local user's workbench."""
+    with Workbench(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+def researches() -> Iterator[Researches]:
+    """The researches of the server, two at a time."""
+    found = Researches(2)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def gate(workbench: Workbench, researches: Researches) -> Iterator[Gate]:
+    """The application with its gate, as `harness serve` has it on this machine."""
+    admission = Admission(workbench, per_minute=60_000, alone=True, token_of=token_of)
+    with admission:
+        yield Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
+
+
+@pytest.fixture
+def client(gate: Gate) -> Iterator[TestClient]:
+    """A client of the application that does not follow redirects."""
+    with TestClient(gate, base_url=HERE, follow_redirects=False, raise_server_exceptions=False) as opened:
+        yield opened
+
+
+@pytest.fixture
+def token(workbench: Workbench) -> Callable[..., str]:
+    """Make an access token: `token("lab", "ada", "writer")`."""
+
+    def make(tenant: str = "default", user: str = "ada", role: Role = "admin") -> str:
+        return workbench.tokens.create(tenant, user, role).text
+
+    return make
+
+
+@contextmanager
+def served(gate: Gate) -> Iterator[str]:
+    """Serve the application on loopback, in a thread; yield its address."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        server = uvicorn.Server(uvicorn.Config(gate, log_config=None, ws="none", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            deadline = time.monotonic() + 10
+            while not server.started and time.monotonic() < deadline:
+                time.sleep(0.01)
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture
+def address(gate: Gate) -> Iterator[str]:
+    """The address of the application, served on loopback."""
+    with served(gate) as found:
+        yield found
+
+
+@contextmanager
+def program(*arguments: str, environment: Sequence[tuple[str, str]] = ()) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `harness serve` on a free port; yield the process and its address once it serves."""
+    import os
+
+    process = subprocess.Popen(
+        [*PROGRAM, "--port", "0", *arguments],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, **dict(environment)},
+    )
+    try:
+        assert process.stderr is not None
+        line = ""
+        while "serving on" not in line:
+            line = process.stderr.readline()
+            assert line, f"ended with {process.wait()} before it served"
+        yield process, line.split("serving on ")[1].split("/ (")[0]
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        if process.stderr is not None:
+            process.stderr.close()
