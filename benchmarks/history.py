@@ -1,9 +1,9 @@
 """How quick is the history over many entries? `python -m benchmarks.history`.
 
 So many searches are stored with vectors (see `neighbours.py`). Asked are questions that none of them asks in these
-words, one after the other: the service, the server over HTTP, the newest instead of the most similar, MiniLM's vector of
-the question alone, and, as a peer, a scan of all vectors in memory with NumPy, which nobody could have without loading
-them. Then readers ask the server all at once while a research runs.
+words: the service, the server over HTTP, the newest instead of the most similar, MiniLM's vector of the question alone,
+and, as a peer, a scan of all vectors in memory with NumPy, which nobody could have without loading them. Then readers
+ask the server all at once while a research runs.
 """
 
 import argparse

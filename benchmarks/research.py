@@ -9,7 +9,7 @@ from tabulate import tabulate
 
 from benchmarks.rows import at_least, workplace
 from harness.ports import SearchEngine, SearchResult
-from harness.research.run import Research
+from harness.research.ended import Research
 from harness.settings import Settings
 from harness.workbench import Workbench
 

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from evals.outcome import Cited, Cost, Outcome
 from evals.tasks import Task
 from harness.errors import HarnessError
-from harness.research.run import Research
+from harness.research.ended import Research
 from harness.research.stages import stages_of
 from harness.settings import Settings
 from harness.workbench import Workbench

@@ -16,6 +16,7 @@ from harness.terminal import ExitCode
 if TYPE_CHECKING:
     from harness.cache import Explanation
     from harness.cache.semantic import Candidate
+    from harness.core.entries import Entry
 
 SHOWN = 10
 
@@ -208,10 +209,7 @@ def clear(
         selected = cache.select(tables, older_than=seconds, query=query, only=only)
         count = sum(map(len, selected.values()))
         if not as_json:
-            for entry in [entry for entries in selected.values() for entry in entries][:SHOWN]:
-                typer.echo(f"  {shorten(entry.text, 90)}")
-            if count > SHOWN:
-                typer.echo(f"  … and {count - SHOWN:,} more")
+            _print_selected([entry for entries in selected.values() for entry in entries])
         if dry_run or not count:
             deleted = dict.fromkeys(selected, 0)
         else:
@@ -224,6 +222,13 @@ def clear(
         typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
         if kind == "all" and not dry_run:
             session.tell("records of researches stay, with their reports; --kind runs deletes them")
+
+
+def _print_selected(entries: "list[Entry]") -> None:
+    for entry in entries[:SHOWN]:
+        typer.echo(f"  {shorten(entry.text, 90)}")
+    if len(entries) > SHOWN:
+        typer.echo(f"  … and {len(entries) - SHOWN:,} more")
 
 
 def confirmed(question: str) -> bool:

@@ -10,7 +10,7 @@ from harness.core.freshness import age_in_words
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from harness.research.run import Research
+    from harness.research.ended import Research
 
 MAX_LINE = 100
 

@@ -17,7 +17,7 @@ from harness.ports import Progress
 
 if TYPE_CHECKING:
     from harness.cache import Results
-    from harness.research.run import Research
+    from harness.research.ended import Research
     from harness.research.searching import Asked
 
 MAX_TITLE = 300

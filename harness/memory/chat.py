@@ -18,7 +18,7 @@ from harness.ports import NOTHING, Completion, LanguageModel, Message
 
 if TYPE_CHECKING:
     from harness.memory.service import Memory
-    from harness.research.run import Research
+    from harness.research.ended import Research
 
 CUT = "[cut off here]"
 """Ends a reply that was stopped, or that the model did not finish."""

@@ -8,7 +8,7 @@ from harness.memory.exchanges import Exchange, Match, Remembered, ThreadInfo
 
 if TYPE_CHECKING:
     from harness.memory.service import Added, MemoryStats
-    from harness.research.run import Research
+    from harness.research.ended import Research
 
 
 class Said(Struct, frozen=True):

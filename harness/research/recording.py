@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import to_builtins
 
@@ -14,11 +14,9 @@ from harness.cache import Cache
 from harness.core.chunking import passages
 from harness.core.citations import stands_in
 from harness.errors import InvalidInput, StoreError
+from harness.research.ended import Research
 from harness.research.gathered import Gathered
 from harness.research.synthesis import CitedSource, Report
-
-if TYPE_CHECKING:
-    from harness.research.run import Research
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +84,7 @@ class Recorder:
             raise
 
 
-def finished(research: "Research") -> dict[str, Any]:
+def finished(research: Research) -> dict[str, Any]:
     """Return what the record of a finished run keeps of it: the report, how it was gathered, and of each source title
     and address, with the passages that are quoted; `harness.research.past` reads it.
     """

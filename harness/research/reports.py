@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from harness.core.text import clean, one_line
-from harness.research.run import Research
+from harness.research.ended import Research
 from harness.research.synthesis import Citation, Report
 
 LINKED = ("http://", "https://")

@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +15,7 @@ from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
 from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchEngine
 from harness.research.context_builder import Shown, cached_context
+from harness.research.ended import Research, ResearchCacheUse
 from harness.research.evidence import Choice, Evidence, cached_evidence
 from harness.research.gather import Gatherer
 from harness.research.gathered import Gathered, Lifetimes, Limits, Round
@@ -28,40 +29,12 @@ from harness.vector_cache import VectorCache
 
 log = logging.getLogger(__name__)
 
-ResearchCacheUse: TypeAlias = Literal["off", "solved", "hit", "stored", "not stored"]
 CHUNK_SPACE = "research"
 """Where the chunks of all researches are: what one has embedded, none has to embed again."""
 
 LEAST_CONTEXT = 200
 RULES_TOKENS = 300
 """What the writer's rules and the question take, about."""
-
-
-class Research(Struct, frozen=True):
-    """A finished research. Without a report, nothing that answers was found.
-
-    `live_calls` counts the searches and pages that were answered from outside (or failed) in this run, `cache_hits`
-    those that the cache answered, `answered` all answers by how (`exact`, `semantic`, `stale`, `no results`, `live`,
-    `failed`). With a solved question (`solved`) or a whole research (`hit`) from the cache, `gathered` tells how it was
-    gathered at the time, and `origin` for which question. `id` names the run; empty when it was not recorded.
-    `evidence` is what the report was made of, `shown` what a language model was shown for it, `tokens` those that it
-    read and wrote, now or when its answers were cached.
-    """
-
-    plan: Plan
-    gathered: Gathered
-    report: Report | None
-    engine: str
-    live_calls: int
-    cache_hits: int
-    research_cache: ResearchCacheUse
-    answered: dict[str, int]
-    id: str
-    origin: Origin | None = None
-    evidence: tuple[Evidence, ...] = ()
-    shown: tuple[Shown, ...] = ()
-    style: str = ""
-    tokens: int = 0
 
 
 class _Found(Struct, frozen=True):

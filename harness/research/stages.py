@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import orjson
 
-from harness.research.run import Research
+from harness.research.ended import Research
 from harness.research.writing import messages_for
 
 

@@ -3,9 +3,9 @@
 import time
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 
-from harness.cache.tables import KNOWLEDGE, SEARCHES
+from harness.cache.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.core.freshness import is_expired
 from harness.core.keys import canonical_json
 from harness.errors import InvalidInput, SearchError
@@ -73,10 +73,12 @@ def entry(workbench: Mine, source: SourcePath, id: IdPath) -> EntryReply:  # noq
 
 
 @router.delete("/entries/{source}/{id}")
-def clear(workbench: Mine, source: SourcePath, id: IdPath) -> Done:  # noqa: A002
+def clear(request: Request, workbench: Mine, source: SourcePath, id: IdPath) -> Done:  # noqa: A002
     """Delete one thing of the past; the history, and every look-up, is without it from then on."""
     workbench.identity.require("admin")
     found = workbench.history.entry(source, id)
+    if found.table == RUNS:
+        request.app.state.researches.check_ended(workbench.identity.tenant, id)
     if found.table == KNOWLEDGE:
         return Done(deleted=int(workbench.knowledge.delete(found.entry.key)))
     return Done(deleted=sum(workbench.cache.delete({found.table: [found.entry]}).values()))

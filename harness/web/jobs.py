@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 
 from harness.core.keys import normalise
-from harness.errors import HarnessError, NotFound, TooManyRequests
+from harness.errors import HarnessError, InvalidInput, NotFound, TooManyRequests
 from harness.serving.envelope import INTERNAL, Envelope, envelope, envelope_of
 from harness.serving.stopping import Stopped
 from harness.workbench import Workbench
 
 if TYPE_CHECKING:
+    from harness.research.ended import Research
     from harness.research.gathered import Round
-    from harness.research.run import Research, Researcher
+    from harness.research.run import Researcher
 
 log = logging.getLogger(__name__)
 
@@ -146,16 +147,25 @@ class Researches:
             jobs = list(self._jobs.values())
         return [job for job in reversed(jobs) if job.tenant == tenant and not job.ended.is_set()]
 
+    def check_ended(self, tenant: str, run: str) -> None:
+        """Do nothing unless a research of a tenant is under way here.
+
+        Raises:
+            InvalidInput: it is; what is deleted of it now would be written again.
+        """
+        if any(job.run == run for job in self.under_way(tenant)):
+            raise InvalidInput("this research is under way, and would be recorded again; stop it first")
+
     @property
     def closing(self) -> bool:
         """Whether the server is about to end."""
         return self._closing
 
     def close(self) -> None:
-        """Stop all, and wait a few seconds for their end: what was found by then is kept."""
-        self._closing = True
+        """Stop all, and wait a few seconds for their end: what was found by then is kept. Once is enough."""
         with self._lock:
-            running = [job for job in self._jobs.values() if not job.ended.is_set()]
+            running = [job for job in self._jobs.values() if not (self._closing or job.ended.is_set())]
+            self._closing = True
         for job in running:
             job.stop()
         deadline = time.monotonic() + CLOSING_SECONDS

@@ -20,8 +20,8 @@ from harness.web.asking import Mine
 from harness.web.gate import COOKIE
 from harness.web.history_api import IdPath, SourcePath, find
 from harness.web.rendering import page
-from harness.web.replies import CitationReply
 from harness.web.research_api import RunPath, researches_of, run_reply
+from harness.web.research_replies import CitationReply
 
 router = APIRouter()
 
@@ -170,7 +170,7 @@ def let_in(request: Request, token: Annotated[str, Form(max_length=1_000)] = "")
         max_age=LOGIN_SECONDS,
         httponly=True,
         samesite="lax",
-        secure=request.url.scheme == "https",
+        secure=request.headers.get("origin", "").startswith("https://"),  # behind a proxy, that alone tells
     )
     return response
 

@@ -15,11 +15,11 @@ from harness.web.asking import FAILURES, Mine
 from harness.web.history_api import Limit, Offset
 from harness.web.jobs import Job, Researches
 from harness.web.rendering import iso
-from harness.web.replies import (
+from harness.web.replies import Done
+from harness.web.research_replies import (
     Asked,
     Begun,
     CitationReply,
-    Done,
     Ended,
     RoundReply,
     RunLine,
@@ -137,9 +137,10 @@ def resume(request: Request, workbench: Mine, id: RunPath) -> Begun:  # noqa: A0
 
 
 @router.delete("/runs/{id}")
-def delete(workbench: Mine, id: RunPath) -> Done:  # noqa: A002
-    """Delete the record of a run; what was found stays in the cache."""
+def delete(request: Request, workbench: Mine, id: RunPath) -> Done:  # noqa: A002
+    """Delete the record of a run that is not under way; what was found stays in the cache."""
     workbench.identity.require("admin")
+    researches_of(request).check_ended(workbench.identity.tenant, id)
     return Done(deleted=workbench.store.delete(RUNS, workbench.identity.tenant, [id]))
 
 

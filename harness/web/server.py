@@ -1,12 +1,13 @@
 """Serving the application until interrupted."""
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 
 from harness.serving.admission import Admission
 from harness.serving.listening import check_reach, is_loopback, listening, run, server_of
 from harness.web.app import build_routes
-from harness.web.gate import Gate, Names, token_of
+from harness.web.gate import Gate, Names, access, token_of
 from harness.web.jobs import Researches
 from harness.workbench import Workbench
 
@@ -32,6 +33,8 @@ def serve(
         StoreError: the database cannot be read.
     """
     check_reach(workbench, host)
+    if logs:
+        _tell_requests()
     researches = Researches(most_researches)
     admission = Admission(workbench, per_minute=per_minute, alone=is_loopback(host), token_of=token_of)
     with listening(host, port) as listener, admission:
@@ -54,3 +57,10 @@ def serve(
             ended.set()
             watcher.join()
             researches.close()
+
+
+def _tell_requests() -> None:
+    """Have a line for each request on standard error as it is, whichever level the program's own log has."""
+    access.handlers = [logging.StreamHandler()]
+    access.setLevel(logging.INFO)
+    access.propagate = False

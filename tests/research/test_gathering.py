@@ -11,7 +11,7 @@ from harness.cache import Cache, Policy
 from harness.embedders.minilm import MiniLM
 from harness.errors import EngineUnavailable, InvalidInput, ModelUnavailable, PageError
 from harness.ports import Completion
-from harness.research.run import Research
+from harness.research.ended import Research
 from harness.stores.sqlite import SqliteStore
 from tests.fakes import FakeClock
 from tests.research.test_run import PAGE, QUESTION, Library, Scripted, research, researcher

@@ -15,10 +15,10 @@ from msgspec import structs
 from harness.cache import Cache, Policy
 from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, ModelUnavailable, StoreError
 from harness.ports import Completion, Message
+from harness.research.ended import Research
 from harness.research.gathered import Document
 from harness.research.judging import Holdings, Judge, Judgement
 from harness.research.planner import Plan, RulePlanner
-from harness.research.run import Research
 from harness.stores.sqlite import SqliteStore
 from harness.vector_cache import CHUNKS
 from tests.fakes import FakeClock, MemoryStore

@@ -18,10 +18,11 @@ from harness.core.citations import stands_in
 from harness.core.freshness import DAY
 from harness.core.text import one_line
 from harness.errors import InvalidInput, ModelUnavailable, NotFound, StoreCorrupt, StoreError
+from harness.research.ended import Research
 from harness.research.gathered import Round
 from harness.research.past import PastRun, passage_of, past_run
 from harness.research.recording import new_run_id
-from harness.research.run import Research, Researcher, Writing
+from harness.research.run import Researcher, Writing
 from harness.research.synthesis import Citation
 from harness.settings import Settings
 from harness.workbench import Workbench

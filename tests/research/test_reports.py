@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from harness.core.text import one_line
 from harness.errors import InvalidInput
+from harness.research.ended import Research
 from harness.research.gathered import Gathered, Round, Search, Source
 from harness.research.planner import Plan
 from harness.research.reports import as_html, as_json, as_markdown, front_matter
-from harness.research.run import Research
 from harness.research.synthesis import Citation, CitedSource, Report
 from harness.research.verification import read_report
 

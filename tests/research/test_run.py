@@ -15,10 +15,11 @@ from harness.embedders.minilm import MiniLM
 from harness.engines.corpus import open_corpus
 from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited
 from harness.ports import LanguageModel, PageReader, SearchEngine, SearchResult
+from harness.research.ended import Research
 from harness.research.gathered import Lifetimes, Limits
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
-from harness.research.run import Research, Researcher, Writing
+from harness.research.run import Researcher, Writing
 from harness.stores.sqlite import SqliteStore
 from harness.vector_cache import VectorCache
 from tests.fakes import FakeClock

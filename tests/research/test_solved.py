@@ -21,9 +21,10 @@ from harness.embedders.minilm import MiniLM, vocabulary
 from harness.errors import EngineUnavailable, ModelUnavailable, PageError
 from harness.ports import SearchResult
 from harness.research import reports
+from harness.research.ended import Research
 from harness.research.gathered import Lifetimes
 from harness.research.planner import Plan
-from harness.research.run import Research, Writing
+from harness.research.run import Writing
 from harness.vector_cache import QUERIES
 from harness.workbench import Workbench
 from tests.cli.program import Program

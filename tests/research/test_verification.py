@@ -15,10 +15,11 @@ from harness.cache.tables import PAGES, SEARCHES
 from harness.embedders.minilm import MiniLM
 from harness.errors import InvalidInput
 from harness.ports import SearchResult
+from harness.research.ended import Research
 from harness.research.gathered import Lifetimes, Limits
 from harness.research.planner import RulePlanner
 from harness.research.reports import as_json
-from harness.research.run import Research, Researcher, Writing
+from harness.research.run import Researcher, Writing
 from harness.research.verification import MAX_REPORT_BYTES, SavedReport, read_report, verify
 from harness.stores.sqlite import SqliteStore
 from tests.cli.program import Program
