@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from harness.cache import ANSWERS
 from harness.cli.cache import print_json
 from harness.cli.options import JsonOption
 from harness.cli.session import Session, with_session
@@ -150,6 +149,8 @@ def _engine(workbench: "Workbench") -> Finding:
 
 def _stats(workbench: "Workbench") -> "list[TableStats]":
     """Count without the embedder: whatever is wrong with that is told of it alone."""
+    from harness.cache import ANSWERS
+
     return [workbench.store.stats(table, workbench.identity.tenant, 0.0) for table in ANSWERS]
 
 

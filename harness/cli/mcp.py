@@ -5,14 +5,16 @@ import signal
 import sys
 import time
 from contextlib import ExitStack
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harness.cli.options import EngineOption, OfflineOption
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput, StoreError
-from harness.workbench import Workbench
+
+if TYPE_CHECKING:
+    from harness.workbench import Workbench
 
 LEAST_SWEEP_SECONDS = 1.0
 
@@ -60,6 +62,8 @@ def mcp(
     if sweep_every is not None and not sweep_every >= LEAST_SWEEP_SECONDS:
         raise InvalidInput(f"--sweep-every must be seconds, {LEAST_SWEEP_SECONDS:g} or more, not {sweep_every:g}")
     settings = session.load(engine=engine or None, offline=offline).settings
+    from harness.workbench import Workbench
+
     with ExitStack() as stack:
         workbench = stack.enter_context(Workbench(settings))
         _greet(workbench)
@@ -76,7 +80,7 @@ def mcp(
         serve(workbench, host, port, per_minute=rate, names=allow_host or (), tell=session.tell)
 
 
-def _greet(workbench: Workbench) -> None:
+def _greet(workbench: "Workbench") -> None:
     """Refuse a token that is not valid at once; a database that is out of order is told of, call by call."""
     try:
         workbench.identity  # noqa: B018 - asked for its error
@@ -84,7 +88,7 @@ def _greet(workbench: Workbench) -> None:
         log.error("%s", error)  # noqa: TRY400 - one line
 
 
-def _sweep(workbench: Workbench, every: float, stack: ExitStack) -> None:
+def _sweep(workbench: "Workbench", every: float, stack: ExitStack) -> None:
     from harness.cache.cleaning import Periodic, sweep_all
 
     workbench.identity.require_local()
@@ -92,7 +96,7 @@ def _sweep(workbench: Workbench, every: float, stack: ExitStack) -> None:
     stack.enter_context(Periodic(every, lambda: sweep_all(workbench.database_store, time.time(), kept_for)))
 
 
-def _serve_stdio(workbench: Workbench) -> None:
+def _serve_stdio(workbench: "Workbench") -> None:
     import anyio
 
     from harness.mcp.server import build_server

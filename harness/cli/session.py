@@ -5,14 +5,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from harness import settings
 from harness.settings import Loaded
 from harness.terminal import ProgressBars, configure_logging
-from harness.workbench import Workbench
+
+if TYPE_CHECKING:  # it takes long to import, and `--help` needs none
+    from harness.workbench import Workbench
 
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="Read settings from this YAML file.")
@@ -50,8 +52,10 @@ class Session:
         no_cache: bool = False,
         replay: Path | None = None,
         serve_stale: float | None = None,
-    ) -> Iterator[Workbench]:
+    ) -> "Iterator[Workbench]":
         """Open a workbench by the settings, with progress on the terminal; close it at the end."""
+        from harness.workbench import Workbench
+
         loaded = self.load(**(flags or {}))
         with ProgressBars() as bars:
             bars.visible &= not self.quiet

@@ -24,6 +24,7 @@ MAX_SOURCES = 100_000
 MAX_REASON = 200
 
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=253_402_300_799)]
 """Since the epoch, to the end of the year 9999: what a calendar can show."""
 
@@ -37,7 +38,8 @@ class PastRun(Struct, frozen=True):
     passages of the stored texts that the report quotes, by address. A run that was answered with a solved question, or
     a cached research (`research_cache`, `origin`), tells how that was gathered then. `research_cache` is empty, and
     there are neither report nor rounds, where the run is not finished or an older program recorded it; calls and hits
-    are then counted from what it was answered with.
+    are then counted from what it was answered with. `limits` are the novelty below which it was to stop, and the score
+    (both 0..1) that was enough.
     """
 
     id: str
@@ -58,6 +60,7 @@ class PastRun(Struct, frozen=True):
     research_cache: str
     origin: Origin | None
     sections: int | None
+    limits: tuple[float, float]
 
 
 class _Named(Struct, frozen=True):
@@ -84,6 +87,8 @@ class _Record(Struct, frozen=True):
     answered: Annotated[dict[str, Count], Meta(max_length=100)] | None = None
     cache_use: Annotated[str, Meta(max_length=100)] = ""
     origin: Origin | None = None
+    min_novelty: Share = 0.0
+    enough_score: Share = 1.0
 
 
 def past_run(cache: Cache, run: str) -> PastRun:
@@ -128,6 +133,7 @@ def past_run(cache: Cache, run: str) -> PastRun:
         record.cache_use,
         record.origin,
         record.sections,
+        (record.min_novelty, record.enough_score),
     )
 
 

@@ -43,10 +43,9 @@ def cache(workbench: Mine, look: AnyLook) -> Response:
 
 @router.get("/runs/{run}.svg")
 def run(workbench: Mine, look: AnyLook, run: str) -> Response:
-    """Draw the rounds of a research, with the limits of today."""
-    done = [(each.novelty, each.score) for each in past_run(workbench.cache, run).rounds]
-    settings = workbench.settings
-    return _image(charts.rounds(done, (settings.min_novelty, settings.enough_score), look))
+    """Draw the rounds of a research, with the limits at which it was to stop."""
+    past = past_run(workbench.cache, run)
+    return _image(charts.rounds([(each.novelty, each.score) for each in past.rounds], past.limits, look))
 
 
 @router.get("/evaluations.svg")

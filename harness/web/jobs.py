@@ -161,6 +161,12 @@ class Researches:
         """Whether the server is about to end."""
         return self._closing
 
+    @property
+    def hanging(self) -> bool:
+        """Whether a research has not ended yet."""
+        with self._lock:
+            return not all(job.ended.is_set() for job in self._jobs.values())
+
     def close(self) -> None:
         """Stop all, and wait a few seconds for their end: what was found by then is kept. Once is enough."""
         with self._lock:

@@ -6,7 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 def example(**values: Any) -> ConfigDict:
-    """Make the configuration of a model that shows one example."""
+    """Make the configuration of a model that shows one example. What is `None` in it is left out of the description,
+    so a field that must be there is given a value.
+    """
     return ConfigDict(json_schema_extra={"examples": [values]})
 
 
@@ -155,8 +157,8 @@ class ExplainReply(BaseModel):
         volatile=False,
         threshold=0.02,
         candidates=[],
-        decision="miss",
-        answered_by=None,
+        decision="semantic",
+        answered_by="best practices for retrieval augmented generation",
     )
 
     query: str
@@ -193,22 +195,25 @@ class Cleared(BaseModel):
     deleted: dict[str, int]
 
 
+_DOCUMENT = {
+    "id": "2b7e151628aed2a6",
+    "title": "Retries in our gateway",
+    "content": "Three, with jitter.",
+    "agent": "ada",
+    "tags": ["gateway"],
+    "confidence": 0.9,
+    "source_url": "https://example.org/gateway",
+    "created_at": "2026-11-22T10:15:00Z",
+    "updated_at": "2026-11-22T10:15:00Z",
+    "expires_at": "2026-12-22T10:15:00Z",
+    "version": 1,
+}
+
+
 class DocumentReply(BaseModel):
     """One thing that is known."""
 
-    model_config = example(
-        id="2b7e151628aed2a6",
-        title="Retries in our gateway",
-        content="Three, with jitter.",
-        agent="ada",
-        tags=["gateway"],
-        confidence=0.9,
-        source_url="https://example.org/gateway",
-        created_at="2026-11-22T10:15:00Z",
-        updated_at="2026-11-22T10:15:00Z",
-        expires_at="2026-12-22T10:15:00Z",
-        version=1,
-    )
+    model_config = example(**_DOCUMENT)
 
     id: str
     title: str
@@ -233,6 +238,8 @@ class KnowledgeReply(BaseModel):
 
 class VersionsReply(BaseModel):
     """A document as it is, and as it was before, the newest first."""
+
+    model_config = example(document=_DOCUMENT, earlier=[])
 
     document: DocumentReply
     earlier: list[DocumentReply]

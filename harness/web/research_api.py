@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -33,6 +33,14 @@ from harness.web.research_replies import (
 router = APIRouter(prefix="/api", tags=["research"], responses=FAILURES)
 
 RunPath = Annotated[str, Path(pattern=r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$", description="The id of a run.")]
+NO_EVENTS: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": told["description"],
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
+    }
+    for status, told in FAILURES.items()
+}
+"""Failures of a stream; from the model alone FastAPI describes them as events, too."""
 LOOK_EVERY = 0.2
 """Seconds between two looks at what a research has come to."""
 ALIVE_EVERY = 15.0
@@ -83,7 +91,8 @@ def stop(workbench: Mine, job: Watched) -> Begun:
 @router.get(
     "/researches/{id}/events",
     response_class=EventSourceResponse,
-    responses={200: {"description": "Events `step`, `round` (with its number as id), and at last `ended`."}},
+    responses={200: {"description": "Events `step`, `round` (with its number as id), and at last `ended`."}}
+    | NO_EVENTS,
 )
 async def events(
     request: Request,

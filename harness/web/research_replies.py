@@ -95,7 +95,7 @@ class RunLine(BaseModel):
 class RunsReply(BaseModel):
     """A page of recorded runs, the newest first."""
 
-    model_config = example(items=[], next_offset=None)
+    model_config = example(items=[], next_offset=20)
 
     items: list[RunLine]
     next_offset: int | None
@@ -131,10 +131,10 @@ class RunReply(BaseModel):
         question="In which order does Python look up an attribute?",
         state="finished",
         engine="corpus:python-docs",
-        model=None,
+        model="qwen3-8b",
         created_at="2026-11-22T10:15:00Z",
         title="In which order does Python look up an attribute?",
-        remark=None,
+        remark="the model wrote no report; these are excerpts",
         citations=[],
         sources=[],
         quotations=0,
@@ -144,8 +144,8 @@ class RunReply(BaseModel):
         live_calls=0,
         cache_hits=8,
         answered={"exact": 8},
-        origin=None,
-        markdown=None,
+        origin="How does Python look up an attribute?",
+        markdown="# In which order does Python look up an attribute?\n",
     )
 
     id: str

@@ -31,6 +31,7 @@ def serve(
     Raises:
         InvalidInput: others can reach `host`, and no token exists; or the address cannot be listened on.
         StoreError: the database cannot be read.
+        KeyboardInterrupt: at the end, a research still waits for a search; it is left behind.
     """
     check_reach(workbench, host)
     if logs:
@@ -57,6 +58,8 @@ def serve(
             ended.set()
             watcher.join()
             researches.close()
+        if researches.hanging:
+            raise KeyboardInterrupt  # ends as Ctrl-C ends every command: without waiting for a search's time-out
 
 
 def _tell_requests() -> None:

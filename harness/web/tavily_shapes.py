@@ -23,7 +23,7 @@ _RESULT: dict[str, Any] = {
     "url": "https://example.org/rag",
     "content": "Chunk by structure, keep titles with their text.",
     "score": 1.0,
-    "raw_content": None,
+    "raw_content": "# Retrieval-augmented generation\n\nChunk by structure.",
 }
 
 
@@ -161,5 +161,12 @@ class Detail(BaseModel):
 
 class TavilyFailure(Failure):
     """Why a request was not served, also in the place where Tavily's clients look for it."""
+
+    model_config = example(
+        status="error",
+        code="invalid_input",
+        message="topic cannot be 'news' here: that is not done; leave it out",
+        detail={"error": "topic cannot be 'news' here: that is not done; leave it out"},
+    )
 
     detail: Detail

@@ -38,6 +38,10 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     made.close()
 
 
+in_memory = pytest.mark.parametrize("store", ["memory"], indirect=True)
+"""For what a database has no part in."""
+
+
 @pytest.fixture
 def clock() -> FakeClock:
     """Return a clock that goes when it is told to."""
@@ -125,6 +129,7 @@ def test_one_source_alone(
     assert sorted(titles(history.find(query, source=source))) == sorted(f"retries in a {what}" for what in found)
 
 
+@in_memory
 @pytest.mark.parametrize("query", ["", "retries"])
 def test_since_when(history: History, store: Store, clock: FakeClock, query: str) -> None:
     """What was stored at that very moment counts, what was a moment before does not."""
@@ -135,6 +140,7 @@ def test_since_when(history: History, store: Store, clock: FakeClock, query: str
     assert history.find(query, since=NOW + DAY) == []
 
 
+@in_memory
 def test_what_is_expired_says_so(history: History, cache: Cache, clock: FakeClock) -> None:
     """Too old to answer is not forgotten: it is found, by time and by meaning, and marked from its very second on."""
     cache.put_search("retries", [RESULT], ttl=HOUR)
@@ -148,6 +154,7 @@ def test_what_is_expired_says_so(history: History, cache: Cache, clock: FakeCloc
 # --- by meaning
 
 
+@in_memory
 def test_the_most_similar_come_first(history: History, cache: Cache, clock: FakeClock) -> None:
     """With a query, what means about the same comes first, told with three decimals; what is foreign is absent."""
     for query in ("retries of a client", "retries", "autumn sea", "retries of a client library"):
@@ -202,6 +209,7 @@ def test_vectors_of_another_model_are_not_compared(store: Store, clock: FakeCloc
     assert [each.similarity for each in past_of(store, clock, embedder=Other()).find("retries")] == [1.0]
 
 
+@in_memory
 def test_a_store_that_takes_no_vectors_still_answers(clock: FakeClock, cache: Cache, tmp_path: Path) -> None:
     """Looking is reading: where vectors cannot be kept (another writes, the disk is full), it goes on without."""
 
@@ -215,6 +223,7 @@ def test_a_store_that_takes_no_vectors_still_answers(clock: FakeClock, cache: Ca
     assert titles(past_of(store, clock).find()) == ["retries"]
 
 
+@in_memory
 def test_without_a_model_it_says_so(store: Store, clock: FakeClock, cache: Cache) -> None:
     """A model that fails is a failure of its own, never an empty past; by time everything is still there."""
 
@@ -250,20 +259,21 @@ def test_pages_have_neither_gaps_nor_repeats(
 ) -> None:
     """Page by page everything is there once, in the order of one long page, be it stored or similar to a hair alike."""
     cache = Cache(store, clock=clock)
-    for number in range(23):
+    for number in range(11):
         cache.put_run(f"20261122-101500-{number:06x}", "retries", "corpus", {"question": "retries"})
         clock.advance(apart)
         cache.put_search(f"retries {number % 3}", [RESULT], engine=f"engine {number}")
         clock.advance(apart)
     whole = leafed(history, query, 100)
-    assert len(whole) == len(set(whole)) == 46
-    for limit in (1, 7, 23):
+    assert len(whole) == len(set(whole)) == 22
+    for limit in (2, 7, 11):
         assert leafed(history, query, limit) == whole
     same = [each for each in whole if each.startswith("research")]
     if apart:
         assert same == sorted(same, reverse=True), "of what is as similar, the newest comes first"
 
 
+@in_memory
 def test_the_last_page_says_that_it_is(history: History, cache: Cache, clock: FakeClock) -> None:
     """A full page on which the past ends has no page after it."""
     for number in range(4):
@@ -299,6 +309,7 @@ def test_what_goes_while_one_looks_leaves_a_gap_and_no_end(clock: FakeClock) -> 
 # --- what is asked wrongly
 
 
+@in_memory
 @pytest.mark.parametrize(
     "asked",
     [
@@ -388,6 +399,7 @@ def test_what_was_swept_is_gone(store: Store, clock: FakeClock) -> None:
     assert titles(history.find("retries")) == titles(history.find()) == ["retries of late"]
 
 
+@in_memory
 def test_a_title_that_was_changed_is_found_by_its_new_words(store: Store, clock: FakeClock) -> None:
     """After an update, the old words of a document find nothing, and the new ones find it."""
     knowledge, history = knowing(store, clock), past_of(store, clock)
@@ -430,6 +442,7 @@ def test_one_thing_is_told_whole(history: History, store: Store, clock: FakeCloc
     assert (document.data["content"], document.about["version"]) == ("Three, with jitter.", 1)
 
 
+@in_memory
 @pytest.mark.parametrize("key", ["", "\x00", "..", "a' OR 1=1 --", "%", "x" * 10_000, "\u202e", RUN])
 def test_what_is_not_there_is_told(history: History, cache: Cache, key: str) -> None:
     """An id of nothing, or of another source, is not found; the message is bounded and printable."""
@@ -485,7 +498,7 @@ def _is_text(payload: bytes) -> bool:
     payload=st.binary(max_size=200) | st.from_type(dict).map(repr).map(str.encode),
     table=st.sampled_from(list(TABLES_OF)),
 )
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_any_payload_is_harmless(payload: bytes, table: str) -> None:
     """Any bytes whatever are shown as bounded text."""
     store, clock = MemoryStore(), FakeClock(NOW)
@@ -512,6 +525,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
+@settings(max_examples=60)
 def test_any_json_is_harmless(held: Any) -> None:
     """JSON of the right names and the wrong types is shown as bounded text."""
     import json
@@ -524,6 +538,7 @@ def test_any_json_is_harmless(held: Any) -> None:
         assert_harmless(past)
 
 
+@in_memory
 @pytest.mark.parametrize(
     "title",
     [
@@ -543,6 +558,7 @@ def test_titles_are_bounded_and_cleaned(history: History, store: Store, title: s
         assert_harmless(past)
 
 
+@in_memory
 def test_a_context_that_is_json_of_its_own_is_shown(history: History, cache: Cache) -> None:
     """What a script has kept as the context of a research is shown as it begins, whatever its form."""
     cache.put_research("retries", "general", ResearchContext('{"summary": "They stop."}', [], []))
@@ -581,6 +597,7 @@ def test_rows_that_another_program_wrote_are_harmless(tmp_path: Path, clock: Fak
 # --- the real model
 
 
+@in_memory
 @pytest.mark.slow
 def test_the_real_model_finds_by_meaning(store: Store, clock: FakeClock) -> None:
     """With the model that is shipped, other words for the same are found, and what is foreign comes last or not."""
