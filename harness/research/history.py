@@ -178,7 +178,8 @@ class History:
             vector = self._embedder.embed([query])[0]
             for source in sources:
                 for table in TABLES_OF[source]:
-                    self._embed_some(table)
+                    if table != KNOWLEDGE:  # its rows change, and are given vectors where they are written
+                        self._embed_some(table)
                     for scope in self._store.scopes(table, self._tenant, self._embedder.id):
                         for near in self._near_in(table, scope, vector, since, count):
                             entry, similarity = near.entry, shown(near.similarity)

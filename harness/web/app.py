@@ -59,7 +59,7 @@ def build_routes(researches: Researches, admission: Admission) -> FastAPI:
     app.include_router(pages.router, include_in_schema=False)
     app.include_router(experiments_api.pages, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    app.add_api_route(HEALTH, _healthy, include_in_schema=False)
+    app.add_api_route(HEALTH, _healthy, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_exception_handler(HarnessError, _expected)
     app.add_exception_handler(RequestValidationError, _unfit)
     app.add_exception_handler(HTTPException, _refused)

@@ -29,7 +29,7 @@ COOKIE = "harness_token"
 MAX_BODY = 2 * 2**20
 """Bytes of one request."""
 _TOO_LONG = f"a request has at most {MAX_BODY:,} bytes; send less at once"
-OPEN = ("/healthz", "/login", "/static/")
+OPEN = ("/healthz", "/login", "/logout", "/static/")
 """What is answered without a token."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "

@@ -91,8 +91,10 @@ def stop(workbench: Mine, job: Watched) -> Begun:
 @router.get(
     "/researches/{id}/events",
     response_class=EventSourceResponse,
-    responses={200: {"description": "Events `step`, `round` (with its number as id), and at last `ended`."}}
-    | NO_EVENTS,
+    responses={
+        200: {"description": "Events `step`, `round` (with its number as id), and at last `ended`."},
+        **NO_EVENTS,
+    },
 )
 async def events(
     request: Request,

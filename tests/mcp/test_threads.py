@@ -8,8 +8,8 @@ import pytest
 
 from harness.errors import SearchError
 from harness.mcp.threads import Threads
-from harness.serving.stopping import Stopped
 from harness.ports import Progress
+from harness.serving.stopping import Stopped
 
 pytestmark = pytest.mark.anyio
 

@@ -108,7 +108,9 @@ def address(gate: Gate) -> Iterator[str]:
 
 
 @contextmanager
-def program(*arguments: str, environment: Sequence[tuple[str, str]] = ()) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def program(
+    *arguments: str, environment: Sequence[tuple[str, str]] = ()
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `harness serve` on a free port; yield the process and its address once it serves."""
     import os
 

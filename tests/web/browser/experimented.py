@@ -32,6 +32,7 @@ def evaluate(data_dir: Path, settings: Settings, *, now: float, gain: float = 0.
     tasks, drawn = fact_tasks(), random.Random(7)
     header = suite.begin(tasks, settings, repeats=2, now=now)
     writer = LogWriter(data_dir / suite.FOLDER / f"{header.id}.jsonl")
+    writer.write(header)
     for task in tasks:
         for repeat in range(2):
             if task.id == broken:

@@ -78,8 +78,8 @@ RIVALS = ("freshness lifetime 2023", "freshness lifetime 2024")
 
 class Furnished(Struct, frozen=True):
     """What is in the folder: `run` has a report of excerpts, `written` one of a model with a quotation that no source
-    holds, `stopped` was stopped while it gathered; `document` has three versions, `stale` is a stale one. There are a
-    `loop` of experiments, and two evaluations.
+    holds, `stopped` was stopped while it gathered; `document` has three versions, `stale` is a stale one; `entry` is a
+    cached search. There are a `loop` of experiments, and two evaluations.
     """
 
     data_dir: Path
@@ -89,18 +89,34 @@ class Furnished(Struct, frozen=True):
     stopped: str
     document: str
     stale: str
+    entry: str
     loop: str
     evaluations: tuple[str, str]
 
     @property
-    def options(self) -> tuple[str, ...]:
-        """What `harness serve` is to be given."""
-        return ("--engine", self.engine)
-
-    @property
-    def environment(self) -> tuple[tuple[str, str], ...]:
-        """What `harness serve` is to find in its environment."""
-        return (("HARNESS_DATA_DIR", str(self.data_dir)), ("HARNESS_CORPUS_MEANING", "0"))
+    def pages(self) -> dict[str, str]:
+        """The address of every kind of page, by a name for it."""
+        first, second = self.evaluations
+        return {
+            "history": "/",
+            "search": "/?q=stale+responses",
+            "nothing": "/?q=zebra+crossing&source=knowledge",
+            "report": f"/runs/{self.run}",
+            "written": f"/runs/{self.written}",
+            "stopped": f"/runs/{self.stopped}",
+            "entry": f"/entries/search/{self.entry}",
+            "cache": "/cache",
+            "explain": "/cache?q=freshness+lifetime+2025",
+            "experiments": "/experiments",
+            "loop": f"/experiments/loops/{self.loop}",
+            "evaluation": f"/experiments/evaluations/{first}",
+            "compare": f"/experiments/compare?first={first}&second={second}",
+            "knowledge": "/knowledge",
+            "document": f"/knowledge/{self.document}",
+            "stale": f"/knowledge/{self.stale}",
+            "missing": "/nothing",
+            "login": "/login",
+        }
 
     @property
     def settings(self) -> Settings:
@@ -114,7 +130,7 @@ def furnish(folder: Path) -> Furnished:
     notes.mkdir(parents=True)
     for name, text in NOTES.items():
         (notes / f"{name}.md").write_text(text)
-    made = Furnished(folder / "data", f"corpus:{notes}", "", "", "", "", "", "", ("", ""))
+    made = Furnished(folder / "data", f"corpus:{notes}", *[""] * 7, ("", ""))
     now = time.time()
     with Workbench(made.settings, at=now - 3 * DAY) as workbench:
         run = workbench.researcher().run(QUESTION).id
@@ -127,13 +143,14 @@ def furnish(folder: Path) -> Furnished:
         for query in (*SEARCHES, *RIVALS):
             workbench.search(query)
         stopped = _stopped(workbench)
-        written = _written(workbench, run)
+        written = _written(workbench)
+        entry = workbench.history.find(source="search", limit=1)[0].id
     with Workbench(made.settings, at=now - 60 * DAY) as workbench:
         workbench.search("how long ago a response was made")  # expired; the next write would sweep it
     _count(made, now)
     loop = experiment(made.data_dir, made.settings, now=now - 5 * HOUR)
     first = evaluate(made.data_dir, made.settings, now=now - 9 * DAY, broken="t03")
-    changed = replace(made.settings, max_rounds=5)
+    changed = replace(made.settings, max_rounds=2)
     second = evaluate(made.data_dir, changed, now=now - DAY, gain=0.2)
     return replace(
         made,
@@ -142,6 +159,7 @@ def furnish(folder: Path) -> Furnished:
         stopped=stopped,
         document=document,
         stale=stale,
+        entry=entry,
         loop=loop,
         evaluations=(first, second),
     )
@@ -185,7 +203,7 @@ def _stopped(workbench: Workbench) -> str:
     raise AssertionError("it was not stopped")
 
 
-def _written(workbench: Workbench, model: str) -> str:
+def _written(workbench: Workbench) -> str:
     """Keep the record of a research that a language model wrote, and of which one quotation stands nowhere."""
     address, other = "https://example.org/sharing", "https://example.org/freshness"
     held = " ".join(NOTES["sharing"].split("\n\n")[1].split())
@@ -222,6 +240,8 @@ def _written(workbench: Workbench, model: str) -> str:
         "rounds": rounds,
         "sources": sources,
         "stop_reason": "score met",
+        "min_novelty": 0.1,
+        "enough_score": 0.65,
         "quoted": {address: [held]},
         "live_calls": 1,
         "cache_hits": 1,

@@ -1,0 +1,147 @@
+"""`harness history`: the past in the terminal, the same as over HTTP."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+from starlette.testclient import TestClient
+
+from harness import settings
+from harness.cache import ResearchContext
+from harness.serving.admission import Admission
+from harness.web.app import build_routes
+from harness.web.gate import Gate, Names
+from harness.web.jobs import Researches
+from harness.workbench import Workbench
+from tests.cli.program import Program
+
+RESULT = {"title": "Retries", "href": "https://example.org/" + "retries/" * 30, "body": "Retries stop after five."}
+NASTY = "[bold red]\x1b[31m\x07\u202eretries[/] of a client"
+RUN = "20261122-101500-1a2b3c"
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> None:
+    """Keep some things of each kind in the data directory of the program."""
+    loaded = settings.load({}).settings
+    with Workbench(loaded) as workbench:
+        for number in range(3):
+            workbench.cache.put_search(f"retries of a client {number}", [RESULT])
+        workbench.cache.put_research("retries of a server", "general", ResearchContext("They stop.", [], []))
+        workbench.cache.put_run(RUN, "retries of a gateway", "corpus", {"question": "x"})
+        workbench.knowledge.write("retries of ours", "Three, with jitter.")
+
+
+def over_http(**parameters: object) -> list[dict[str, object]]:
+    """Return the items as the API tells them."""
+    with (
+        Workbench(settings.load({}).settings) as workbench,
+        Admission(workbench, per_minute=6_000, alone=True) as admission,
+    ):
+        gate = Gate(build_routes(Researches(1), admission), names=Names("127.0.0.1"), admission=admission)
+        with TestClient(gate, base_url="http://127.0.0.1") as client:
+            found: list[dict[str, object]] = client.get("/api/research-history", params=parameters).json()["items"]
+            return found
+
+
+def test_it_tells_what_the_api_tells(harness: Program, filled: None) -> None:
+    """With --json the items are those of the API, in the same order, by time and by meaning, page by page."""
+    for arguments, parameters in (
+        ([], {}),
+        (["retries of a client"], {"q": "retries of a client"}),
+        (["retries", "--source", "search", "-n", "2"], {"q": "retries", "source": "search", "limit": 2}),
+        (["--offset", "2", "--limit", "3", "--since", "7d"], {"offset": 2, "limit": 3, "since": "7d"}),
+    ):
+        ended = harness("history", *arguments, "--json")
+        assert (ended.code, ended.err) == (0, "")
+        assert ended.told["items"] == over_http(**parameters)
+        assert ended.told["items"]
+
+
+def test_it_is_read_in_a_pipe(harness: Program, filled: None) -> None:
+    """Without a terminal, every title stands there, without colours, in lines that do not go on for ever."""
+    ended = harness("history", "retries of a client")
+    assert (ended.code, ended.err) == (0, "")
+    assert "\x1b" not in ended.out
+    for title in ("retries of a client 0", "retries of a server", "retries of a gateway", "retries of ours"):
+        assert title in ended.out
+    assert re.search(r"\b0\.\d{3}\b", ended.out)
+    assert max(map(len, ended.out.splitlines())) <= 120
+    assert not re.search(r"\b[01]\.\d{3}\b", harness("history").out), "without a query nothing is more or less alike"
+
+
+def test_an_empty_past_says_so(harness: Program) -> None:
+    """Nothing is no failure: standard output stays empty, and what to do next is said beside it."""
+    ended = harness("history")
+    assert (ended.code, ended.out) == (0, "")
+    assert "harness search" in ended.err
+    assert harness("history", "--quiet").err == ""
+    assert harness("history", "--json").told == {"items": []}
+    assert "nothing of the past speaks of that" in harness("history", "zebra").err
+
+
+def test_nothing_of_it_acts_on_the_terminal(harness: Program) -> None:
+    """Escape sequences, markup and direction overrides in titles are text, or gone."""
+    with Workbench(settings.load({}).settings) as workbench:
+        workbench.cache.put_search(NASTY, [{"title": NASTY, "href": f"https://e.org/\n{NASTY}", "body": NASTY}])
+    said = harness("history").out
+    for character in "\x1b\x07\u202e":
+        assert character not in said
+    assert "[bold red]" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-n", "101", "--offset", "-1"], "limit must be from 1 to 100"),
+        (["--source", "web"], "no such source"),
+        (["--since", "soon"], "since is a date"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_in_a_line(harness: Program, arguments: list[str], told: str) -> None:
+    """A wrong option is wrong usage, told in one line."""
+    assert told in harness("history", *arguments).one_line_error(2)
+
+
+def test_the_help_has_examples(harness: Program) -> None:
+    """The help shows how to look, by time and by meaning."""
+    said = harness("history", "--help").out
+    assert "harness history --since 7d" in said
+    assert "jq" in said
+
+
+@pytest.mark.slow
+def test_it_fits_a_narrow_terminal(filled: None) -> None:
+    """In a terminal of forty columns no line is wider, and titles are whole, folded where they must be."""
+    environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    command = [sys.executable, "-m", "harness.cli.main", "history", "retries"]
+    process = pexpect.spawn(
+        command[0], command[1:], env=environment | {"TERM": "xterm"}, dimensions=(200, 40), timeout=60, encoding="utf-8"
+    )
+    process.expect(pexpect.EOF)
+    process.close()
+    lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", process.before).splitlines()
+    assert process.exitstatus == 0
+    assert max(map(len, lines)) <= 40, lines
+    words = " ".join(" ".join(lines).split())
+    assert "search" in words
+    assert "knowledge" in words
+    assert "…" not in "".join(line for line in lines if "search" in line or "ago" in line), lines
+
+
+@pytest.mark.slow
+def test_a_pipe_that_is_closed_is_no_crash(filled: None) -> None:
+    """`harness history | head -1` ends quietly."""
+    import subprocess
+
+    program = f"{sys.executable} -m harness.cli.main"
+    ended = subprocess.run(
+        ["bash", "-c", f"{program} history | head -1; {program} history --json | head -c 5"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert "Traceback" not in ended.stderr
+    json.dumps(ended.stdout)

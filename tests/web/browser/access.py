@@ -1,0 +1,24 @@
+"""What keeps people out of a page, as axe finds it, and what spills over its edge."""
+
+from collections.abc import Sequence
+
+from playwright.sync_api import Page
+
+
+def serious(page: Page, rules: Sequence[str] | None = None) -> list[str]:
+    """Return what axe finds serious or critical, as `rule: element`; by all its rules, or by some alone."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    only = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
+    found = Axe().run(page, options={"resultTypes": ["violations"], **only}).response["violations"]
+    return [
+        f"{each['id']}: {node['html'][:200]}"
+        for each in found
+        if each["impact"] in {"serious", "critical"}
+        for node in each["nodes"]
+    ]
+
+
+def overflow(page: Page) -> int:
+    """Return by how many pixels the page is wider than the window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
