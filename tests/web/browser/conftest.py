@@ -42,11 +42,10 @@ class Windows:
         return context.new_page()
 
     def give_back(self, page: "Page", **options: Any) -> None:
-        """Empty a window, or forget it if the test has closed it."""
+        """Keep a window for the next test as it is, or forget it if the test has closed it."""
         if page.is_closed():
             page.context.close()
             return
-        page.goto("about:blank")
         page.context.clear_cookies()
         self._free[repr(options)].append(page)
 

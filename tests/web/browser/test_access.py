@@ -28,7 +28,7 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(
 ) -> None:
     """Tab after tab: as many stops as there are controls, each outlined and in sight."""
     page = visit("/")
-    for name in ("search", "written", "explain", "experiments", "document"):
+    for name in ("nothing", "written", "explain", "experiments", "document"):
         page.goto(site.address + furnished.pages[name])
         radios = page.locator("input[type=radio]").evaluate_all("all => new Set(all.map(each => each.name)).size")
         shown = page.locator(CONTROLS).filter(visible=True).count()

@@ -21,8 +21,8 @@ FOLDER = os.environ.get("HARNESS_SCREENSHOTS")  # read here: for a test, no vari
 
 
 class Look(Struct, frozen=True):
-    """How a page is looked at. `rules` are those of axe that are asked (`None`: all of them): what one look has shown of
-    the markup, the others need not show again.
+    """How a page is looked at. `rules` are those of axe that are asked, `None` for all of them: what one look has shown
+    of the markup, the others need not show again.
     """
 
     size: tuple[int, int]
@@ -55,7 +55,8 @@ def test_every_page_is_fit_for_everybody(
             expect(chart).to_have_js_property("complete", value=True)
         if page.locator(".sentence").count():
             page.locator(".sentence").first.focus()
-        page.screenshot(path=folder / f"{what}-{name}.png", full_page=FOLDER is not None)
+        if look.size != ZOOMED:
+            page.screenshot(path=folder / f"{what}-{name}.png", full_page=FOLDER is not None)
         page.evaluate("document.querySelectorAll('details').forEach(each => (each.open = true))")
         problems = [] if look.rules == () else serious(page, look.rules)
         if (wider := overflow(page)) > 0:

@@ -127,7 +127,7 @@ def test_a_server_that_ends_is_waited_for(visit: Visitor, lab: Site, engine: Eng
         page.wait_for_timeout(50)
     lab.tell(how)
     expect(page.get_by_role("status").first).to_contain_text(ABSENT)
-    engine.let()  # a search that hangs holds the end of the process up
+    engine.let()  # a search that hangs holds the end of the process up for some seconds
     lab.wait()
     engine.hold()
     lab.start()
