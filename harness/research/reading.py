@@ -10,6 +10,7 @@ from harness.core.chunking import passages
 from harness.core.pages import Page
 from harness.errors import HarnessError, InvalidInput, OfflineMiss, PageError
 from harness.ports import PageReader, Progress
+from harness.research.searching import awaited
 
 MAX_PAGE_CHARS = 60_000
 """What stands behind these in a page is not looked at: some 10,000 words, which take two seconds to embed."""
@@ -63,7 +64,7 @@ def read_all(
 
 def _outcome(future: "Future[Answer[Page]]") -> Answer[Page] | HarnessError:
     try:
-        return future.result()
+        return awaited(future)
     except (PageError, OfflineMiss, InvalidInput) as error:
         return error
 

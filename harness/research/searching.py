@@ -1,8 +1,8 @@
 """One or more queries, asked of one or more engines through the cache; and their results, fused."""
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -11,6 +11,11 @@ from harness.core.keys import canonical_url
 from harness.core.ranking import reciprocal_rank_fusion
 from harness.errors import SearchError
 from harness.ports import Progress, SearchEngine
+
+T = TypeVar("T")
+
+WAIT_AT_ONCE = 1.0
+"""Seconds that one wait takes at the most."""
 
 
 class Asked(Struct, frozen=True):
@@ -101,8 +106,15 @@ def results_of(asked: Sequence[Asked], limit: int) -> Results:
     return asked[0].results if len(asked) == 1 else [results[0] for _, results in fused(asked)[:limit]]
 
 
+def awaited(future: "Future[T]") -> T:
+    """Return what comes of `future`, in short waits: a Ctrl-C that arrives just as one begins would not end it."""
+    while not wait([future], WAIT_AT_ONCE).done:
+        pass
+    return future.result()
+
+
 def _outcome(future: "Future[Answer[Results]]") -> Answer[Results] | SearchError:
     try:
-        return future.result()
+        return awaited(future)
     except SearchError as error:
         return error
