@@ -35,8 +35,10 @@ _SESSION = {
 }
 _GONE = {"57P01", "57P02", "57P03", "57P05", "08000", "08001", "08003", "08004", "08006", "53300"}
 """States of a server that goes, comes, or has no connection free."""
-_AGAIN = {"40001", "40P01", "55P03", "57014"}
-"""Serialization failure, deadlock, lock not available, statement time-out."""
+_AGAIN = {"40001", "40P01", "55P03", "57014", "23503"}
+"""Serialization failure, deadlock, lock not available, statement time-out; and that whom a row refers to, though just
+introduced, was deleted again.
+"""
 _REFUSED = ("does not exist", "authentication failed", "no password supplied", "pg_hba.conf", "not permitted", "denied")
 """What is said about a connection that will not be had by asking again. There is no state with it."""
 _UNRESOLVED = "failed to resolve host"
