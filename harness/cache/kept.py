@@ -185,7 +185,7 @@ class Kept(Road):
             return Answer(late.value, late, "stale")
         try:
             return self._once_for_all(asked, outcome)
-        except Exception as error:
+        except Exception as error:  # which ones an expired answer stands in for, `asked` says
             if not asked.failures(error):
                 raise
             self._failed(asked.table, asked.key, error)
@@ -220,7 +220,7 @@ class Kept(Road):
         try:
             value = asked.compute()
             payload = asked.encode(value)
-        except Exception as error:
+        except Exception as error:  # raised again in every case
             if isinstance(error, HarnessError) or asked.failures(error):
                 self._tell_waiting(asked, told(error, repr(shorten(asked.text, MAX_TOLD))))
             raise

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from harness.errors import AccessDenied, HarnessError, TooManyRequests
 from harness.mcp.server import build_server
 from harness.serving.admission import REQUESTS_WORKBENCH, Admission
-from harness.serving.envelope import INTERNAL, INVALID, envelope, envelope_of
+from harness.serving.envelope import BUG, INTERNAL, INVALID, envelope, envelope_of
 from harness.serving.listening import LOOPBACK, check_reach, is_loopback, listening, run, server_of
 from harness.workbench import Workbench
 
@@ -120,9 +120,9 @@ class Gate:
             return refusal(429, error.code, str(error), **{"Retry-After": str(int(error.wait) + 1)})
         except HarnessError as error:
             return JSONResponse(envelope_of(error), status_code=503)
-        except Exception:
+        except Exception:  # a bug, told as every other failure is
             log.exception("a request could not be served")
-            return refusal(500, INTERNAL, "the request failed because of a bug in harness; the server's log tells more")
+            return refusal(500, INTERNAL, BUG)
         return None
 
 

@@ -176,7 +176,7 @@ def strategy_named(settings: VectorStoreSettings) -> RetrievalStrategy:
         raise InvalidInput(f"no such retrieval strategy: {name!r}; set vector_store.retrieval_strategy to {known}")
     try:
         strategy: RetrievalStrategy = offered[name].load()(settings)
-    except Exception as error:
+    except Exception as error:  # somebody else's code may raise anything
         reason = clean(error, 200)
         raise InvalidInput(f"the retrieval strategy {name!r} cannot be loaded ({reason}); mend or remove it") from error
     if not callable(getattr(strategy, "retrieve", None)):

@@ -20,6 +20,7 @@ MAX_MESSAGE = 1_000
 INVALID = "invalid_input"
 INTERNAL = "internal_error"
 """A bug: what it was stands in the server's log, not in the reply."""
+BUG = "the request failed because of a bug in harness; the server's log tells more"
 
 _STATUSES: tuple[tuple[type[HarnessError], int], ...] = (
     (NotFound, 404),

@@ -12,9 +12,9 @@ from starlette.responses import Response
 
 from harness import __version__
 from harness.core.text import shorten
-from harness.errors import HarnessError, TooManyRequests
+from harness.errors import HarnessError
 from harness.serving.admission import Admission
-from harness.serving.envelope import INTERNAL, INVALID, envelope, envelope_of, status_of
+from harness.serving.envelope import BUG, INTERNAL, INVALID, envelope
 from harness.web import (
     cache_api,
     charts_routes,
@@ -26,7 +26,7 @@ from harness.web import (
     searxng,
     tavily,
 )
-from harness.web.failing import failed
+from harness.web.failing import failed, failed_with
 from harness.web.jobs import Researches
 from harness.web.rendering import STATIC
 
@@ -88,8 +88,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
 
 async def _expected(request: Request, error: Exception) -> Response:
     assert isinstance(error, HarnessError)  # noqa: S101 - it was registered for these
-    wait = {"Retry-After": str(int(error.wait) + 1)} if isinstance(error, TooManyRequests) else None
-    return failed(request, status_of(error), envelope_of(error), wait)
+    return failed_with(request, error)
 
 
 async def _unfit(request: Request, error: Exception) -> Response:
@@ -111,5 +110,5 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _bug(request: Request, error: Exception) -> Response:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    told = envelope(INTERNAL, "the request failed because of a bug in harness; the server's log tells more")
+    told = envelope(INTERNAL, BUG)
     return failed(request, 500, told)

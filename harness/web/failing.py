@@ -6,7 +6,8 @@ from fastapi.responses import JSONResponse
 from starlette.requests import Request
 from starlette.responses import Response
 
-from harness.serving.envelope import Envelope
+from harness.errors import HarnessError, TooManyRequests
+from harness.serving.envelope import Envelope, envelope_of, status_of
 from harness.web import tavily
 from harness.web.rendering import page
 
@@ -28,3 +29,9 @@ def failed(request: Request, status: int, told: Envelope, headers: Mapping[str, 
         response.headers.update(headers or {})
         return response
     return JSONResponse(told, status, headers)
+
+
+def failed_with(request: Request, error: HarnessError) -> Response:
+    """Make the answer to a request that ended with an error which the harness raised on purpose."""
+    wait = {"Retry-After": str(int(error.wait) + 1)} if isinstance(error, TooManyRequests) else None
+    return failed(request, status_of(error), envelope_of(error), wait)

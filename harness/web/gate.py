@@ -15,12 +15,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from harness.errors import AccessDenied, HarnessError, TooManyRequests
+from harness.errors import AccessDenied, HarnessError
 from harness.identity import PREFIX
 from harness.serving.admission import REQUESTS_WORKBENCH, Admission, bearer
-from harness.serving.envelope import INVALID, envelope, envelope_of, status_of
+from harness.serving.envelope import BUG, INTERNAL, INVALID, envelope
 from harness.serving.listening import LOOPBACK, is_loopback
-from harness.web.failing import failed, is_data
+from harness.web.failing import failed, failed_with, is_data
 
 access = logging.getLogger("harness.web.access")
 log = logging.getLogger(__name__)
@@ -133,10 +133,11 @@ class Gate:
             if not is_data(request.url.path) and request.method == "GET":
                 return RedirectResponse("/login", 303)
             return _refusal(request, 401, error.code, str(error), {"WWW-Authenticate": 'Bearer realm="harness"'})
-        except TooManyRequests as error:
-            return _refusal(request, 429, error.code, str(error), {"Retry-After": str(int(error.wait) + 1)})
         except HarnessError as error:
-            return failed(request, status_of(error), envelope_of(error))
+            return failed_with(request, error)
+        except Exception:  # a bug, told as every other one is; the routes' own are told by the application
+            log.exception("a request could not be let in")
+            return failed(request, 500, envelope(INTERNAL, BUG))
         request.scope.setdefault("state", {})[REQUESTS_WORKBENCH] = workbench
         return None
 

@@ -80,7 +80,7 @@ class Job:
         except HarnessError as error:
             self.failure = envelope_of(error)
             self.state = "failed"
-        except Exception:
+        except Exception:  # a bug: the thread's last word, and who watches has to hear it
             log.exception("the research %s failed", self.run)
             self.failure = envelope(INTERNAL, "the research failed because of a bug in harness; see the server's log")
             self.state = "failed"

@@ -1,5 +1,7 @@
 """A workbench with notes to search in, a server made of it, and the program as a server on loopback."""
 
+# ruff: noqa: F401, F811 - fixtures of several conftests
+
 import socket
 import subprocess
 import sys
@@ -18,8 +20,8 @@ from harness.mcp.http import Gate, build_app
 from harness.mcp.server import HarnessServer, build_server
 from harness.settings import Settings
 from harness.workbench import Workbench
-from tests.cli.conftest import NOTES
 from tests.cli.program import Program
+from tests.noted import notes, settings, workbench
 
 PROGRAM = [sys.executable, "-m", "harness.cli.main", "mcp"]
 
@@ -34,29 +36,6 @@ def anyio_backend() -> str:
 def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
     """The program `harness`."""
     return Program(capsys, monkeypatch)
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> str:
-    """The engine for a small folder of notes."""
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    for name, text in NOTES.items():
-        (folder / f"{name}.md").write_text(text)
-    return f"corpus:{folder}"
-
-
-@pytest.fixture
-def settings(tmp_path: Path, notes: str) -> Settings:
-    """Settings as the program reads them in these tests."""
-    return Settings(data_dir=tmp_path / "data", engine=(notes,), corpus_meaning=False)
-
-
-@pytest.fixture
-def workbench(settings: Settings) -> Iterator[Workbench]:
-    """The local user's workbench."""
-    with Workbench(settings) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The application over a workbench with notes to search in; and the program as a server on loopback."""
 
+# ruff: noqa: F401, F811 - fixtures of several conftests
+
 import socket
 import subprocess
 import sys
@@ -15,38 +17,14 @@ from starlette.testclient import TestClient
 
 from harness.identity import Role
 from harness.serving.admission import Admission
-from harness.settings import Settings
 from harness.web.app import build_routes
 from harness.web.gate import Gate, Names, token_of
 from harness.web.jobs import Researches
 from harness.workbench import Workbench
-from tests.cli.conftest import NOTES
+from tests.noted import notes, settings, workbench
 
 PROGRAM = [sys.executable, "-m", "harness.cli.main", "serve"]
 HERE = "http://127.0.0.1"
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> str:
-    """The engine for a small folder of notes."""
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    for name, text in NOTES.items():
-        (folder / f"{name}.md").write_text(text)
-    return f"corpus:{folder}"
-
-
-@pytest.fixture
-def settings(tmp_path: Path, notes: str) -> Settings:
-    """Settings as the program reads them in these tests."""
-    return Settings(data_dir=tmp_path / "data", engine=(notes,), corpus_meaning=False)
-
-
-@pytest.fixture
-def workbench(settings: Settings) -> Iterator[Workbench]:
-    """The local user's workbench."""
-    with Workbench(settings) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -619,3 +619,17 @@ def test_a_token_is_told_from_any_header() -> None:
             assert found is None or found.strip().startswith("hrn_")
 
     read()
+
+
+def test_a_bug_before_the_routes_is_an_envelope(
+    client: TestClient, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the headers that every answer has, and nothing of what it was."""
+
+    def broken(_: object) -> None:
+        raise RuntimeError("a secret detail")
+
+    monkeypatch.setattr(gate._admission, "workbench_for", broken)
+    answer = client.get("/api/stats")
+    assert "secret" not in refused(answer, 500, "internal_error")
+    assert "content-security-policy" in answer.headers

@@ -10,7 +10,6 @@ from pytest_httpserver import HTTPServer
 from starlette.testclient import TestClient
 
 from harness.engines.searxng import _Page
-from tests.cli.conftest import NOTES
 from tests.web.dropin import Instance, client_of
 
 
@@ -25,16 +24,6 @@ def client(instance: Instance, tmp_path: Path) -> Iterator[TestClient]:
     """A client, with that instance as the engine."""
     with client_of(tmp_path, f"searxng:{instance.address}") as opened:
         yield opened
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> str:
-    """The engine for a small folder of notes."""
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    for name, text in NOTES.items():
-        (folder / f"{name}.md").write_text(text)
-    return f"corpus:{folder}"
 
 
 def found(answer: Response) -> list[int]:
