@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 DEMO_DIR := .demo
 DEMO_QUESTION := In which order does Python look up an attribute on an instance?
 
-.PHONY: help demo test test-postgres test-all chromium check bench bench-scale clean
+.PHONY: help demo test test-postgres test-all chromium check bench bench-scale train clean
 
 help:
 	@echo "make demo      research one question in the bundled corpus, offline; again: 0 live calls, the same report"
@@ -17,6 +17,7 @@ help:
 	@echo "make check     ruff, mypy --strict, import-linter"
 	@echo "make bench     speed and quality beside other caches, start-up times (PAIRS=DIR, LOG=FILE: data of your own;"
 	@echo "               VECTORS=FILE keeps its embeddings, which take 15 minutes)"
+	@echo "make train     trains the verifier again from labelled pairs (DATA=DIR; over an hour on two CPU cores)"
 	@echo "make bench-scale  the exact hit from 1,000 to 1,000,000 rows (6 GB; DATA=... names a folder for them)"
 	@echo "make clean     remove .venv, .demo and what tools have left"
 
@@ -55,6 +56,13 @@ $(VENV)/test-all: $(VENV)/postgres
 	@$(PIP) --no-deps --group test-all
 	@touch $@
 
+$(VENV)/train: $(VENV)/check
+	@echo "installing torch and what training needs (once, some minutes) ..." >&2
+	@$(PIP) torch==2.13.0
+	@$(PIP) --group train-tools
+	@$(PIP) --no-deps --group train
+	@touch $@
+
 demo: $(VENV)/run
 	@HARNESS_DATA_DIR=$(DEMO_DIR) $(BIN)/harness research "$(DEMO_QUESTION)" --engine corpus:python-docs
 
@@ -90,6 +98,11 @@ bench: $(VENV)/bench
 
 bench-scale: $(VENV)/bench
 	$(BIN)/python -m benchmarks.cache --scale $(if $(DATA),--data $(DATA))
+
+# the labelled pairs and the query log that the verifier learns from are not part of the project
+train: $(VENV)/train
+	@$(if $(DATA),,echo "error: name your copy of the data: make train DATA=DIR" >&2; exit 2)
+	$(BIN)/python -m training --data $(DATA)
 
 clean:
 	rm -rf $(VENV) $(DEMO_DIR) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 from msgspec import structs
 from tabulate import tabulate
@@ -20,9 +21,20 @@ from tabulate import tabulate
 from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import LOOSE, MOST_WRONG, Pair, halves, present, topic_pairs
 from benchmarks.rows import at_least, say
-from benchmarks.rules import OURS, Flags, Judged, Thresholds, calibrate, cosine_as_often_wrong, judge, served_by_all
+from benchmarks.rules import (
+    OURS,
+    Flags,
+    Judged,
+    Thresholds,
+    calibrate,
+    cosine_as_often_wrong,
+    in_hindsight,
+    judge,
+    served_by_all,
+)
 from benchmarks.shipped import decision
 from benchmarks.shipped import served as is_served
+from benchmarks.traps import read_traps
 from harness.core.abbreviations import Meanings
 from harness.core.calibration import interval
 
@@ -109,6 +121,7 @@ def _compare(folder: Path, embedder: RememberedEmbedder, limit: int | None, dump
         told["vetoes"][name] = veto_rows(held_out)
     if LOOSE in names:
         told["topics"] = _topics(topic_pairs(folder, embedder, limit), fitted.get(LIMITS_FROM))
+    told["traps"] = _traps(embedder)
     told["six"] = _six(embedder, fitted.get(LIMITS_FROM))
     return told
 
@@ -121,6 +134,32 @@ def _topics(pairs: Sequence[Pair], fitted: Thresholds | None) -> dict[str, Any]:
         "different": int((~judged.same).sum()),
         "rules": measure(judged, served),
         "vetoes": veto_rows(judged),
+    }
+
+
+def _traps(embedder: RememberedEmbedder) -> dict[str, Any]:
+    """Measure the traps that were written for this: nothing was fitted or trained on them."""
+    traps = read_traps()
+    embedder.prepare(text for trap in traps for text in (trap.a, trap.b))
+    ones, others = (embedder.embed([getattr(trap, side) for trap in traps]) for side in ("a", "b"))
+    cosines = np.einsum("ij,ij->i", ones, others)
+    pairs = [Pair(trap.a, trap.b, trap.label == 1, float(cosine)) for trap, cosine in zip(traps, cosines, strict=True)]
+    judged = judge(pairs)
+    kinds = np.array([trap.kind for trap in traps])
+    return {
+        "same": int(judged.same.sum()),
+        "different": int((~judged.same).sum()),
+        "rules": measure(judged, served_by_all(judged, None, "") | in_hindsight(judged, 0.01)),
+        "kinds": {
+            str(kind): {
+                what: structs.asdict(interval(int((judged.accepted & chosen).sum()), int(chosen.sum())))
+                for what, chosen in (
+                    ("same", (kinds == kind) & judged.same),
+                    ("different", (kinds == kind) & ~judged.same),
+                )
+            }
+            for kind in np.unique(kinds)
+        },
     }
 
 
@@ -167,6 +206,12 @@ def _show(told: dict[str, Any]) -> None:
         )
         print(_table(topics["rules"], first=("one topic served", "two topics served")), end="\n\n")
         print(_vetoes(topics["vetoes"]), end="\n\n")
+    traps = told["traps"]
+    print(f"written by hand: {traps['same']:,} honest rewordings, {traps['different']:,} traps\n")
+    print(_table(traps["rules"]), end="\n\n")
+    kinds = [(kind, _percent(each["different"]), _percent(each["same"])) for kind, each in traps["kinds"].items()]
+    headers = ("kind, %, as shipped", "different served", "same served")
+    print(tabulate(kinds, headers=headers, colalign=("left", "right", "right"), disable_numparse=True), end="\n\n")
     _show_six(told["six"])
 
 

@@ -50,10 +50,18 @@ class Halves:
 
 
 @dataclass(frozen=True)
-class _Unmeasured:
+class Labelled:
+    """Two texts, whether they are the same question, and what all pairs share that are connected with this one."""
+
     a: str
     b: str
     same: bool
+    group: bytes = b""
+
+    @property
+    def held_out(self) -> bool:
+        """Whether the pair is in the half that nothing may be fitted on."""
+        return bool(self.group[-1] % 2)
 
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:
@@ -84,41 +92,53 @@ def present(folder: Path) -> list[str]:
     return found
 
 
-def halves(folder: Path, name: str, embedder: RememberedEmbedder, limit: int | None) -> Halves:
-    """Read a set of `MOST_WRONG`, at most `limit` pairs of it, and halve it.
+def labelled(folder: Path, name: str) -> tuple[list[Labelled], int]:
+    """Read a set of `MOST_WRONG` in an order that a hash decides; return its pairs, and how many equal texts were left
+    out.
 
-    Pairs that share a text, directly or through others, are in the same half; the half is decided by a hash.
+    Pairs that share a text, directly or through others, are in one group, and so in the same half.
     """
-    pairs = [_Unmeasured(row["a"], row["b"], row["label"] == 1) for row in read_lines(_file(folder, name))]
-    different = [pair for pair in pairs if normalise(pair.a) != normalise(pair.b)]
-    groups = _Groups()  # of all pairs, so that a limit moves none to the other half
-    for pair in different:
-        groups.join(normalise(pair.a), normalise(pair.b))
-    chosen = sorted(different, key=lambda pair: _digest(f"{pair.a}\0{pair.b}"))[:limit]
-    sides: tuple[list[Pair], list[Pair]] = ([], [])
-    for pair in _measured(chosen, embedder):
-        sides[groups.of(normalise(pair.a))[-1] % 2].append(pair)
-    return Halves(name, *sides, left_out=len(pairs) - len(different))
+    rows = [(row["a"], row["b"], row["label"] == 1) for row in read_lines(_file(folder, name))]
+    different = [row for row in rows if normalise(row[0]) != normalise(row[1])]
+    groups = _Groups()
+    for a, b, _ in different:
+        groups.join(normalise(a), normalise(b))
+    different.sort(key=lambda row: _digest(f"{row[0]}\0{row[1]}"))
+    return [Labelled(*row, groups.of(normalise(row[0]))) for row in different], len(rows) - len(different)
+
+
+def halves(folder: Path, name: str, embedder: RememberedEmbedder, limit: int | None) -> Halves:
+    """Read at most `limit` pairs of a set of `MOST_WRONG`, halve and measure them."""
+    pairs, left_out = labelled(folder, name)
+    pairs = pairs[:limit]
+    calibration, held_out = ([pair for pair in pairs if pair.held_out is half] for half in (False, True))
+    return Halves(name, _measured(calibration, embedder), _measured(held_out, embedder), left_out)
+
+
+def topics(folder: Path, *, held_out: bool) -> list[tuple[str, str]]:
+    """Return the queries of one half of the topics of `LOOSE`, each with its topic."""
+    rows = [(str(row["topic"]), row["query"]) for row in read_lines(_file(folder, LOOSE))]
+    return [row for row in rows if bool(_digest(row[0])[-1] % 2) is held_out]
 
 
 def topic_pairs(folder: Path, embedder: RememberedEmbedder, limit: int | None) -> list[Pair]:
-    """Pair the queries of `LOOSE`: each two of one topic (`same`), and each query with the most similar one of another
-    topic. `limit` bounds the queries.
+    """Pair the queries of the held-out topics: each two of one topic (`same`), and each query with the most similar one
+    of another topic. `limit` bounds the queries.
     """
-    rows = [(row["topic"], row["query"]) for row in read_lines(_file(folder, LOOSE))][:limit]
+    rows = topics(folder, held_out=True)[:limit]
     queries = list({(topic, normalise(query)): (topic, query) for topic, query in rows}.values())
     texts = [query for _, query in queries]
     embedder.prepare(texts)
     vectors = embedder.embed(texts)
-    topics = np.array([topic for topic, _ in queries])
+    asked = np.array([topic for topic, _ in queries])
     pairs = [
-        _Unmeasured(texts[one], texts[other], same=True)
+        Labelled(texts[one], texts[other], same=True)
         for one, other in combinations(range(len(texts)), 2)
-        if topics[one] == topics[other] and normalise(texts[one]) != normalise(texts[other])
+        if asked[one] == asked[other] and normalise(texts[one]) != normalise(texts[other])
     ]
-    nearest = np.where(topics[:, None] == topics[None, :], -np.inf, vectors @ vectors.T).argmax(axis=1)
+    nearest = np.where(asked[:, None] == asked[None, :], -np.inf, vectors @ vectors.T).argmax(axis=1)
     near = {(min(one, int(other)), max(one, int(other))) for one, other in enumerate(nearest)}
-    pairs += [_Unmeasured(texts[one], texts[other], same=False) for one, other in sorted(near)]
+    pairs += [Labelled(texts[one], texts[other], same=False) for one, other in sorted(near)]
     return _measured(pairs, embedder)
 
 
@@ -126,7 +146,7 @@ def _file(folder: Path, name: str) -> Path:
     return folder / f"{name}.jsonl.gz"
 
 
-def _measured(pairs: Sequence[_Unmeasured], embedder: RememberedEmbedder) -> list[Pair]:
+def _measured(pairs: Sequence[Labelled], embedder: RememberedEmbedder) -> list[Pair]:
     embedder.prepare(text for pair in pairs for text in (pair.a, pair.b))
     if not pairs:
         return []

@@ -28,6 +28,7 @@ from harness.core.equivalence import Decision
 from harness.errors import InvalidInput
 
 OURS = "this rule"
+UNVERIFIED = f"{OURS} without the verifier"
 COSINE = "cosine"
 GPTCACHE = "GPTCache"
 REDISVL = "RedisVL"
@@ -39,12 +40,15 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Judged:
-    """Pairs with what every contender's rule needs: whether they are the same question, similarity, our decision."""
+    """Pairs with what every contender's rule needs: whether they are the same question, similarity, our decision; and
+    whether the rule without a verifier serves them.
+    """
 
     pairs: Sequence[Pair]
     same: Flags
     similarity: Scores
     decisions: Sequence[Decision]
+    unverified: Flags
 
     @property
     def scores(self) -> Scores:
@@ -76,7 +80,23 @@ def judge(pairs: Sequence[Pair]) -> Judged:
         np.array([pair.same for pair in pairs], dtype=np.bool_),
         np.array([pair.similarity for pair in pairs]),
         [decision(pair.a, pair.b, pair.similarity) for pair in pairs],
+        np.array([_served_unverified(pair) for pair in pairs], dtype=np.bool_),
     )
+
+
+def _served_unverified(pair: Pair) -> bool:
+    return served(decision(pair.a, pair.b, pair.similarity, verified=False), verified=False)
+
+
+def in_hindsight(judged: Judged, max_wrong: float) -> dict[str, Flags]:
+    """Return what our rule and a cosine cut serve of a set, both cut where this very set has so many wrong ones."""
+    allowed = int(max_wrong * (~judged.same).sum())
+    found = {}
+    for name, scores in ((OURS, judged.scores), (COSINE, judged.similarity)):
+        highest = np.sort(scores[~judged.same])[::-1]
+        cut = np.nextafter(highest[allowed], inf) if allowed < len(highest) else -inf
+        found[f"{name}, at {max_wrong:.0%} wrong in hindsight"] = (scores >= cut) & (scores > -inf)
+    return found
 
 
 def calibrate(judged: Judged, max_wrong: float) -> Thresholds:
@@ -107,7 +127,7 @@ def cosine_as_often_wrong(judged: Judged, wrong: int) -> float:
 def served_by_all(judged: Judged, fitted: Thresholds | None, limit: str) -> dict[str, Flags]:
     """Return which pairs each contender serves; `limit` says in words what `fitted` was fitted to."""
     cosines = judged.similarity
-    found = {f"{OURS}, as shipped": judged.accepted}
+    found = {f"{OURS}, as shipped": judged.accepted, f"{UNVERIFIED}, as shipped": judged.unverified}
     if fitted:
         found |= {
             f"{COSINE}, as often wrong as shipped": cosines >= fitted.as_shipped,

@@ -1,35 +1,56 @@
-"""This project's rule and cache, put together as the workbench does at its defaults."""
+"""This project's rules, verifier and cache, put together as the workbench does at its defaults."""
 
 import time
 from collections.abc import Callable
 from functools import cache
 
 from harness.cache import Cache, Semantics
-from harness.cache.semantic import MAX_DISTANCE
+from harness.cache.semantic import MAX_DISTANCE, VERIFIED_DISTANCE
 from harness.core.abbreviations import Meanings
-from harness.core.equivalence import SHIPPED, Decision, decide
-from harness.embedders.minilm import vocabulary
+from harness.core.equivalence import Decision, decide, rule_for
+from harness.embedders.minilm import MiniLM
 from harness.ports import Embedder, Store
+from harness.verifiers.minilm import MiniLMVerifier
+from harness.wordpieces import vocabulary
+
+MAX_WRONG = 0.01
 
 _words = cache(vocabulary)
+_verifier = cache(MiniLMVerifier)
 
 
-def decision(a: str, b: str, similarity: float, meanings: Meanings | None = None) -> Decision:
-    """Decide by the shipped rule; `meanings` are the abbreviations that cached texts would have taught."""
-    return decide(a, b, similarity, rule=SHIPPED, known=_words(), meanings=meanings)
+def decision(a: str, b: str, similarity: float, meanings: Meanings | None = None, *, verified: bool = True) -> Decision:
+    """Decide by the shipped rule, with the verifier or without; `meanings` are the abbreviations that cached texts
+    would have taught.
+    """
+    rule = rule_for(MAX_WRONG, verifier=MiniLMVerifier.id if verified else "")
+    far = not near_enough(similarity, verified=verified)  # such a pair is not read
+    verify = None if far else _verifier().probability
+    return decide(a, b, similarity, rule=rule, known=_words(), meanings=meanings, verify=verify)
 
 
-def served(decided: Decision) -> bool:
+def served(decided: Decision, *, verified: bool = True) -> bool:
     """Say whether the cache serves what was so decided: it must also be near enough."""
-    return decided.accepted and near_enough(decided.similarity)
+    return decided.accepted and near_enough(decided.similarity, verified=verified)
 
 
-def near_enough(similarity: float) -> bool:
+def near_enough(similarity: float, *, verified: bool = True) -> bool:
     """Say whether two queries are within the distance beyond which the cache serves nothing, whatever the rule says."""
-    return 1.0 - similarity <= MAX_DISTANCE
+    return 1.0 - similarity <= (VERIFIED_DISTANCE if verified else MAX_DISTANCE)
 
 
 def open_cache(store: Store, embedder: Embedder | None, clock: Callable[[], float] = time.time) -> Cache:
-    """Return a cache on `store`; without an embedder, one of exact hits alone."""
-    semantics = None if embedder is None else Semantics(store, embedder, rule=lambda: SHIPPED, words=vocabulary)
+    """Return a cache on `store`; without an embedder, one of exact hits alone. The shipped verifier knows the shipped
+    embedder's similarities; with another embedder there is none.
+    """
+    if embedder is None:
+        return Cache(store, clock=clock)
+    verifier = _verifier() if embedder.id == MiniLM.id else None
+    semantics = Semantics(
+        store,
+        embedder,
+        rule=lambda verifier: rule_for(MAX_WRONG, verifier=verifier),
+        verifier=verifier,
+        words=vocabulary,
+    )
     return Cache(store, semantics=semantics, clock=clock)

@@ -9,6 +9,7 @@
     │   └── StoreBusy            store_busy           somebody else held the lock for too long
     ├── IndexUnavailable         index_unavailable    the vector index is lost, damaged or not installed
     ├── EmbeddingError           embedding_error      no vector could be made
+    ├── VerifierError            verifier_error       nothing can say whether two questions have the same answer
     ├── SearchError              search_error         a search failed; never "it found nothing"
     │   ├── RateLimited          rate_limited         the engine asks for fewer requests
     │   ├── EngineUnavailable    engine_unavailable   no answer, or not an answer of that engine
@@ -79,6 +80,12 @@ class EmbeddingError(HarnessError):
     """The embedder could not make vectors."""
 
     code = "embedding_error"
+
+
+class VerifierError(HarnessError):
+    """The verifier could not be loaded, or could not read a pair."""
+
+    code = "verifier_error"
 
 
 class SearchError(HarnessError):

@@ -11,8 +11,10 @@ from harness.ports import Store
 _NEEDED: Mapping[str, Role] = {
     **dict.fromkeys(("get", "whole", "rows", "recent", "outlines", "timeline", "scopes", "nearest", "scan"), "reader"),
     **dict.fromkeys(("unembedded", "meanings", "counted", "turn", "stats", "expiring"), "reader"),
+    **dict.fromkeys(("audits", "audited", "disagreeing"), "reader"),
     **dict.fromkeys(("put", "swap", "replace", "embed", "touch", "sweep", "delete", "evict", "count"), "writer"),
-    **dict.fromkeys(("clear", "forget"), "admin"),
+    "put_audit": "writer",
+    **dict.fromkeys(("clear", "clear_audits", "forget"), "admin"),
 }
 """The role for each method; those that are not here concern every tenant, and no token is enough for them."""
 

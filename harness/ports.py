@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 from msgspec import Struct
 
+from harness.core.audits import Audit
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.core.pages import Page
 
@@ -176,6 +177,25 @@ class Store(Protocol):
     def counted(self, tenant: str) -> dict[str, dict[str, int]]:
         """Return how often each thing happened on each day (YYYY-MM-DD) on which anything did, the earliest first."""
 
+    def put_audit(self, tenant: str, audit: Audit) -> bool:
+        """Keep what an audit found of a pair of queries; return whether it was kept. Of two that agree the later one
+        stays, and one that disagrees takes the place of one that agrees, and stays for good.
+        """
+
+    def audits(self, tenant: str) -> list[Audit]:
+        """Return what the tenant's audits found, one of each pair; the oldest first."""
+
+    def audited(self, tenant: str) -> tuple[int, int]:
+        """Return how many pairs of the tenant were found to agree, and how many to disagree."""
+
+    def disagreeing(self, tenant: str, key: str) -> frozenset[str]:
+        """Return the keys of the queries that were found to ask something else than the one with this key (see
+        `Audit.keys`), whichever of the two was asked.
+        """
+
+    def clear_audits(self, tenant: str) -> int:
+        """Delete what the tenant's audits found; return of how many pairs."""
+
     def turn(self, name: str, wait: float) -> AbstractContextManager[bool]:
         """Hold the lock `name` among all threads and processes; it is free again when its holder dies.
 
@@ -253,6 +273,24 @@ class Embedder(Protocol):
 
         Raises:
             EmbeddingError: the model is missing or damaged.
+        """
+
+
+class Verifier(Protocol):
+    """Reads two questions at once and says whether they have the same answer."""
+
+    @property
+    def id(self) -> str:
+        """Names model, weights and version: a rule is calibrated on what one of them says."""
+
+    def probability(self, a: str, b: str) -> float:
+        """Return how likely (0..1) one answer serves both questions.
+
+        Of any two texts of up to 10,000 characters; the same whichever comes first, and whenever it is asked. Texts
+        that are too long to be read whole get a low one.
+
+        Raises:
+            VerifierError: the model is missing, damaged, or failed.
         """
 
 

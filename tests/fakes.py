@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from harness.core.audits import Audit
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.core.freshness import is_expired
 from harness.ports import NOTHING
@@ -45,6 +46,7 @@ class MemoryStore:
         self._tables: dict[str, dict[tuple[str, str], Entry]] = {name: {} for name in TABLES}
         self._lock = threading.RLock()
         self._times: dict[tuple[str, str, str], int] = {}
+        self._audits: dict[tuple[str, tuple[str, str]], Audit] = {}
         self._turns: dict[str, threading.Lock] = {}
         self._numbers: dict[tuple[str, str, str], int] = {}
         self._written = 0
@@ -211,6 +213,39 @@ class MemoryStore:
                     told.setdefault(day, {})[what] = self._times[owner, day, what]
         return told
 
+    def put_audit(self, tenant: str, audit: Audit) -> bool:
+        """See `Store.put_audit`."""
+        with self._lock:
+            held = self._audits.get((tenant, audit.keys))
+            kept = held is None or (held.agreed and not (audit.agreed and audit.created_at <= held.created_at))
+            if kept:
+                self._audits[tenant, audit.keys] = audit
+            return kept
+
+    def audits(self, tenant: str) -> list[Audit]:
+        """See `Store.audits`."""
+        with self._lock:
+            mine = [audit for (owner, _), audit in self._audits.items() if owner == tenant]
+        return sorted(mine, key=lambda audit: (audit.created_at, audit.keys))
+
+    def audited(self, tenant: str) -> tuple[int, int]:
+        """See `Store.audited`."""
+        agreed = [audit.agreed for audit in self.audits(tenant)]
+        return agreed.count(True), agreed.count(False)
+
+    def disagreeing(self, tenant: str, key: str) -> frozenset[str]:
+        """See `Store.disagreeing`."""
+        pairs = [audit.keys for audit in self.audits(tenant) if not audit.agreed]
+        return frozenset(one if key == other else other for one, other in pairs if key in {one, other})
+
+    def clear_audits(self, tenant: str) -> int:
+        """See `Store.clear_audits`."""
+        with self._lock:
+            gone = [place for place in self._audits if place[0] == tenant]
+            for place in gone:
+                del self._audits[place]
+        return len(gone)
+
     def expiring(self, table: str, tenant: str, moments: Sequence[float]) -> list[int]:
         """See `Store.expiring`."""
         entries = list(self.scan(table, tenant))
@@ -255,7 +290,7 @@ class MemoryStore:
         with self._lock:
             if user is None:
                 self._times = {place: times for place, times in self._times.items() if place[0] != tenant}
-                return sum(self.clear(table, tenant) for table in self._tables)
+                return sum(self.clear(table, tenant) for table in self._tables) + self.clear_audits(tenant)
             for entry in self.rows("tool_cache", tenant, {"created_by": user}):
                 self._tables["tool_cache"][tenant, entry.key] = msgspec.structs.replace(
                     entry, own=(*entry.own[:-1], None)

@@ -18,6 +18,7 @@ STABLE = {
     "StoreCorrupt": "store_corrupt",
     "StoreBusy": "store_busy",
     "EmbeddingError": "embedding_error",
+    "VerifierError": "verifier_error",
     "SearchError": "search_error",
     "RateLimited": "rate_limited",
     "EngineUnavailable": "engine_unavailable",

@@ -46,8 +46,9 @@ KINDS = {
 
 
 class Explanation(Struct, frozen=True):
-    """Why a search is answered as it is. `expanded` is the query with its abbreviations written out; `candidates` are
-    empty when the very query is cached, or look-ups by meaning are off.
+    """Why a search is answered as it is. `expanded` is the query with its abbreviations written out; `verified` says
+    whether the rule weighs what a verifier says, `threshold` from which score on it accepts; `candidates` are empty
+    when the very query is cached, or look-ups by meaning are off.
     """
 
     query: str
@@ -56,6 +57,7 @@ class Explanation(Struct, frozen=True):
     expanded: str
     volatile: bool
     threshold: float
+    verified: bool
     candidates: tuple[Candidate, ...]
 
     @property
@@ -79,8 +81,10 @@ class Explanation(Struct, frozen=True):
                     "query": each.entry.text,
                     "similarity": round(each.decision.similarity, 4),
                     "required": each.decision.required,
+                    "probability": each.decision.probability,
                     "age_seconds": round(now - each.entry.created_at, 3),
                     "guards": {verdict.guard: verdict.reason or "passed" for verdict in each.decision.verdicts},
+                    "objections": [verdict.guard for verdict in each.decision.objections],
                     "refused": each.refusal or None,
                 }
                 for each in self.candidates
@@ -113,15 +117,17 @@ class Maintenance(Searches):
         exact = self._peek(key, max_results)
         year = time.gmtime(self.now).tm_year
         if self.semantics is None or isinstance(exact, Hit):
-            return Explanation(query, key, exact, query, is_volatile(query, year), 0.0, ())
+            return Explanation(query, key, exact, query, is_volatile(query, year), 0.0, False, ())
         meanings = self.semantics.meanings(query)
-        candidates = self.semantics.candidates_for(
-            SEARCHES,
-            (engine, canonical_json(options or {})),
-            query,
-            self.now,
-            volatile_ttl=self.policy.volatile_ttl,
-            unfit=lambda entry: self._unfit(entry, max_results),
+        judged = tuple(
+            self.semantics.candidates_for(
+                SEARCHES,
+                (engine, canonical_json(options or {})),
+                query,
+                self.now,
+                volatile_ttl=self.policy.volatile_ttl,
+                unfit=lambda entry: self._unfit(entry, max_results),
+            )
         )
         return Explanation(
             query,
@@ -130,7 +136,8 @@ class Maintenance(Searches):
             meanings.expand(query) if meanings else query,
             is_volatile(query, year),
             self.semantics.rule.threshold,
-            tuple(candidates),
+            bool(self.semantics.rule.weights),
+            judged,
         )
 
     def _peek(self, key: str, wanted: int) -> Hit[Any] | Stale[Any] | Miss:

@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import orjson
 from msgspec import Struct
@@ -20,6 +20,9 @@ from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, 
 from harness.core.text import shorten
 from harness.errors import EmbeddingError, HarnessError, InvalidInput, OfflineMiss, SearchError, StoreError
 from harness.ports import Store
+
+if TYPE_CHECKING:  # it is made where hits are audited
+    from harness.cache.audit import Auditor
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -46,7 +49,7 @@ class Answer(Struct, Generic[T], frozen=True, gc=False):
 
 
 class Road:
-    """The road that every kind takes through one `Store`, for one tenant."""
+    """The road that every kind takes through one `Store`, for one tenant; `auditor` checks some hits by meaning."""
 
     def __init__(
         self,
@@ -54,11 +57,13 @@ class Road:
         *,
         semantics: Semantics | None = None,
         policy: Policy = Policy(),  # noqa: B008 - immutable
+        auditor: "Auditor | None" = None,
         tenant: str = "default",
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.policy = policy
         self.semantics = semantics
+        self.auditor = auditor
         self._store = store
         self._tenant = tenant
         self._clock = clock
@@ -120,7 +125,8 @@ class Road:
         log.info("hit %r by meaning: %r (%.2f)", asked, entry.text, found.decision.similarity)
         how: Found = "semantic" if entry.key != key else "exact"  # stored since the exact look-up, by somebody else
         self._note(table, key, entry.key, how, entry.payload)
-        return Hit(value, how, entry.text, found.decision.similarity, max(0.0, now - entry.created_at))
+        decision, age = found.decision, max(0.0, now - entry.created_at)
+        return Hit(value, how, entry.text, decision.similarity, age, decision.probability)
 
     def _note(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
         self._happened.append(how)

@@ -1,5 +1,6 @@
 """Searches: looked up exactly, then by meaning; else one live call for all who ask, and what comes of its failure."""
 
+import copy
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -86,6 +87,7 @@ class Searches(Road):
                 return Answer(outcome.value, outcome, "exact")
         question = Question(query, key, wanted, engine, _canonical(options))
         if self.policy.read and (other := self._known_empty(question) or self._by_meaning(question, before)):
+            self._audit(question, other, compute, ttl)
             return Answer(other.value, other, other.found)
         if self.policy.offline:
             late = self._late(SEARCHES, key, query, outcome, None)
@@ -175,6 +177,41 @@ class Searches(Road):
         results = self._results(found.entry, question.max_results)
         assert not isinstance(results, Miss)  # noqa: S101 - `unfit` has just said so
         return self._meant(SEARCHES, question.key, question.query, found, results)
+
+    def _audit(self, question: Question, served: Hit[Results], compute: SearchFunction, ttl: float) -> None:
+        """Have a hit by meaning checked by the live search, if chance wants that; not where nothing may be searched, or
+        kept. An engine that is free is asked, too: what other results it brings is as good an evidence.
+        """
+        if self.auditor is None or served.found != "semantic" or self.policy.offline or not self.policy.write:
+            return
+        if self.auditor.wants_one():
+            from harness.core.audits import addresses
+
+            mine = copy.copy(self)
+            mine._uses = None  # noqa: SLF001 - same class; a run repeats with what it was served, not with this
+            shown = addresses(served.value)  # now: what was served is the caller's, who may change it
+            self.auditor.begin(partial(mine._audited, question, served, shown, compute, ttl))  # noqa: SLF001
+
+    def _audited(
+        self, question: Question, served: Hit[Results], shown: frozenset[str], compute: SearchFunction, ttl: float
+    ) -> None:
+        """Search as if nothing had answered by meaning, and keep what the results say of what was served.
+
+        Raises:
+            Exception: whatever `compute` raises.
+            StoreError: what was found cannot be kept.
+        """
+        from harness.cache.audit import compared
+
+        try:
+            live = self._live(question, compute, ttl, Miss("audited")).value
+        except SearchError as error:
+            self._failed(SEARCHES, question.key, error)
+            raise
+        finally:
+            self.flush()
+        if (audit := compared(question.query, served, shown, live, self._clock())) is not None:
+            self._store.put_audit(self._tenant, audit)
 
     def _live(
         self, question: Question, compute: SearchFunction, ttl: float, outcome: Hit[Results] | Stale[Results] | Miss

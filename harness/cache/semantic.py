@@ -9,20 +9,25 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from harness.core.audits import REFUSAL, query_key
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_volatile
-from harness.errors import EmbeddingError
+from harness.errors import EmbeddingError, VerifierError
 from harness.forks import begins_anew
-from harness.ports import Embedder, Store, Vectors
+from harness.ports import Embedder, Store, Vectors, Verifier
 
 if TYPE_CHECKING:  # with the libraries beneath them they take 60 ms to import, and an exact hit needs neither
     from harness.core.abbreviations import Meanings
-    from harness.core.equivalence import Decision, Rule
+    from harness.core.equivalence import Decision, Examined, Rule
 
 log = logging.getLogger(__name__)
 
 CANDIDATES = 8
 MAX_DISTANCE = 0.15
+VERIFIED_DISTANCE = 0.4
+"""The cosine distances beyond which nothing is accepted: without a verifier, and where one reads the pair."""
+MAX_VERIFIED = 3
+"""Candidates that a verifier reads in one look-up: each takes milliseconds."""
 MAX_REMEMBERED = 256
 
 
@@ -37,9 +42,11 @@ class Candidate(Struct, frozen=True):
 class Semantics:
     """Look-ups by meaning in one store, for one tenant.
 
-    `rule` returns what decides what is accepted, `words` correctly written words; both are asked for when first needed.
-    `max_distance` (cosine distance, 0..1) is the classic threshold, beyond which nothing is accepted anyway. If no
-    vector can be made, that is said once, and look-ups by meaning find nothing.
+    `rule` returns what decides what is accepted, given the id of the verifier ("" without one), `words` correctly
+    written words; both are asked for when first needed. `max_distance` (cosine distance, 0..1) is the classic
+    threshold, beyond which nothing is accepted anyway; `None` leaves it to `MAX_DISTANCE` and `VERIFIED_DISTANCE`. If
+    no vector can be made, that is said once, and look-ups by meaning find nothing; if the verifier fails, that is said
+    once, and the stricter rule without one decides.
     """
 
     def __init__(
@@ -47,9 +54,10 @@ class Semantics:
         store: Store,
         embedder: Embedder,
         *,
-        rule: "Callable[[], Rule]",
+        rule: "Callable[[str], Rule]",
+        verifier: Verifier | None = None,
         words: Callable[[], Container[str]] = frozenset,
-        max_distance: float = MAX_DISTANCE,
+        max_distance: float | None = None,
         candidates: int = CANDIDATES,
         tenant: str = "default",
     ) -> None:
@@ -60,6 +68,8 @@ class Semantics:
         self._tenant = tenant
         self._load_words = words
         self._load_rule = rule
+        self._rules: dict[str, Rule] = {}
+        self.verifier = verifier
         self._failed = False
         self.begin_anew()
         begins_anew(self)
@@ -69,10 +79,20 @@ class Semantics:
         self._lock = threading.Lock()
         self._remembered: dict[str, Vectors] = {}
 
-    @cached_property
+    @property
     def rule(self) -> "Rule":
-        """The acceptance rule."""
-        return self._load_rule()
+        """The acceptance rule of the present verifier, or the one without."""
+        verifier = "" if self.verifier is None else self.verifier.id
+        if verifier not in self._rules:
+            self._rules[verifier] = self._load_rule(verifier)
+        return self._rules[verifier]
+
+    @property
+    def farthest(self) -> float:
+        """The cosine distance (0..1) beyond which nothing is accepted."""
+        if self.max_distance is not None:
+            return self.max_distance
+        return VERIFIED_DISTANCE if self.rule.weights else MAX_DISTANCE
 
     @cached_property
     def _words(self) -> Container[str]:
@@ -96,7 +116,9 @@ class Semantics:
         """
         from harness.core.equivalence import LEAST_REQUIRED
 
-        least = max(LEAST_REQUIRED + self.rule.threshold, 1.0 - self.max_distance)
+        least = 1.0 - self.farthest
+        if not self.rule.weights:
+            least = max(LEAST_REQUIRED + self.rule.threshold, least)
         found = self.candidates_for(
             table, scope, query, now, volatile_ttl=volatile_ttl, before=before, unfit=unfit, least=least
         )
@@ -115,7 +137,7 @@ class Semantics:
         least: float = 0.0,
     ) -> Iterator[Candidate]:
         """Judge the nearest rows that are at least so similar, nearest first."""
-        from harness.core.equivalence import decide
+        from harness.core.equivalence import examine
 
         meanings = self.meanings(query)
         near = self._near(table, scope, query, meanings, now, least)
@@ -123,30 +145,48 @@ class Semantics:
             return
         meanings = self.meanings(query, *(each.entry.text for each in near))
         year = time.gmtime(now).tm_year
+        apart = self._store.disagreeing(self._tenant, query_key(query))
+        left = MAX_VERIFIED
         for each in near:
             entry = each.entry
-            decision = decide(query, entry.text, each.similarity, rule=self.rule, known=self._words, meanings=meanings)
+            examined = examine(query, entry.text, each.similarity, known=self._words, meanings=meanings)
             volatile = is_volatile(query, year) or is_volatile(entry.text, year)
-            if before is not None and entry.created_at >= before:
+            if apart and query_key(entry.text) in apart:
+                refusal = REFUSAL
+            elif before is not None and entry.created_at >= before:
                 refusal = "stored during this very run"
             elif volatile and now - entry.created_at > volatile_ttl:
                 refusal = "too old for a question about now"
-            elif decision.accepted and 1.0 - each.similarity > self.max_distance:
-                refusal = f"farther away than {self.max_distance:g}"
-            elif decision.accepted:
-                refusal = unfit(entry)
+            elif not examined.vetoed and 1.0 - each.similarity > self.farthest:
+                refusal = f"farther away than {self.farthest:g}"
             else:
-                objections = "; ".join(f"{verdict.guard}: {verdict.reason}" for verdict in decision.objections)
-                refusal = objections or "not similar enough for what differs"
-            yield Candidate(entry, decision, refusal)
+                refusal = ""
+            decision = self._decided(examined, verified=left > 0 and not refusal)
+            left -= decision.probability is not None
+            yield Candidate(entry, decision, refusal or _why_not(decision) or unfit(entry))
 
     def accepts(self, query: str, other: str, similarity: float) -> bool:
         """Say whether what was found for another query may answer this one, which is so similar."""
-        from harness.core.equivalence import decide
+        from harness.core.equivalence import examine
 
-        meanings = self.meanings(query, other)
-        decision = decide(query, other, similarity, rule=self.rule, known=self._words, meanings=meanings)
-        return decision.accepted and 1.0 - similarity <= self.max_distance
+        if query_key(other) in self._store.disagreeing(self._tenant, query_key(query)):
+            return False
+        examined = examine(query, other, similarity, known=self._words, meanings=self.meanings(query, other))
+        near = 1.0 - similarity <= self.farthest
+        return near and self._decided(examined, verified=True).accepted
+
+    def _decided(self, examined: "Examined", *, verified: bool) -> "Decision":
+        """Judge a pair; where the rule needs a verifier, it reads the pair if it is to, and no guard vetoes."""
+        from harness.core.equivalence import judge
+
+        probability = None
+        if verified and self.rule.weights and self.verifier and not (examined.identical or examined.vetoed):
+            try:
+                probability = self.verifier.probability(examined.a, examined.b)
+            except VerifierError as error:
+                self.verifier = None
+                log.warning("fewer questions are answered by meaning, by a stricter rule: %s", error)
+        return judge(examined, self.rule, probability)
 
     def embedding(self, text: str, teaches: tuple[tuple[str, str], ...] = ()) -> bytes | None:
         """Return the vector that a row about `text` is kept with; what the row itself teaches counts already."""
@@ -231,3 +271,16 @@ class Semantics:
             while len(self._remembered) > MAX_REMEMBERED:
                 del self._remembered[next(iter(self._remembered))]
         return vector
+
+
+def _why_not(decision: "Decision") -> str:
+    """Say why a decision is against the answer; nothing where it is for it."""
+    if decision.accepted:
+        return ""
+    if objections := "; ".join(f"{verdict.guard}: {verdict.reason}" for verdict in decision.objections):
+        return objections
+    if not decision.verified:
+        return "not similar enough for what differs"
+    if decision.probability is None:
+        return f"not read: {MAX_VERIFIED} nearer ones were"
+    return f"the verifier doubts it ({decision.probability:.0%})"

@@ -3,7 +3,7 @@
 import copy
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 from msgspec import structs
@@ -14,9 +14,13 @@ from harness.cache.road import encode
 from harness.cache.tables import ANSWERS, EVERY_TABLE, MADE, RUNS, TABLES, TOOLS, UNANSWERED
 from harness.cache.tools import Tools
 from harness.cache.uses import Use
+from harness.core.audits import Audit
 from harness.core.entries import Entry, TableStats
 from harness.core.freshness import DAY
 from harness.errors import NotFound
+
+if TYPE_CHECKING:  # for who looks at them
+    from harness.cache.audit import Audited
 
 RUN_TTL = 400 * DAY
 """How long it is remembered what a run was answered with."""
@@ -61,7 +65,7 @@ class Cache(Maintenance, Researches, Tools):
         return self._store.size()
 
     def clear(self) -> dict[str, int]:
-        """Delete everything but the records of runs; return how many rows of each table."""
+        """Delete everything but the records of runs, and what audits found; return how many rows of each table."""
         deleted = {table: self._store.clear(table, self._tenant) for table in (*ANSWERS, *MADE, UNANSWERED)}
         return {table: deleted[table] for table in ANSWERS}
 
@@ -75,6 +79,26 @@ class Cache(Maintenance, Researches, Tools):
         mine = copy.copy(self)
         mine.policy = structs.replace(self.policy, read=False)
         return mine
+
+    # Audits ------------------------------------------------------------------------------------------------------
+
+    def audits(self) -> list[Audit]:
+        """Return what the audits of look-ups by meaning found, one of each pair of queries; the oldest first."""
+        return self._store.audits(self._tenant)
+
+    def audited(self) -> "Audited":
+        """Return how many pairs of queries were audited, and what share of them disagreed."""
+        from harness.cache.audit import summed
+
+        return summed(self._store.audited(self._tenant))
+
+    def restore_audit(self, audit: Audit) -> bool:
+        """Keep what an audit found elsewhere, unless as much is known here; return whether it was."""
+        return self._store.put_audit(self._tenant, audit)
+
+    def clear_audits(self) -> int:
+        """Forget what audits found, so that pairs that disagreed may answer each other again; return of how many."""
+        return self._store.clear_audits(self._tenant)
 
     # Runs --------------------------------------------------------------------------------------------------------
 

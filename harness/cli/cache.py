@@ -15,14 +15,21 @@ from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
     from harness.cache import Explanation
+    from harness.cache.audit import Audited
     from harness.cache.semantic import Candidate
     from harness.core.entries import Entry
 
 SHOWN = 10
+AUDITS = "audits"
+"""The kind that `clear` deletes by its name only; it is no cache."""
 
 KindOption = Annotated[
     str,
-    typer.Option("--kind", metavar="KIND", help="search, research, pages, completions, tools, runs, or all but runs."),
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="search, research, pages, completions, tools, runs, audits, or all but runs and audits.",
+    ),
 ]
 
 
@@ -42,7 +49,7 @@ def table_names(kind: str) -> tuple[str, ...]:
     from harness.cache import KINDS
 
     if kind not in KINDS:
-        raise InvalidInput(f"no such kind: {kind!r}; choose {', '.join(KINDS)}")
+        raise InvalidInput(f"no such kind: {kind!r}; choose {', '.join((*KINDS, AUDITS))}")
     return KINDS[kind]
 
 
@@ -57,7 +64,7 @@ def stats(session: Session, as_json: JsonOption = False) -> None:
     """
     with session.workbench() as workbench:
         cache = workbench.cache
-        held, counted, database = cache.stats(), cache.counted(), workbench.place
+        held, counted, audited, database = cache.stats(), cache.counted(), cache.audited(), workbench.place
         size = cache.size() if workbench.identity.local else None  # with a token: the file is all tenants'
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
     misses = counted.get("live", 0) + counted.get("failed", 0)
@@ -69,7 +76,8 @@ def stats(session: Session, as_json: JsonOption = False) -> None:
             "size_bytes": size,
             "tables": {each.table: to_builtins(each) for each in held},
         }
-        print_json(told | {"hits": hits, "misses": misses, "live_calls_saved": sum(hits.values())})
+        told |= {"hits": hits, "misses": misses, "live_calls_saved": sum(hits.values())}
+        print_json(told | {"audits": to_builtins(audited)})
         return
     from tabulate import tabulate
 
@@ -88,6 +96,14 @@ def stats(session: Session, as_json: JsonOption = False) -> None:
     typer.echo(f"\nhits: {', '.join(f'{number:,} {how}' for how, number in hits.items())}; misses: {misses:,}")
     on_disk = "" if size is None else f"; {size / 2**20:.1f} MB on disk in {database}"
     typer.echo(f"{sum(hits.values()):,} of {asked:,} live calls saved{on_disk}")
+    if audited.audited:
+        typer.echo(_audited_words(audited))
+
+
+def _audited_words(audited: "Audited") -> str:
+    pairs = "1 pair" if audited.audited == 1 else f"{audited.audited:,} pairs"
+    share = f"{audited.wrong.share:.1%} (95 %: {audited.wrong.low:.1%} to {audited.wrong.high:.1%})"
+    return f"audited: {pairs}, {audited.agreeing:,} agreeing, {audited.disagreeing:,} disagreeing, {share}"
 
 
 @with_session
@@ -122,16 +138,25 @@ def explain(
     if explained.volatile:
         typer.echo("speaks of now: answers live shortly, and only fresh ones serve by meaning")
     for number, candidate in enumerate(explained.candidates, start=1):
-        _print_candidate(number, candidate, now, explained.threshold)
+        _print_candidate(number, candidate, now, explained)
     typer.echo(_decision(explained))
 
 
-def _print_candidate(number: int, candidate: "Candidate", now: float, threshold: float) -> None:
+def _print_candidate(number: int, candidate: "Candidate", now: float, explained: "Explanation") -> None:
+    from harness.core.audits import REFUSAL
+    from harness.core.equivalence import sureness
+
     decision = candidate.decision
     age = age_in_words(now - candidate.entry.created_at)
     typer.echo(f"\n{number}. {shorten(candidate.entry.text, 100)}")
-    needs = f"{decision.required + max(0.0, threshold):.3f}" if decision.required <= 1 else "never enough"
-    typer.echo(f"   similarity {decision.similarity:.3f}, needs {needs}; {age}")
+    if explained.verified:
+        typer.echo(f"   similarity {decision.similarity:.3f}; {age}")
+    else:
+        needs = f"{decision.required + max(0.0, explained.threshold):.3f}" if decision.required <= 1 else "never enough"
+        typer.echo(f"   similarity {decision.similarity:.3f}, needs {needs}; {age}")
+    if decision.probability is not None:
+        told = f"all in all {sureness(decision.score):.1%}, needs {sureness(explained.threshold):.1%}"
+        typer.echo(f"   verifier: {decision.probability:.1%} sure of one answer; {told}")
     passed = ", ".join(verdict.guard for verdict in decision.verdicts if verdict.passed)
     if passed:
         typer.echo(f"   passed: {passed}")
@@ -139,7 +164,7 @@ def _print_candidate(number: int, candidate: "Candidate", now: float, threshold:
         typer.echo(f"   {verdict.guard} objects: {verdict.reason}")
     if not candidate.refusal:
         typer.echo("   may answer")
-    elif not decision.objections:
+    elif not decision.objections or candidate.refusal == REFUSAL:
         typer.echo(f"   refused: {candidate.refusal}")
 
 
@@ -186,6 +211,9 @@ def clear(
 ) -> None:
     """Delete entries: all, or by kind, age and query. Asks first.
 
+    What audits found stays, unless it is named: which answers were wrong is known for good. --kind audits deletes it,
+    whole; pairs that disagreed may then answer each other again.
+
     \b
     Examples:
       harness cache clear --dry-run
@@ -195,6 +223,10 @@ def clear(
     """
     from harness.cache.tools import stored_by
 
+    if kind == AUDITS:
+        _refuse_choices(older_than=older_than, query=query, type=cache_type, user=user)
+        _clear_audits(session, dry_run=dry_run, yes=yes, as_json=as_json)
+        return
     tables, only = table_names(kind), stored_by(cache_type, user)
     if kind != "tools" and (cache_type is not None or user is not None):
         raise InvalidInput("--type and --user choose among what tools brought; add --kind tools")
@@ -222,6 +254,27 @@ def clear(
         typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
         if kind == "all" and not dry_run:
             session.tell("records of researches stay, with their reports; --kind runs deletes them")
+
+
+def _refuse_choices(**choices: object) -> None:
+    for name, given in choices.items():
+        if given is not None:
+            raise InvalidInput(f"audits are deleted whole; leave out --{name.replace('_', '-')}")
+
+
+def _clear_audits(session: Session, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    with session.workbench() as workbench:
+        if not dry_run:
+            workbench.identity.require("admin")
+        count, deleted = workbench.cache.audited().audited, 0
+        if count and not dry_run:
+            if not yes and not confirmed(f"Forget the audits of {count:,} pairs in {workbench.place}?"):
+                raise InvalidInput("nothing was deleted; answer y, or pass --yes")
+            deleted = workbench.cache.clear_audits()
+    if as_json:
+        print_json({"selected": {AUDITS: count}, "deleted": {AUDITS: deleted}})
+    else:
+        typer.echo(f"{count:,} audits would go" if dry_run else f"deleted {deleted:,} audits")
 
 
 def _print_selected(entries: "list[Entry]") -> None:

@@ -14,6 +14,7 @@ from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
     from harness.core.entries import TableStats
+    from harness.ports import Verifier
     from harness.workbench import Workbench
 
 LOW_DISK = 200 * 2**20
@@ -123,14 +124,30 @@ def _meaning(workbench: "Workbench") -> Finding:
     if not workbench.settings.semantic:
         return Finding("meaning", "weak", "off: only the very same search is answered; set `semantic: true`")
     missing = sum(each.unembedded for each in workbench.cache.stats())
-    rule = workbench.rule
+    reads, failure = _reads(workbench.verifier)
+    rule = workbench.rule_of(reads)
     told = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
+    if failure:
+        return Finding("meaning", "weak", f"no verifier reads the pairs: {failure}; {told}")
     if missing:
         return Finding("meaning", "weak", f"{missing:,} entries have no vector; run `harness cache reindex`")
     if not workbench.rule_file.exists() and not _is_local(workbench):
         advice = "run `harness cache calibrate --pairs FILE`"
         return Finding("meaning", "weak", f"the rule was calibrated on the vectors of the local model; {advice}")
     return Finding("meaning", "ok", told)
+
+
+def _reads(verifier: "Verifier | None") -> tuple[str, str]:
+    """Return the id of the verifier, if it works, and why it does not."""
+    from harness.errors import VerifierError
+
+    if verifier is None:
+        return "", "it is off (`verifier: false`)"
+    try:
+        verifier.probability("does it read", "is it reading")
+    except VerifierError as error:
+        return "", str(error)
+    return verifier.id, ""
 
 
 def _index(workbench: "Workbench") -> Finding:

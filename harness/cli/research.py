@@ -136,9 +136,10 @@ def research(
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as workbench:
         researcher = workbench.researcher(epoch=epoch, on_text=live)
         found = researcher.resume(resume) if resume else researcher.run(question or "", sections=sections)
-        now = workbench.cache.now
-    show(found, now, output, as_html=as_html, as_json=as_json)
-    session.tell(summary(found))
+        session.end_progress()
+        show(found, workbench.cache.now, output, as_html=as_html, as_json=as_json)
+        session.tell(summary(found))
+        sys.stdout.flush()
     if not found.report:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 

@@ -61,14 +61,16 @@ def search(
     flags = {"engine": engine or None, "max_results": max_results, "ttl": ttl, "semantic": semantic, "offline": offline}
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay) as workbench:
         found, results = workbench.search(query)
-    if as_json:
-        _print_json(query, found, results)
-    elif results:
-        _print_table(results)
-    for asked in found:
-        session.tell(_summary(asked))
-    if len(found) > 1:
-        session.tell(f"{len(results)} results of {len(found)} engines, fused")
+        session.end_progress()
+        if as_json:
+            _print_json(query, found, results)
+        elif results:
+            _print_table(results)
+        for asked in found:
+            session.tell(_summary(asked))
+        if len(found) > 1:
+            session.tell(f"{len(results)} results of {len(found)} engines, fused")
+        sys.stdout.flush()
     if not results:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 

@@ -34,6 +34,7 @@ class Session:
         self._config = config
         self._data_dir = data_dir
         self._level = "debug" if debug else "info" if verbose else "error" if quiet else None
+        self._bars: ProgressBars | None = None
         self.quiet = quiet
 
     def load(self, **flags: Any) -> Loaded:
@@ -58,6 +59,7 @@ class Session:
 
         loaded = self.load(**(flags or {}))
         with ProgressBars() as bars:
+            self._bars = bars
             bars.visible &= not self.quiet
             with Workbench(
                 loaded.settings,
@@ -68,6 +70,13 @@ class Session:
                 serve_stale=serve_stale,
             ) as workbench:
                 yield workbench
+
+    def end_progress(self) -> None:
+        """Take the progress off the terminal: an answer follows, though the workbench is still open. To close that may
+        take a moment, if an audit is under way.
+        """
+        if self._bars is not None:
+            self._bars.stop()
 
     def tell(self, message: str) -> None:
         """Say something about the run on standard error, unless told to be quiet."""

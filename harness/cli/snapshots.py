@@ -64,9 +64,13 @@ def runs(
 @with_session
 def export(
     session: Session,
-    file: Annotated[Path, typer.Argument(help="The snapshot to write.", show_default=False)],
+    file: Annotated[Path | None, typer.Argument(help="The snapshot to write.", show_default=False)] = None,
     run: Annotated[str | None, typer.Option("--run", metavar="ID", help="What this run was answered with.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every entry (default).")] = False,
+    pairs: Annotated[
+        Path | None,
+        typer.Option("--pairs", metavar="FILE", help="Instead, the pairs of queries that audits labelled (-: stdout)."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -74,15 +78,28 @@ def export(
 
     A snapshot of a run answers the same question again anywhere, with `harness research … --replay FILE`.
 
+    With --pairs it is what audits found (see the setting audit_rate), in JSON Lines: a, b, label (1: the same results,
+    0: others), overlap, similarity, probability, audited_at. `harness cache calibrate --pairs` reads them.
+
     \b
     Examples:
       harness cache export all.snapshot
       harness cache export run.snapshot --run 20261122-101500-1a2b3c
+      harness cache export --pairs mine.jsonl
     """
     from msgspec import convert
 
     from harness.stores.snapshot import Run, write_snapshot
 
+    if pairs is not None:
+        from harness.cli.pairs import export_pairs
+
+        if file is not None or run is not None or everything:
+            raise InvalidInput("--pairs is an export of its own; leave out the snapshot, --run and --all")
+        export_pairs(session, pairs, force=force, as_json=as_json)
+        return
+    if file is None:
+        raise InvalidInput("name the snapshot to write, as all.snapshot, or --pairs FILE")
     if run is not None and everything:
         raise InvalidInput("choose one of --run and --all")
     if file.exists() and not force:
@@ -101,8 +118,9 @@ def export(
 
 def _all_lines(cache: "Cache") -> "Iterator[Line]":
     from harness.cache.tables import MOVED
-    from harness.stores.snapshot import line_of
+    from harness.stores.snapshot import line_of, line_of_audit
 
+    yield from map(line_of_audit, cache.audits())
     for table, entry in cache.entries(MOVED):
         try:
             yield line_of(table, entry, used=True)
@@ -164,10 +182,11 @@ def import_(
       harness cache import all.snapshot
     """
     from harness.cache.tables import MOVED
-    from harness.stores.snapshot import entry_of, read_snapshot
+    from harness.stores.snapshot import audit_of, entry_of, read_snapshot
+    from harness.stores.tables import AUDITS
 
     _, lines = read_snapshot(file)
-    if foreign := {line.table for line in lines}.difference(MOVED):
+    if foreign := {line.table for line in lines}.difference(MOVED, {AUDITS}):
         raise InvalidInput(f"{file} holds what no export writes ({', '.join(sorted(foreign))}); nothing was added")
     with session.workbench() as workbench:
         workbench.identity.require("admin")
@@ -175,7 +194,10 @@ def import_(
         added = 0
         for done, line in enumerate(lines):
             workbench.progress("importing", done, len(lines))
-            added += not line.asked and line.created_at > 0 and cache.restore(line.table, entry_of(line))
+            if line.table == AUDITS:
+                added += cache.restore_audit(audit_of(line))
+            else:
+                added += not line.asked and line.created_at > 0 and cache.restore(line.table, entry_of(line))
     if as_json:
         print_json({"file": str(file), "entries": len(lines), "added": added})
     else:

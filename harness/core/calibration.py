@@ -30,7 +30,8 @@ class Calibration(Struct, frozen=True):
     """A threshold and what it came to on the labelled pairs.
 
     A pair is served iff its score is at least `threshold`. `different` and `same` count the pairs by label; `served` is
-    the share of the same ones that are served, `wrong` that of the different ones.
+    the share of the same ones that are served, `wrong` that of the different ones, `wrong_of_served` that of different
+    ones among all that are served, which holds where both come as often as here.
     """
 
     threshold: float
@@ -39,11 +40,15 @@ class Calibration(Struct, frozen=True):
     same: int
     served: Interval
     wrong: Interval
+    wrong_of_served: Interval
 
 
-def calibrate(scores: Sequence[float], labels: Sequence[bool], max_wrong: float) -> Calibration:
+def calibrate(
+    scores: Sequence[float], labels: Sequence[bool], max_wrong: float, max_wrong_of_served: float | None = None
+) -> Calibration:
     """Return the threshold that keeps the expected share of different pairs served at or under `max_wrong` (0..1,
-    exclusive), with an honest estimate of what it serves.
+    exclusive) and, if that is given, the share of wrong ones among those served under `max_wrong_of_served` (see
+    `lowest_for_served`), with an honest estimate of what it serves.
 
     `labels` say of each score whether its pair asks the same (true). The threshold comes from all different pairs.
     `served` and `wrong` do not come from it: judged by the pairs that chose it, a threshold looks better than it is.
@@ -53,7 +58,8 @@ def calibrate(scores: Sequence[float], labels: Sequence[bool], max_wrong: float)
     nothing. The intervals treat the pooled pairs as independent draws, which is nearly so.
 
     Raises:
-        InvalidInput: if scores and labels differ in number, and as `lowest_threshold` does.
+        InvalidInput: if scores and labels differ in number, no threshold keeps `max_wrong_of_served`, and as
+            `lowest_threshold` does.
     """
     if len(scores) != len(labels):
         raise InvalidInput(f"{len(scores):,} scores and {len(labels):,} labels; every score needs one label")
@@ -61,9 +67,18 @@ def calibrate(scores: Sequence[float], labels: Sequence[bool], max_wrong: float)
     same = [score for score, label in zip(scores, labels, strict=True) if label]
     _check(same)
     threshold = lowest_threshold(different, max_wrong)
+    if max_wrong_of_served is not None:
+        threshold = max(threshold, lowest_for_served(same, different, max_wrong_of_served))
+    if threshold == math.inf:
+        raise InvalidInput(
+            f"on these {len(scores):,} pairs no threshold keeps the wrong ones among the served within "
+            f"{max_wrong_of_served} for certain; allow more, or label more pairs"
+        )
     served = wrong = 0
     for half in (0, 1):
         chosen = _threshold_or_none(different[half::2], max_wrong)
+        if max_wrong_of_served is not None:
+            chosen = max(chosen, lowest_for_served(same[half::2], different[half::2], max_wrong_of_served))
         served += _count(same[1 - half :: 2], chosen)
         wrong += _count(different[1 - half :: 2], chosen)
     return Calibration(
@@ -73,6 +88,7 @@ def calibrate(scores: Sequence[float], labels: Sequence[bool], max_wrong: float)
         same=len(same),
         served=interval(served, len(same)),
         wrong=interval(wrong, len(different)),
+        wrong_of_served=interval(wrong, served + wrong),
     )
 
 
@@ -95,6 +111,30 @@ def lowest_threshold(wrong_scores: Sequence[float], max_wrong: float) -> float:
             f"at least {_needed(max_wrong):,} are needed for max_wrong {max_wrong}"
         )
     return math.nextafter(sorted(wrong_scores, reverse=True)[allowed], math.inf)
+
+
+def lowest_for_served(same: Sequence[float], different: Sequence[float], max_wrong: float) -> float:
+    """Return the lowest threshold at which, with 95 % confidence, at most `max_wrong` (0..1, exclusive) of what is
+    served is wrong, where same and different pairs come as often as among these scores; +inf where none is.
+
+    Thresholds are tested from the highest that could pass downwards, each by the exact binomial bound, until one fails
+    (fixed sequence testing: Angelopoulos, Bates, Candès, Jordan and Lei, 2021, arXiv:2110.01052): so that the
+    confidence holds for all of them together.
+    """
+    limit = float(_exact(max_wrong))
+    ranked = sorted([(score, 0) for score in same] + [(score, 1) for score in different], reverse=True)
+    fewest = math.ceil(math.log(float(1 - CONFIDENCE)) / math.log1p(-limit))
+    found, wrong = math.inf, 0
+    for number, (score, is_wrong) in enumerate(ranked, start=1):
+        wrong += is_wrong
+        if score == -math.inf:
+            break
+        if number < fewest or (number < len(ranked) and ranked[number][0] == score):  # equals are served together
+            continue
+        if wrong >= number or _beta_quantile(float(CONFIDENCE), wrong + 1, number - wrong) > limit:
+            break
+        found = score
+    return found
 
 
 def interval(successes: int, trials: int) -> Interval:

@@ -56,6 +56,7 @@ class Hit(Struct, Generic[T], frozen=True, gc=False):
     """A fresh answer: how it was found, the query it was stored under, similarity (0..1) and age (seconds).
 
     `no results` is an answer, too: the engine said a while ago that there are none, and `value` is empty.
+    `probability` (0..1) is how sure a verifier was that the two queries ask the same, if one was asked.
     """
 
     value: T
@@ -63,6 +64,7 @@ class Hit(Struct, Generic[T], frozen=True, gc=False):
     query: str
     similarity: float
     age: float
+    probability: float | None = None
 
 
 class Stale(Struct, Generic[T], frozen=True, gc=False):

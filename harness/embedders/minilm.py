@@ -6,25 +6,17 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from harness.errors import EmbeddingError
 from harness.ports import Vectors
+from harness.wordpieces import tokenizer as new_tokenizer
 
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MAX_TOKENS = 256
 """all-MiniLM-L6-v2 was trained on texts of up to 256 word pieces; what is longer is cut there."""
 
-_VOCABULARY = Path(__file__).with_name("vocab.txt")
 _WORKERS = min(4, os.cpu_count() or 1)
-
-
-@cache
-def vocabulary() -> frozenset[str]:
-    """Return the whole words of the model's vocabulary, in small letters: correctly written English and names."""
-    words = _VOCABULARY.read_text(encoding="utf-8").split()
-    return frozenset(word for word in words if len(word) > 2 and word.isalpha())
 
 
 class MiniLM:
@@ -80,7 +72,7 @@ class MiniLM:
 
 @cache
 def _counter() -> Any:
-    return _tokenizer()
+    return new_tokenizer()
 
 
 @cache
@@ -94,15 +86,9 @@ def _model() -> tuple[Any, Any]:
         session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own exceptions share no base class
         raise EmbeddingError(f"the embedding model cannot be loaded ({error}); reinstall research-harness") from error
-    tokenizer = _tokenizer()
+    tokenizer = new_tokenizer()
     tokenizer.enable_truncation(MAX_TOKENS)
     return session, tokenizer
-
-
-def _tokenizer() -> Any:
-    from tokenizers import BertWordPieceTokenizer
-
-    return BertWordPieceTokenizer(str(_VOCABULARY), lowercase=True)
 
 
 def _weights() -> bytes:

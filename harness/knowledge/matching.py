@@ -2,7 +2,7 @@
 
 from collections.abc import Container
 
-from harness.core.equivalence import Rule, decide
+from harness.core.equivalence import examine
 from harness.core.equivalence.comparison import Comparison, compare
 from harness.core.equivalence.reading import NUMBER, Word, read
 
@@ -10,27 +10,23 @@ READ_CHARS = 2_000
 """Characters of a content that are read for what the document speaks of: a long one names everything at some point."""
 MIN_STEM = 5
 
-_VERDICTS_ONLY = Rule(0.0, 1.0, "nothing: only what the guards say counts")
-"""The calibrated rule is one of two questions; a title is shorter, and its distance to a question greater."""
-
 
 def objection(query: str, title: str, content: str, similarity: float, *, known: Container[str]) -> str:
     """Return why a document may not answer `query`, and nothing where it may.
 
-    The guards of `harness.core.equivalence` veto, but two of them are meant for two questions:
+    The guards of `harness.core.equivalence` veto, but three of them are meant for two questions:
 
-    - `names` asks that each side speaks of what the other does, and a title never does in full. In its place stands:
-      the document (its title, or the beginning of its content) speaks of everything that is asked about, and what the
-      title calls by name is asked about.
+    - `names` and `content` ask that each side speaks of what the other does, and a title never does in full. In their
+      place stands: the document (its title, or the beginning of its content) speaks of everything that is asked about,
+      and what the title calls by name is asked about.
     - `question` (when is not how) counts only where the title asks, too: most name a subject, for every question.
     """
     if query.casefold().split() == title.casefold().split():
         return ""
     asked, told = read(query), read(title)
-    left_out = {"names"} if told.is_question else {"names", "question"}
-    decision = decide(query, title, similarity, rule=_VERDICTS_ONLY, known=known)
-    for verdict in decision.objections:
-        if verdict.guard not in left_out:
+    left_out = {"names", "content"} if told.is_question else {"names", "content", "question"}
+    for verdict in examine(query, title, similarity, known=known).verdicts:
+        if not verdict.passed and verdict.guard not in left_out:
             return f"{verdict.guard}: {verdict.reason}"
     return _unspoken(compare(asked, told, known), f"{title}. {content[:READ_CHARS]}")
 

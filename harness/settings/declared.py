@@ -186,11 +186,22 @@ class Settings(Struct, frozen=True, kw_only=True):
     proxy: Annotated[Secret | None, Meta(description="proxy for searches, as http://user:password@host:port")] = None
     semantic: Annotated[bool, Meta(description="answer a search by one that means the same, on an exact miss")] = True
     semantic_cache_threshold: Annotated[
-        float, Meta(ge=0, le=1, description="cosine distance beyond which nothing is answered by meaning")
-    ] = 0.15
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(
+            description="cosine distance beyond which nothing is answered by meaning; unset: 0.15, "
+            "or 0.4 where the verifier reads the pair"
+        ),
+    ] = None
+    verifier: Annotated[bool, Meta(description="a model reads both questions before one is answered for the other")] = (
+        True
+    )
     max_wrong: Annotated[
         float, Meta(gt=0, lt=1, description="share of look-alike questions that may be answered wrongly by meaning")
     ] = 0.01
+    audit_rate: Annotated[
+        float,
+        Meta(ge=0, le=1, description="share of searches answered by meaning that are made live, too, and compared"),
+    ] = 0.0
     candidates: Annotated[int, Meta(ge=1, le=100, description="nearest entries that are tried, in order")] = 8
     volatile_ttl: Annotated[
         float, Meta(gt=0, le=MAX_TTL, description="lifetime at the most of answers about now (latest, price), seconds")

@@ -3,6 +3,7 @@
 import logging
 import os
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -51,6 +52,9 @@ class Handle:
         self.connection.close()
 
     def __del__(self) -> None:
+        if sys.is_finalizing():  # nobody forks any more, and who held the lock may have been stopped for good
+            self.connection.close()
+            return
         with _closing:
             self.connection.close()
 

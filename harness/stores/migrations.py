@@ -14,6 +14,7 @@ from harness.errors import MigrationError
 from harness.stores.tables import (
     AGENT_CHUNKS,
     AGENT_QUERIES,
+    AUDITED,
     BESIDE,
     COMPLETIONS,
     EVIDENCE,
@@ -103,6 +104,7 @@ MIGRATIONS = (
     Migration("0016-access-tokens", TOKENS),
     Migration("0017-memory", MEMORY),
     Migration("0018-indexes-by-time", reindexed=(SEARCH, RESEARCH, RUNS, KNOWLEDGE)),
+    Migration("0019-audits", beside=AUDITED),
 )
 
 

@@ -22,10 +22,11 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from harness.core.audits import Audit, query_key
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.errors import InvalidInput, StoreError
 from harness.ports import NOTHING, Vectors
-from harness.stores.tables import TABLES, TOKENS
+from harness.stores.tables import AUDITS, TABLES, TOKENS
 
 FORMAT = "harness-snapshot"
 VERSION = 1
@@ -33,6 +34,8 @@ MAX_HEADER_BYTES = 2**20
 MAX_BODY_BYTES = 4 * 2**30
 MAX_LINE_BYTES = 64 * 2**20
 NEVER = 1e15
+END_OF_TIME = 253_402_300_800.0
+"""The year 10000, in seconds since the epoch: what is later is no date."""
 
 
 class AskedEngine(Struct, frozen=True):
@@ -99,7 +102,8 @@ class _Format(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True, omit_defaults=True):
-    """One entry in the file. `asked` is the key that it answers, where that is another one than its own.
+    """One entry in the file, or what an audit found. `asked` is the key that it answers, where that is another one than
+    its own.
 
     `payload` is text, `embedding` base64 of float32, little-endian. `used_at` is when it was last used, where that is
     told and is not when it was stored.
@@ -141,6 +145,29 @@ def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) ->
         entry.embedder or "",
         entry.last_used_at if used and entry.last_used_at != entry.created_at else None,
     )
+
+
+def line_of_audit(audit: Audit) -> Line:
+    """Return the line for what an audit found, by the keys of its two queries."""
+    key = " ".join(audit.keys)
+    return Line(AUDITS, key, audit.queries[0], msgspec.json.encode(audit).decode(), audit.created_at, NEVER, [])
+
+
+def audit_of(line: Line) -> Audit:
+    """Return the audit that a line holds.
+
+    Raises:
+        ValueError: it holds none that can be used.
+    """
+    audit = msgspec.json.decode(line.payload, type=Audit)
+    keys = [query_key(query) for query in audit.queries]
+    if "" in keys or keys != sorted(set(keys)) or line.key != " ".join(keys) or line.own:
+        raise ValueError("its queries are not those of its key")
+    if not all(0 <= share <= 1 for share in (audit.overlap, audit.similarity, audit.probability or 0.0)):
+        raise ValueError("its shares are none")
+    if not 0 <= audit.created_at < END_OF_TIME:
+        raise ValueError("its time is none")
+    return audit
 
 
 def entry_of(line: Line) -> Entry:
@@ -250,6 +277,9 @@ def _header(line: bytes, path: Path) -> Header:
 
 def _line(encoded: bytes) -> Line:
     line = msgspec.json.decode(encoded, type=Line)
+    if line.table == AUDITS:
+        audit_of(line)
+        return line
     if line.table not in TABLES or line.table == TOKENS.name or len(line.own) != len(TABLES[line.table].own_names):
         raise ValueError(f"no such table: {line.table[:50]!r}")
     for column, value in zip(TABLES[line.table].own, line.own, strict=True):
@@ -270,7 +300,11 @@ class SnapshotStore:
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._entries: dict[tuple[str, str], Entry] = {}
+        self._audits: list[Audit] = []
         for line in lines:
+            if line.table == AUDITS:
+                self._audits.append(audit_of(line))
+                continue
             entry = entry_of(line)
             lasting = msgspec.structs.replace(entry, expires_at=float("inf"), last_used_at=float("inf"))
             self._entries[line.table, line.asked or line.key] = lasting
@@ -373,6 +407,20 @@ class SnapshotStore:
         """See `Store.counted`: nothing is counted."""
         return {}
 
+    def audits(self, tenant: str) -> list[Audit]:
+        """See `Store.audits`. A snapshot of a run carries none: its keys are answered with what answered them then."""
+        return sorted(self._audits, key=lambda audit: (audit.created_at, audit.keys))
+
+    def audited(self, tenant: str) -> tuple[int, int]:
+        """See `Store.audited`."""
+        agreeing = sum(audit.agreed for audit in self._audits)
+        return agreeing, len(self._audits) - agreeing
+
+    def disagreeing(self, tenant: str, key: str) -> frozenset[str]:
+        """See `Store.disagreeing`."""
+        pairs = [audit.keys for audit in self._audits if not audit.agreed]
+        return frozenset(one if key == other else other for one, other in pairs if key in {one, other})
+
     def expiring(self, table: str, tenant: str, moments: Sequence[float]) -> list[int]:
         """See `Store.expiring`: nothing expires."""
         return [0] * len(moments)
@@ -444,6 +492,16 @@ class SnapshotStore:
     def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
         """Refuse: see `_refuse`."""
         _refuse()
+
+    def put_audit(self, tenant: str, audit: Audit) -> bool:
+        """Refuse: see `_refuse`."""
+        _refuse()
+        return False
+
+    def clear_audits(self, tenant: str) -> int:
+        """Refuse: see `_refuse`."""
+        _refuse()
+        return 0
 
 
 def _outline(number: int, entry: Entry) -> Outline:

@@ -14,6 +14,7 @@ from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.errors import StoreError
 from harness.ports import NOTHING, Vectors
 from harness.stores import checks
+from harness.stores.audits import SqliteAudits, delete_audits
 from harness.stores.connections import Connections, Handle
 from harness.stores.tables import ABBREVIATIONS, OWN_START, TABLES, TOKENS, TOOLS, USES, Table
 from harness.stores.tails import Scope, is_unit
@@ -26,7 +27,7 @@ SWEEP_BATCH = 1_000
 """Rows that one write deletes at the most, so that no writer holds the lock for long."""
 
 
-class SqliteStore:
+class SqliteStore(SqliteAudits):
     """Cache tables in the SQLite file at `path`, made or brought up to date on opening.
 
     Write-ahead log with synchronous=NORMAL: what `put` acknowledged survives `kill -9` of any process; a power cut may
@@ -329,10 +330,7 @@ class SqliteStore:
         if user is not None:
             return self._connections.write(partial(_forget_user, tenant, user))
         gone = sum(self.clear(table, tenant) for table in TABLES)
-        self._connections.write(
-            lambda connection: connection.execute(f"DELETE FROM {USES} WHERE tenant = ?", (tenant,))
-        )
-        return gone
+        return gone + self._connections.write(partial(_forget_beside, tenant))
 
     def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
         """See `Store.stats`."""
@@ -463,6 +461,11 @@ def _sweep_batch(connection: sqlite3.Connection, table: str, tenant: str, before
     name = TABLES[table].name
     expired = f"SELECT rowid FROM {name} WHERE tenant = ? AND expires_at <= ? LIMIT {SWEEP_BATCH}"
     return connection.execute(f"DELETE FROM {name} WHERE rowid IN ({expired})", (tenant, before)).rowcount
+
+
+def _forget_beside(tenant: str, connection: sqlite3.Connection) -> int:
+    connection.execute(f"DELETE FROM {USES} WHERE tenant = ?", (tenant,))
+    return delete_audits(tenant, connection)
 
 
 def _forget_user(tenant: str, user: str, connection: sqlite3.Connection) -> int:

@@ -133,6 +133,7 @@ class Table:
 ABBREVIATIONS = "harness_abbreviations"
 INDEXES = "harness_vector_indexes"
 USES = "harness_uses"
+AUDITS = "harness_audits"
 BY_TIME = {"created_at": ("tenant", "created_at")}
 """The index of tables whose rows are listed by the time of their creation."""
 
@@ -307,4 +308,10 @@ BESIDE = (
     f"CREATE TABLE {USES} (tenant TEXT NOT NULL, day TEXT NOT NULL, what TEXT NOT NULL, times INTEGER NOT NULL, "
     "PRIMARY KEY (tenant, day, what)) WITHOUT ROWID",
 )
-"""The tables that are no cache tables."""
+AUDITED = (
+    f"CREATE TABLE {AUDITS} (tenant TEXT NOT NULL, key_a TEXT NOT NULL, key_b TEXT NOT NULL, query_a TEXT NOT NULL, "
+    "query_b TEXT NOT NULL, overlap REAL NOT NULL, similarity REAL NOT NULL, probability REAL, "
+    "agreed INTEGER NOT NULL, created_at REAL NOT NULL, PRIMARY KEY (tenant, key_a, key_b)) WITHOUT ROWID",
+    f"CREATE INDEX {AUDITS}_key_b ON {AUDITS} (tenant, key_b, agreed)",
+)
+"""The tables that are no cache tables; what audits found came later."""

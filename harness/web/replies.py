@@ -140,9 +140,11 @@ class CandidateReply(BaseModel):
 
     query: str
     similarity: float
-    required: float
+    required: float = Field(description="The similarity that is required where no verifier has read the pair.")
+    probability: float | None = Field(description="How sure the verifier is that both have the same answer, 0 to 1.")
     age_seconds: float
     guards: dict[str, str] = Field(description="`passed`, or why it objects.")
+    objections: list[str] = Field(description="The guards whose objection decided.")
     refused: str | None
 
 

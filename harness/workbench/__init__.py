@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec.structs import replace
 
 from harness.cache import Cache, Policy, Semantics
+from harness.cache.semantic import MAX_DISTANCE
 from harness.errors import InvalidInput
 from harness.identity import LOCAL, Identity, Tokens
 from harness.ports import (
@@ -20,12 +21,14 @@ from harness.ports import (
     Progress,
     SearchEngine,
     Store,
+    Verifier,
 )
 from harness.settings import Settings, key_in
 from harness.workbench.sharing import Lending, shared
 
 if TYPE_CHECKING:
     from harness.cache import Results
+    from harness.cache.audit import Auditor
     from harness.core.equivalence import Rule
     from harness.knowledge import Knowledge
     from harness.memory import Memory
@@ -200,17 +203,34 @@ class Workbench(Lending):
             tool_ttl_hours=settings.tool_ttl_hours,
         )
         semantics = self.semantics if settings.semantic else None
-        return Cache(self.store, semantics=semantics, policy=policy, tenant=identity.tenant, clock=self._clock)
+        return Cache(
+            self.store,
+            semantics=semantics,
+            policy=policy,
+            auditor=self.auditor,
+            tenant=identity.tenant,
+            clock=self._clock,
+        )
+
+    @shared
+    def auditor(self) -> "Auditor | None":
+        """What checks some of the searches that are answered by meaning; none where the setting is 0."""
+        if not self.settings.audit_rate:
+            return None
+        from harness.cache.audit import Auditor
+
+        return Auditor(self.settings.audit_rate)
 
     @cached_property
     def semantics(self) -> Semantics:
         """The look-up by meaning."""
-        from harness.embedders.minilm import vocabulary
+        from harness.wordpieces import vocabulary
 
         return Semantics(
             self.store,
             self.embedder,
-            rule=lambda: self.rule,
+            rule=self.rule_of,
+            verifier=self.verifier,
             words=vocabulary,
             max_distance=self.settings.semantic_cache_threshold,
             candidates=self.settings.candidates,
@@ -222,22 +242,37 @@ class Workbench(Lending):
         """Where the acceptance rule is kept that somebody has calibrated on pairs of their own."""
         return self.settings.data_dir / "acceptance.json"
 
-    @shared
-    def rule(self) -> "Rule":
-        """The acceptance rule: one's own, else the one shipped, at the setting `max_wrong`."""
+    @property
+    def verifier(self) -> Verifier | None:
+        """What reads pairs of questions before one is answered for the other; none where it is switched off."""
+        if not self.settings.verifier:
+            return None
+        from harness.verifiers.minilm import MiniLMVerifier
+
+        return MiniLMVerifier()
+
+    def rule_of(self, verifier: str) -> "Rule":
+        """Return the acceptance rule that goes with a verifier ("": none): one's own, else the one shipped, at the
+        setting `max_wrong`.
+
+        Raises:
+            InvalidInput: one's own cannot be read; no rule can promise so little.
+        """
         import msgspec
 
         from harness.core.equivalence import Rule, rule_for
 
+        shipped = partial(rule_for, self.settings.max_wrong, verifier=verifier)
         try:
             rule = msgspec.json.decode(self.rule_file.read_bytes(), type=Rule)
         except FileNotFoundError:
-            return rule_for(self.settings.max_wrong)
+            return shipped()
         except (OSError, msgspec.MsgspecError) as error:
             raise InvalidInput(
                 f"the acceptance rule {self.rule_file} cannot be used ({error}); calibrate again, or remove the file"
             ) from error
-        return rule if rule.max_wrong <= self.settings.max_wrong else rule_for(self.settings.max_wrong)
+        fits = rule.max_wrong <= self.settings.max_wrong and rule.verifier == verifier
+        return rule if fits else shipped()
 
     @shared
     def embedder(self) -> Embedder:
@@ -360,8 +395,8 @@ class Workbench(Lending):
     @cached_property
     def knowledge(self) -> "Knowledge":
         """What is known to whoever asks."""
-        from harness.embedders.minilm import vocabulary
         from harness.knowledge import Knowledge
+        from harness.wordpieces import vocabulary
 
         return Knowledge(
             self.store,
@@ -449,7 +484,8 @@ class Workbench(Lending):
         """Return the vector cache of a space: chunks of documents, and questions that were solved."""
         from harness.vector_cache import VectorCache
 
-        threshold = 1.0 - self.settings.semantic_cache_threshold
+        farthest = self.settings.semantic_cache_threshold
+        threshold = 1.0 - (MAX_DISTANCE if farthest is None else farthest)
         run = self.snapshot[0].run if self._replay is not None else None
         return VectorCache(
             self.store,
@@ -478,13 +514,25 @@ class Workbench(Lending):
         return researcher_of(self, run, specs, epoch=epoch, on_text=on_text, on_round=on_round)
 
     def close(self) -> None:
-        """Keep what has been counted, and close what was opened, unless another workbench has lent it."""
+        """Keep what has been counted, and close what was opened, unless another workbench has lent it. Audits that are
+        under way are waited for shortly, then given up.
+        """
+        self._close()
+
+    def _close(self, *, hurry: bool = False) -> None:
         if "cache" in self.__dict__:
             self.cache.flush()
         if "remembering" in self.__dict__:
             self.remembering.close()
         if self._lender is not None:
             return
+        try:
+            if (auditor := self.__dict__.get("auditor")) is not None:
+                auditor.close(0.0) if hurry else auditor.close()
+        finally:
+            self._close_shared()
+
+    def _close_shared(self) -> None:
         if "web_reader" in self.__dict__:
             self.web_reader.close()
         for name in ("database_store", "memory_file"):
@@ -497,4 +545,4 @@ class Workbench(Lending):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        self._close(hurry=kind is not None and issubclass(kind, KeyboardInterrupt))

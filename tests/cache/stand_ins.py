@@ -78,7 +78,8 @@ def results(*bodies: str) -> list[dict[str, Any]]:
 
 def semantics(store: Any, embedder: Any = None, **rest: Any) -> Semantics:
     """Return the look-up by meaning, as `WordsEmbedder` understands it, with the shipped rule."""
-    return Semantics(store, embedder or WordsEmbedder(), rule=lambda: rule_for(0.01), **rest)
+    rule = rest.pop("rule", lambda verifier: rule_for(0.01, verifier=verifier))
+    return Semantics(store, embedder or WordsEmbedder(), rule=rule, **rest)
 
 
 def semantic_cache(store: Any, *, embedder: Any = None, **rest: Any) -> Cache:

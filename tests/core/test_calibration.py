@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.core.calibration import Interval, calibrate, interval, lowest_threshold
+from harness.core.calibration import Interval, calibrate, interval, lowest_for_served, lowest_threshold
 from harness.errors import InvalidInput
 
 PROPERTY = settings(deadline=None, max_examples=100)
@@ -303,3 +303,44 @@ def test_over_many_draws_the_wrong_share_told_is_within_the_limit() -> None:
         right.append(found.served.share - (1 - found.threshold**2))
     assert sum(wrong) / len(wrong) <= 0.1 + 0.005
     assert abs(sum(right) / len(right)) < 0.02
+
+
+# --- the share of wrong ones among what is served
+
+
+def test_what_is_served_is_right_as_often_as_asked() -> None:
+    """At the threshold the 95 % bound of the wrong ones among the served holds, and just below it fails."""
+    same = [0.5 + number / 1_000 for number in range(400)]
+    different = [number / 1_000 for number in range(600)]
+    threshold = lowest_for_served(same, different, 0.05)
+    served = sum(score >= threshold for score in same + different)
+    wrong = sum(score >= threshold for score in different)
+    assert 0 < wrong < 0.05 * served
+    assert interval(wrong, served).share < 0.05
+
+
+def test_without_wrong_ones_enough_right_ones_are_needed() -> None:
+    """59 right ones of 59 say with 95 % confidence that at most 5 % are wrong; 58 do not."""
+    assert lowest_for_served([0.9] * 59, [], 0.05) == 0.9
+    assert lowest_for_served([0.9] * 58, [], 0.05) == math.inf
+
+
+def test_a_wrong_one_among_equals_counts_wherever_it_stands() -> None:
+    """They are served together or not at all."""
+    assert lowest_for_served([0.9] * 100, [0.9] * 50, 0.05) == math.inf
+
+
+def test_refused_pairs_are_never_served() -> None:
+    """Their score is minus infinity: no threshold lets them in."""
+    assert lowest_for_served([-math.inf] * 500, [], 0.05) == math.inf
+
+
+def test_the_threshold_keeps_both_bounds() -> None:
+    """`calibrate` takes the higher of the two thresholds, and refuses what no threshold can promise."""
+    scores = [0.5 + number / 2_000 for number in range(800)] + [number / 2_000 for number in range(1_200)]
+    labels = [True] * 800 + [False] * 1_200
+    loose, strict = calibrate(scores, labels, 0.2), calibrate(scores, labels, 0.2, 0.02)
+    assert strict.threshold > loose.threshold
+    assert strict.wrong_of_served.share <= 0.02 < loose.wrong_of_served.share
+    with pytest.raises(InvalidInput, match="no threshold"):
+        calibrate(scores[::-1], labels, 0.2, 0.001)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from harness.embedders.minilm import MiniLM, vocabulary
+from harness.embedders.minilm import MiniLM
 from harness.knowledge import Knowledge
 from harness.knowledge.matching import READ_CHARS, objection
+from harness.wordpieces import vocabulary
 from tests.fakes import MemoryStore
 from tests.knowledge.questions import DOCUMENTS, HONEST, LOOK_ALIKES, VAGUE
 

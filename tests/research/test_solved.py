@@ -17,7 +17,7 @@ import search_cache
 from harness.cache import Cache, Policy, Semantics
 from harness.cli.report import summary
 from harness.core.equivalence import rule_for
-from harness.embedders.minilm import MiniLM, vocabulary
+from harness.embedders.minilm import MiniLM
 from harness.errors import EngineUnavailable, ModelUnavailable, PageError
 from harness.ports import SearchResult
 from harness.research import reports
@@ -26,6 +26,7 @@ from harness.research.gathered import Lifetimes
 from harness.research.planner import Plan
 from harness.research.run import Writing
 from harness.vector_cache import QUERIES
+from harness.wordpieces import vocabulary
 from harness.workbench import Workbench
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore
@@ -69,7 +70,7 @@ def cache(store: MemoryStore, clock: FakeClock) -> Cache:
 
 def meaning(store: MemoryStore, embedder: Any, clock: FakeClock, **policy: Any) -> Cache:
     """Return a cache that answers by meaning, by the shipped rule."""
-    semantics = Semantics(store, embedder, rule=lambda: rule_for(0.01), words=vocabulary)
+    semantics = Semantics(store, embedder, rule=lambda _: rule_for(0.01), words=vocabulary)
     return Cache(store, semantics=semantics, clock=clock, policy=Policy(**policy))
 
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from harness.core.entries import Entry
 from harness.errors import InvalidInput
 from harness.ports import Store
+from tests.stores.auditing import AuditContract
 from tests.stores.embedded import EMBEDDER, SCOPES, ask, brute_force, embedded, keys_near, near, vector_of
 from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, a_token, a_tool_entry, an_entry
 from tests.stores.listings import ListingContract
@@ -72,8 +73,8 @@ GONE: dict[str, Go] = {
 each_way_to_go = pytest.mark.parametrize("go", GONE.values(), ids=GONE)
 
 
-class StoreContract(ListingContract):
-    """The promises, one a test; those of listing and counting are `ListingContract`'s."""
+class StoreContract(ListingContract, AuditContract):
+    """The promises, one a test; those of listing and counting are `ListingContract`'s, of audits `AuditContract`'s."""
 
     @pytest.fixture
     def store(self) -> Store:

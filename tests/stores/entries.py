@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from harness.core.audits import Audit
 from harness.core.entries import Entry
 
 SEARCHES = "search_cache"
@@ -33,3 +34,9 @@ def a_tool_entry(key: str, *, created_by: str | None) -> Entry:
 def a_token(user: str) -> Entry:
     """Return an entry for the access tokens, whose id is the user's name."""
     return Entry(user, "a laptop", b'{"hash":"00"}', NOW, NOW + 3_600, NOW, (user, "writer"))
+
+
+def an_audit(asked: str, answered: str, *, agreed: bool = False, at: float = 0.0, **rest: Any) -> Audit:
+    """Return an audit of a pair, made so many seconds after `NOW`."""
+    told = {"overlap": 0.75 if agreed else 0.125, "similarity": 0.9375, "probability": None} | rest
+    return Audit.of(asked, answered, now=NOW + at, **told)

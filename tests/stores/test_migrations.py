@@ -16,13 +16,13 @@ from harness.errors import MigrationError, StoreError
 from harness.stores import migrations
 from harness.stores.migrations import MIGRATIONS, RECORD, Migration
 from harness.stores.sqlite import SqliteStore
-from harness.stores.tables import ABBREVIATIONS, BESIDE, INDEXES, TABLES, USES
+from harness.stores.tables import ABBREVIATIONS, AUDITED, AUDITS, BESIDE, INDEXES, TABLES, USES
 from tests.data import make
 from tests.fakes import FakeClock
 from tests.stores import children
-from tests.stores.entries import RESEARCH, SEARCHES, TENANT, an_entry
+from tests.stores.entries import RESEARCH, SEARCHES, TENANT, an_audit, an_entry
 
-BESIDE_TABLES = (ABBREVIATIONS, INDEXES, USES)
+BESIDE_TABLES = (ABBREVIATIONS, INDEXES, USES, AUDITS)
 OLD_FILES = sorted(make.FILES)
 WITH_RESEARCHES = [name for name in OLD_FILES if name not in {"empty", "only-search"}]
 WITH_SEARCHES = [name for name in OLD_FILES if name != "empty"]
@@ -260,7 +260,7 @@ def test_a_migrated_schema_is_the_fresh_schema(path: Path, tmp_path: Path, name:
 def test_the_fresh_schema_is_the_declared_one(path: Path) -> None:
     """A new file has the declared tables, indexes and triggers, and nothing else but the record of its migrations."""
     SqliteStore(path).close()
-    declared = {statement for table in TABLES.values() for statement in table.schema} | set(BESIDE)
+    declared = {statement for table in TABLES.values() for statement in table.schema} | {*BESIDE, *AUDITED}
     ours = f"sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name != '{RECORD}'"
     made = _query(path, f"SELECT sql FROM sqlite_master WHERE {ours}")
     assert {sql for (sql,) in made} == declared
@@ -286,6 +286,21 @@ def test_a_file_without_indexes_by_time_gets_them(path: Path) -> None:
     store.close()
     assert children.schema(path, *TABLES) == fresh
     assert _query(path, pages) == before
+
+
+def test_a_file_without_audits_gets_their_table(path: Path) -> None:
+    """One of the program before them: the table is as in a new file, and every row is there."""
+    store = SqliteStore(path)
+    store.put(SEARCHES, TENANT, an_entry("k"))
+    store.close()
+    fresh = children.schema(path, *TABLES, AUDITS)
+    _make(path, f"DROP TABLE {AUDITS}; DELETE FROM {RECORD} WHERE name = '0019-audits'")
+    store = SqliteStore(path)
+    store.put_audit(TENANT, an_audit("a", "b"))
+    assert store.audited(TENANT) == (0, 1)
+    assert [each.key for each in store.scan(SEARCHES, TENANT)] == ["k"]
+    store.close()
+    assert children.schema(path, *TABLES, AUDITS) == fresh
 
 
 def test_an_index_that_is_not_declared_goes(path: Path) -> None:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
+from harness.core.keys import search_key
 from harness.errors import InvalidInput, StoreError
 from harness.stores.snapshot import (
     MAX_BODY_BYTES,
@@ -29,13 +30,15 @@ from harness.stores.snapshot import (
     Line,
     Run,
     SnapshotStore,
+    audit_of,
     entry_of,
     line_of,
+    line_of_audit,
     read_snapshot,
     write_snapshot,
 )
 from tests.stores.embedded import EMBEDDER, SCOPES, embedded, keys_near, vector_of
-from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
+from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_audit, an_entry
 from tests.stores.scenarios import ROOT
 
 GZIP_HEADER = 10
@@ -517,3 +520,40 @@ def _assert_one_line(error: type[Exception], call: Callable[[], object], words: 
         call()
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 600
+
+
+# Audits --------------------------------------------------------------------------------------------------------------
+
+
+def test_audits_are_carried(path: Path) -> None:
+    """Whole, and for whoever asks; pairs that disagreed stay apart; nothing is written to them."""
+    audits = [an_audit("Zürich\n?", "b"), an_audit("a", "c", agreed=True, at=1.0, probability=0.5)]
+    write_snapshot(path, map(line_of_audit, reversed(audits)))
+    _, lines = read_snapshot(path)
+    store = SnapshotStore(lines)
+    assert list(map(audit_of, lines)) == audits[::-1]
+    assert store.audits("whoever") == audits
+    assert store.audited("whoever") == (1, 1)
+    assert store.disagreeing("whoever", search_key("B")) == {search_key("zürich ?")}
+    assert store.disagreeing("whoever", search_key("a")) == frozenset()
+    for change in (lambda: store.put_audit("whoever", audits[0]), lambda: store.clear_audits("whoever")):
+        with pytest.raises(StoreError, match="read-only"):
+            change()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"queries": ["b", "a"]}, {"queries": ["a", "a"]}, {"queries": ["a", ""]}, {"queries": ["a", "x"]},
+        {"queries": ["a"]}, {"overlap": 1.5}, {"similarity": -0.1}, {"probability": 2}, {"agreed": 1},
+        {"created_at": 1e12}, {"created_at": -1}, {"created_at": None},
+    ],
+)  # fmt: skip
+def test_an_audit_that_cannot_be_one_is_refused(path: Path, change: dict[str, Any]) -> None:
+    """With all of the file, in one line."""
+    line = line_of_audit(an_audit("a", "b"))
+    told = json.loads(line.payload)
+    if change.get("queries") == ["b", "a"]:
+        change = {"queries": told["queries"][::-1]}
+    write_snapshot(path, [replace(line, payload=json.dumps(told | change))])
+    _assert_refused(path)

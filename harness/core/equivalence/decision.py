@@ -1,40 +1,79 @@
-"""May the answer to query A be served for query B? The decision, with every reason."""
+"""May the answer to query A be served for query B? The decision, with every reason.
 
-from collections.abc import Container
-from math import inf, isnan
+In two steps: `examine` reads both queries and asks the guards; `judge` weighs that by a rule, together with what a
+verifier says, if one has read the pair. So a verifier is asked only where no guard vetoes.
+"""
+
+from collections.abc import Callable, Container
+from math import exp, inf, isnan, log
+from operator import mul
 
 from msgspec import Struct
 
 from harness.core.abbreviations import Meanings
-from harness.core.equivalence.comparison import LONG, RETOLD, Comparison, compare
+from harness.core.equivalence.comparison import Comparison, compare
 from harness.core.equivalence.guards import GUARDS, Verdict
 from harness.core.equivalence.reading import MAX_CHARS, read
+from harness.core.equivalence.requirement import requirement
 
 NO_WORDS: frozenset[str] = frozenset()
 
-SHORT = 7
-"""Below so many content words in both queries together, a single word weighs much."""
-LEAST_REQUIRED = 0.86
-"""No two different queries may be less similar than this."""
-RETOLD_SHORT, RETOLD_WORD = 0.95, 0.005
-"""What the shortest question told anew requires, and how much less each further word."""
+Verify = Callable[[str, str], float]
+"""How likely (0..1) two queries have the same answer."""
+
+FEATURES = ("verifier", "similarity", "content", "question", "changed", "missing", "disorder", "required")
+"""What a rule with a verifier weighs: the logit of the verifier's probability; the similarity of the embeddings (0..1);
+whether these two guards object (0 or 1); the share of content words without counterpart, and of those on the side that
+has more of them; the share of counterparts that changed places; how similar the two would have to be without it.
+"""
+CERTAIN = 100.0
+"""The score of a query and itself."""
+MAX_LOGIT = 8.0
+"""A verifier is never surer than this (a probability of 0.9997), for its training was not either."""
 
 
 class Rule(Struct, frozen=True):
-    """How much more similar than required two queries must be: accepted iff `score >= threshold`.
+    """How sure two queries must be: accepted iff `score >= threshold`.
 
-    `max_wrong` is the share of different pairs that the threshold was calibrated to serve at the most, on the pairs
-    that `calibrated_on` names.
+    Without `weights` the score is the similarity beyond what the two queries require. With them (one a feature, and the
+    constant before them) it is their weighted sum, the log-odds that the answers are the same; it then needs the
+    verifier whose id is `verifier`. `max_wrong` is the share of different pairs that the threshold was calibrated to
+    serve at the most, on the pairs that `calibrated_on` names.
     """
 
     threshold: float
     max_wrong: float
     calibrated_on: str
+    verifier: str = ""
+    weights: tuple[float, ...] = ()
+
+
+class Examined(Struct, frozen=True):
+    """What is known of a pair before a verifier reads it.
+
+    `a` and `b` are the texts that one reads: sorted, abbreviations written out. `required` is how similar (0..1; above:
+    never) the two must be without a verifier, `features` is `FEATURES` without the first; `identical` queries differ in
+    case and white space at most.
+    """
+
+    a: str
+    b: str
+    similarity: float
+    identical: bool = False
+    required: float = 1.0
+    verdicts: tuple[Verdict, ...] = ()
+    features: tuple[float, ...] = ()
+
+    @property
+    def vetoed(self) -> bool:
+        """Whether the two may not share an answer, whatever a verifier says."""
+        return any(verdict.veto and not verdict.passed for verdict in self.verdicts)
 
 
 class Decision(Struct, frozen=True):
-    """Whether the answer may be served. `score` is the similarity beyond what these two queries require (negative:
-    below it), minus infinity after a veto; `required` is that requirement, 0..1; `verdicts` has one a guard.
+    """Whether the answer may be served. `score` is what the rule makes of the pair (see `Rule`), minus infinity after a
+    veto; `required` is the similarity required without a verifier; `verdicts` has one a guard; `probability` (0..1) is
+    the verifier's, `None` if it was not asked; `verified` says whether the rule goes by it.
     """
 
     accepted: bool
@@ -42,11 +81,14 @@ class Decision(Struct, frozen=True):
     similarity: float
     required: float
     verdicts: tuple[Verdict, ...]
+    probability: float | None = None
+    verified: bool = False
 
     @property
     def objections(self) -> tuple[Verdict, ...]:
-        """The verdicts of the guards that veto."""
-        return tuple(verdict for verdict in self.verdicts if not verdict.passed)
+        """The verdicts of the guards that refuse: all that object, or those with a veto where a verifier decides."""
+        refusing = (verdict for verdict in self.verdicts if not verdict.passed)
+        return tuple(verdict for verdict in refusing if verdict.veto or not self.verified)
 
 
 def decide(
@@ -57,71 +99,85 @@ def decide(
     rule: Rule,
     known: Container[str] = NO_WORDS,
     meanings: Meanings | None = None,
+    verify: Verify | None = None,
 ) -> Decision:
     """Decide whether the answer to `a` may be served for `b` (or the other way round: the order never matters).
 
     `similarity` (0..1) is that of their embeddings. `known` are correctly written words in small letters: what is none
-    of them may be a typing error. `meanings` are the abbreviations that both sides may use. Never raises; a query is
-    always accepted for itself.
+    of them may be a typing error. `meanings` are the abbreviations that both sides may use. `verify` is asked if the
+    rule needs it and no guard vetoes. Raises what `verify` raises; a query is always accepted for itself.
     """
+    examined = examine(a, b, similarity, known=known, meanings=meanings)
+    asked = rule.weights and verify is not None and not (examined.identical or examined.vetoed)
+    return judge(examined, rule, verify(examined.a, examined.b) if asked and verify else None)
+
+
+def examine(
+    a: str, b: str, similarity: float, *, known: Container[str] = NO_WORDS, meanings: Meanings | None = None
+) -> Examined:
+    """Read both queries and ask the guards; see `decide` for the arguments. Never raises."""
     if a == b or " ".join(a.casefold().split()) == " ".join(b.casefold().split()):
-        return Decision(True, 1.0, 1.0, 0.0, ())
+        return Examined(a, b, 1.0, identical=True, required=0.0)
     a, b = sorted((a, b))  # the order never matters: counterparts are looked for from one side
     similarity = 0.0 if isnan(similarity) else min(1.0, max(0.0, similarity))
     if max(len(a), len(b)) > MAX_CHARS:
-        return _refused(similarity, "length", "too long to compare")
+        return _refused(a, b, similarity, "length", "too long to compare")
     if ambiguous := sorted({*meanings.ambiguous_in(a), *meanings.ambiguous_in(b)} if meanings else ()):
-        return _refused(similarity, "abbreviations", f"{', '.join(ambiguous)} can mean more than one thing here")
+        return _refused(a, b, similarity, "abbreviations", f"{', '.join(ambiguous)} can mean more than one thing here")
     one, two = (meanings.expand(a), meanings.expand(b)) if meanings else (a, b)
     first, second = read(one), read(two)
     if not (first.whole and second.whole):
-        return _refused(similarity, "length", "too long to compare")
+        return _refused(a, b, similarity, "length", "too long to compare")
     pair = compare(first, second, known)
-    objections = [(guard.name, guard.objection(pair)) for guard in GUARDS]
-    verdicts = tuple(Verdict(name, objection is None, objection or "") for name, objection in objections)
+    objections = [(guard, guard.objection(pair)) for guard in GUARDS]
+    verdicts = tuple(Verdict(guard.name, told is None, told or "", guard.veto) for guard, told in objections)
     required = requirement(pair)
-    vetoed = any(not verdict.passed for verdict in verdicts)
-    score = -inf if vetoed else similarity - required
-    accepted = required <= 1.0 and score >= rule.threshold
-    return Decision(accepted, score, similarity, required, verdicts)
+    features = (similarity, *_features(pair, verdicts), required)
+    return Examined(one, two, similarity, required=required, verdicts=verdicts, features=features)
 
 
-def requirement(pair: Comparison) -> float:
-    """Return how similar (0..1) two queries must be that no guard objects to.
-
-    The more the words already agree, the less the embedding has to; in a short query, and in prose, which an embedding
-    hardly tells apart when two words change places, it has to more. Above 1: never.
-    """
-    size = len(pair.a.words) + len(pair.b.words)
-    changed = len(pair.only_a) + len(pair.only_b)
-    asking = pair.a.is_question or pair.b.is_question
-    if pair.retold:
-        longer = len(pair.a.plain.split()) + len(pair.b.plain.split()) - RETOLD
-        return max(LEAST_REQUIRED, RETOLD_SHORT - RETOLD_WORD * longer)
-    keywords = pair.a.is_keywords and pair.b.is_keywords
-    needs = [0.94 if size < SHORT and not keywords else LEAST_REQUIRED]
-    if pair.weak:
-        needs.append(0.93 if size < SHORT else 0.89)
-    if changed:
-        needs.append(_for_changed_words(size, asking=asking))
-    if pair.disorder:
-        needs.append(_for_another_order(pair, size, asking=asking))
-    return max(needs)
+def judge(examined: Examined, rule: Rule, probability: float | None) -> Decision:
+    """Weigh what is known of a pair. A rule that needs a verifier accepts nothing that none has read."""
+    if examined.identical:
+        return Decision(True, CERTAIN, 1.0, 0.0, ())
+    if rule.weights:
+        refused = examined.vetoed or probability is None
+        score = -inf if refused else _log_odds(examined, rule, probability or 0.0)
+    else:
+        refused = any(not verdict.passed for verdict in examined.verdicts)
+        score = -inf if refused else examined.similarity - examined.required
+        refused = examined.required > 1.0
+    accepted = not refused and score >= rule.threshold
+    verdicts, verified = examined.verdicts, bool(rule.weights)
+    return Decision(accepted, score, examined.similarity, examined.required, verdicts, probability, verified)
 
 
-def _for_another_order(pair: Comparison, size: int, *, asking: bool) -> float:
-    if pair.a.is_keywords and pair.b.is_keywords:
-        return 0.89
-    if not asking:
-        return 1.1
-    return 0.93 if size < 11 else 0.95
+def sureness(score: float) -> float:
+    """Return the probability (0..1) that a score of a rule with weights stands for."""
+    return 1.0 / (1.0 + exp(-max(-500.0, score)))
 
 
-def _for_changed_words(size: int, *, asking: bool) -> float:
-    if not asking:
-        return 0.97 if size < LONG else 1.1
-    return 0.93 if size < SHORT else 0.91 if size < 11 else 0.94
+def logit(probability: float) -> float:
+    """Return the log-odds of a probability (0..1), within `MAX_LOGIT` of zero."""
+    least = 1.0 / (1.0 + exp(MAX_LOGIT))
+    bounded = min(1.0 - least, max(least, probability))
+    return log(bounded / (1.0 - bounded))
 
 
-def _refused(similarity: float, guard: str, reason: str) -> Decision:
-    return Decision(False, -inf, similarity, 1.0, (Verdict(guard, False, reason),))
+def _log_odds(examined: Examined, rule: Rule, probability: float) -> float:
+    constant, *weights = rule.weights
+    weighed: list[float] = list(map(mul, weights, (logit(probability), *examined.features)))
+    return constant + sum(weighed)
+
+
+def _features(pair: Comparison, verdicts: tuple[Verdict, ...]) -> tuple[float, ...]:
+    """Return what `FEATURES` names between the similarity and the requirement."""
+    objecting = {verdict.guard for verdict in verdicts if not verdict.passed}
+    words_a, words_b = max(1, len(pair.a.words)), max(1, len(pair.b.words))
+    changed = (len(pair.rest_a) + len(pair.rest_b)) / (words_a + words_b)
+    missing = max(len(pair.rest_a) / words_a, len(pair.rest_b) / words_b)
+    return float("content" in objecting), float("question" in objecting), changed, missing, pair.disorder
+
+
+def _refused(a: str, b: str, similarity: float, guard: str, reason: str) -> Examined:
+    return Examined(a, b, similarity, verdicts=(Verdict(guard, False, reason),))

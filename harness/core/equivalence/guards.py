@@ -15,17 +15,22 @@ from harness.core.equivalence.reading import NUMBER, Quantity, Reading, Word
 
 
 class Verdict(Struct, frozen=True):
-    """What one guard says of a pair, and why."""
+    """What one guard says of a pair, and why. A guard that has no `veto` only objects: a verifier may know better."""
 
     guard: str
     passed: bool
     reason: str
+    veto: bool = True
 
 
 class Guard(Protocol):
-    """One reason to refuse. Symmetric: the order of the two sides never matters."""
+    """One reason to refuse. Symmetric: the order of the two sides never matters.
+
+    `veto` says whether it stands whatever a verifier says of the pair.
+    """
 
     name: str
+    veto: bool
 
     def objection(self, pair: Comparison) -> str | None:
         """Return why the two may not share an answer, or `None`."""
@@ -35,6 +40,7 @@ class Numbers:
     """Numbers, quantities, units and ranges: all of them stand on both sides."""
 
     name = "numbers"
+    veto = True
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
@@ -45,6 +51,7 @@ class Versions:
     """Versions: numbers with points and no unit, compared part by part, so that 3.1 is not 3.10."""
 
     name = "versions"
+    veto = True
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
@@ -55,6 +62,7 @@ class Dates:
     """Dates, months, weekdays, years, and times that depend on when one asks (latest, today, ago)."""
 
     name = "dates"
+    veto = True
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
@@ -71,6 +79,7 @@ class Negation:
     """Negation and polarity: as many negations on both sides, and no word opposite its opposite."""
 
     name = "negation"
+    veto = True
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
@@ -88,16 +97,30 @@ class Negation:
 
 
 class Names:
-    """Names and identifiers, and content that only one side has: each needs a counterpart."""
+    """Names and identifiers: what is named in place of what the other side names; single letters; signs."""
 
     name = "names"
+    veto = True
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
         if wordless := _signs_differ(pair.a, pair.b):
             return wordless
-        alone = [word for word in (*pair.only_a, *pair.only_b) if word.form[0] != NUMBER]
-        if lonely := [word.plain for word in alone if _is_identity(word) or word in pair.strange]:
+        one, two = (_identities(words) for words in (pair.only_a, pair.only_b))
+        letters = [word for word in (*one, *two) if len(word) == 1]
+        return f"no counterpart for {_listed((*one, *two))}" if (one and two) or letters else None
+
+
+class Content:
+    """Content that only one side has: each word needs a counterpart, a name or strange word above all."""
+
+    name = "content"
+    veto = False
+
+    def objection(self, pair: Comparison) -> str | None:
+        """See `Guard.objection`."""
+        lonely = [*_identities((*pair.only_a, *pair.only_b)), *(word.plain for word in pair.strange)]
+        if lonely:
             return f"no counterpart for {_listed(lonely)}"
         if pair.retold:
             return None
@@ -113,6 +136,7 @@ class Direction:
     """Direction and roles: from A to B, A better than B, who does it to whom."""
 
     name = "direction"
+    veto = True
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
@@ -133,6 +157,7 @@ class Scope:
     """Scope: search operators, quoted phrases and audiences stand on both sides."""
 
     name = "scope"
+    veto = True
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
@@ -145,6 +170,7 @@ class Question:
     """What is asked for: where is not when, and whether something happens is not how it does."""
 
     name = "question"
+    veto = False
 
     def objection(self, pair: Comparison) -> str | None:
         """See `Guard.objection`."""
@@ -154,7 +180,17 @@ class Question:
         return f"one asks {_two(_listed(one), _listed(two))}"
 
 
-GUARDS: tuple[Guard, ...] = (Numbers(), Versions(), Dates(), Negation(), Names(), Direction(), Scope(), Question())
+GUARDS: tuple[Guard, ...] = (
+    Numbers(),
+    Versions(),
+    Dates(),
+    Negation(),
+    Names(),
+    Content(),
+    Direction(),
+    Scope(),
+    Question(),
+)
 
 MAX_CHANGED = 0.5
 """The share of content words without counterpart above which two queries have too little in common."""
@@ -222,6 +258,10 @@ def _signs_differ(a: Reading, b: Reading) -> str | None:
     if a.signs != b.signs:
         return f"the signs differ: {_two(' '.join(a.signs), ' '.join(b.signs))}"
     return _differ(a.identifiers, b.identifiers) if a.identifiers and b.identifiers else None
+
+
+def _identities(words: Iterable[Word]) -> list[str]:
+    return [word.plain for word in words if word.form[0] != NUMBER and _is_identity(word)]
 
 
 def _is_identity(word: Word) -> bool:

@@ -1,11 +1,11 @@
-"""The acceptance rule that the harness ships with."""
+"""The acceptance rules that the harness ships with: where a verifier reads the pairs, and where none does."""
 
 from harness.core.equivalence.decision import Rule
 from harness.errors import InvalidInput
 
 CALIBRATED_ON = "495 different and 279 same pairs of queries from a search log"
 THRESHOLDS = ((0.0025, 0.077), (0.005, 0.042), (0.01, 0.015), (0.02, -0.01), (0.05, -0.05))
-"""For each share of wrong answers among different pairs, the score from which on pairs are served.
+"""For each share of wrong answers among different pairs, the score from which on pairs are served without a verifier.
 
 Calibrated by conformal risk control on 774 pairs that we labelled by hand: two queries of the Bing Coronavirus Query
 Set of January 2020 (Microsoft, Open Use of Data Agreement 1.0) whose all-MiniLM-L6-v2 similarity is at least 0.85,
@@ -13,21 +13,26 @@ drawn at random; 26 pairs of one need in two languages were left out. Those thre
 0.5 % on) were then raised where questions of other kinds, which must not be trained on, showed more wrong answers.
 """
 
+VERIFIERS: dict[str, tuple[tuple[float, ...], tuple[tuple[float, float], ...], str]] = {}
+"""By the verifier's id: the weights of its rule (see `Rule`), its thresholds, and what they were calibrated on."""
 
-def rule_for(max_wrong: float) -> Rule:
-    """Return the shipped rule for at most this share (0..1) of wrong answers among different pairs.
+
+def rule_for(max_wrong: float, *, verifier: str = "") -> Rule:
+    """Return the shipped rule for at most this share (0..1) of wrong answers among different pairs; the one that goes
+    with the verifier of this id, if there is one.
 
     Raises:
         InvalidInput: for less than the calibration can promise.
     """
-    fitting = [(share, threshold) for share, threshold in THRESHOLDS if share <= max_wrong]
+    weights, thresholds, calibrated_on = VERIFIERS.get(verifier, ((), THRESHOLDS, CALIBRATED_ON))
+    fitting = [(share, threshold) for share, threshold in thresholds if share <= max_wrong]
     if not fitting:
         raise InvalidInput(
-            f"max_wrong must be at least {THRESHOLDS[0][0]:g}, not {max_wrong:g}: the shipped rule was calibrated on "
+            f"max_wrong must be at least {thresholds[0][0]:g}, not {max_wrong:g}: the shipped rule was calibrated on "
             "too few pairs for less; calibrate your own with `harness cache calibrate`, or switch `semantic` off"
         )
     share, threshold = fitting[-1]
-    return Rule(threshold, share, CALIBRATED_ON)
+    return Rule(threshold, share, calibrated_on, verifier if weights else "", weights)
 
 
 SHIPPED = rule_for(0.01)

@@ -1,14 +1,15 @@
 """The `Store` on PostgreSQL with pgvector: one database for a team."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import accumulate
 from math import inf
-from typing import Any, TypeVar
+from typing import Any
 
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.ports import NOTHING, Vectors
 from harness.stores import checks
+from harness.stores.postgres.audits import PostgresAudits
 from harness.stores.postgres.connections import Connections, checked_url
 from harness.stores.postgres.dialect import (
     POSTGRES_TABLES,
@@ -22,9 +23,7 @@ from harness.stores.postgres.dialect import (
 from harness.stores.postgres.schema import TENANT_COLUMNS
 from harness.stores.postgres.turns import Turns
 from harness.stores.postgres.vectors import INDEX_FROM, VectorSearch
-from harness.stores.tables import ABBREVIATIONS, USES
-
-T = TypeVar("T")
+from harness.stores.tables import ABBREVIATIONS, AUDITS, USES
 
 __all__ = ["BUSY_SECONDS", "PostgresStore"]
 
@@ -34,7 +33,7 @@ SWEEP_BATCH = 1_000
 """Rows that one write deletes at the most, so that no lock is held for long."""
 
 
-class PostgresStore:
+class PostgresStore(PostgresAudits):
     """Cache tables in the PostgreSQL database behind `url` (15 or newer, with the extension pgvector), made or brought
     up to date on opening.
 
@@ -288,7 +287,7 @@ class PostgresStore:
             bound: tuple[str, ...] = (escaped(tenant), escaped(user))
         else:
             numbers = (f"(SELECT count(*) FROM {each.name} WHERE {each.mine})" for each in POSTGRES_TABLES.values())
-            count = f"SELECT {' + '.join(numbers)}"
+            count = f"SELECT {' + '.join(numbers)} + (SELECT count(*) FROM {AUDITS} WHERE tenant = $1)"
             delete = f"DELETE FROM {TENANTS} WHERE id = $1"
             bound = (escaped(tenant),)
 
@@ -364,30 +363,6 @@ class PostgresStore:
         """See `Store.close`. A later call opens again."""
         self._turns.close()
         self._connections.close()
-
-    def _all(self, tenant: str, sql: str, *bound: Any) -> list[Any]:
-        values = (escaped(tenant), *bound)
-
-        def fetch(connection: Any) -> list[Any]:
-            rows: list[Any] = connection.execute(sql, values, binary=True).fetchall()
-            return rows
-
-        return self._connections.run(tenant, fetch)
-
-    def _write(self, tenant: str, write: Callable[[Any], T], *, again: bool = True) -> T:
-        """Write in a transaction, which may be repeated unless `again` is false, and its end was not told."""
-        ending = False
-
-        def transaction(connection: Any) -> T:
-            nonlocal ending
-            ending = False
-            with connection.transaction():
-                written = write(connection)
-                ending = True
-            return written
-
-        self._connections.introduce(tenant)
-        return self._connections.run(tenant, transaction, in_doubt=lambda: ending and not again)
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from harness.errors import MigrationError
 from harness.stores.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
-from harness.stores.tables import ABBREVIATIONS, BY_TIME, USES
+from harness.stores.tables import ABBREVIATIONS, AUDITS, BY_TIME, USES
 
 ROLE = "harness_access"
 RECORD = "harness_migrations"
@@ -24,6 +24,7 @@ _LOCK = 0x6861726E657373
 _BESIDE_COLUMNS = {TENANTS: "id", USERS: "tenant_id", ABBREVIATIONS: "tenant", USES: "tenant"}
 TENANT_COLUMNS = {
     **_BESIDE_COLUMNS,
+    AUDITS: "tenant",
     **{table.name: table.column("tenant") for table in POSTGRES_TABLES.values()},
 }
 """The tables under row-level security, and which column names the tenant."""
@@ -38,6 +39,14 @@ _BESIDE = (
     f"CREATE INDEX {ABBREVIATIONS}_source ON {ABBREVIATIONS} (tenant, source, key)",
     f'CREATE TABLE {USES} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
     "day TEXT NOT NULL, what TEXT NOT NULL, times BIGINT NOT NULL, PRIMARY KEY (tenant, day, what))",
+)
+
+_AUDITED = (
+    f'CREATE TABLE {AUDITS} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    'key_a TEXT COLLATE "C" NOT NULL, key_b TEXT COLLATE "C" NOT NULL, query_a TEXT NOT NULL, query_b TEXT NOT NULL, '
+    "overlap DOUBLE PRECISION NOT NULL, similarity DOUBLE PRECISION NOT NULL, probability DOUBLE PRECISION, "
+    "agreed BOOLEAN NOT NULL, created_at DOUBLE PRECISION NOT NULL, PRIMARY KEY (tenant, key_a, key_b))",
+    f"CREATE INDEX {AUDITS}_key_b ON {AUDITS} (tenant, key_b, agreed)",
 )
 
 
@@ -107,6 +116,7 @@ MIGRATIONS = (
     ),
     Migration("0002-memory", _made("memory")),
     Migration("0003-indexes-by-time", tuple(statement for logical in _BY_TIME for statement in _indexed(logical))),
+    Migration("0004-audits", (*_AUDITED, *_guarded(AUDITS, "tenant"))),
 )
 
 

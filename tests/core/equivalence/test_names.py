@@ -2,10 +2,33 @@
 
 import pytest
 
-from harness.core.equivalence.guards import Names
+from harness.core.equivalence.guards import Content, Names
 from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
 
 GUARD = Names()
+CONTENT = Content()
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("new york weather", "york weather"),
+        ("new mexico population", "mexico population"),
+        ("west virginia capital", "virginia capital"),
+        ("income tax", "income"),
+        ("best laptop", "best laptop bag"),
+        ("flu", "flu shot"),
+        ("heart attack symptoms in women", "heart attack symptoms"),
+        ("drinking age in germany", "drinking age"),
+        ("restaurants near me", "restaurants near airport"),
+        ("python dict example", "python example"),
+        ("US economy", "economy"),
+    ],
+)
+def test_content_that_only_one_side_has_is_another_question(a: str, b: str) -> None:
+    """The guard objects, whatever the embeddings say; without a verifier that decides."""
+    assert_objects(CONTENT, a, b)
+    assert_refused(a, b)
 
 
 @pytest.mark.parametrize(
@@ -20,18 +43,7 @@ GUARD = Names()
         ("who is George Bush", "who is George W Bush"),
         ("who is Taylor Swift", "who is Jonathan Swift"),
         ("the age of Barack Obama", "the age of Michelle Obama"),
-        ("new york weather", "york weather"),
-        ("new mexico population", "mexico population"),
-        ("west virginia capital", "virginia capital"),
-        ("income tax", "income"),
-        ("best laptop", "best laptop bag"),
-        ("flu", "flu shot"),
-        ("heart attack symptoms in women", "heart attack symptoms"),
-        ("drinking age in germany", "drinking age"),
-        ("restaurants near me", "restaurants near airport"),
-        ("python dict example", "python example"),
         ("git commit -a", "git commit -m"),
-        ("US economy", "economy"),
     ],
 )
 def test_a_name_without_counterpart_is_another_question(a: str, b: str) -> None:

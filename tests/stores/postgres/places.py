@@ -7,7 +7,7 @@ from urllib.parse import quote
 import psycopg
 
 from harness.stores.postgres import PostgresStore
-from tests.stores.entries import SEARCHES, a_token, a_tool_entry, an_entry
+from tests.stores.entries import SEARCHES, a_token, a_tool_entry, an_audit, an_entry
 from tests.stores.postgres.servers import Server
 
 ORDINARY = "ordinary"
@@ -62,3 +62,4 @@ def filled(store: PostgresStore, tenant: str) -> None:
     store.put("access_tokens", tenant, a_token("ann"))
     store.put("access_tokens", tenant, a_token("ben"))
     store.count(tenant, "2026-01-01", {"exact": 2})
+    store.put_audit(tenant, an_audit("a", "b"))

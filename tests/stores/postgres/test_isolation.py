@@ -89,6 +89,7 @@ def test_a_session_changes_rows_of_its_tenant_only(
     assert other is not None
     assert other.text != "changed"
     assert held.counted("other") == {"2026-01-01": {"exact": 2}}
+    assert (held.audited("acme"), held.audited("other")) == ((0, 0), (0, 1))
     assert held.meanings("other", ["WHO"])
 
 

@@ -8,7 +8,7 @@ import pytest
 from harness.errors import MigrationError
 from harness.stores.postgres import PostgresStore, schema
 from harness.stores.postgres.schema import MIGRATIONS, RECORD
-from tests.stores.entries import NOW, SEARCHES, TENANT, an_entry
+from tests.stores.entries import NOW, SEARCHES, TENANT, an_audit, an_entry
 from tests.stores.postgres.places import ORDINARY, a_database, made, run
 from tests.stores.postgres.players import play
 from tests.stores.postgres.servers import Server
@@ -97,6 +97,17 @@ def test_a_database_without_indexes_by_time_gets_them(server: Server) -> None:
         assert [each.key for each in store.timeline(SEARCHES, TENANT, limit=9)] == ["k"]
         store.close()
         assert run(url, by_time) == fresh
+
+
+def test_a_database_without_audits_gets_their_table(server: Server) -> None:
+    """One of the program before them, whose role has no right to it yet: its own tenants' audits are kept."""
+    with a_database(server, "without_audits") as url:
+        made(url)
+        run(url, "DROP TABLE harness_audits", f"DELETE FROM {RECORD} WHERE name = '0004-audits'")
+        store = PostgresStore(url, busy_seconds=10)
+        store.put_audit(TENANT, an_audit("a", "b"))
+        assert (store.audited(TENANT), store.audited("another")) == ((0, 1), (0, 0))
+        store.close()
 
 
 @pytest.mark.slow

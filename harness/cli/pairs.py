@@ -1,0 +1,73 @@
+"""The pairs that audits have labelled, as `harness cache export --pairs` writes them and `calibrate` reads them."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from harness.cli.cache import print_json
+from harness.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from harness.cli.session import Session
+    from harness.core.audits import Audit
+
+STDOUT = Path("-")
+
+
+def export_pairs(session: "Session", file: Path, *, force: bool, as_json: bool) -> None:
+    """Write what audits found to `file`, or to standard output if it is `-`, one JSON object a line; and a summary.
+
+    Raises:
+        InvalidInput: the file is there already and may not be replaced, or cannot be written; or a summary in JSON is
+            asked for on the standard output that the pairs go to.
+        StoreError: the store cannot be read.
+    """
+    if file == STDOUT and as_json:
+        raise InvalidInput("the pairs themselves go to standard output; name a file, or leave out --json")
+    if file != STDOUT and file.exists() and not force:
+        raise InvalidInput(f"{file} exists; choose another name, or pass --force")
+    with session.workbench() as workbench:
+        audits = workbench.cache.audits()
+    lines = _lines(audits)
+    if file == STDOUT:
+        typer.echo(lines, nl=False)
+    else:
+        _write(file, lines)
+    disagreeing = sum(not audit.agreed for audit in audits)
+    if as_json:
+        counts = {"pairs": len(audits), "agreeing": len(audits) - disagreeing, "disagreeing": disagreeing}
+        print_json({"file": str(file), **counts})
+        return
+    summary = f"{len(audits):,} pairs, {disagreeing:,} of them disagreeing"
+    if file == STDOUT:
+        session.tell(summary)
+    else:
+        typer.echo(f"wrote {summary}, to {file}")
+
+
+def _lines(audits: "Sequence[Audit]") -> bytes:
+    import orjson
+
+    from harness.cache.audit import told_pair
+
+    return b"".join(orjson.dumps(told_pair(audit), option=orjson.OPT_APPEND_NEWLINE) for audit in audits)
+
+
+def _write(file: Path, lines: bytes) -> None:
+    """Write a file that its owner alone can read, whole or not at all: it holds what somebody asked."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        opened, part = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        try:
+            with os.fdopen(opened, "wb") as out:
+                out.write(lines)
+            Path(part).replace(file)
+        except BaseException:
+            Path(part).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InvalidInput(f"cannot write {file} ({error.strerror or error}); choose another place") from error

@@ -1,0 +1,90 @@
+"""What audits found, in SQLite: one row for each pair of queries."""
+
+import sqlite3
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from harness.core.audits import Audit
+from harness.stores.connections import Connections, Handle
+from harness.stores.tables import AUDITS
+
+COLUMNS = (
+    *("tenant", "key_a", "key_b", "query_a", "query_b"),
+    *("overlap", "similarity", "probability", "agreed", "created_at"),
+)
+REPLACED = ", ".join(f"{column} = excluded.{column}" for column in COLUMNS[3:])
+"""What a later audit of a pair changes."""
+
+_PUT = (
+    f"INSERT INTO {AUDITS} ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "
+    f"ON CONFLICT (tenant, key_a, key_b) DO UPDATE SET {REPLACED} WHERE {AUDITS}.agreed "
+    f"AND (NOT excluded.agreed OR excluded.created_at > {AUDITS}.created_at)"
+)
+_ALL = f"SELECT {', '.join(COLUMNS[3:])} FROM {AUDITS} WHERE tenant = ? ORDER BY created_at, key_a, key_b"
+_COUNT = f"SELECT count(*) FILTER (WHERE agreed), count(*) FILTER (WHERE NOT agreed) FROM {AUDITS} WHERE tenant = ?"
+_DISAGREEING = (
+    f"SELECT key_b FROM {AUDITS} WHERE tenant = ?1 AND key_a = ?2 AND NOT agreed "
+    f"UNION ALL SELECT key_a FROM {AUDITS} WHERE tenant = ?1 AND key_b = ?2 AND NOT agreed"
+)
+_CLEAR = f"DELETE FROM {AUDITS} WHERE tenant = ?"
+
+
+class SqliteAudits:
+    """The part of the `Store` that keeps audits."""
+
+    _connections: Connections
+
+    def put_audit(self, tenant: str, audit: Audit) -> bool:
+        """See `Store.put_audit`."""
+        values = (tenant, *values_of(audit))
+        return self._connections.write(lambda connection: connection.execute(_PUT, values).rowcount == 1)
+
+    def audits(self, tenant: str) -> list[Audit]:
+        """See `Store.audits`."""
+        return [_audit(row) for row in self._connections.run(partial(_fetch, _ALL, (tenant,)))]
+
+    def audited(self, tenant: str) -> tuple[int, int]:
+        """See `Store.audited`."""
+        ((agreeing, disagreeing),) = self._connections.run(partial(_fetch, _COUNT, (tenant,)))
+        return agreeing, disagreeing
+
+    def disagreeing(self, tenant: str, key: str) -> frozenset[str]:
+        """See `Store.disagreeing`."""
+        found = self._connections.run(partial(_fetch, _DISAGREEING, (tenant, key)))
+        return frozenset(_text(other) for (other,) in found)
+
+    def clear_audits(self, tenant: str) -> int:
+        """See `Store.clear_audits`."""
+        return self._connections.write(partial(delete_audits, tenant))
+
+
+def delete_audits(tenant: str, connection: sqlite3.Connection) -> int:
+    """Delete what the tenant's audits found; return of how many pairs."""
+    return connection.execute(_CLEAR, (tenant,)).rowcount
+
+
+def values_of(audit: Audit) -> tuple[Any, ...]:
+    """Return what the row of an audit holds but its tenant, in the order of `COLUMNS`."""
+    found = (audit.overlap, audit.similarity, audit.probability, audit.agreed, audit.created_at)
+    return (*audit.keys, *audit.queries, *found)
+
+
+def _audit(row: Sequence[Any]) -> Audit:
+    one, other, overlap, similarity, probability, agreed, created_at = row
+    return Audit(
+        queries=(_text(one), _text(other)),
+        overlap=overlap,
+        similarity=similarity,
+        probability=probability,
+        agreed=bool(agreed),
+        created_at=created_at,
+    )
+
+
+def _fetch(sql: str, values: tuple[Any, ...], handle: Handle) -> list[Any]:
+    return handle.connection.execute(sql, values).fetchall()
+
+
+def _text(value: bytes) -> str:
+    return value.decode(errors="replace")

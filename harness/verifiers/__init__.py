@@ -1,0 +1,1 @@
+"""Do two questions have the same answer? Models that say how likely it is."""

@@ -1,0 +1,76 @@
+"""The verifier that ships: a cross-encoder made from all-MiniLM-L6-v2, as int8 weights on onnxruntime, without torch.
+
+`MODEL_CARD.md` beside it says what it was trained on, how well it does and what it cannot.
+"""
+
+import hashlib
+import threading
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from harness.errors import VerifierError
+from harness.verifiers.pairs import PairEncoder
+
+WEIGHTS = Path(__file__).with_name("minilm.onnx")
+WEIGHTS_SHA256 = "unset"
+SAME = 0.999
+"""What is said of two texts that differ in case and white space at most; they are not read."""
+UNREAD = 0.0
+"""What is said of texts that are too long to be read whole: nothing vouches for them."""
+
+
+class MiniLMVerifier:
+    """How likely two questions have the same answer.
+
+    Pairs go through the model one by one, in an order of the texts' own: so the probability is the same whichever text
+    comes first, in any company and at any time. Weights are checked and loaded at the first pair, once for all
+    instances of a process.
+    """
+
+    id = "minilm-pairs-1"
+
+    def __init__(self) -> None:
+        self._loading = threading.Lock()
+
+    def probability(self, a: str, b: str) -> float:
+        """See `Verifier.probability`."""
+        import numpy as np
+
+        one, two = (" ".join(text.casefold().split()) for text in (a, b))
+        if one == two:
+            return SAME
+        with self._loading:
+            session, encoder = _model()
+        encoded = encoder.encode(one, two)
+        if encoded is None:
+            return UNREAD
+        inputs = {
+            "input_ids": np.array([encoded.ids], dtype=np.int64),
+            "token_type_ids": np.array([encoded.types], dtype=np.int64),
+        }
+        return float(session.run(None, inputs)[0][0])
+
+
+@cache
+def _model() -> tuple[Any, PairEncoder]:
+    """Load weights and tokenizer, once for all instances of a process."""
+    import onnxruntime
+
+    weights, options = _weights(), onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # a pair is too small to share
+    try:
+        session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's own exceptions share no base class
+        raise VerifierError(f"the verifier cannot be loaded ({error}); reinstall research-harness") from error
+    return session, PairEncoder()
+
+
+def _weights() -> bytes:
+    try:
+        weights = WEIGHTS.read_bytes()
+    except OSError as error:
+        raise VerifierError(f"the verifier's weights are missing ({error}); reinstall research-harness") from error
+    if hashlib.sha256(weights).hexdigest() != WEIGHTS_SHA256:
+        raise VerifierError("the verifier's weights are not those that were released; reinstall research-harness")
+    return weights

@@ -1,0 +1,21 @@
+"""BERT's word pieces (uncased English): what MiniLM reads, as embedder and as verifier."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_VOCABULARY = Path(__file__).with_name("vocab.txt")
+
+
+@cache
+def vocabulary() -> frozenset[str]:
+    """Return the whole words of the vocabulary, in small letters: correctly written English and names."""
+    words = _VOCABULARY.read_text(encoding="utf-8").split()
+    return frozenset(word for word in words if len(word) > 2 and word.isalpha())
+
+
+def tokenizer() -> Any:
+    """Return a new tokenizer (of `tokenizers`); its truncation is the caller's to set."""
+    from tokenizers import BertWordPieceTokenizer
+
+    return BertWordPieceTokenizer(str(_VOCABULARY), lowercase=True)

@@ -1,0 +1,145 @@
+"""Look-ups by meaning where a verifier reads the pairs: when it is asked, what it decides, and what if it fails."""
+
+import logging
+from typing import Any
+
+import pytest
+
+from harness.cache import Cache
+from harness.cache.semantic import MAX_VERIFIED
+from harness.core.entries import Hit
+from harness.core.equivalence import Rule, rule_for
+from harness.errors import VerifierError
+from harness.stores.sqlite import SqliteStore
+from tests.cache.stand_ins import Engine, results, semantics
+from tests.fakes import FakeClock
+
+WEIGHTS = (0.0, 1.0, *[0.0] * 7)
+"""The verifier's word alone counts."""
+RULE = Rule(2.0, 0.01, "nothing", "says", WEIGHTS)
+STORED, ASKED = "semantic cache false positives", "semantic cache false positives avoided how"
+
+
+class Says:
+    """A verifier that says what it is told to, and remembers what it was asked."""
+
+    id = "says"
+
+    def __init__(self, probability: float | Exception) -> None:
+        self.said = probability
+        self.asked: list[frozenset[str]] = []
+
+    def probability(self, a: str, b: str) -> float:
+        """See `Verifier.probability`."""
+        self.asked.append(frozenset((a, b)))
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+
+def verified(store: Any, verifier: Says, clock: FakeClock, **rest: Any) -> Cache:
+    """Return a cache whose rule goes by the verifier's word."""
+    looking = semantics(
+        store, rule=lambda name: RULE if name == RULE.verifier else rule_for(0.01), verifier=verifier, **rest
+    )
+    return Cache(store, semantics=looking, clock=clock)
+
+
+def test_what_guards_alone_would_refuse_is_served_where_it_is_sure(store: SqliteStore, clock: FakeClock) -> None:
+    """A word that only one side has is an objection, no veto; the hit says how sure the verifier was."""
+    verifier = Says(0.95)
+    cache = verified(store, verifier, clock)
+    cache.put_search(STORED, results("kept"))
+    found = cache.search(ASKED, Engine()).outcome
+    assert isinstance(found, Hit)
+    assert (found.found, found.probability) == ("semantic", 0.95)
+    assert verifier.asked == [frozenset((STORED, ASKED))]
+
+
+def test_what_it_doubts_is_searched(store: SqliteStore, clock: FakeClock) -> None:
+    """However similar the two are."""
+    cache = verified(store, Says(0.5), clock)
+    cache.put_search(STORED, results("kept"))
+    engine = Engine()
+    cache.search("false positives semantic cache", engine)
+    assert engine.calls == ["false positives semantic cache"]
+
+
+def test_a_veto_stands_whatever_it_says(store: SqliteStore, clock: FakeClock) -> None:
+    """It is not even asked about another number."""
+    verifier = Says(1.0)
+    cache = verified(store, verifier, clock)
+    cache.put_search("python 3.11 release date", results("kept"))
+    engine = Engine()
+    cache.search("python 3.12 release date", engine)
+    assert engine.calls == ["python 3.12 release date"]
+    assert verifier.asked == []
+
+
+def test_it_reads_but_the_three_nearest(store: SqliteStore, clock: FakeClock) -> None:
+    """A look-up takes bounded time, and says so of those that were not read."""
+    verifier = Says(0.1)
+    cache = verified(store, verifier, clock)
+    for word in ("alpha", "beta", "gamma", "delta", "epsilon"):
+        cache.put_search(f"{STORED} of the {word}", results(word))
+    explained = cache.explain(STORED)
+    assert len(verifier.asked) == MAX_VERIFIED
+    assert [each.decision.probability is None for each in explained.candidates] == [False] * 3 + [True] * 2
+    assert "nearer ones" in explained.candidates[-1].refusal
+
+
+def test_the_very_words_need_no_reading(store: SqliteStore, clock: FakeClock) -> None:
+    """A query that differs in case and white space is the same one."""
+    verifier = Says(0.0)
+    cache = verified(store, verifier, clock)
+    cache.put_search(STORED, results("kept"))
+    assert isinstance(cache.get_search(f"  {STORED.upper()} "), Hit)
+    assert verifier.asked == []
+
+
+def test_what_is_far_away_is_not_read(store: SqliteStore, clock: FakeClock) -> None:
+    """A threshold that was set holds for the verifier, too."""
+    verifier = Says(1.0)
+    cache = verified(store, verifier, clock, max_distance=0.01)
+    cache.put_search(STORED, results("kept"))
+    engine = Engine()
+    cache.search(ASKED, engine)
+    assert (engine.calls, verifier.asked) == ([ASKED], [])
+
+
+def test_without_it_the_stricter_rule_decides_and_that_is_said_once(
+    store: SqliteStore, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Missing weights cost answers, never right ones."""
+    cache = verified(store, Says(VerifierError("its weights are missing")), clock)
+    cache.put_search(STORED, results("kept"))
+    engine = Engine()
+    with caplog.at_level(logging.WARNING):
+        for _ in range(2):
+            cache.refreshing().search(ASKED, engine)
+        assert isinstance(cache.get_search("false positives semantic cache"), Hit)
+        cache.search("semantic cache false negatives", engine)
+    assert [record.message for record in caplog.records].count(caplog.records[0].message) == 1
+    assert "its weights are missing" in caplog.text
+    assert "semantic cache false negatives" in engine.calls
+
+
+def test_an_explanation_tells_how_sure_it_was(store: SqliteStore, clock: FakeClock) -> None:
+    """Its probability, the guards that object in vain, and the refusal."""
+    cache = verified(store, Says(0.25), clock)
+    cache.put_search(STORED, results("kept"))
+    (told,) = cache.explain(ASKED).shown(clock())["candidates"]
+    assert told["probability"] == 0.25
+    assert told["objections"] == []
+    assert told["guards"]["content"] != "passed"
+    assert told["refused"] == "the verifier doubts it (25%)"
+
+
+def test_two_solved_questions_are_read_as_well(store: SqliteStore, clock: FakeClock) -> None:
+    """`accepts` goes the same way as a look-up."""
+    sure, unsure = (verified(store, Says(said), clock).semantics for said in (0.95, 0.4))
+    assert sure is not None
+    assert unsure is not None
+    assert sure.accepts(ASKED, STORED, 0.9)
+    assert not unsure.accepts(ASKED, STORED, 0.9)
+    assert not sure.accepts(ASKED, STORED, 0.3)

@@ -1,0 +1,93 @@
+"""Rules that weigh what a verifier says: when it is asked, what it can and cannot overrule."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.equivalence import Rule, decide, examine, judge, rule_for, sureness
+from harness.core.equivalence.decision import FEATURES, MAX_LOGIT, logit
+from harness.errors import InvalidInput
+
+RULE = Rule(2.0, 0.01, "nothing", "says", (0.0, 1.0, *[0.0] * (len(FEATURES) - 1)))
+A, B = "how to learn python", "how to learn python quickly"
+TRAP = ("how to enable ipv6", "how to disable ipv6")
+
+
+def never(a: str, b: str) -> float:
+    """Fail: nothing was to be read."""
+    raise AssertionError(f"read: {a!r}, {b!r}")
+
+
+def test_an_objection_is_overruled_by_a_sure_verifier() -> None:
+    """What only one side has is no veto; the guard's objection stays told."""
+    decision = decide(A, B, 0.9, rule=RULE, verify=lambda *_: 0.99)
+    assert decision.accepted
+    assert (decision.probability, decision.objections) == (0.99, ())
+    assert [verdict.guard for verdict in decision.verdicts if not verdict.passed] == ["content"]
+
+
+def test_a_veto_is_not() -> None:
+    """The verifier is not asked."""
+    decision = decide(*TRAP, 0.99, rule=RULE, verify=never)
+    assert not decision.accepted
+    assert (decision.score, [each.guard for each in decision.objections]) == (-math.inf, ["negation"])
+
+
+def test_nothing_is_accepted_that_was_not_read() -> None:
+    """Without a probability a rule that needs one refuses."""
+    assert not judge(examine(A, B, 1.0), RULE, None).accepted
+    assert not decide(A, B, 1.0, rule=RULE).accepted
+
+
+def test_a_query_is_itself_without_being_read() -> None:
+    """Whatever the rule."""
+    assert decide(A, f" {A.upper()}", 0.0, rule=RULE, verify=never).accepted
+
+
+def test_a_rule_without_weights_asks_nobody() -> None:
+    """There the similarity decides, and every objection counts."""
+    decision = decide(A, B, 1.0, rule=rule_for(0.01), verify=never)
+    assert [verdict.guard for verdict in decision.objections] == ["content"]
+
+
+def test_the_score_is_the_weighted_sum() -> None:
+    """One weight a feature, the constant before them."""
+    weights = tuple(float(number) for number in range(1, len(FEATURES) + 2))
+    examined = examine(A, B, 0.9)
+    decision = judge(examined, Rule(0.0, 0.01, "", "says", weights), 0.75)
+    rows = (1.0, logit(0.75), *examined.features)
+    assert decision.score == pytest.approx(sum(w * x for w, x in zip(weights, rows, strict=True)))
+    assert len(rows) == len(weights)
+
+
+@given(a=st.text(max_size=60), b=st.text(max_size=60), similarity=st.floats(0, 1), said=st.floats(0, 1))
+def test_the_order_never_matters(a: str, b: str, similarity: float, said: float) -> None:
+    """Nor what the verifier says: any number from 0 to 1 will do."""
+    one, other = (decide(*pair, similarity, rule=RULE, verify=lambda *_: said) for pair in ((a, b), (b, a)))
+    assert one == other
+
+
+def test_a_surer_verifier_never_accepts_less() -> None:
+    """The logit rises with the probability and is bounded."""
+    found = [logit(each / 100) for each in range(101)]
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == (pytest.approx(-MAX_LOGIT), pytest.approx(MAX_LOGIT))
+    assert sureness(logit(0.3)) == pytest.approx(0.3)
+
+
+def test_an_unknown_verifier_has_the_rule_without_one() -> None:
+    """Nothing was calibrated on what it says."""
+    assert rule_for(0.01, verifier="another") == rule_for(0.01)
+
+
+def test_the_shipped_verifiers_rule_promises_no_less_than_it_can() -> None:
+    """Each share has a threshold; a smaller share a higher one."""
+    from harness.verifiers.minilm import MiniLMVerifier
+
+    rules = [rule_for(share, verifier=MiniLMVerifier.id) for share in (0.005, 0.01, 0.02, 0.05)]
+    assert all(len(rule.weights) == len(FEATURES) + 1 and rule.verifier == MiniLMVerifier.id for rule in rules)
+    assert [rule.threshold for rule in rules] == sorted((rule.threshold for rule in rules), reverse=True)
+    with pytest.raises(InvalidInput, match="max_wrong"):
+        rule_for(0.0001, verifier=MiniLMVerifier.id)

@@ -1,0 +1,129 @@
+"""What training reads: made without chance of its own, apart from every evaluation, on both sides of the label."""
+
+import gzip
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from benchmarks.pairs import labelled
+from benchmarks.traps import read_traps
+from harness.core.keys import normalise
+from training.mixture import Amounts, Mixture
+from training.sources import Sources, part_of, read_sources
+
+SUBJECTS = ("Python", "Java", "India", "China", "Berlin", "Paris", "Linux", "Tokyo")
+FRAMES = (
+    ("How do I learn {} in 3 weeks?", "What is the best way to learn {} in 3 weeks?"),
+    ("Why is {} better than {} for beginners?", "What makes {} better than {} for beginners?"),
+    ("What is the best book about {}?", "Which book about {} is the best one?"),
+    ("How can I go from {} to {} before 2020?", "How do I get from {} to {} before 2020?"),
+)
+AMOUNTS = Amounts(20, 20, 40, 20, 20)
+
+
+def _write(file: Path, rows: list[dict[str, Any]]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(file, "wb") as lines:
+        lines.writelines(orjson.dumps(row) + b"\n" for row in rows)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of data, of the shapes that real ones have."""
+    folder = tmp_path_factory.mktemp("data")
+    pairs = [
+        {"a": one.format(first, second), "b": other.format(first, second), "label": int(first < second)}
+        for one, other in FRAMES
+        for first in SUBJECTS
+        for second in SUBJECTS
+        if first != second
+    ]
+    for name in ("qqp", "paws", "medical"):
+        rows = [row | {"a": f"{row['a']} ({name})", "b": f"{row['b']} ({name})"} for row in pairs]
+        _write(folder / "query_pairs" / f"{name}.jsonl.gz", rows)
+    topics = [{"topic": number, "query": f"{subject} news {word}"} for number, subject in enumerate(SUBJECTS)
+              for word in ("today", "of the day", "latest")]  # fmt: skip
+    _write(folder / "query_pairs" / "robust_uqv.jsonl.gz", topics)
+    trap = read_traps()[0].a
+    log = [{"query": text} for text in ("how to install docker on linux", "Python news today", trap)]
+    _write(folder / "query_logs" / "bing_2020_01.jsonl.gz", log)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sources(data: Path) -> Sources:
+    """What is read from it."""
+    return read_sources(data)
+
+
+def test_no_text_of_an_evaluation_is_read(sources: Sources, data: Path) -> None:
+    """Neither held-out halves nor the traps, whatever set they turn up in."""
+    held_out = {
+        normalise(text)
+        for name in ("qqp", "paws", "medical")
+        for pair in labelled(data / "query_pairs", name)[0]
+        if pair.held_out
+        for text in (pair.a, pair.b)
+    }
+    traps = {normalise(text) for trap in read_traps() for text in (trap.a, trap.b)}
+    read = {normalise(each.text) for each in sources.texts}
+    read |= {normalise(text) for pair in sources.pairs for text in (pair.a, pair.b)}
+    assert held_out | traps <= sources.evaluated
+    assert held_out
+    assert not read & (held_out | traps)
+
+
+def test_no_text_is_in_two_parts(sources: Sources) -> None:
+    """Pairs that share a text go together."""
+    parts: dict[str, set[str]] = {}
+    for pair in sources.pairs:
+        for text in (pair.a, pair.b):
+            parts.setdefault(normalise(text), set()).add(pair.part)
+    assert all(len(each) == 1 for each in parts.values())
+
+
+def test_generated_pairs_keep_clear_of_evaluations(sources: Sources) -> None:
+    """A variant may happen to be a held-out question; then it is left out."""
+    made = Mixture(sources, "train", 1).generated(AMOUNTS)
+    assert made
+    assert not {normalise(text) for pair in made for text in (pair.a, pair.b)} & sources.evaluated
+
+
+def test_the_same_seed_makes_the_same_pairs(sources: Sources) -> None:
+    """And another seed others."""
+    one, again, other = (Mixture(sources, "train", seed).generated(AMOUNTS) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+def test_variants_stand_on_both_sides_of_the_label(sources: Sources) -> None:
+    """What reads odd is not always different: contrasts are reworded, too, and neither label is rare."""
+    made = Mixture(sources, "train", 1).generated(AMOUNTS)
+    labels = Counter(pair.same for pair in made)
+    assert 0.2 < labels[True] / len(made) < 0.8
+    kinds = {pair.kind for pair in made}
+    assert "reworded: a contrast" in kinds
+    assert any(kind.startswith("crossed: ") for kind in kinds)
+    assert any(kind.startswith("contrast: ") and kind.endswith(", reworded") for kind in kinds)
+
+
+def test_pairs_that_are_the_same_as_a_third_are_the_same(sources: Sources) -> None:
+    """Two steps at the most."""
+    linked = [pair for pair in sources.pairs if "third" in pair.kind]
+    assert all(pair.same and normalise(pair.a) != normalise(pair.b) for pair in linked)
+
+
+def test_parts_are_large_medium_and_small() -> None:
+    """84, 6 and 10 per cent, by one byte of a digest."""
+    shares = Counter(part_of(bytes([number, 0])) for number in range(256))
+    assert shares["train"] > 0.8 * 256
+    assert 0.04 * 256 < shares["tune"] < shares["calibrate"] < 0.12 * 256
+
+
+def test_absent_data_is_one_line(tmp_path: Path) -> None:
+    """It is not part of the project."""
+    with pytest.raises(SystemExit, match="not part of the project"):
+        read_sources(tmp_path)

@@ -1,0 +1,124 @@
+"""What was tried beside the cross-encoder, measured in the same way: `python -m training.ablations --data DIR`.
+
+Late interaction (Khattab and Zaharia, 2020, arXiv:2004.12832): every token vector of one text looks for its nearest
+in the other; a cache could store them and need no further pass of a model. And each group of features of the rule by
+itself.
+"""
+
+import argparse
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from tabulate import tabulate
+
+from benchmarks.pairs import MOST_WRONG, labelled
+from benchmarks.traps import read_traps
+from harness.core.equivalence.decision import FEATURES
+from harness.embedders import minilm
+from training.fitting import Read, read_all
+from training.sources import Example, Sources, read_sources
+
+GROUPS = {
+    "cosine": ("similarity",),
+    "words": ("changed", "missing", "disorder", "required", "content", "question"),
+    "cosine and words": ("similarity", "changed", "missing", "disorder", "required", "content", "question"),
+    "verifier": ("verifier",),
+    "verifier and cosine": ("verifier", "similarity"),
+    "verifier, cosine and words": FEATURES,
+}
+
+
+def late_interaction(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    """Return for each pair the mean similarity of every token to its nearest one on the other side (the lower of both
+    directions).
+    """
+    found = []
+    for a, b in pairs:
+        likeness = _tokens(a) @ _tokens(b).T
+        found.append(min(likeness.max(axis=1).mean(), likeness.max(axis=0).mean()))
+    return np.array(found)
+
+
+def aucs(reads: dict[str, list[Read]], learned: Sequence[Read]) -> dict[str, list[float]]:
+    """Return the area under the ROC curve of each group of features on each set, guards left aside."""
+    found = {}
+    same = [read.example.same for read in learned]
+    for name, features in GROUPS.items():
+        places = [FEATURES.index(feature) for feature in features]
+        model = LogisticRegression(C=10.0, max_iter=1_000).fit(_rows(learned, places), same)
+        found[name] = [
+            roc_auc_score([read.example.same for read in each], model.decision_function(_rows(each, places)))
+            for each in reads.values()
+        ]
+    return found
+
+
+def _rows(reads: Sequence[Read], places: Sequence[int]) -> NDArray[np.float64]:
+    return np.array([read.row for read in reads])[:, places]
+
+
+def _tokens(text: str) -> NDArray[np.float32]:
+    session, tokenizer = _model()
+    encoded = tokenizer.encode(text)
+    inputs = {
+        "input_ids": np.array([encoded.ids], dtype=np.int64),
+        "attention_mask": np.array([encoded.attention_mask], dtype=np.int64),
+        "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
+    }
+    states = session.run(None, inputs)[0][0][1:-1]
+    unit: NDArray[np.float32] = states / np.linalg.norm(states, axis=1, keepdims=True)
+    return unit if len(unit) else np.zeros((1, minilm.MiniLM.dimension), dtype=np.float32)
+
+
+@cache
+def _model() -> tuple[Any, Any]:
+    return minilm._model()  # noqa: SLF001 - its token vectors are no part of what an embedder gives
+
+
+def _held_out(data: Path, limit: int) -> dict[str, list[Example]]:
+    sets = {
+        name: [
+            Example(pair.a, pair.b, pair.same, name, "train")
+            for pair in labelled(data / "query_pairs", name)[0]
+            if pair.held_out
+        ][:limit]
+        for name in MOST_WRONG
+    }
+    return sets | {"traps": [Example(trap.a, trap.b, trap.label == 1, trap.kind, "train") for trap in read_traps()]}
+
+
+def _read(weights: Path, examples: Sequence[Example]) -> list[Read]:
+    """Read all pairs but those that are too long to be compared."""
+    return [read for read in read_all(weights, examples, vetoed=True) if read.examined.features]
+
+
+def _tune(sources: Sources) -> list[Example]:
+    return [pair for pair in sources.pairs if pair.part != "train"]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m training.ablations", description=__doc__)
+    parser.add_argument("--data", type=Path, metavar="DIR", required=True)
+    parser.add_argument("--weights", type=Path, metavar="FILE", default=Path("harness/verifiers/minilm.onnx"))
+    parser.add_argument("--limit", type=int, metavar="N", default=3_000, help="pairs of each set")
+    arguments = parser.parse_args()
+    sets = _held_out(arguments.data, arguments.limit)
+    reads = {name: _read(arguments.weights, each) for name, each in sets.items()}
+    late = [
+        roc_auc_score([pair.same for pair in each], late_interaction([(pair.a, pair.b) for pair in each]))
+        for each in sets.values()
+    ]
+    groups = aucs(reads, _read(arguments.weights, _tune(read_sources(arguments.data))))
+    rows = [("late interaction", *late), *((name, *values) for name, values in groups.items())]
+    print(tabulate(rows, headers=("AUC, held-out pairs", *sets), floatfmt=".3f"))
+
+
+if __name__ == "__main__":
+    main()

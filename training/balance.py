@@ -1,0 +1,33 @@
+"""How the generated pairs are balanced, and how hard they are: what plain cosine makes of each kind."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+from tabulate import tabulate
+
+from harness.embedders.minilm import MiniLM
+from training.sources import Example
+
+SAMPLED = 60
+"""Pairs of each kind that are embedded."""
+
+
+def shown(examples: Sequence[Example]) -> str:
+    """Return a table: how many pairs of each kind, and the median cosine of a sample of them. A contrast is hard where
+    that is high, a rewording where it is low.
+    """
+    kinds: dict[tuple[bool, str], list[Example]] = defaultdict(list)
+    for example in examples:
+        kinds[example.same, example.kind.removesuffix(", reworded")].append(example)
+    model, chance = MiniLM(), Random(0)
+    rows = []
+    for (same, kind), pairs in sorted(kinds.items()):
+        sample = chance.sample(pairs, min(SAMPLED, len(pairs)))
+        vectors = model.embed([text for pair in sample for text in (pair.a, pair.b)])
+        cosines = np.einsum("ij,ij->i", vectors[::2], vectors[1::2])
+        rows.append(("same" if same else "different", kind, f"{len(pairs):,}", f"{np.median(cosines):.2f}"))
+    return tabulate(
+        rows, headers=("label", "kind", "pairs", "median cosine"), colalign=("left", "left", "right", "right")
+    )

@@ -1,0 +1,145 @@
+"""The training loop: one pass over examples in an order that a seed decides, on the CPU or whatever `device` names."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from harness.verifiers.pairs import MAX_TOKENS
+from harness.wordpieces import tokenizer
+from training.model import CrossEncoder
+from training.sources import Example
+
+TOKENS_A_BATCH = 2_048
+"""Word pieces, with the padding. Pairs of like length share a batch, so there is little."""
+POOLED = 64
+"""Batches' worth of pairs that are sorted by length at a time: the larger, the less padding and the less chance."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How fast to learn: the peak rates of body and head, reached after `warm_up` (a share of all steps), then falling
+    to zero in a line; `smoothing` is taken off the certainty of labels, which are not always right.
+    """
+
+    rate: float = 8e-5
+    head_rate: float = 8e-4
+    warm_up: float = 0.06
+    smoothing: float = 0.03
+    weight_decay: float = 0.01
+    seed: int = 20_26
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Tensors of shape (pairs, tokens), and labels of shape (pairs,)."""
+
+    inputs: dict[str, Tensor]
+    labels: Tensor
+
+
+Tell = Callable[[int, int, float, float], None]
+"""Told now and then: steps done, all steps, the loss since the last time, seconds since the start."""
+
+
+def learn(model: CrossEncoder, examples: Sequence[Example], plan: Plan, kept: Path, tell: Tell) -> None:
+    """Train `model` in place, one pass over `examples`.
+
+    Now and then everything is kept in the file `kept`: an interrupted pass goes on from there, to the same end.
+    """
+    torch.manual_seed(plan.seed)
+    chance = Random(plan.seed)
+    batches = list(batched(examples, chance))
+    chance.shuffle(batches)
+    head = list(model.head.parameters())
+    body = [weights for weights in model.bert.parameters() if weights.requires_grad]
+    optimizer = torch.optim.AdamW(
+        [{"params": body, "lr": plan.rate}, {"params": head, "lr": plan.head_rate}],
+        weight_decay=plan.weight_decay,
+        fused=True,
+    )
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, len(batches), plan.warm_up))
+    loss_of = nn.BCEWithLogitsLoss()
+    model.train()
+    parts = (model, optimizer, schedule)
+    done = _restore(kept, parts)
+    start, lost, since = time.monotonic(), 0.0, 0
+    for step, batch in enumerate(batches[done:], start=done + 1):
+        wanted = batch.labels * (1 - 2 * plan.smoothing) + plan.smoothing
+        loss = loss_of(model(**batch.inputs), wanted)
+        loss.backward()
+        nn.utils.clip_grad_norm_(body + head, 1.0)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad()
+        lost, since = lost + loss.item(), since + 1
+        if step % 50 == 0 or step == len(batches):
+            tell(step - done, len(batches) - done, lost / since, time.monotonic() - start)
+            lost, since = 0.0, 0
+            if step % 200 == 0:
+                _keep(kept, parts, step)
+    kept.unlink(missing_ok=True)
+    model.eval()
+
+
+def _keep(kept: Path, parts: Sequence[Any], step: int) -> None:
+    states = [part.state_dict() for part in parts]
+    unfinished = kept.with_suffix(".new")
+    torch.save({"step": step, "chance": torch.get_rng_state(), "states": states}, unfinished)
+    unfinished.replace(kept)
+
+
+def _restore(kept: Path, parts: Sequence[Any]) -> int:
+    """Restore what was kept; return how many steps had been done."""
+    if not kept.exists():
+        return 0
+    found = torch.load(kept, weights_only=True)
+    for part, state in zip(parts, found["states"], strict=True):
+        part.load_state_dict(state)
+    torch.set_rng_state(found["chance"])
+    return int(found["step"])
+
+
+def batched(examples: Sequence[Example], chance: Random) -> Iterator[Batch]:
+    """Yield batches of pairs of like length, each pair in an order that chance decides."""
+    words = tokenizer()
+    rows = []
+    for example in examples:
+        pair = (example.a, example.b) if chance.random() < 0.5 else (example.b, example.a)
+        encoded = words.encode(*pair)
+        if len(encoded.ids) <= MAX_TOKENS:
+            rows.append((encoded.ids, encoded.type_ids, example.same))
+    chance.shuffle(rows)
+    pooled = POOLED * 64
+    for start in range(0, len(rows), pooled):
+        pool = sorted(rows[start : start + pooled], key=lambda row: len(row[0]))
+        while pool:
+            longest = len(pool[-1][0])
+            size = max(1, TOKENS_A_BATCH // longest)
+            yield _batch(pool[-size:])
+            del pool[-size:]
+
+
+def _batch(rows: Sequence[tuple[list[int], list[int], bool]]) -> Batch:
+    return Batch(padded([(ids, types) for ids, types, _ in rows]), torch.tensor([float(same) for *_, same in rows]))
+
+
+def padded(rows: Sequence[tuple[list[int], list[int]]]) -> dict[str, Tensor]:
+    """Return what the model reads: word pieces, mask and types, filled up to the longest row."""
+    longest = max(len(ids) for ids, _ in rows)
+    return {
+        "input_ids": torch.tensor([ids + [0] * (longest - len(ids)) for ids, _ in rows]),
+        "attention_mask": torch.tensor([[1] * len(ids) + [0] * (longest - len(ids)) for ids, _ in rows]),
+        "token_type_ids": torch.tensor([types + [0] * (longest - len(types)) for _, types in rows]),
+    }
+
+
+def _rate(step: int, steps: int, warm_up: float) -> float:
+    warm = max(1, math.ceil(steps * warm_up))
+    return min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))

@@ -1,0 +1,48 @@
+"""Hard examples: those of fresh ones that the model, as it is, gets wrong or is least sure of."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from harness.verifiers.pairs import MAX_TOKENS
+from harness.wordpieces import tokenizer
+from training.learning import padded
+from training.model import CrossEncoder
+from training.sources import Example
+
+TOKENS_A_BATCH = 4_096
+
+
+def hardest(model: CrossEncoder, examples: Sequence[Example], keep: int) -> list[Example]:
+    """Return the `keep` examples with the greatest loss, but none that the model is all but sure to be labelled wrong:
+    among the very worst are the generators' own errors.
+    """
+    same = np.array([example.same for example in examples])
+    logits = np.where(same, 1.0, -1.0) * scores(model, examples)
+    order = np.argsort(logits, kind="stable")
+    hard = [examples[place] for place in order if logits[place] > SURELY_WRONG]
+    return hard[:keep]
+
+
+SURELY_WRONG = -3.0
+
+
+def scores(model: CrossEncoder, examples: Sequence[Example]) -> NDArray[np.float64]:
+    """Return a logit a pair, of shape (pairs,); 0 for what is too long."""
+    words = tokenizer()
+    encoded = [words.encode(*sorted((example.a, example.b))) for example in examples]
+    order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))
+    order = [place for place in order if len(encoded[place].ids) <= MAX_TOKENS]
+    found = np.zeros(len(examples))
+    model.eval()
+    done = 0
+    with torch.inference_mode():
+        while done < len(order):
+            size = max(1, TOKENS_A_BATCH // len(encoded[order[min(done + 255, len(order) - 1)]].ids))
+            chosen = order[done : done + size]
+            rows = [(encoded[place].ids, encoded[place].type_ids) for place in chosen]
+            found[chosen] = model(**padded(rows)).numpy()
+            done += len(chosen)
+    return found

@@ -1,0 +1,167 @@
+"""What one pass of training reads: labelled pairs, and pairs generated from texts, in a balance that is measured.
+
+A generated contrast reads a little odd at times, and a model would learn that what reads odd differs. So variants stand
+on both sides of the label: a contrast with its own rewording is the same question again. And since a real look-alike
+is seldom written like what it resembles, half of the contrasts are reworded, too.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TypeVar
+
+from harness.core.keys import normalise
+from training.contrasts import CONTRASTS, Names
+from training.generator import Generator
+from training.rewordings import REWORDINGS, Composed
+from training.sources import Example, Part, Sources
+
+Each = TypeVar("Each")
+
+REPEATED = {"qqp": 2, "paws": 2, "medical": 3}
+"""How often a pass reads the labelled pairs of a set: the smaller, the more often."""
+SPECIAL = {
+    "names": 2.0,
+    "roles": 1.6,
+    "opposites": 1.3,
+    "scope": 0.7,
+    "units": 0.6,
+    "versions": 0.6,
+    "direction": 0.6,
+    "question templates": 2.5,
+    "synonyms": 2.0,
+    "dropped words": 2.0,
+    "word order": 1.5,
+    "politeness": 0.7,
+    "frames": 0.7,
+    "punctuation": 0.3,
+    "case": 0.1,
+}
+"""How many of a class are made, compared with the others: more where the guards know least, and where more changes."""
+SURFACE = frozenset({"case", "punctuation", "politeness", "typing errors", "frames"})
+"""Rewordings that fit nearly every text, and change little that the model sees."""
+PASSES = 3
+"""How often the texts are gone through for a class that fits few of them."""
+SHORT, LONG = 140, 240
+"""Characters of texts that are varied. Sentences may be longer than questions: words change places in long ones."""
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """How many pairs are made of each class of contrasts and of rewordings, and of the combinations of them."""
+
+    contrasts: int = 2_200
+    rewordings: int = 1_000
+    composed: int = 7_000
+    crossed: int = 6_000
+    variants: int = 4_000
+
+    def times(self, share: float) -> "Amounts":
+        """Return as many of everything, times `share`."""
+        numbers = (self.contrasts, self.rewordings, self.composed, self.crossed, self.variants)
+        return Amounts(*(max(1, round(share * number)) for number in numbers))
+
+
+class Mixture:
+    """Makes examples of one part of the sources; all chance comes from `seed`."""
+
+    def __init__(self, sources: Sources, part: Part, seed: int) -> None:
+        self._part = part
+        self._chance = Random(f"{seed} {part}")
+        self._evaluated = sources.evaluated
+        self._labelled = [pair for pair in sources.pairs if pair.part == part]
+        fitting = [text for text in sources.texts if len(text.text) <= (LONG if text.source == "paws" else SHORT)]
+        self._texts = [text for text in fitting if text.part == part]
+        learned = [text.text for text in sources.texts if text.part == "train"]
+        self._contrasts: tuple[Generator, ...] = (*CONTRASTS, Names(learned))
+        self._surface = Composed([each for each in REWORDINGS if each.name in SURFACE], 1, 2)
+        self._telling = Composed([each for each in REWORDINGS if each.name not in SURFACE], 1, 3)
+
+    def labelled(self) -> list[Example]:
+        """Return the labelled pairs, as often as a pass reads them."""
+        return [pair for pair in self._labelled for _ in range(REPEATED.get(pair.kind, 1))]
+
+    def generated(self, amounts: Amounts) -> list[Example]:
+        """Return generated pairs, none of which any evaluation knows."""
+        contrasts = [
+            pair
+            for generator in self._contrasts
+            for pair in self._made(generator, round(amounts.contrasts * SPECIAL.get(generator.name, 1.0)), same=False)
+        ]
+        mixed = [self._reworded(pair) if self._chance.random() < 0.5 else pair for pair in contrasts]
+        rewordings = [
+            pair
+            for generator in REWORDINGS
+            for pair in self._made(generator, round(amounts.rewordings * SPECIAL.get(generator.name, 1.0)), same=True)
+        ]
+        composed = self._composed(amounts.composed)
+        crossed = self._crossed(amounts.crossed)
+        variants = self._of_variants(contrasts, amounts.variants)
+        every = [*mixed, *rewordings, *composed, *crossed, *variants, *self._sentences()]
+        return [pair for pair in every if self._fits(pair)]
+
+    def _made(self, generator: Generator, number: int, *, same: bool) -> Iterator[Example]:
+        kind = f"{'reworded' if same else 'contrast'}: {generator.name}"
+        for text in [text for _ in range(PASSES) for text in self._shuffled(self._texts)]:
+            if number <= 0:
+                return
+            if variant := generator.vary(text.text, self._chance):
+                number -= 1
+                yield self._example(text.text, variant, kind, same=same)
+
+    def _composed(self, number: int) -> Iterator[Example]:
+        for text in self._shuffled(self._texts):
+            if number > 0 and (variant := self._reword(text.text)):
+                number -= 1
+                yield self._example(text.text, variant, "reworded: composed", same=True)
+
+    def _sentences(self) -> Iterator[Example]:
+        """Yield sentences in which words changed places, with and without another meaning."""
+        roles = next(generator for generator in CONTRASTS if generator.name == "roles")
+        for text in self._texts:
+            if text.source != "paws":
+                continue
+            for _ in range(2):
+                if variant := roles.vary(text.text, self._chance):
+                    yield self._example(text.text, variant, "contrast: roles, of sentences", same=False)
+                if variant := self._telling.vary(text.text, self._chance):
+                    yield self._example(text.text, variant, "reworded: sentences", same=True)
+
+    def _crossed(self, number: int) -> Iterator[Example]:
+        """Yield one text of an honest pair with a contrast of the other one."""
+        pairs = [pair for pair in self._labelled if pair.same]
+        while pairs and number > 0:
+            pair = self._chance.choice(pairs)
+            ours, other = (pair.a, pair.b) if self._chance.random() < 0.5 else (pair.b, pair.a)
+            number -= 1
+            for generator in self._shuffled(self._contrasts):
+                if variant := generator.vary(other, self._chance):
+                    yield self._example(ours, variant, f"crossed: {generator.name}", same=False)
+                    break
+
+    def _of_variants(self, contrasts: Sequence[Example], number: int) -> Iterator[Example]:
+        """Yield a contrast with its own rewording: the same question again."""
+        for pair in self._shuffled(contrasts)[:number]:
+            if variant := self._reword(pair.b):
+                yield self._example(pair.b, variant, "reworded: a contrast", same=True)
+
+    def _reworded(self, pair: Example) -> Example:
+        variant = self._reword(pair.b)
+        return self._example(pair.a, variant, f"{pair.kind}, reworded", same=False) if variant else pair
+
+    def _reword(self, text: str) -> str | None:
+        """Reword in a way that tells, if there is one, and on the surface else, or as well."""
+        told = self._telling.vary(text, self._chance)
+        if told and self._chance.random() < 0.5:
+            return told
+        return self._surface.vary(told or text, self._chance) or told
+
+    def _example(self, a: str, b: str, kind: str, *, same: bool) -> Example:
+        return Example(a, b, same, kind, self._part)
+
+    def _fits(self, pair: Example) -> bool:
+        one, two = normalise(pair.a), normalise(pair.b)
+        return (pair.same or one != two) and not {one, two} & self._evaluated
+
+    def _shuffled(self, values: Sequence[Each]) -> list[Each]:
+        return self._chance.sample(values, len(values))

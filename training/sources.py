@@ -1,0 +1,133 @@
+"""What the verifier learns from: labelled pairs, and questions as raw material, none of which any evaluation uses.
+
+Labelled pairs come from the calibration halves of `benchmarks.pairs`. Everything is divided once more, by a hash of the
+group of texts that belong together: `train` is learned from, `tune` fits the few weights of the decision, and
+`calibrate` chooses thresholds.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
+
+from benchmarks.pairs import MOST_WRONG, labelled, read_lines, topics
+from benchmarks.traps import read_traps
+from harness.core.keys import normalise
+
+Part = Literal["train", "tune", "calibrate"]
+
+MAX_CHARS = 240
+"""Longer texts are no raw material: a cross-encoder's time grows with the text."""
+LOG = "query_logs/bing_2020_01.jsonl.gz"
+PAIRS = "query_pairs"
+
+
+@dataclass(frozen=True)
+class Example:
+    """Two texts, whether they have the same answer, and what kind of pair it is."""
+
+    a: str
+    b: str
+    same: bool
+    kind: str
+    part: Part
+
+
+@dataclass(frozen=True)
+class Text:
+    """A question or sentence to be varied, and where it comes from."""
+
+    text: str
+    source: str
+    part: Part
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Labelled pairs, raw texts, and the texts (normalised) that evaluations use: nothing may be made of those."""
+
+    pairs: list[Example]
+    texts: list[Text]
+    evaluated: frozenset[str]
+
+
+def part_of(group: bytes) -> Part:
+    """Return the part that a group's digest decides: 84 % train, 6 % tune, 10 % calibrate."""
+    place = group[-2] * 100 // 256
+    return "train" if place < 84 else "tune" if place < 90 else "calibrate"
+
+
+def read_sources(data: Path) -> Sources:
+    """Read everything from the folder of data.
+
+    Raises:
+        SystemExit: a file is absent.
+    """
+    folder = data / PAIRS
+    evaluated = {normalise(text) for trap in read_traps() for text in (trap.a, trap.b)}
+    pairs: list[Example] = []
+    raw: list[Text] = []
+    for name in MOST_WRONG:
+        found, _ = labelled(folder, name)
+        evaluated |= {normalise(text) for pair in found if pair.held_out for text in (pair.a, pair.b)}
+        learned = [pair for pair in found if not pair.held_out]
+        pairs += [Example(pair.a, pair.b, pair.same, name, part_of(pair.group)) for pair in learned]
+        raw += [Text(text, name, part_of(pair.group)) for pair in learned for text in (pair.a, pair.b)]
+        groups: dict[bytes, list[tuple[str, str]]] = defaultdict(list)
+        for pair in learned:
+            if pair.same:
+                groups[pair.group].append((pair.a, pair.b))
+        pairs += [
+            Example(a, b, True, f"{name}, by way of a third", part_of(group))
+            for group, linked in groups.items()
+            for a, b in _linked(linked)
+        ]
+    pairs += _of_one_topic(folder)
+    raw += [Text(text, "topics", part_of(_digest(topic))) for topic, text in topics(folder, held_out=False)]
+    evaluated |= {normalise(text) for _, text in topics(folder, held_out=True)}
+    log = {normalise(row["query"]): row["query"] for row in read_lines(data / LOG)}
+    raw += [Text(text, "log", part_of(_digest(key))) for key, text in log.items()]
+    return Sources(
+        [pair for pair in pairs if not {normalise(pair.a), normalise(pair.b)} & evaluated],
+        _once(text for text in raw if normalise(text.text) not in evaluated and len(text.text) <= MAX_CHARS),
+        frozenset(evaluated),
+    )
+
+
+MAX_LINKED = 12
+
+
+def _linked(pairs: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield pairs that are the same as a third text, and so each other's: two steps, for longer ways carry errors."""
+    near: dict[str, list[str]] = defaultdict(list)
+    for a, b in pairs:
+        near[a].append(b)
+        near[b].append(a)
+    known = {frozenset(pair) for pair in pairs}
+    for others in near.values():
+        for a, b in combinations(dict.fromkeys(others[:MAX_LINKED]), 2):
+            if frozenset((a, b)) not in known and normalise(a) != normalise(b):
+                known.add(frozenset((a, b)))
+                yield a, b
+
+
+def _of_one_topic(folder: Path) -> Iterator[Example]:
+    """Yield queries of one need that share most of their words: the others are looser than one answer."""
+    needs: dict[str, dict[str, str]] = defaultdict(dict)
+    for topic, text in topics(folder, held_out=False):
+        needs[topic][normalise(text)] = text
+    for topic, queries in needs.items():
+        for a, b in combinations(queries, 2):
+            if len(set(a.split()) & set(b.split())) >= 0.75 * max(len(a.split()), len(b.split())):
+                yield Example(queries[a], queries[b], True, "topics", part_of(_digest(topic)))
+
+
+def _once(texts: Iterable[Text]) -> list[Text]:
+    return list({normalise(text.text): text for text in texts}.values())
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode()).digest()
