@@ -100,7 +100,7 @@ def labelled(folder: Path, name: str) -> tuple[list[Labelled], int]:
     """
     rows = [(row["a"], row["b"], row["label"] == 1) for row in read_lines(_file(folder, name))]
     different = [row for row in rows if normalise(row[0]) != normalise(row[1])]
-    groups = _Groups()
+    groups = Groups()
     for a, b, _ in different:
         groups.join(normalise(a), normalise(b))
     different.sort(key=lambda row: _digest(f"{row[0]}\0{row[1]}"))
@@ -159,13 +159,14 @@ def _digest(text: str) -> bytes:
     return sha256(text.encode()).digest()
 
 
-class _Groups:
+class Groups:
     """Texts that are connected by pairs (union-find)."""
 
     def __init__(self) -> None:
         self._towards: dict[str, str] = {}
 
     def join(self, one: str, other: str) -> None:
+        """Connect two texts, and all that either is connected with."""
         first, second = self._root(one), self._root(other)
         # the smaller digest becomes the root, so that it does not depend on the order of the pairs
         low, high = sorted((first, second), key=_digest)

@@ -1,32 +1,48 @@
-"""This project's rules, verifier and cache, put together as the workbench does at its defaults."""
+"""This project's rule and cache, put together as the workbench does, with the verifier if it has been trained."""
 
 import time
 from collections.abc import Callable
 from functools import cache
 
+from benchmarks.rows import say
 from harness.cache import Cache, Semantics
 from harness.cache.semantic import MAX_DISTANCE, VERIFIED_DISTANCE
 from harness.core.abbreviations import Meanings
-from harness.core.equivalence import Decision, decide, rule_for
+from harness.core.equivalence import Decision, Rule, decide, rule_for
 from harness.embedders.minilm import MiniLM
-from harness.ports import Embedder, Store
+from harness.errors import VerifierError
+from harness.ports import Embedder, Store, Verifier
 from harness.verifiers.minilm import MiniLMVerifier
 from harness.wordpieces import vocabulary
 
 MAX_WRONG = 0.01
 
 _words = cache(vocabulary)
-_verifier = cache(MiniLMVerifier)
+
+
+@cache
+def _verifier() -> MiniLMVerifier | None:
+    verifier = MiniLMVerifier()
+    try:
+        verifier.rule(MAX_WRONG)
+    except VerifierError as error:
+        say(str(error))
+        return None
+    return verifier
+
+
+def _rule(verifier: Verifier | None) -> Rule:
+    return rule_for(MAX_WRONG) if verifier is None else verifier.rule(MAX_WRONG)
 
 
 def decision(a: str, b: str, similarity: float, meanings: Meanings | None = None, *, verified: bool = True) -> Decision:
     """Decide by the shipped rule, with the verifier or without; `meanings` are the abbreviations that cached texts
     would have taught.
     """
-    rule = rule_for(MAX_WRONG, verifier=MiniLMVerifier.id if verified else "")
+    verifier = _verifier() if verified else None
     far = not near_enough(similarity, verified=verified)  # such a pair is not read
-    verify = None if far else _verifier().probability
-    return decide(a, b, similarity, rule=rule, known=_words(), meanings=meanings, verify=verify)
+    verify = None if far or verifier is None else verifier.probability
+    return decide(a, b, similarity, rule=_rule(verifier), known=_words(), meanings=meanings, verify=verify)
 
 
 def served(decided: Decision, *, verified: bool = True) -> bool:
@@ -36,7 +52,7 @@ def served(decided: Decision, *, verified: bool = True) -> bool:
 
 def near_enough(similarity: float, *, verified: bool = True) -> bool:
     """Say whether two queries are within the distance beyond which the cache serves nothing, whatever the rule says."""
-    return 1.0 - similarity <= (VERIFIED_DISTANCE if verified else MAX_DISTANCE)
+    return 1.0 - similarity <= (VERIFIED_DISTANCE if verified and _verifier() else MAX_DISTANCE)
 
 
 def open_cache(store: Store, embedder: Embedder | None, clock: Callable[[], float] = time.time) -> Cache:
@@ -46,11 +62,5 @@ def open_cache(store: Store, embedder: Embedder | None, clock: Callable[[], floa
     if embedder is None:
         return Cache(store, clock=clock)
     verifier = _verifier() if embedder.id == MiniLM.id else None
-    semantics = Semantics(
-        store,
-        embedder,
-        rule=lambda verifier: rule_for(MAX_WRONG, verifier=verifier),
-        verifier=verifier,
-        words=vocabulary,
-    )
+    semantics = Semantics(store, embedder, rule=_rule, verifier=verifier, words=vocabulary)
     return Cache(store, semantics=semantics, clock=clock)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # numpy takes 0.1 s to import, and an exact hit has no vector
     import numpy as np
     from numpy.typing import NDArray
 
+    from harness.core.equivalence import Rule
+
 Vectors: TypeAlias = "NDArray[np.float32]"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -282,6 +284,15 @@ class Verifier(Protocol):
     @property
     def id(self) -> str:
         """Names model, weights and version: a rule is calibrated on what one of them says."""
+
+    def rule(self, max_wrong: float) -> "Rule":
+        """Return the rule that weighs what it says, for at most this share (0..1) of wrong answers among different
+        pairs.
+
+        Raises:
+            InvalidInput: for less than its calibration can promise.
+            VerifierError: the model is missing or damaged.
+        """
 
     def probability(self, a: str, b: str) -> float:
         """Return how likely (0..1) one answer serves both questions.

@@ -144,9 +144,9 @@ def test_the_log_of_an_evaluation_has_no_secret() -> None:
 
 
 def test_what_is_opened_is_shared(bench: Workbench) -> None:
-    """The store, the embedder, the rule, the reader and the model; but not what belongs to a tenant."""
+    """The store, the embedder, the reader and the model; but not what belongs to a tenant."""
     ada, bob = bench.serving(ADA), bench.serving(BOB).serving(as_role("reader"))
-    for name in ("database_store", "embedder", "rule", "web_reader", "model"):
+    for name in ("database_store", "embedder", "web_reader", "model"):
         assert getattr(ada, name) is getattr(bob, name) is getattr(bench, name), name
     for name in ("store", "cache", "semantics", "knowledge", "identity"):
         assert getattr(ada, name) is not getattr(bob, name), name
@@ -179,7 +179,7 @@ def test_threads_open_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SqliteStore, "__init__", counted)
     with Workbench(load().settings) as bench, ThreadPoolExecutor(8) as pool:
         benches = [bench.serving(replace(ADA, tenant=f"t{number}")) for number in range(32)]
-        found = set(pool.map(lambda each: (id(each.database_store), id(each.embedder), id(each.rule)), benches))
+        found = set(pool.map(lambda each: (id(each.database_store), id(each.embedder)), benches))
         list(pool.map(lambda each: each.cache.put_search("q", results("q")), benches[:4]))
     assert len(found) == len(opened) == 1
 

@@ -4,10 +4,12 @@ import argparse
 import time
 from pathlib import Path
 
+import msgspec
 import torch
 import transformers
 
 from benchmarks.rows import say
+from harness.verifiers.minilm import WEIGHTS, Release
 from training.balance import shown
 from training.export import export
 from training.fitting import fit, read_all, thresholds, told
@@ -22,7 +24,6 @@ THREADS = 2
 """Fixed: another number of threads sums in another order, and the weights come out a little different."""
 FIRST = Plan(seed=SEED)
 SECOND = Plan(rate=3e-5, head_rate=1e-4, seed=SEED + 1)
-WEIGHTS = Path("harness/verifiers/minilm.onnx")
 FRESH = 0.5
 """How many fresh pairs are made for the second pass, compared with the first."""
 KEPT = 0.3
@@ -63,16 +64,20 @@ def _second(model: CrossEncoder, sources: Sources, kept: Path) -> None:
     torch.save(model.state_dict(), kept)
 
 
-def fit_rule(sources: Sources, weights: Path) -> None:
-    """Fit the rule that weighs what the model in `weights` says, choose its thresholds, and print them.
-
-    Thresholds are chosen on labelled pairs alone: a generator's own errors would look like wrong answers.
+def release(sources: Sources, weights: Path, digest: str) -> Release:
+    """Fit the rule that weighs what the model in `weights` says, and choose its thresholds: each is the highest that
+    any of the labelled sets needs. Generated pairs choose none: a generator's errors would look like wrong answers.
     """
     tune, calibrate = (Mixture(sources, part, SEED) for part in ("tune", "calibrate"))
     fitted = fit(read_all(weights, [*dict.fromkeys(tune.labelled()), *tune.generated(Amounts().times(TUNED))]))
-    print(f"weights = {fitted}\n# {told(fitted)}")
-    for family, found in thresholds(read_all(weights, list(dict.fromkeys(calibrate.labelled()))), fitted).items():
+    print(told(fitted))
+    pairs = list(dict.fromkeys(calibrate.labelled()))
+    chosen: dict[float, float] = {}
+    for family, found in thresholds(read_all(weights, pairs), fitted).items():
         print(f"thresholds on {family}:", ", ".join(f"{share:g}: {threshold:.3f}" for share, threshold in found))
+        for share, threshold in found:
+            chosen[share] = max(threshold, chosen.get(share, threshold))
+    return Release(digest, fitted, tuple(sorted(chosen.items())), f"{len(pairs):,} labelled pairs of public sets")
 
 
 def _restored(model: CrossEncoder, kept: Path) -> bool:
@@ -113,8 +118,9 @@ def main() -> None:
     )
     digest = export(model, arguments.weights)
     say(f"{arguments.weights}: {arguments.weights.stat().st_size:,} bytes, {(time.monotonic() - began) / 60:.0f} min")
-    print(f"WEIGHTS_SHA256 = {digest!r}")
-    fit_rule(sources, arguments.weights)
+    made = release(sources, arguments.weights, digest)
+    arguments.weights.with_suffix(".json").write_bytes(msgspec.json.format(msgspec.json.encode(made)) + b"\n")
+    print(f"SHA-256 {digest}")
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from benchmarks.pairs import MOST_WRONG, labelled, read_lines, topics
+from benchmarks.pairs import MOST_WRONG, Groups, labelled, read_lines, topics
 from benchmarks.traps import read_traps
 from harness.core.keys import normalise
+from training.written import read_clusters
 
 Part = Literal["train", "tune", "calibrate"]
 
@@ -86,6 +87,7 @@ def read_sources(data: Path) -> Sources:
             for a, b in _linked(linked)
         ]
     pairs += _of_one_topic(folder)
+    pairs += _written()
     raw += [Text(text, "topics", part_of(_digest(topic))) for topic, text in topics(folder, held_out=False)]
     evaluated |= {normalise(text) for _, text in topics(folder, held_out=True)}
     log = {normalise(row["query"]): row["query"] for row in read_lines(data / LOG)}
@@ -123,6 +125,18 @@ def _of_one_topic(folder: Path) -> Iterator[Example]:
         for a, b in combinations(queries, 2):
             if len(set(a.split()) & set(b.split())) >= 0.75 * max(len(a.split()), len(b.split())):
                 yield Example(queries[a], queries[b], True, "topics", part_of(_digest(topic)))
+
+
+def _written() -> Iterator[Example]:
+    """Yield the pairs of the clusters that were written for this; clusters that share a text are in one part."""
+    clusters, groups = read_clusters(), Groups()
+    for cluster in clusters:
+        for text in (*cluster.same[1:], *(text for _, text in cluster.other)):
+            groups.join(normalise(cluster.same[0]), normalise(text))
+    for cluster in clusters:
+        part = part_of(groups.of(normalise(cluster.same[0])))
+        for a, b, same, kind in cluster.pairs():
+            yield Example(a, b, same, f"written: {kind}", part)
 
 
 def _once(texts: Iterable[Text]) -> list[Text]:

@@ -42,11 +42,11 @@ class Candidate(Struct, frozen=True):
 class Semantics:
     """Look-ups by meaning in one store, for one tenant.
 
-    `rule` returns what decides what is accepted, given the id of the verifier ("" without one), `words` correctly
-    written words; both are asked for when first needed. `max_distance` (cosine distance, 0..1) is the classic
-    threshold, beyond which nothing is accepted anyway; `None` leaves it to `MAX_DISTANCE` and `VERIFIED_DISTANCE`. If
-    no vector can be made, that is said once, and look-ups by meaning find nothing; if the verifier fails, that is said
-    once, and the stricter rule without one decides.
+    `rule` returns what decides what is accepted, given the verifier (or `None`), `words` correctly written words; both
+    are asked for when first needed. `max_distance` (cosine distance, 0..1) is the classic threshold, beyond which
+    nothing is accepted anyway; `None` leaves it to `MAX_DISTANCE` and `VERIFIED_DISTANCE`. If no vector can be made,
+    that is said once, and look-ups by meaning find nothing; if the verifier fails, that is said once, and the stricter
+    rule without one decides.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Semantics:
         store: Store,
         embedder: Embedder,
         *,
-        rule: "Callable[[str], Rule]",
+        rule: "Callable[[Verifier | None], Rule]",
         verifier: Verifier | None = None,
         words: Callable[[], Container[str]] = frozenset,
         max_distance: float | None = None,
@@ -69,7 +69,7 @@ class Semantics:
         self._load_words = words
         self._load_rule = rule
         self._rules: dict[str, Rule] = {}
-        self.verifier = verifier
+        self._verifier = verifier
         self._failed = False
         self.begin_anew()
         begins_anew(self)
@@ -82,10 +82,18 @@ class Semantics:
     @property
     def rule(self) -> "Rule":
         """The acceptance rule of the present verifier, or the one without."""
-        verifier = "" if self.verifier is None else self.verifier.id
-        if verifier not in self._rules:
-            self._rules[verifier] = self._load_rule(verifier)
-        return self._rules[verifier]
+        name = "" if self._verifier is None else self._verifier.id
+        if name not in self._rules:
+            try:
+                self._rules[name] = self._load_rule(self._verifier)
+            except VerifierError as error:
+                self._go_on_without(error)
+                return self.rule
+        return self._rules[name]
+
+    def _go_on_without(self, error: VerifierError) -> None:
+        self._verifier = None
+        log.warning("fewer questions are answered by meaning, by a stricter rule: %s", error)
 
     @property
     def farthest(self) -> float:
@@ -180,12 +188,11 @@ class Semantics:
         from harness.core.equivalence import judge
 
         probability = None
-        if verified and self.rule.weights and self.verifier and not (examined.identical or examined.vetoed):
+        if verified and self.rule.weights and self._verifier and not (examined.identical or examined.vetoed):
             try:
-                probability = self.verifier.probability(examined.a, examined.b)
+                probability = self._verifier.probability(examined.a, examined.b)
             except VerifierError as error:
-                self.verifier = None
-                log.warning("fewer questions are answered by meaning, by a stricter rule: %s", error)
+                self._go_on_without(error)
         return judge(examined, self.rule, probability)
 
     def embedding(self, text: str, teaches: tuple[tuple[str, str], ...] = ()) -> bytes | None:

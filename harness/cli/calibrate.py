@@ -66,7 +66,7 @@ def calibrate(
         workbench.identity.require_local()  # one rule decides for every tenant
         embedder, limit, file = workbench.embedder, workbench.settings.max_wrong, workbench.rule_file
         verifier, words, scores = workbench.verifier, vocabulary(), []
-        laxest = rule_for(LAXEST, verifier="" if verifier is None else verifier.id)
+        laxest = rule_for(LAXEST) if verifier is None else verifier.rule(LAXEST)
         verify = None if verifier is None else verifier.probability
         for start in range(0, len(labelled), BATCH):
             workbench.progress("comparing", start, len(labelled))

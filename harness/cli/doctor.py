@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from harness.cli.cache import print_json
+from harness.cli.calibrate import LAXEST
 from harness.cli.options import JsonOption
 from harness.cli.session import Session, with_session
 from harness.errors import HarnessError
@@ -124,8 +125,8 @@ def _meaning(workbench: "Workbench") -> Finding:
     if not workbench.settings.semantic:
         return Finding("meaning", "weak", "off: only the very same search is answered; set `semantic: true`")
     missing = sum(each.unembedded for each in workbench.cache.stats())
-    reads, failure = _reads(workbench.verifier)
-    rule = workbench.rule_of(reads)
+    verifier, failure = _reading(workbench.verifier)
+    rule = workbench.rule_of(verifier)
     told = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
     if failure:
         return Finding("meaning", "weak", f"no verifier reads the pairs: {failure}; {told}")
@@ -137,17 +138,18 @@ def _meaning(workbench: "Workbench") -> Finding:
     return Finding("meaning", "ok", told)
 
 
-def _reads(verifier: "Verifier | None") -> tuple[str, str]:
-    """Return the id of the verifier, if it works, and why it does not."""
+def _reading(verifier: "Verifier | None") -> "tuple[Verifier | None, str]":
+    """Return the verifier, if it works, and otherwise why it does not."""
     from harness.errors import VerifierError
 
     if verifier is None:
-        return "", "it is off (`verifier: false`)"
+        return None, ""
     try:
+        verifier.rule(LAXEST)
         verifier.probability("does it read", "is it reading")
     except VerifierError as error:
-        return "", str(error)
-    return verifier.id, ""
+        return None, str(error)
+    return verifier, ""
 
 
 def _index(workbench: "Workbench") -> Finding:

@@ -192,9 +192,9 @@ class Settings(Struct, frozen=True, kw_only=True):
             "or 0.4 where the verifier reads the pair"
         ),
     ] = None
-    verifier: Annotated[bool, Meta(description="a model reads both questions before one is answered for the other")] = (
-        True
-    )
+    verifier: Annotated[
+        bool, Meta(description="a model that you have trained (`make train`) reads both before one answers the other")
+    ] = False
     max_wrong: Annotated[
         float, Meta(gt=0, lt=1, description="share of look-alike questions that may be answered wrongly by meaning")
     ] = 0.01

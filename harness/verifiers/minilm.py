@@ -1,6 +1,6 @@
-"""The verifier that ships: a cross-encoder made from all-MiniLM-L6-v2, as int8 weights on onnxruntime, without torch.
+"""A cross-encoder made from all-MiniLM-L6-v2, as int8 weights on onnxruntime, without torch.
 
-`MODEL_CARD.md` beside it says what it was trained on, how well it does and what it cannot.
+`python -m training` makes its weights, and beside them what belongs to them: their digest and the rule.
 """
 
 import hashlib
@@ -9,15 +9,29 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import Struct
+
+from harness.core.equivalence import Rule, promised
 from harness.errors import VerifierError
 from harness.verifiers.pairs import PairEncoder
 
 WEIGHTS = Path(__file__).with_name("minilm.onnx")
-WEIGHTS_SHA256 = "unset"
 SAME = 0.999
 """What is said of two texts that differ in case and white space at most; they are not read."""
 UNREAD = 0.0
 """What is said of texts that are too long to be read whole: nothing vouches for them."""
+
+
+class Release(Struct, frozen=True, forbid_unknown_fields=True):
+    """What belongs to weights: their SHA-256 (hex), the weights of the rule (see `Rule`), for each share of wrong
+    answers its threshold, the smallest share first, and on what these were calibrated.
+    """
+
+    sha256: str
+    weights: tuple[float, ...]
+    thresholds: tuple[tuple[float, float], ...]
+    calibrated_on: str
 
 
 class MiniLMVerifier:
@@ -32,6 +46,12 @@ class MiniLMVerifier:
 
     def __init__(self) -> None:
         self._loading = threading.Lock()
+
+    def rule(self, max_wrong: float) -> Rule:
+        """See `Verifier.rule`."""
+        release = _release()
+        share, threshold = promised(max_wrong, release.thresholds)
+        return Rule(threshold, share, release.calibrated_on, self.id, release.weights)
 
     def probability(self, a: str, b: str) -> float:
         """See `Verifier.probability`."""
@@ -62,7 +82,7 @@ def _model() -> tuple[Any, PairEncoder]:
     try:
         session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own exceptions share no base class
-        raise VerifierError(f"the verifier cannot be loaded ({error}); reinstall research-harness") from error
+        raise VerifierError(f"the verifier cannot be loaded ({error}); train it with `make train`") from error
     return session, PairEncoder()
 
 
@@ -70,7 +90,16 @@ def _weights() -> bytes:
     try:
         weights = WEIGHTS.read_bytes()
     except OSError as error:
-        raise VerifierError(f"the verifier's weights are missing ({error}); reinstall research-harness") from error
-    if hashlib.sha256(weights).hexdigest() != WEIGHTS_SHA256:
-        raise VerifierError("the verifier's weights are not those that were released; reinstall research-harness")
+        raise VerifierError(f"the verifier's weights cannot be read ({error}); train them with `make train`") from error
+    if hashlib.sha256(weights).hexdigest() != _release().sha256:
+        raise VerifierError("the verifier's weights are not those that were released; train them with `make train`")
     return weights
+
+
+@cache
+def _release() -> Release:
+    file = WEIGHTS.with_suffix(".json")
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Release)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise VerifierError(f"the verifier has no usable rule ({error}); train it with `make train`") from error

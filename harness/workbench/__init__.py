@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -251,28 +251,29 @@ class Workbench(Lending):
 
         return MiniLMVerifier()
 
-    def rule_of(self, verifier: str) -> "Rule":
-        """Return the acceptance rule that goes with a verifier ("": none): one's own, else the one shipped, at the
-        setting `max_wrong`.
+    def rule_of(self, verifier: Verifier | None) -> "Rule":
+        """Return the acceptance rule that goes with a verifier, or with none: one's own, else the one that came with
+        it, at the setting `max_wrong`.
 
         Raises:
             InvalidInput: one's own cannot be read; no rule can promise so little.
+            VerifierError: the verifier's rule is missing or damaged.
         """
         import msgspec
 
         from harness.core.equivalence import Rule, rule_for
 
-        shipped = partial(rule_for, self.settings.max_wrong, verifier=verifier)
+        given, name = (rule_for, "") if verifier is None else (verifier.rule, verifier.id)
+        limit = self.settings.max_wrong
         try:
             rule = msgspec.json.decode(self.rule_file.read_bytes(), type=Rule)
         except FileNotFoundError:
-            return shipped()
+            return given(limit)
         except (OSError, msgspec.MsgspecError) as error:
             raise InvalidInput(
                 f"the acceptance rule {self.rule_file} cannot be used ({error}); calibrate again, or remove the file"
             ) from error
-        fits = rule.max_wrong <= self.settings.max_wrong and rule.verifier == verifier
-        return rule if fits else shipped()
+        return rule if rule.max_wrong <= limit and rule.verifier == name else given(limit)
 
     @shared
     def embedder(self) -> Embedder:

@@ -78,7 +78,7 @@ def results(*bodies: str) -> list[dict[str, Any]]:
 
 def semantics(store: Any, embedder: Any = None, **rest: Any) -> Semantics:
     """Return the look-up by meaning, as `WordsEmbedder` understands it, with the shipped rule."""
-    rule = rest.pop("rule", lambda verifier: rule_for(0.01, verifier=verifier))
+    rule = rest.pop("rule", lambda _: rule_for(0.01))
     return Semantics(store, embedder or WordsEmbedder(), rule=rule, **rest)
 
 

@@ -255,7 +255,10 @@ def test_an_explanation_gives_reasons(harness: Program) -> None:
         "query", "key", "exact", "read_as", "volatile", "threshold", "candidates", "decision", "answered_by",
     }  # fmt: skip
     (candidate,) = told["candidates"]
-    assert set(candidate) == {"query", "similarity", "required", "age_seconds", "guards", "refused"}
+    assert set(candidate) == {
+        "query", "similarity", "required", "probability", "age_seconds", "guards", "objections", "refused",
+    }  # fmt: skip
+    assert candidate["objections"] == ["negation"]
     assert "opposites" in candidate["guards"]["negation"]
     assert candidate["guards"]["numbers"] == "passed"
     text = harness("cache", "explain", "how to disable http retries").out

@@ -1,139 +1,91 @@
-"""The verifier that ships: a probability for any two texts, the same whichever comes first and whenever it is asked."""
+"""The verifier without its weights, with damaged ones, and with small ones that stand in for them."""
 
 import hashlib
-import multiprocessing
-import subprocess
-import sys
-import threading
 from pathlib import Path
 
+import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from harness.errors import VerifierError
+from harness.errors import InvalidInput, VerifierError
 from harness.verifiers import minilm
-from harness.verifiers.minilm import MiniLMVerifier
+from harness.verifiers.minilm import SAME, UNREAD, MiniLMVerifier, Release
 from harness.verifiers.pairs import MAX_TOKENS, PairEncoder
 
-SAME = ("What is the best way to learn Python?", "how can i learn python best")
-OTHER = ("how to enable ipv6 on linux", "how to disable ipv6 on linux")
-TEXTS = st.text(st.characters(), max_size=300) | st.text("ab cd?1", max_size=10_000)
+RULE = ((0.5, 1.0), ((0.005, 3.0), (0.01, 2.0)), "nothing")
 
 
-@pytest.fixture(scope="module")
-def verifier() -> MiniLMVerifier:
-    """One verifier, loaded once."""
-    return MiniLMVerifier()
-
-
-def test_it_tells_a_rewording_from_an_opposite(verifier: MiniLMVerifier) -> None:
-    """What an embedding cannot: one word turns the question round."""
-    assert verifier.probability(*SAME) > 0.8
-    assert verifier.probability(*OTHER) < 0.2
-
-
-@settings(max_examples=60, deadline=None)
-@given(a=TEXTS, b=TEXTS)
-def test_any_two_texts_have_a_probability_in_either_order(a: str, b: str) -> None:
-    """Empty, long, broken or foreign: 0..1, and the same the other way round."""
-    verifier = MiniLMVerifier()
-    probability = verifier.probability(a, b)
-    assert 0.0 <= probability <= 1.0
-    assert abs(verifier.probability(b, a) - probability) <= 1e-6
-
-
-@pytest.mark.parametrize("text", ["", "a", "\0", "\ud800 half", "word " * 2_000, "中文 🦄", "x" * 10_000])
-def test_a_text_is_the_same_as_itself(verifier: MiniLMVerifier, text: str) -> None:
-    """Whatever it is, and however it is spaced and capitalised."""
-    assert verifier.probability(text, text) >= 0.99
-    assert verifier.probability(f"  {text.upper().lower()} ", text.lower()) >= 0.99
-
-
-def test_what_is_too_long_to_be_read_is_not_vouched_for(verifier: MiniLMVerifier) -> None:
-    """Two long texts that begin alike may differ where nobody looked."""
-    long = "tell me about the history of rome " * MAX_TOKENS
-    assert verifier.probability(long, f"{long} and of carthage") == 0.0
-
-
-def test_other_pairs_in_between_change_nothing(verifier: MiniLMVerifier) -> None:
-    """Pairs are read one by one: in any batch, and again, a pair has the very same probability."""
-    first = [verifier.probability(*pair) for pair in (SAME, OTHER)]
-    again = [verifier.probability(*pair) for pair in (OTHER, ("a", "b"), SAME)]
-    assert first == [again[2], again[0]]
-
-
-def test_many_threads_get_what_one_gets(verifier: MiniLMVerifier) -> None:
-    """The model is loaded once, and shared."""
-    found: list[float] = []
-    threads = [threading.Thread(target=lambda: found.append(MiniLMVerifier().probability(*SAME))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(found) == {verifier.probability(*SAME)}
-
-
-def test_another_process_gets_the_same(verifier: MiniLMVerifier) -> None:
-    """Nothing depends on what a process did before."""
-    program = f"from harness.verifiers.minilm import MiniLMVerifier; print(MiniLMVerifier().probability(*{SAME!r}))"
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert float(told) == verifier.probability(*SAME)
-
-
-def test_a_child_that_was_forked_after_loading_can_go_on(verifier: MiniLMVerifier) -> None:
-    """A loaded model survives a fork."""
-    expected = verifier.probability(*SAME)
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert pool.apply(verifier.probability, SAME) == expected
-
-
-def test_importing_it_costs_no_library() -> None:
-    """Neither onnxruntime nor numpy is imported before the first pair."""
-    program = (
-        "import sys, harness.verifiers.minilm as m; m.MiniLMVerifier(); "
-        "print({'onnxruntime', 'numpy', 'tokenizers'} & sys.modules.keys())"
-    )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert told.strip() == "set()"
-
-
-@pytest.mark.parametrize("content", [None, b"", b"not a model", "cut"])
-def test_weights_that_are_not_the_released_ones_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | str | None
-) -> None:
-    """Missing, empty, other or cut: one line that says what to do."""
+@pytest.fixture
+def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the weights are looked for."""
     file = tmp_path / "minilm.onnx"
-    if content is not None:
-        file.write_bytes(minilm.WEIGHTS.read_bytes()[:-1] if isinstance(content, str) else content)
     monkeypatch.setattr(minilm, "WEIGHTS", file)
-    minilm._model.cache_clear()
-    with pytest.raises(VerifierError, match="reinstall research-harness"):
-        MiniLMVerifier().probability(*SAME)
-    minilm._model.cache_clear()
+    for remembered in (minilm._model, minilm._release):
+        remembered.cache_clear()
+        monkeypatch.setattr(minilm, remembered.__name__, remembered.__wrapped__)
+    return file
 
 
-def test_a_file_that_only_its_digest_vouches_for_is_refused_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def release(file: Path, content: bytes) -> None:
+    """Write weights with what belongs to them."""
+    file.write_bytes(content)
+    made = Release(hashlib.sha256(content).hexdigest(), *RULE)
+    file.with_suffix(".json").write_bytes(msgspec.json.encode(made))
+
+
+def test_missing_weights_are_one_line(weights: Path) -> None:
+    """It says how they are made."""
+    with pytest.raises(VerifierError, match="make train"):
+        MiniLMVerifier().probability("one question", "another question")
+    with pytest.raises(VerifierError, match="make train"):
+        MiniLMVerifier().rule(0.01)
+
+
+def test_weights_that_were_changed_are_refused(weights: Path) -> None:
+    """Their digest no longer fits."""
+    release(weights, b"the weights that were released")
+    weights.write_bytes(b"other weights")
+    with pytest.raises(VerifierError, match="not those that were released"):
+        MiniLMVerifier().probability("one question", "another question")
+
+
+def test_a_file_that_is_no_model_is_refused(weights: Path) -> None:
     """The complaint of onnxruntime is told in one line."""
-    file = tmp_path / "minilm.onnx"
-    file.write_bytes(b"not a model")
-    monkeypatch.setattr(minilm, "WEIGHTS", file)
-    monkeypatch.setattr(minilm, "WEIGHTS_SHA256", hashlib.sha256(b"not a model").hexdigest())
-    minilm._model.cache_clear()
+    release(weights, b"no model")
     with pytest.raises(VerifierError, match="cannot be loaded"):
-        MiniLMVerifier().probability(*SAME)
-    minilm._model.cache_clear()
+        MiniLMVerifier().probability("one question", "another question")
 
 
-def test_the_weights_are_small() -> None:
-    """At most 25 MB travel with the package."""
-    assert minilm.WEIGHTS.stat().st_size <= 25_000_000
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"sha256": 1}'])
+def test_a_rule_that_cannot_be_read_is_refused(weights: Path, content: bytes) -> None:
+    """Nothing is guessed."""
+    weights.with_suffix(".json").write_bytes(content)
+    with pytest.raises(VerifierError, match="no usable rule"):
+        MiniLMVerifier().rule(0.01)
+
+
+def test_the_rule_is_the_one_that_belongs_to_the_weights(weights: Path) -> None:
+    """For the share asked for; for less than was calibrated, none."""
+    release(weights, b"weights")
+    rule = MiniLMVerifier().rule(0.007)
+    assert (rule.threshold, rule.max_wrong, rule.weights) == (3.0, 0.005, (0.5, 1.0))
+    assert rule.verifier == MiniLMVerifier.id
+    with pytest.raises(InvalidInput, match="max_wrong"):
+        MiniLMVerifier().rule(0.0001)
+
+
+def test_the_same_text_needs_no_weights(weights: Path) -> None:
+    """Whatever it is, and however it is spaced and capitalised."""
+    assert MiniLMVerifier().probability("How ARE  you", " how are you") == SAME >= 0.99
 
 
 def test_a_pair_is_written_in_an_order_of_its_own() -> None:
-    """The lesser text first; a pair that is too long is not written."""
+    """The lesser text first; broken Unicode is read as something."""
     encoder = PairEncoder()
     assert encoder.encode("b", "a") == encoder.encode("a", "b")
-    assert encoder.encode("word " * MAX_TOKENS, "a") is None
+    assert encoder.encode("half \ud800", "\0") is not None
+
+
+def test_a_pair_that_is_too_long_is_not_written() -> None:
+    """Two long texts that begin alike may differ where nobody looked: then nothing vouches for them."""
+    assert PairEncoder().encode("word " * MAX_TOKENS, "a") is None
+    assert UNREAD == 0.0

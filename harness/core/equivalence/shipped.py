@@ -1,4 +1,6 @@
-"""The acceptance rules that the harness ships with: where a verifier reads the pairs, and where none does."""
+"""The acceptance rule that the harness ships with, for where no verifier reads the pairs: a verifier brings its own."""
+
+from collections.abc import Sequence
 
 from harness.core.equivalence.decision import Rule
 from harness.errors import InvalidInput
@@ -13,26 +15,30 @@ drawn at random; 26 pairs of one need in two languages were left out. Those thre
 0.5 % on) were then raised where questions of other kinds, which must not be trained on, showed more wrong answers.
 """
 
-VERIFIERS: dict[str, tuple[tuple[float, ...], tuple[tuple[float, float], ...], str]] = {}
-"""By the verifier's id: the weights of its rule (see `Rule`), its thresholds, and what they were calibrated on."""
 
-
-def rule_for(max_wrong: float, *, verifier: str = "") -> Rule:
-    """Return the shipped rule for at most this share (0..1) of wrong answers among different pairs; the one that goes
-    with the verifier of this id, if there is one.
+def rule_for(max_wrong: float) -> Rule:
+    """Return the shipped rule for at most this share (0..1) of wrong answers among different pairs.
 
     Raises:
         InvalidInput: for less than the calibration can promise.
     """
-    weights, thresholds, calibrated_on = VERIFIERS.get(verifier, ((), THRESHOLDS, CALIBRATED_ON))
+    share, threshold = promised(max_wrong, THRESHOLDS)
+    return Rule(threshold, share, CALIBRATED_ON)
+
+
+def promised(max_wrong: float, thresholds: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the largest share of wrong answers within `max_wrong` that was calibrated, and its threshold.
+
+    Raises:
+        InvalidInput: for less than the calibration can promise.
+    """
     fitting = [(share, threshold) for share, threshold in thresholds if share <= max_wrong]
     if not fitting:
         raise InvalidInput(
             f"max_wrong must be at least {thresholds[0][0]:g}, not {max_wrong:g}: the shipped rule was calibrated on "
             "too few pairs for less; calibrate your own with `harness cache calibrate`, or switch `semantic` off"
         )
-    share, threshold = fitting[-1]
-    return Rule(threshold, share, calibrated_on, verifier if weights else "", weights)
+    return fitting[-1]
 
 
 SHIPPED = rule_for(0.01)

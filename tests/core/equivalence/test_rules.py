@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.equivalence import Rule, decide, examine, judge, rule_for, sureness
+from harness.core.equivalence import Rule, decide, examine, judge, promised, rule_for, sureness
 from harness.core.equivalence.decision import FEATURES, MAX_LOGIT, logit
 from harness.errors import InvalidInput
 
@@ -77,17 +77,10 @@ def test_a_surer_verifier_never_accepts_less() -> None:
     assert sureness(logit(0.3)) == pytest.approx(0.3)
 
 
-def test_an_unknown_verifier_has_the_rule_without_one() -> None:
-    """Nothing was calibrated on what it says."""
-    assert rule_for(0.01, verifier="another") == rule_for(0.01)
-
-
-def test_the_shipped_verifiers_rule_promises_no_less_than_it_can() -> None:
-    """Each share has a threshold; a smaller share a higher one."""
-    from harness.verifiers.minilm import MiniLMVerifier
-
-    rules = [rule_for(share, verifier=MiniLMVerifier.id) for share in (0.005, 0.01, 0.02, 0.05)]
-    assert all(len(rule.weights) == len(FEATURES) + 1 and rule.verifier == MiniLMVerifier.id for rule in rules)
-    assert [rule.threshold for rule in rules] == sorted((rule.threshold for rule in rules), reverse=True)
+def test_each_share_has_a_threshold() -> None:
+    """The largest that was calibrated within the asked one; less than all is refused."""
+    thresholds = ((0.005, 3.0), (0.01, 2.0))
+    assert promised(0.007, thresholds) == (0.005, 3.0)
+    assert promised(0.5, thresholds) == (0.01, 2.0)
     with pytest.raises(InvalidInput, match="max_wrong"):
-        rule_for(0.0001, verifier=MiniLMVerifier.id)
+        promised(0.001, thresholds)
