@@ -42,10 +42,11 @@ class Windows:
         return context.new_page()
 
     def give_back(self, page: "Page", **options: Any) -> None:
-        """Keep a window for the next test as it is, or forget it if the test has closed it."""
+        """Keep a window for the next test, emptied, or forget it if the test has closed it."""
         if page.is_closed():
             page.context.close()
             return
+        page.goto("about:blank")  # or what it still loads (an icon) would be asked for in the middle of the next test
         page.context.clear_cookies()
         self._free[repr(options)].append(page)
 

@@ -51,7 +51,7 @@ def test_rivals_are_refused_with_the_guards_that_object(visit: Visitor) -> None:
     row = page.get_by_role("row", name="freshness lifetime 2023")
     expect(row).to_contain_text("refused")
     expect(row).to_contain_text("dates 2023 / 2025")
-    expect(row).to_contain_text(re.compile(r"\d of \d guards passed"))
+    expect(row).to_contain_text(re.compile(r"\d of \d guards let it pass"))
 
 
 def test_a_new_search_is_a_miss(visit: Visitor) -> None:
