@@ -80,6 +80,14 @@ def lose_the_file_under_threads(path: Path, how: str) -> None:
         _lose_once(shutil.copy(path, folder / path.name), how)
 
 
+def _inode(path: Path) -> int | None:
+    """Return which file the path names; `None` while it names none, between the old one and the new one."""
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None
+
+
 def _lose_once(path: Path, how: str) -> None:
     store = SqliteStore(path)
     warm = threading.Barrier(THREADS + 1)
@@ -109,7 +117,7 @@ def _lose_once(path: Path, how: str) -> None:
         _overwrite(path)
         end = time.monotonic() + 10
         # a row put before somebody notices goes with the damaged file, and a look-up may be answered from memory
-        while time.monotonic() < end and not (path.exists() and path.stat().st_ino != was):
+        while time.monotonic() < end and _inode(path) in (None, was):
             store.get(SEARCHES, TENANT, "k7")
     else:
         for suffix in ("", "-wal", "-shm") if how == "deleted with its log" else ("",):
