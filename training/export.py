@@ -1,12 +1,12 @@
 """The trained model as one int8 ONNX file, which onnxruntime reads without torch."""
 
-import hashlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
 from torch import Tensor, nn
 
+from harness.inference import digest
 from training.model import CrossEncoder
 
 MAX_BYTES = 25_000_000
@@ -59,4 +59,4 @@ def export(model: CrossEncoder, file: Path) -> str:
         raise ValueError(f"{len(content):,} bytes; at most {MAX_BYTES:,} are shipped")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
-    return hashlib.sha256(content).hexdigest()
+    return digest(content)

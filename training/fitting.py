@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cache, partial
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
@@ -18,6 +18,7 @@ from harness.core.equivalence import Examined, examine
 from harness.core.equivalence.decision import FEATURES, logit
 from harness.embedders.minilm import MiniLM
 from harness.errors import InvalidInput
+from harness.inference import open_session
 from harness.verifiers.pairs import PairEncoder
 from harness.wordpieces import vocabulary
 from training.sources import Example
@@ -103,10 +104,8 @@ def _open(weights: Path) -> None:
 
 
 @cache
-def _model(weights: Path) -> tuple[onnxruntime.InferenceSession, PairEncoder, MiniLM]:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(str(weights), options), PairEncoder(), MiniLM()
+def _model(weights: Path) -> tuple[Any, PairEncoder, MiniLM]:
+    return open_session(weights.read_bytes()), PairEncoder(), MiniLM()
 
 
 def _read(examples: Sequence[Example], *, vetoed: bool) -> list[Read]:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from harness.core.audits import Audit, addresses, overlap
 from harness.core.calibration import Interval, interval
 from harness.core.entries import Hit
-from harness.errors import InvalidInput, SearchError
+from harness.errors import InvalidInput
 from harness.forks import begins_anew
 
 log = logging.getLogger(__name__)
@@ -169,8 +169,6 @@ class _Worker:
         while (audit := self._next()) is not None:
             try:
                 audit()
-            except SearchError as error:
-                log.info("an audit came to nothing: %s", error)
             except BaseException as error:  # noqa: BLE001 - nobody asked for it: no answer, and no process, may suffer
                 log.info("an audit came to nothing: %s: %s", type(error).__name__, error)
             del audit  # with all that it holds: a store, and what was served

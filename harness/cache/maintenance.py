@@ -46,9 +46,9 @@ KINDS = {
 
 
 class Explanation(Struct, frozen=True):
-    """Why a search is answered as it is. `expanded` is the query with its abbreviations written out; `verified` says
-    whether the rule weighs what a verifier says, `threshold` from which score on it accepts; `candidates` are empty
-    when the very query is cached, or look-ups by meaning are off.
+    """Why a search is answered as it is. `expanded` is the query with its abbreviations written out; `threshold` is
+    the score from which on the rule accepts; `candidates` are empty when the very query is cached, or look-ups by
+    meaning are off.
     """
 
     query: str
@@ -57,7 +57,6 @@ class Explanation(Struct, frozen=True):
     expanded: str
     volatile: bool
     threshold: float
-    verified: bool
     candidates: tuple[Candidate, ...]
 
     @property
@@ -117,9 +116,9 @@ class Maintenance(Searches):
         exact = self._peek(key, max_results)
         year = time.gmtime(self.now).tm_year
         if self.semantics is None or isinstance(exact, Hit):
-            return Explanation(query, key, exact, query, is_volatile(query, year), 0.0, False, ())
+            return Explanation(query, key, exact, query, is_volatile(query, year), 0.0, ())
         meanings = self.semantics.meanings(query)
-        judged = tuple(
+        judged = tuple(  # before the rule is asked for: a verifier that fails here changes it
             self.semantics.candidates_for(
                 SEARCHES,
                 (engine, canonical_json(options or {})),
@@ -136,7 +135,6 @@ class Maintenance(Searches):
             meanings.expand(query) if meanings else query,
             is_volatile(query, year),
             self.semantics.rule.threshold,
-            bool(self.semantics.rule.weights),
             judged,
         )
 

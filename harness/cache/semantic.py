@@ -153,12 +153,14 @@ class Semantics:
             return
         meanings = self.meanings(query, *(each.entry.text for each in near))
         year = time.gmtime(now).tm_year
-        apart = self._store.disagreeing(self._tenant, query_key(query))
+        apart: Container[str] | None = None  # asked for once something may answer
         left = MAX_VERIFIED
         for each in near:
             entry = each.entry
             examined = examine(query, entry.text, each.similarity, known=self._words, meanings=meanings)
             volatile = is_volatile(query, year) or is_volatile(entry.text, year)
+            if apart is None and not examined.vetoed:
+                apart = self._store.disagreeing(self._tenant, query_key(query))
             if apart and query_key(entry.text) in apart:
                 refusal = REFUSAL
             elif before is not None and entry.created_at >= before:

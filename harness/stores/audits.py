@@ -1,7 +1,7 @@
-"""What audits found, in SQLite: one row for each pair of queries."""
+"""What audits found: one row for each pair of queries; the statements for both databases, and SQLite's part."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,21 +13,23 @@ COLUMNS = (
     *("tenant", "key_a", "key_b", "query_a", "query_b"),
     *("overlap", "similarity", "probability", "agreed", "created_at"),
 )
-REPLACED = ", ".join(f"{column} = excluded.{column}" for column in COLUMNS[3:])
+_NUMBERED = ", ".join(f"?{number}" for number in range(1, len(COLUMNS) + 1))
+_REPLACED = ", ".join(f"{column} = excluded.{column}" for column in COLUMNS[3:])
 """What a later audit of a pair changes."""
 
-_PUT = (
-    f"INSERT INTO {AUDITS} ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "
-    f"ON CONFLICT (tenant, key_a, key_b) DO UPDATE SET {REPLACED} WHERE {AUDITS}.agreed "
+# values are numbered as SQLite has it; PostgreSQL writes `$` for `?`
+PUT = (
+    f"INSERT INTO {AUDITS} ({', '.join(COLUMNS)}) VALUES ({_NUMBERED}) "
+    f"ON CONFLICT (tenant, key_a, key_b) DO UPDATE SET {_REPLACED} WHERE {AUDITS}.agreed "
     f"AND (NOT excluded.agreed OR excluded.created_at > {AUDITS}.created_at)"
 )
-_ALL = f"SELECT {', '.join(COLUMNS[3:])} FROM {AUDITS} WHERE tenant = ? ORDER BY created_at, key_a, key_b"
-_COUNT = f"SELECT count(*) FILTER (WHERE agreed), count(*) FILTER (WHERE NOT agreed) FROM {AUDITS} WHERE tenant = ?"
-_DISAGREEING = (
+ALL = f"SELECT {', '.join(COLUMNS[3:])} FROM {AUDITS} WHERE tenant = ?1 ORDER BY created_at, key_a, key_b"
+COUNT = f"SELECT count(*) FILTER (WHERE agreed), count(*) FILTER (WHERE NOT agreed) FROM {AUDITS} WHERE tenant = ?1"
+DISAGREEING = (
     f"SELECT key_b FROM {AUDITS} WHERE tenant = ?1 AND key_a = ?2 AND NOT agreed "
     f"UNION ALL SELECT key_a FROM {AUDITS} WHERE tenant = ?1 AND key_b = ?2 AND NOT agreed"
 )
-_CLEAR = f"DELETE FROM {AUDITS} WHERE tenant = ?"
+CLEAR = f"DELETE FROM {AUDITS} WHERE tenant = ?1"
 
 
 class SqliteAudits:
@@ -38,20 +40,20 @@ class SqliteAudits:
     def put_audit(self, tenant: str, audit: Audit) -> bool:
         """See `Store.put_audit`."""
         values = (tenant, *values_of(audit))
-        return self._connections.write(lambda connection: connection.execute(_PUT, values).rowcount == 1)
+        return self._connections.write(lambda connection: connection.execute(PUT, values).rowcount == 1)
 
     def audits(self, tenant: str) -> list[Audit]:
         """See `Store.audits`."""
-        return [_audit(row) for row in self._connections.run(partial(_fetch, _ALL, (tenant,)))]
+        return [audit_in(row, _text) for row in self._connections.run(partial(_fetch, ALL, (tenant,)))]
 
     def audited(self, tenant: str) -> tuple[int, int]:
         """See `Store.audited`."""
-        ((agreeing, disagreeing),) = self._connections.run(partial(_fetch, _COUNT, (tenant,)))
+        ((agreeing, disagreeing),) = self._connections.run(partial(_fetch, COUNT, (tenant,)))
         return agreeing, disagreeing
 
     def disagreeing(self, tenant: str, key: str) -> frozenset[str]:
         """See `Store.disagreeing`."""
-        found = self._connections.run(partial(_fetch, _DISAGREEING, (tenant, key)))
+        found = self._connections.run(partial(_fetch, DISAGREEING, (tenant, key)))
         return frozenset(_text(other) for (other,) in found)
 
     def clear_audits(self, tenant: str) -> int:
@@ -61,7 +63,7 @@ class SqliteAudits:
 
 def delete_audits(tenant: str, connection: sqlite3.Connection) -> int:
     """Delete what the tenant's audits found; return of how many pairs."""
-    return connection.execute(_CLEAR, (tenant,)).rowcount
+    return connection.execute(CLEAR, (tenant,)).rowcount
 
 
 def values_of(audit: Audit) -> tuple[Any, ...]:
@@ -70,10 +72,11 @@ def values_of(audit: Audit) -> tuple[Any, ...]:
     return (*audit.keys, *audit.queries, *found)
 
 
-def _audit(row: Sequence[Any]) -> Audit:
+def audit_in(row: Sequence[Any], text: Callable[[Any], str]) -> Audit:
+    """Return the audit that a row of `ALL` holds; `text` reads what the database keeps of a query."""
     one, other, overlap, similarity, probability, agreed, created_at = row
     return Audit(
-        queries=(_text(one), _text(other)),
+        queries=(text(one), text(other)),
         overlap=overlap,
         similarity=similarity,
         probability=probability,

@@ -3,7 +3,6 @@
 `python -m training` makes its weights, and beside them what belongs to them: their digest and the rule.
 """
 
-import hashlib
 import threading
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from msgspec import Struct
 
 from harness.core.equivalence import Rule, promised
 from harness.errors import VerifierError
+from harness.inference import UnusableModel, digest, open_session
 from harness.verifiers.pairs import PairEncoder
 
 WEIGHTS = Path(__file__).with_name("minilm.onnx")
@@ -75,15 +75,10 @@ class MiniLMVerifier:
 @cache
 def _model() -> tuple[Any, PairEncoder]:
     """Load weights and tokenizer, once for all instances of a process."""
-    import onnxruntime
-
-    weights, options = _weights(), onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1  # a pair is too small to share
     try:
-        session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's own exceptions share no base class
+        return open_session(_weights()), PairEncoder()
+    except UnusableModel as error:
         raise VerifierError(f"the verifier cannot be loaded ({error}); train it with `make train`") from error
-    return session, PairEncoder()
 
 
 def _weights() -> bytes:
@@ -91,7 +86,7 @@ def _weights() -> bytes:
         weights = WEIGHTS.read_bytes()
     except OSError as error:
         raise VerifierError(f"the verifier's weights cannot be read ({error}); train them with `make train`") from error
-    if hashlib.sha256(weights).hexdigest() != _release().sha256:
+    if digest(weights) != _release().sha256:
         raise VerifierError("the verifier's weights are not those that were released; train them with `make train`")
     return weights
 
