@@ -100,9 +100,9 @@ bench-scale: $(VENV)/bench
 	$(BIN)/python -m benchmarks.cache --scale $(if $(DATA),--data $(DATA))
 
 # the labelled pairs and the query log that the verifier learns from are not part of the project
-train: $(VENV)/train
+train: $(if $(DATA),$(VENV)/train)
 	@$(if $(DATA),,echo "error: name your copy of the data: make train DATA=DIR" >&2; exit 2)
-	$(BIN)/python -m training --data $(DATA)
+	$(BIN)/python -m training --data "$(DATA)"
 
 clean:
 	rm -rf $(VENV) $(DEMO_DIR) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,53 +16,80 @@ from training.export import export
 from training.fitting import fit, read_all, thresholds, told
 from training.learning import Plan, learn
 from training.mining import hardest
-from training.mixture import Amounts, Mixture
+from training.mixture import REPEATED_LAST, Amounts, Mixture
 from training.model import CrossEncoder
-from training.sources import Sources, read_sources
+from training.sources import Example, Sources, read_sources
 
 SEED = 2026
 THREADS = 2
 """Fixed: another number of threads sums in another order, and the weights come out a little different."""
-FIRST = Plan(seed=SEED)
-SECOND = Plan(rate=3e-5, head_rate=1e-4, seed=SEED + 1)
 FRESH = 0.5
 """How many fresh pairs are made for the second pass, compared with the first."""
 KEPT = 0.3
 """The share of them that is hard enough to be read."""
+AGAIN = 0.7
+"""The share of the pairs written by subject that the last pass reads again."""
+ORDERS = 3
+"""How often it reads those about words that change places, each time with other ones that are different."""
+CONTRASTED = 6_000
+"""How many contrasts of written texts it reads."""
 TUNED = 0.08
 """How many generated pairs the rule is fitted on, compared with the first pass."""
 
 
-def train(sources: Sources, work: Path, *, generated: bool, mined: bool) -> CrossEncoder:
-    """Train in two passes; what a pass has come to is kept in `work`, and not done again."""
-    model = CrossEncoder.pretrained()
-    if not _restored(model, work / "first.pt"):
-        _first(model, sources, work / "first.pt", generated=generated)
-    if mined and not _restored(model, work / "second.pt"):
-        _second(model, sources, work / "second.pt")
-    return model
+def generated(mixture: Mixture, _model: CrossEncoder) -> list[Example]:
+    """Return what a model reads that knows nothing yet: labelled pairs, and many that are generated from texts."""
+    made = mixture.generated(Amounts())
+    print(shown(made))
+    return mixture.labelled() + made
 
 
-def _first(model: CrossEncoder, sources: Sources, kept: Path, *, generated: bool) -> None:
-    mixture = Mixture(sources, "train", SEED)
-    examples = mixture.labelled()
-    if generated:
-        made = mixture.generated(Amounts())
-        print(shown(made))
-        examples += made
-    say(f"first pass: {len(examples):,} pairs")
-    learn(model, examples, FIRST, kept.with_suffix(".part"), _tell)
-    torch.save(model.state_dict(), kept)
-
-
-def _second(model: CrossEncoder, sources: Sources, kept: Path) -> None:
-    mixture = Mixture(sources, "train", SEED + 1)
+def hard(mixture: Mixture, model: CrossEncoder) -> list[Example]:
+    """Return fresh generated pairs that `model` finds hard, and the labelled ones."""
     fresh = mixture.generated(Amounts().times(FRESH))
-    hard = hardest(model, fresh, round(KEPT * len(fresh)))
-    real = list(dict.fromkeys(mixture.labelled()))
-    say(f"second pass: {len(hard):,} hard pairs of {len(fresh):,}, and the {len(real):,} labelled ones")
-    learn(model, hard + real, SECOND, kept.with_suffix(".part"), _tell)
-    torch.save(model.state_dict(), kept)
+    return hardest(model, fresh, round(KEPT * len(fresh))) + list(dict.fromkeys(mixture.labelled()))
+
+
+def written(mixture: Mixture, _model: CrossEncoder) -> list[Example]:
+    """Return the pairs that were written by subject, which differ more than what is generated."""
+    return mixture.written("subjects")
+
+
+def together(mixture: Mixture, _model: CrossEncoder) -> list[Example]:
+    """Return some of everything, and most of what is hard: words that change places, and contrasts of texts that had
+    few words in common before.
+    """
+    return [
+        *mixture.labelled(REPEATED_LAST),
+        *mixture.varied(mixture.written("subjects", AGAIN)),
+        *(pair for _ in range(ORDERS) for pair in mixture.written("orders")),
+        *mixture.contrasted("subjects", CONTRASTED),
+    ]
+
+
+PASSES = {
+    "generated": (generated, Plan(seed=SEED)),
+    "hard": (hard, Plan(rate=3e-5, head_rate=1e-4, seed=SEED + 1)),
+    "written": (written, Plan(rate=6e-5, head_rate=3e-4, seed=SEED + 2)),
+    "together": (together, Plan(rate=8e-5, head_rate=3e-4, seed=SEED + 3)),
+}
+
+
+def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
+    """Train pass after pass; what a pass has come to is kept in `work`, and not done again."""
+    model = CrossEncoder.pretrained()
+    for name in passes:
+        kept = work / f"{name}.pt"
+        if kept.exists():
+            model.load_state_dict(torch.load(kept, weights_only=True))
+            say(f"{kept} is there: not trained again")
+            continue
+        of_pass, plan = PASSES[name]
+        examples = of_pass(Mixture(sources, "train", plan.seed), model)
+        say(f"{name} pass: {len(examples):,} pairs")
+        learn(model, examples, plan, kept.with_suffix(".part"), _tell)
+        torch.save(model.state_dict(), kept)
+    return model
 
 
 def release(sources: Sources, weights: Path, digest: str) -> Release:
@@ -80,14 +108,6 @@ def release(sources: Sources, weights: Path, digest: str) -> Release:
     return Release(digest, fitted, tuple(sorted(chosen.items())), f"{len(pairs):,} labelled pairs of public sets")
 
 
-def _restored(model: CrossEncoder, kept: Path) -> bool:
-    if not kept.exists():
-        return False
-    model.load_state_dict(torch.load(kept, weights_only=True))
-    say(f"{kept} is there: not trained again")
-    return True
-
-
 def _tell(step: int, steps: int, loss: float, seconds: float) -> None:
     left = seconds / step * (steps - step)
     say(f"step {step:,} of {steps:,}, loss {loss:.4f}, {seconds / 60:.0f} min, about {left / 60:.0f} min left")
@@ -101,8 +121,9 @@ def main() -> None:
         "--work", type=Path, metavar="DIR", default=Path("build/training"), help="keeps finished passes"
     )
     parser.add_argument("--weights", type=Path, metavar="FILE", default=WEIGHTS, help="the file that is written")
-    parser.add_argument("--without-generated", action="store_true", help="learn from labelled pairs only")
-    parser.add_argument("--without-mining", action="store_true", help="one pass, without hard examples")
+    parser.add_argument(
+        "--passes", nargs="+", choices=PASSES, default=list(PASSES), help="only these, to see what each is good for"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(THREADS)
     transformers.logging.set_verbosity_error()
@@ -110,12 +131,7 @@ def main() -> None:
     arguments.work.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     sources = read_sources(arguments.data)
-    model = train(
-        sources,
-        arguments.work,
-        generated=not arguments.without_generated,
-        mined=not arguments.without_mining,
-    )
+    model = train(sources, arguments.work, arguments.passes)
     digest = export(model, arguments.weights)
     say(f"{arguments.weights}: {arguments.weights.stat().st_size:,} bytes, {(time.monotonic() - began) / 60:.0f} min")
     made = release(sources, arguments.weights, digest)

@@ -5,8 +5,8 @@ on both sides of the label: a contrast with its own rewording is the same questi
 is seldom written like what it resembles, half of the contrasts are reworded, too.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeVar
 
@@ -15,11 +15,16 @@ from training.contrasts import CONTRASTS, Names
 from training.generator import Generator
 from training.rewordings import REWORDINGS, Composed
 from training.sources import Example, Part, Sources
+from training.written import Folder
 
 Each = TypeVar("Each")
 
 REPEATED = {"qqp": 2, "paws": 2, "medical": 3}
 """How often a pass reads the labelled pairs of a set: the smaller, the more often."""
+REPEATED_LAST = {"qqp": 2, "paws": 4, "paws, by way of a third": 4, "medical": 4}
+"""The same for the last pass, which reads what is written beside them."""
+OTHERS = 1.6
+"""How many different pairs of the written clusters a pass reads, compared with those that are the same."""
 SPECIAL = {
     "names": 2.0,
     "roles": 1.6,
@@ -42,6 +47,8 @@ SURFACE = frozenset({"case", "punctuation", "politeness", "typing errors", "fram
 """Rewordings that fit nearly every text, and change little that the model sees."""
 PASSES = 3
 """How often the texts are gone through for a class that fits few of them."""
+VARIED = 0.25
+"""The share of texts that are varied on the surface where pairs are read again."""
 SHORT, LONG = 140, 240
 """Characters of texts that are varied. Sentences may be longer than questions: words change places in long ones."""
 
@@ -70,6 +77,9 @@ class Mixture:
         self._chance = Random(f"{seed} {part}")
         self._evaluated = sources.evaluated
         self._labelled = [pair for pair in sources.pairs if pair.part == part]
+        self._written = {
+            folder: [pair for pair in pairs if pair.part == part] for folder, pairs in sources.written.items()
+        }
         fitting = [text for text in sources.texts if len(text.text) <= (LONG if text.source == "paws" else SHORT)]
         self._texts = [text for text in fitting if text.part == part]
         learned = [text.text for text in sources.texts if text.part == "train"]
@@ -77,9 +87,26 @@ class Mixture:
         self._surface = Composed([each for each in REWORDINGS if each.name in SURFACE], 1, 2)
         self._telling = Composed([each for each in REWORDINGS if each.name not in SURFACE], 1, 3)
 
-    def labelled(self) -> list[Example]:
+    def labelled(self, repeated: Mapping[str, int] = REPEATED) -> list[Example]:
         """Return the labelled pairs, as often as a pass reads them."""
-        return [pair for pair in self._labelled for _ in range(REPEATED.get(pair.kind, 1))]
+        return [pair for pair in self._labelled for _ in range(repeated.get(pair.kind, 1))]
+
+    def written(self, folder: Folder, share: float = 1.0) -> list[Example]:
+        """Return the pairs of the clusters of `folder` that are the same (or a share of them), and some others."""
+        same = [pair for pair in self._written[folder] if pair.same]
+        if share < 1.0:
+            same = self._chance.sample(same, round(share * len(same)))
+        other = [pair for pair in self._written[folder] if not pair.same]
+        return same + self._chance.sample(other, min(len(other), round(OTHERS * len(same))))
+
+    def varied(self, pairs: Sequence[Example]) -> list[Example]:
+        """Return the pairs, some of their texts with other spellings, typing errors, or politeness."""
+        return [replace(pair, a=self._varied(pair.a), b=self._varied(pair.b)) for pair in pairs]
+
+    def contrasted(self, folder: Folder, number: int) -> list[Example]:
+        """Return pairs of one written text with a generated contrast of another that asks the same."""
+        same = [pair for pair in self._written[folder] if pair.same]
+        return [pair for pair in self._crossed(same, number) if self._fits(pair)]
 
     def generated(self, amounts: Amounts) -> list[Example]:
         """Return generated pairs, none of which any evaluation knows."""
@@ -95,7 +122,7 @@ class Mixture:
             for pair in self._made(generator, round(amounts.rewordings * SPECIAL.get(generator.name, 1.0)), same=True)
         ]
         composed = self._composed(amounts.composed)
-        crossed = self._crossed(amounts.crossed)
+        crossed = self._crossed([pair for pair in self._labelled if pair.same], amounts.crossed)
         variants = self._of_variants(contrasts, amounts.variants)
         every = [*mixed, *rewordings, *composed, *crossed, *variants, *self._sentences()]
         return [pair for pair in every if self._fits(pair)]
@@ -127,9 +154,8 @@ class Mixture:
                 if variant := self._telling.vary(text.text, self._chance):
                     yield self._example(text.text, variant, "reworded: sentences", same=True)
 
-    def _crossed(self, number: int) -> Iterator[Example]:
+    def _crossed(self, pairs: Sequence[Example], number: int) -> Iterator[Example]:
         """Yield one text of an honest pair with a contrast of the other one."""
-        pairs = [pair for pair in self._labelled if pair.same]
         while pairs and number > 0:
             pair = self._chance.choice(pairs)
             ours, other = (pair.a, pair.b) if self._chance.random() < 0.5 else (pair.b, pair.a)
@@ -144,6 +170,9 @@ class Mixture:
         for pair in self._shuffled(contrasts)[:number]:
             if variant := self._reword(pair.b):
                 yield self._example(pair.b, variant, "reworded: a contrast", same=True)
+
+    def _varied(self, text: str) -> str:
+        return (self._surface.vary(text, self._chance) or text) if self._chance.random() < VARIED else text
 
     def _reworded(self, pair: Example) -> Example:
         variant = self._reword(pair.b)

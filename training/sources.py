@@ -16,7 +16,7 @@ from typing import Literal
 from benchmarks.pairs import MOST_WRONG, Groups, labelled, read_lines, topics
 from benchmarks.traps import read_traps
 from harness.core.keys import normalise
-from training.written import read_clusters
+from training.written import Folder, read_clusters
 
 Part = Literal["train", "tune", "calibrate"]
 
@@ -24,6 +24,7 @@ MAX_CHARS = 240
 """Longer texts are no raw material: a cross-encoder's time grows with the text."""
 LOG = "query_logs/bing_2020_01.jsonl.gz"
 PAIRS = "query_pairs"
+WRITTEN: tuple[Folder, ...] = ("subjects", "orders")
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,12 @@ class Text:
 
 @dataclass(frozen=True)
 class Sources:
-    """Labelled pairs, raw texts, and the texts (normalised) that evaluations use: nothing may be made of those."""
+    """Labelled pairs, written ones by folder, raw texts, and the texts (normalised) that evaluations use: nothing may
+    be made of those.
+    """
 
     pairs: list[Example]
+    written: dict[Folder, list[Example]]
     texts: list[Text]
     evaluated: frozenset[str]
 
@@ -87,13 +91,18 @@ def read_sources(data: Path) -> Sources:
             for a, b in _linked(linked)
         ]
     pairs += _of_one_topic(folder)
-    pairs += _written()
+    written = {folder: list(_written(folder)) for folder in WRITTEN}
     raw += [Text(text, "topics", part_of(_digest(topic))) for topic, text in topics(folder, held_out=False)]
     evaluated |= {normalise(text) for _, text in topics(folder, held_out=True)}
     log = {normalise(row["query"]): row["query"] for row in read_lines(data / LOG)}
     raw += [Text(text, "log", part_of(_digest(key))) for key, text in log.items()]
+
+    def unseen(pairs: list[Example]) -> list[Example]:
+        return [pair for pair in pairs if not {normalise(pair.a), normalise(pair.b)} & evaluated]
+
     return Sources(
-        [pair for pair in pairs if not {normalise(pair.a), normalise(pair.b)} & evaluated],
+        unseen(pairs),
+        {folder: unseen(pairs) for folder, pairs in written.items()},
         _once(text for text in raw if normalise(text.text) not in evaluated and len(text.text) <= MAX_CHARS),
         frozenset(evaluated),
     )
@@ -127,16 +136,18 @@ def _of_one_topic(folder: Path) -> Iterator[Example]:
                 yield Example(queries[a], queries[b], True, "topics", part_of(_digest(topic)))
 
 
-def _written() -> Iterator[Example]:
-    """Yield the pairs of the clusters that were written for this; clusters that share a text are in one part."""
-    clusters, groups = read_clusters(), Groups()
+def _written(folder: Folder) -> Iterator[Example]:
+    """Yield the pairs of the clusters that were written for this; clusters of a folder that share a text are in one
+    part.
+    """
+    clusters, groups = read_clusters(folder), Groups()
     for cluster in clusters:
         for text in (*cluster.same[1:], *(text for _, text in cluster.other)):
             groups.join(normalise(cluster.same[0]), normalise(text))
     for cluster in clusters:
         part = part_of(groups.of(normalise(cluster.same[0])))
         for a, b, same, kind in cluster.pairs():
-            yield Example(a, b, same, f"written: {kind}", part)
+            yield Example(a, b, same, f"{folder}: {kind}", part)
 
 
 def _once(texts: Iterable[Text]) -> list[Text]:

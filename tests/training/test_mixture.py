@@ -110,6 +110,32 @@ def test_variants_stand_on_both_sides_of_the_label(sources: Sources) -> None:
     assert any(kind.startswith("contrast: ") and kind.endswith(", reworded") for kind in kinds)
 
 
+def test_a_pass_reads_the_written_pairs_that_are_the_same_and_some_others(sources: Sources) -> None:
+    """All of the former, of its own part only, and more of the latter."""
+    read = Mixture(sources, "train", 1).written("orders")
+    same = [pair for pair in read if pair.same]
+    assert same == [pair for pair in sources.written["orders"] if pair.same and pair.part == "train"]
+    assert len(same) < len(read) - len(same) < 2 * len(same)
+    assert {pair.part for pair in read} == {"train"}
+
+
+def test_varying_keeps_labels_and_most_texts(sources: Sources) -> None:
+    """Only the surface changes, and not everywhere."""
+    read = Mixture(sources, "train", 1).written("orders")[:400]
+    varied = Mixture(sources, "train", 2).varied(read)
+    assert [(pair.same, pair.kind) for pair in varied] == [(pair.same, pair.kind) for pair in read]
+    changed = sum(one.a != other.a for one, other in zip(read, varied, strict=True))
+    assert 0.1 * len(read) < changed < 0.4 * len(read)
+
+
+def test_contrasts_of_written_texts_are_different(sources: Sources) -> None:
+    """One text as it was written, the other a contrast of one that asks the same."""
+    made = Mixture(sources, "train", 1).contrasted("orders", 50)
+    written = {pair.a for pair in sources.written["orders"]} | {pair.b for pair in sources.written["orders"]}
+    assert len(made) > 25
+    assert all(not pair.same and pair.a in written and pair.kind.startswith("crossed: ") for pair in made)
+
+
 def test_pairs_that_are_the_same_as_a_third_are_the_same(sources: Sources) -> None:
     """Two steps at the most."""
     linked = [pair for pair in sources.pairs if "third" in pair.kind]

@@ -2,8 +2,11 @@
 
 from collections import Counter
 
+import pytest
+
 from harness.core.keys import normalise
-from training.written import Cluster, read_clusters
+from training.sources import WRITTEN
+from training.written import Cluster, Folder, read_clusters
 
 KINDS = {
     "numbers", "units", "dates", "versions", "negation", "opposites", "comparatives", "names", "direction", "scope",
@@ -11,17 +14,19 @@ KINDS = {
 }  # fmt: skip
 
 
-def test_every_cluster_has_both_sides() -> None:
+@pytest.mark.parametrize("folder", WRITTEN)
+def test_every_cluster_has_both_sides(folder: Folder) -> None:
     """At least two that are the same, at least one that is not, each kind a known one."""
-    clusters = read_clusters()
+    clusters = read_clusters(folder)
     assert clusters
     assert all(len(cluster.same) >= 2 and cluster.other for cluster in clusters)
     assert {kind for cluster in clusters for kind, _ in cluster.other} <= KINDS
 
 
-def test_no_text_stands_on_both_sides() -> None:
+@pytest.mark.parametrize("folder", WRITTEN)
+def test_no_text_stands_on_both_sides(folder: Folder) -> None:
     """Within a cluster every text is another one."""
-    for cluster in read_clusters():
+    for cluster in read_clusters(folder):
         texts = [normalise(text) for text in (*cluster.same, *(text for _, text in cluster.other))]
         assert max(Counter(texts).values()) == 1, cluster.same[0]
 

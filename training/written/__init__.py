@@ -1,6 +1,7 @@
 """Clusters of questions that were written for training: some ask the same in other words, others only look like it.
 
-Each line of the `.jsonl` files beside this one is a cluster. One author, a language model, wrote them for this project
+Each line of the files is a cluster: those in `subjects/` were written subject by subject, those in `orders/` are about
+words that change places, with another meaning and without. One author, a language model, wrote them for this project
 by hand, by subject; none was copied or filled into a template, and the author had not seen what the verifier is
 measured on.
 Licence: Apache-2.0, as the rest of the project.
@@ -9,6 +10,7 @@ Licence: Apache-2.0, as the rest of the project.
 from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -31,11 +33,15 @@ class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             yield a, b, False, kind
 
 
-def read_clusters() -> list[Cluster]:
-    """Return all clusters, by file and line.
+Folder = Literal["subjects", "orders"]
+
+
+def read_clusters(folder: Folder) -> list[Cluster]:
+    """Return all clusters of `folder`, by file and line.
 
     Raises:
         msgspec.ValidationError: a line is not a cluster.
     """
     decoder = msgspec.json.Decoder(Cluster)
-    return [cluster for file in sorted(_FOLDER.glob("*.jsonl")) for cluster in decoder.decode_lines(file.read_bytes())]
+    files = sorted((_FOLDER / folder).glob("*.jsonl"))
+    return [cluster for file in files for cluster in decoder.decode_lines(file.read_bytes())]
