@@ -94,18 +94,23 @@ def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
 
 def release(sources: Sources, weights: Path, digest: str) -> Release:
     """Fit the rule that weighs what the model in `weights` says, and choose its thresholds: each is the highest that
-    any of the labelled sets needs. Generated pairs choose none: a generator's errors would look like wrong answers.
+    any set of pairs needs. Generated pairs choose none: a generator's errors would look like wrong answers.
     """
     tune, calibrate = (Mixture(sources, part, SEED) for part in ("tune", "calibrate"))
-    fitted = fit(read_all(weights, [*dict.fromkeys(tune.labelled()), *tune.generated(Amounts().times(TUNED))]))
+    fitted = fit(read_all(weights, [*_known(tune), *tune.generated(Amounts().times(TUNED))]))
     print(told(fitted))
-    pairs = list(dict.fromkeys(calibrate.labelled()))
+    pairs = _known(calibrate)
     chosen: dict[float, float] = {}
     for family, found in thresholds(read_all(weights, pairs), fitted).items():
         print(f"thresholds on {family}:", ", ".join(f"{share:g}: {threshold:.3f}" for share, threshold in found))
         for share, threshold in found:
             chosen[share] = max(threshold, chosen.get(share, threshold))
-    return Release(digest, fitted, tuple(sorted(chosen.items())), f"{len(pairs):,} labelled pairs of public sets")
+    return Release(digest, fitted, tuple(sorted(chosen.items())), f"{len(pairs):,} pairs of public sets and of our own")
+
+
+def _known(mixture: Mixture) -> list[Example]:
+    """Return the labelled pairs and the written ones, each once."""
+    return list(dict.fromkeys([*mixture.labelled(), *mixture.written("subjects"), *mixture.written("orders")]))
 
 
 def _tell(step: int, steps: int, loss: float, seconds: float) -> None:

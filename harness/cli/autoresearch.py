@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.cache import print_json
 from harness.cli.options import JsonOption
+from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 from harness.terminal import ProgressBars

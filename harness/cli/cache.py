@@ -1,22 +1,19 @@
 """`harness cache`: look after what is cached."""
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import EngineOption, JsonOption, MaxResultsOption, YesOption
+from harness.cli.options import JsonOption, YesOption
+from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session, with_session
-from harness.core.entries import Hit, Miss, Stale
-from harness.core.freshness import age_in_words
 from harness.core.text import shorten
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
-    from harness.cache import Explanation
     from harness.cache.audit import Audited
-    from harness.cache.semantic import Candidate
     from harness.core.entries import Entry
 
 SHOWN = 10
@@ -31,13 +28,6 @@ KindOption = Annotated[
         help="search, research, pages, completions, tools, runs, audits, or all but runs and audits.",
     ),
 ]
-
-
-def print_json(told: object) -> None:
-    """Print one JSON object."""
-    import orjson
-
-    typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
 
 
 def table_names(kind: str) -> tuple[str, ...]:
@@ -104,89 +94,6 @@ def _audited_words(audited: "Audited") -> str:
     pairs = "1 pair" if audited.audited == 1 else f"{audited.audited:,} pairs"
     share = f"{audited.wrong.share:.1%} (95 %: {audited.wrong.low:.1%} to {audited.wrong.high:.1%})"
     return f"audited: {pairs}, {audited.agreeing:,} agreeing, {audited.disagreeing:,} disagreeing, {share}"
-
-
-@with_session
-def explain(
-    session: Session,
-    query: Annotated[str, typer.Argument(help="The search to explain.", show_default=False)],
-    engine: EngineOption = None,
-    max_results: MaxResultsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Tell how a search would be answered: the candidates, what each guard says of them, and the decision.
-
-    Nothing is searched, and nothing is changed.
-
-    \b
-    Examples:
-      harness cache explain "python 3.12 release date"
-      harness cache explain "rag tips" --engine corpus:python-docs --json
-    """
-    with session.workbench({"engine": engine or None, "max_results": max_results}) as workbench:
-        source = workbench.engines()[0]
-        explained = workbench.cache.explain(
-            query, max_results=workbench.settings.max_results, engine=source.name, options=source.options
-        )
-        now = workbench.cache.now
-    if as_json:
-        print_json(explained.shown(now))
-        return
-    typer.echo(_exact_words(explained.exact))
-    if explained.expanded != query:
-        typer.echo(f"read as: {explained.expanded}")
-    if explained.volatile:
-        typer.echo("speaks of now: answers live shortly, and only fresh ones serve by meaning")
-    for number, candidate in enumerate(explained.candidates, start=1):
-        _print_candidate(number, candidate, now, explained)
-    typer.echo(_decision(explained))
-
-
-def _print_candidate(number: int, candidate: "Candidate", now: float, explained: "Explanation") -> None:
-    from harness.core.audits import REFUSAL
-    from harness.core.equivalence import sureness
-
-    decision = candidate.decision
-    age = age_in_words(now - candidate.entry.created_at)
-    typer.echo(f"\n{number}. {shorten(candidate.entry.text, 100)}")
-    if decision.verified:
-        typer.echo(f"   similarity {decision.similarity:.3f}; {age}")
-    else:
-        needs = f"{decision.required + max(0.0, explained.threshold):.3f}" if decision.required <= 1 else "never enough"
-        typer.echo(f"   similarity {decision.similarity:.3f}, needs {needs}; {age}")
-    if decision.probability is not None:
-        told = f"all in all {sureness(decision.score):.1%}, needs {sureness(explained.threshold):.1%}"
-        typer.echo(f"   verifier: {decision.probability:.1%} sure of one answer; {told}")
-    passed = ", ".join(verdict.guard for verdict in decision.verdicts if verdict.passed)
-    if passed:
-        typer.echo(f"   passed: {passed}")
-    for verdict in decision.objections:
-        typer.echo(f"   {verdict.guard} objects: {verdict.reason}")
-    if not candidate.refusal:
-        typer.echo("   may answer")
-    elif not decision.objections or candidate.refusal == REFUSAL:
-        typer.echo(f"   refused: {candidate.refusal}")
-
-
-def _exact_words(outcome: "Hit[Any] | Stale[Any] | Miss") -> str:
-    match outcome:
-        case Hit(found="no results"):
-            return f"no results: the engine said so {age_in_words(outcome.age)}"
-        case Hit():
-            return f"exact: cached {age_in_words(outcome.age)}, {len(outcome.value)} results"
-        case Stale():
-            return f"exact: expired {age_in_words(outcome.expired_for)}"
-        case Miss():
-            return f"exact: {outcome.reason}"
-
-
-def _decision(explained: "Explanation") -> str:
-    if isinstance(explained.exact, Hit):
-        what = "is known to have no results" if explained.exact.found == "no results" else "is cached, and answers"
-        return f"\ndecision: the very search {what}"
-    if explained.answer:
-        return f"\ndecision: answered by {explained.answer.entry.text!r}, which means the same"
-    return "\ndecision: a miss; it would be searched"
 
 
 @with_session
@@ -282,14 +189,6 @@ def _print_selected(entries: "list[Entry]") -> None:
         typer.echo(f"  {shorten(entry.text, 90)}")
     if len(entries) > SHOWN:
         typer.echo(f"  … and {len(entries) - SHOWN:,} more")
-
-
-def confirmed(question: str) -> bool:
-    """Ask on standard error; the end of the input is no consent."""
-    try:
-        return typer.confirm(question, err=True)
-    except typer.Abort:
-        return False
 
 
 @with_session

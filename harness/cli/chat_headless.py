@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from msgspec import to_builtins
 
-from harness.cli.cache import confirmed, print_json
 from harness.cli.chat_screen import Screen, show, statistics
+from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session
 from harness.core.freshness import seconds_in
 from harness.core.text import shorten

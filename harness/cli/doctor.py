@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from harness.cli.cache import print_json
 from harness.cli.calibrate import LAXEST
 from harness.cli.options import JsonOption
+from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.errors import HarnessError
 from harness.terminal import ExitCode

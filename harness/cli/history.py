@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.cache import print_json
 from harness.cli.options import JsonOption
+from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.freshness import age_in_words
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.cache import confirmed, print_json
 from harness.cli.options import JsonOption, YesOption
+from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session, with_session
 from harness.core.freshness import age_in_words, is_expired
 from harness.core.text import shorten

@@ -10,6 +10,7 @@ from harness.cli.calibrate import calibrate
 from harness.cli.chat import chat
 from harness.cli.config import config
 from harness.cli.doctor import doctor
+from harness.cli.explain import explain
 from harness.cli.history import history
 from harness.cli.index import index
 from harness.cli.mcp import mcp
@@ -65,7 +66,7 @@ Examples:
   harness cache export run.snapshot --run 20261122-101500-1a2b3c
 """
 cache_app = typer.Typer(name="cache", help=CACHE_HELP, no_args_is_help=True, rich_markup_mode=None)
-for command in (cache.stats, cache.explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate):
+for command in (cache.stats, explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate):
     cache_app.command()(command)
 cache_app.command()(snapshots.runs)
 cache_app.command()(snapshots.export)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from harness.cli.cache import print_json
+from harness.cli.output import print_json
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:

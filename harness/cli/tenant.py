@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.cache import confirmed, print_json
 from harness.cli.options import JsonOption, YesOption
+from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 

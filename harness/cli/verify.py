@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.cache import print_json
 from harness.cli.options import JsonOption
+from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput

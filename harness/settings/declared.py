@@ -193,8 +193,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         ),
     ] = None
     verifier: Annotated[
-        bool, Meta(description="a model that you have trained (`make train`) reads both before one answers the other")
-    ] = False
+        bool, Meta(description="a small model reads both questions before one is answered for the other")
+    ] = True
     max_wrong: Annotated[
         float, Meta(gt=0, lt=1, description="share of look-alike questions that may be answered wrongly by meaning")
     ] = 0.01

@@ -78,16 +78,22 @@ def _model() -> tuple[Any, PairEncoder]:
     try:
         return open_session(_weights()), PairEncoder()
     except UnusableModel as error:
-        raise VerifierError(f"the verifier cannot be loaded ({error}); train it with `make train`") from error
+        raise VerifierError(
+            f"the verifier cannot be loaded ({error}); reinstall research-harness, or train it again"
+        ) from error
 
 
 def _weights() -> bytes:
     try:
         weights = WEIGHTS.read_bytes()
     except OSError as error:
-        raise VerifierError(f"the verifier's weights cannot be read ({error}); train them with `make train`") from error
+        raise VerifierError(
+            f"the verifier's weights cannot be read ({error}); reinstall research-harness, or train them again"
+        ) from error
     if digest(weights) != _release().sha256:
-        raise VerifierError("the verifier's weights are not those that were released; train them with `make train`")
+        raise VerifierError(
+            "the verifier's weights are not those that were released; reinstall research-harness, or train them again"
+        )
     return weights
 
 
@@ -97,4 +103,6 @@ def _release() -> Release:
     try:
         return msgspec.json.decode(file.read_bytes(), type=Release)
     except (OSError, msgspec.MsgspecError) as error:
-        raise VerifierError(f"the verifier has no usable rule ({error}); train it with `make train`") from error
+        raise VerifierError(
+            f"the verifier has no usable rule ({error}); reinstall research-harness, or train it again"
+        ) from error

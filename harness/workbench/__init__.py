@@ -24,6 +24,7 @@ from harness.ports import (
     Verifier,
 )
 from harness.settings import Settings, key_in
+from harness.workbench.rules import rule_of
 from harness.workbench.sharing import Lending, shared
 
 if TYPE_CHECKING:
@@ -252,28 +253,8 @@ class Workbench(Lending):
         return MiniLMVerifier()
 
     def rule_of(self, verifier: Verifier | None) -> "Rule":
-        """Return the acceptance rule that goes with a verifier, or with none: one's own, else the one that came with
-        it, at the setting `max_wrong`.
-
-        Raises:
-            InvalidInput: one's own cannot be read; no rule can promise so little.
-            VerifierError: the verifier's rule is missing or damaged.
-        """
-        import msgspec
-
-        from harness.core.equivalence import Rule, rule_for
-
-        given, name = (rule_for, "") if verifier is None else (verifier.rule, verifier.id)
-        limit = self.settings.max_wrong
-        try:
-            rule = msgspec.json.decode(self.rule_file.read_bytes(), type=Rule)
-        except FileNotFoundError:
-            return given(limit)
-        except (OSError, msgspec.MsgspecError) as error:
-            raise InvalidInput(
-                f"the acceptance rule {self.rule_file} cannot be used ({error}); calibrate again, or remove the file"
-            ) from error
-        return rule if rule.max_wrong <= limit and rule.verifier == name else given(limit)
+        """See `rules.rule_of`."""
+        return rule_of(verifier, self.rule_file, self.settings.max_wrong)
 
     @shared
     def embedder(self) -> Embedder:

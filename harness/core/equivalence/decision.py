@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from harness.core.abbreviations import Meanings
 from harness.core.equivalence.comparison import Comparison, compare
-from harness.core.equivalence.guards import GUARDS, Verdict
+from harness.core.equivalence.guards import GUARDS, Guard, Verdict
 from harness.core.equivalence.reading import MAX_CHARS, read
 from harness.core.equivalence.requirement import requirement
 
@@ -21,10 +21,13 @@ NO_WORDS: frozenset[str] = frozenset()
 Verify = Callable[[str, str], float]
 """How likely (0..1) two queries have the same answer."""
 
-FEATURES = ("verifier", "similarity", "content", "question", "changed", "missing", "disorder", "required")
+FEATURES = (
+    "verifier", "similarity", *(guard.name for guard in GUARDS), "changed", "missing", "disorder", "required", "alike",
+)  # fmt: skip
 """What a rule with a verifier weighs: the logit of the verifier's probability; the similarity of the embeddings (0..1);
-whether these two guards object (0 or 1); the share of content words without counterpart, and of those on the side that
-has more of them; the share of counterparts that changed places; how similar the two would have to be without it.
+whether each guard objects (0 or 1); the share of content words without counterpart, and of those on the side that
+has more of them; the share of counterparts that changed places; how similar the two would have to be without it; and
+whether (0 or 1) they are, with no guard objecting.
 """
 CERTAIN = 100.0
 """The score of a query and itself."""
@@ -129,10 +132,10 @@ def examine(
     if not (first.whole and second.whole):
         return _refused(a, b, similarity, "length", "too long to compare")
     pair = compare(first, second, known)
-    objections = [(guard, guard.objection(pair)) for guard in GUARDS]
-    verdicts = tuple(Verdict(guard.name, told is None, told or "", guard.veto) for guard, told in objections)
+    verdicts = tuple(_verdict(guard, pair) for guard in GUARDS)
     required = requirement(pair)
-    features = (similarity, *_features(pair, verdicts), required)
+    alike = similarity >= required and all(verdict.passed for verdict in verdicts)
+    features = (similarity, *_features(pair, verdicts), required, float(alike))
     return Examined(one, two, similarity, required=required, verdicts=verdicts, features=features)
 
 
@@ -164,6 +167,11 @@ def logit(probability: float) -> float:
     return log(bounded / (1.0 - bounded))
 
 
+def _verdict(guard: Guard, pair: Comparison) -> Verdict:
+    told = guard.objection(pair)
+    return Verdict(guard.name, False, told.reason, told.veto) if told else Verdict(guard.name, True, "")
+
+
 def _log_odds(examined: Examined, rule: Rule, probability: float) -> float:
     constant, *weights = rule.weights
     weighed: list[float] = list(map(mul, weights, (logit(probability), *examined.features)))
@@ -172,12 +180,12 @@ def _log_odds(examined: Examined, rule: Rule, probability: float) -> float:
 
 def _features(pair: Comparison, verdicts: tuple[Verdict, ...]) -> tuple[float, ...]:
     """Return what `FEATURES` names between the similarity and the requirement."""
-    objecting = {verdict.guard for verdict in verdicts if not verdict.passed}
     words_a, words_b = max(1, len(pair.a.words)), max(1, len(pair.b.words))
     changed = (len(pair.rest_a) + len(pair.rest_b)) / (words_a + words_b)
     missing = max(len(pair.rest_a) / words_a, len(pair.rest_b) / words_b)
-    return float("content" in objecting), float("question" in objecting), changed, missing, pair.disorder
+    objections = (float(not verdict.passed) for verdict in verdicts)
+    return *objections, changed, missing, pair.disorder
 
 
 def _refused(a: str, b: str, similarity: float, guard: str, reason: str) -> Examined:
-    return Examined(a, b, similarity, verdicts=(Verdict(guard, False, reason),))
+    return Examined(a, b, similarity, verdicts=(Verdict(guard, False, reason, veto=True),))

@@ -1,9 +1,14 @@
-"""The guards: each knows one way in which two queries that look alike ask for different answers, and vetoes it."""
+"""The guards: each knows one way in which two queries that look alike ask for different answers, and objects to it.
+
+What both sides say, and say otherwise, is a veto. Where only one side says something, or words stand in other places,
+two queries may still have one answer: without a verifier it is refused as well, but one that reads both may know
+better.
+"""
 
 from collections import Counter
 from collections.abc import Iterable
 from itertools import permutations
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -15,24 +20,27 @@ from harness.core.equivalence.reading import NUMBER, Quantity, Reading, Word
 
 
 class Verdict(Struct, frozen=True):
-    """What one guard says of a pair, and why. A guard that has no `veto` only objects: a verifier may know better."""
+    """What one guard says of a pair, and why; `veto` is that of its objection."""
 
     guard: str
     passed: bool
+    reason: str
+    veto: bool = False
+
+
+class Objection(NamedTuple):
+    """Why two queries may not share an answer. A `veto` stands whatever a verifier says of them."""
+
     reason: str
     veto: bool = True
 
 
 class Guard(Protocol):
-    """One reason to refuse. Symmetric: the order of the two sides never matters.
-
-    `veto` says whether it stands whatever a verifier says of the pair.
-    """
+    """One reason to refuse. Symmetric: the order of the two sides never matters."""
 
     name: str
-    veto: bool
 
-    def objection(self, pair: Comparison) -> str | None:
+    def objection(self, pair: Comparison) -> Objection | None:
         """Return why the two may not share an answer, or `None`."""
 
 
@@ -40,9 +48,8 @@ class Numbers:
     """Numbers, quantities, units and ranges: all of them stand on both sides."""
 
     name = "numbers"
-    veto = True
 
-    def objection(self, pair: Comparison) -> str | None:
+    def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         return _quantities_differ(*([q for q in side.quantities if not _is_version(q)] for side in (pair.a, pair.b)))
 
@@ -51,24 +58,23 @@ class Versions:
     """Versions: numbers with points and no unit, compared part by part, so that 3.1 is not 3.10."""
 
     name = "versions"
-    veto = True
 
-    def objection(self, pair: Comparison) -> str | None:
+    def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
-        return _quantities_differ(*([q for q in side.quantities if _is_version(q)] for side in (pair.a, pair.b)))
+        told = _quantities_differ(*([q for q in side.quantities if _is_version(q)] for side in (pair.a, pair.b)))
+        return told and Objection(told.reason)  # where only one names its version, the other means another
 
 
 class Dates:
     """Dates, months, weekdays, years, and times that depend on when one asks (latest, today, ago)."""
 
     name = "dates"
-    veto = True
 
-    def objection(self, pair: Comparison) -> str | None:
+    def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         tense, other = (_tenses(side.functions) for side in (pair.a, pair.b))
         if {tense, other} in ({"past", "present"}, {"past", "future"}):
-            return f"one asks about the {min(tense, other)}, the other about the {max(tense, other)}"
+            return Objection(f"one asks about the {min(tense, other)}, the other about the {max(tense, other)}")
         one, two = (side.dates | side.times for side in (pair.a, pair.b))
         if pair.retold and not (_circumstances(one) and _circumstances(two)):
             one, two = one - _circumstances(one), two - _circumstances(two)
@@ -79,20 +85,19 @@ class Negation:
     """Negation and polarity: as many negations on both sides, and no word opposite its opposite."""
 
     name = "negation"
-    veto = True
 
-    def objection(self, pair: Comparison) -> str | None:
+    def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         if pair.a.negations != pair.b.negations:
-            return "one is negated, the other is not"
+            return Objection("one is negated, the other is not")
         if len(pair.rest_a) * len(pair.rest_b) > MAX_COMPARED:
-            return "too much differs"
+            return Objection("too much differs")
         if found := opposites_among(pair.rest_a, pair.rest_b) or opposite_functions(*map(_small_words, _sides(pair))):
-            return f"{_two(*found)} are opposites"
+            return Objection(f"{_two(*found)} are opposites")
         if turned := roles.turned_opposites(pair):
-            return f"{_two(*turned)} have changed places"
+            return Objection(f"{_two(*turned)} have changed places")
         if exchanged := roles.exchanged_negations(pair):
-            return f"{_two(*exchanged)}: the other one is negated"
+            return Objection(f"{_two(*exchanged)}: the other one is negated")
         return None
 
 
@@ -100,35 +105,37 @@ class Names:
     """Names and identifiers: what is named in place of what the other side names; single letters; signs."""
 
     name = "names"
-    veto = True
 
-    def objection(self, pair: Comparison) -> str | None:
+    def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         if wordless := _signs_differ(pair.a, pair.b):
             return wordless
         one, two = (_identities(words) for words in (pair.only_a, pair.only_b))
         letters = [word for word in (*one, *two) if len(word) == 1]
-        return f"no counterpart for {_listed((*one, *two))}" if (one and two) or letters else None
+        return Objection(f"no counterpart for {_listed((*one, *two))}") if (one and two) or letters else None
 
 
 class Content:
     """Content that only one side has: each word needs a counterpart, a name or strange word above all."""
 
     name = "content"
-    veto = False
 
-    def objection(self, pair: Comparison) -> str | None:
+    def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         lonely = [*_identities((*pair.only_a, *pair.only_b)), *(word.plain for word in pair.strange)]
         if lonely:
-            return f"no counterpart for {_listed(lonely)}"
+            return Objection(f"no counterpart for {_listed(lonely)}", veto=False)
         if pair.retold:
             return None
         if not pair.is_prose and bool(pair.only_a) != bool(pair.only_b):
-            return f"only one side speaks of {_listed(word.plain for word in pair.only_a or pair.only_b)}"
+            return Objection(
+                f"only one side speaks of {_listed(word.plain for word in pair.only_a or pair.only_b)}", veto=False
+            )
         changed, total = len(pair.only_a) + len(pair.only_b), len(pair.a.words) + len(pair.b.words)
         if changed > total * MAX_CHANGED:
-            return f"too little in common: {_listed(word.plain for word in (*pair.only_a, *pair.only_b))}"
+            return Objection(
+                f"too little in common: {_listed(word.plain for word in (*pair.only_a, *pair.only_b))}", veto=False
+            )
         return None
 
 
@@ -136,20 +143,19 @@ class Direction:
     """Direction and roles: from A to B, A better than B, who does it to whom."""
 
     name = "direction"
-    veto = True
 
-    def objection(self, pair: Comparison) -> str | None:
+    def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         for place_a, place_b in pair.pairs:
             one, two = pair.a.words[place_a], pair.b.words[place_b]
             if ("than" in one.before) != ("than" in two.before):
-                return f"only one side compares with {one.plain!r}"
+                return Objection(f"only one side compares with {one.plain!r}")
         if opposed := roles.opposed_prepositions(pair):
-            return f"{opposed[0]!r} stands after {_two(*opposed[1:])}"
+            return Objection(f"{opposed[0]!r} stands after {_two(*opposed[1:])}")
         if roles.only_one_asks_for_the_actor(pair) or roles.only_one_is_passive(pair):
-            return "one asks who does it, the other to whom it is done"
+            return Objection("one asks who does it, the other to whom it is done")
         if roles.exchanged_pronouns(pair) or roles.exchanged_persons(pair):
-            return "who acts and who is acted on have changed places"
+            return Objection("who acts and who is acted on have changed places")
         return None if pair.retold else _moved(pair)
 
 
@@ -157,9 +163,8 @@ class Scope:
     """Scope: search operators, quoted phrases and audiences stand on both sides."""
 
     name = "scope"
-    veto = True
 
-    def objection(self, pair: Comparison) -> str | None:
+    def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         return _differ(pair.a.scope, pair.b.scope) or _differ(
             *(_audiences(words) for words in (pair.only_a, pair.only_b))
@@ -170,14 +175,13 @@ class Question:
     """What is asked for: where is not when, and whether something happens is not how it does."""
 
     name = "question"
-    veto = False
 
-    def objection(self, pair: Comparison) -> str | None:
+    def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         one, two = (side.asks or {"what"} for side in (pair.a, pair.b))
         if pair.retold or one & two or any(one <= group and two <= group for group in _SAME_QUESTION):
             return None
-        return f"one asks {_two(_listed(one), _listed(two))}"
+        return Objection(f"one asks {_two(_listed(one), _listed(two))}", veto=False)
 
 
 GUARDS: tuple[Guard, ...] = (
@@ -211,10 +215,10 @@ def _tenses(functions: tuple[str, ...]) -> str:
     return "both" if past and present else "past" if past else "present"
 
 
-def _moved(pair: Comparison) -> str | None:
+def _moved(pair: Comparison) -> Objection | None:
     if exchanged := roles.exchanged_prepositions(pair) or roles.changed_places(pair):
-        return f"{_two(*exchanged)} have changed places"
-    return "words have changed places" if roles.exchanged_across(pair) else None
+        return Objection(f"{_two(*exchanged)} have changed places", veto=False)
+    return Objection("words have changed places", veto=False) if roles.exchanged_across(pair) else None
 
 
 def _circumstances(times: frozenset[str]) -> frozenset[str]:
@@ -226,11 +230,12 @@ def _is_version(quantity: Quantity) -> bool:
     return "." in quantity.value and not quantity.unit
 
 
-def _quantities_differ(a: list[Quantity], b: list[Quantity]) -> str | None:
+def _quantities_differ(a: list[Quantity], b: list[Quantity]) -> Objection | None:
     only_a, only_b = (sorted((one - two).elements(), key=_value) for one, two in permutations((Counter(a), Counter(b))))
     if len(only_a) == len(only_b) and all(map(_unit_left_out, only_a, only_b)):
         return None
-    return _differ(*({f"{q.value} {q.unit}".strip() for q in side} for side in (a, b))) or "a number stands twice"
+    told = ({f"{q.value} {q.unit}".strip() for q in side} for side in (a, b))
+    return _differ(*told) or Objection("a number stands twice", veto=False)
 
 
 def _value(quantity: Quantity) -> str:
@@ -242,21 +247,21 @@ def _unit_left_out(one: Quantity, two: Quantity) -> bool:
     return one.value == two.value and (one.unit or two.unit) in _UNSAID and not (one.unit and two.unit)
 
 
-def _differ(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> str | None:
-    """Say what only one of two sets has."""
+def _differ(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> Objection | None:
+    """Say what only one of two sets has: a veto if each has something that the other has not."""
     if a == b:
         return None
     if a - b and b - a:
-        return f"{_two(_listed(a - b), _listed(b - a))}"
-    return f"only one side has {_listed(a ^ b)}"
+        return Objection(f"{_two(_listed(a - b), _listed(b - a))}")
+    return Objection(f"only one side has {_listed(a ^ b)}", veto=False)
 
 
-def _signs_differ(a: Reading, b: Reading) -> str | None:
+def _signs_differ(a: Reading, b: Reading) -> Objection | None:
     """Say what differs beside the words: signs, identifiers, and everything where there are no content words."""
     if not (a.words and b.words) and a.plain != b.plain:
-        return "nothing in common but function words"
+        return Objection("nothing in common but function words")
     if a.signs != b.signs:
-        return f"the signs differ: {_two(' '.join(a.signs), ' '.join(b.signs))}"
+        return Objection(f"the signs differ: {_two(' '.join(a.signs), ' '.join(b.signs))}")
     return _differ(a.identifiers, b.identifiers) if a.identifiers and b.identifiers else None
 
 

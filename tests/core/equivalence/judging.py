@@ -3,7 +3,7 @@
 from harness.core.abbreviations import Meanings
 from harness.core.equivalence import Decision, Rule, decide
 from harness.core.equivalence.comparison import compare
-from harness.core.equivalence.guards import Guard
+from harness.core.equivalence.guards import Guard, Objection
 from harness.core.equivalence.reading import read
 from harness.wordpieces import vocabulary
 
@@ -41,7 +41,7 @@ def assert_refused(a: str, b: str) -> None:
         assert not decision.accepted, why(decision)
 
 
-def objection(guard: Guard, a: str, b: str) -> str | None:
+def objection(guard: Guard, a: str, b: str) -> Objection | None:
     """Return what one guard alone says of a pair."""
     return guard.objection(compare(read(a), read(b), vocabulary()))
 

@@ -84,3 +84,37 @@ def test_each_share_has_a_threshold() -> None:
     assert promised(0.5, thresholds) == (0.01, 2.0)
     with pytest.raises(InvalidInput, match="max_wrong"):
         promised(0.001, thresholds)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "guard"),
+    [
+        ("how to learn python", "how to learn python in 2024", "dates"),
+        ("my knee hurts what can i do", "my knee hurts what can i do today", "dates"),
+        ("best laptops for students", "best 5 laptops for students", "numbers"),
+        ("how do i learn to draw", '"how do i learn" to draw', "scope"),
+    ],
+)
+def test_what_only_one_side_says_is_left_to_a_verifier(a: str, b: str, guard: str) -> None:
+    """Without one it is refused; a verifier that is sure may answer."""
+    assert guard in [
+        verdict.guard for verdict in examine(a, b, 0.95).verdicts if not verdict.passed and not verdict.veto
+    ]
+    assert not decide(a, b, 0.99, rule=rule_for(0.01), verify=never).accepted
+    assert decide(a, b, 0.95, rule=RULE, verify=lambda *_: 0.99).accepted
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "guard"),
+    [
+        ("python release date", "python 3.12 release date", "versions"),
+        ("python 3.11 release date", "python 3.12 release date", "versions"),
+        ("olympics 2020 medals", "olympics 2024 medals", "dates"),
+        ("convert 3 km to miles", "convert 5 km to miles", "numbers"),
+        ("flights from Paris to Rome", "flights from London to Rome", "names"),
+    ],
+)
+def test_what_both_say_and_say_otherwise_is_a_veto(a: str, b: str, guard: str) -> None:
+    """And so is a version that only one side names: without one the present one is meant."""
+    assert guard in [verdict.guard for verdict in examine(a, b, 0.99).verdicts if verdict.veto and not verdict.passed]
+    assert not decide(a, b, 0.99, rule=RULE, verify=never).accepted

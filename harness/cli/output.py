@@ -1,0 +1,18 @@
+"""What commands print and ask in the same way."""
+
+import typer
+
+
+def print_json(told: object) -> None:
+    """Print one JSON object."""
+    import orjson
+
+    typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+
+
+def confirmed(question: str) -> bool:
+    """Ask on standard error; the end of the input is no consent."""
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        return False

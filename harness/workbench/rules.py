@@ -1,0 +1,34 @@
+"""Which rule decides what may be answered by meaning: one's own, or the one that came with the verifier."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import InvalidInput
+from harness.ports import Verifier
+
+if TYPE_CHECKING:
+    from harness.core.equivalence import Rule
+
+
+def rule_of(verifier: Verifier | None, own: Path, max_wrong: float) -> "Rule":
+    """Return the acceptance rule that goes with a verifier, or with none: the one in the file `own`, if it was made for
+    this verifier and promises enough, else the one that came with it, at `max_wrong` (0..1).
+
+    Raises:
+        InvalidInput: one's own cannot be read; no rule can promise so little.
+        VerifierError: the verifier's rule is missing or damaged.
+    """
+    import msgspec
+
+    from harness.core.equivalence import Rule, rule_for
+
+    given, name = (rule_for, "") if verifier is None else (verifier.rule, verifier.id)
+    try:
+        rule = msgspec.json.decode(own.read_bytes(), type=Rule)
+    except FileNotFoundError:
+        return given(max_wrong)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise InvalidInput(
+            f"the acceptance rule {own} cannot be used ({error}); calibrate again, or remove the file"
+        ) from error
+    return rule if rule.max_wrong <= max_wrong and rule.verifier == name else given(max_wrong)
