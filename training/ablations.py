@@ -24,10 +24,11 @@ from harness.embedders import minilm
 from training.fitting import Read, read_all
 from training.sources import Example, Sources, read_sources
 
+WORDS = tuple(feature for feature in FEATURES if feature not in ("verifier", "similarity"))
 GROUPS = {
     "cosine": ("similarity",),
-    "words": ("changed", "missing", "disorder", "required", "content", "question"),
-    "cosine and words": ("similarity", "changed", "missing", "disorder", "required", "content", "question"),
+    "words": WORDS,
+    "cosine and words": ("similarity", *WORDS),
     "verifier": ("verifier",),
     "verifier and cosine": ("verifier", "similarity"),
     "verifier, cosine and words": FEATURES,

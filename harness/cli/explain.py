@@ -70,8 +70,10 @@ def _print_candidate(number: int, candidate: "Candidate", now: float, explained:
     passed = ", ".join(verdict.guard for verdict in decision.verdicts if verdict.passed)
     if passed:
         typer.echo(f"   passed: {passed}")
-    for verdict in decision.objections:
-        typer.echo(f"   {verdict.guard} objects: {verdict.reason}")
+    for verdict in decision.verdicts:
+        if not verdict.passed:
+            overruled = "" if verdict in decision.objections else " (the verifier decides)"
+            typer.echo(f"   {verdict.guard} objects: {verdict.reason}{overruled}")
     if not candidate.refusal:
         typer.echo("   may answer")
     elif not decision.objections or candidate.refusal == REFUSAL:

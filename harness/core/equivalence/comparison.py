@@ -1,7 +1,7 @@
 """Two readings side by side: which words have a counterpart, which have none, and in which order they stand."""
 
 from collections.abc import Container
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from msgspec import Struct
 from rapidfuzz.distance import OSA, Indel
@@ -55,6 +55,21 @@ class Comparison(Struct, frozen=True):
         places = [place for _, place in self.pairs[:MAX_ORDERED]]
         turned = sum(first > second for first, second in combinations(places, 2))
         return turned / max(1, len(places) * (len(places) - 1) // 2)
+
+    @property
+    def scattered(self) -> bool:
+        """Whether a single word has another place, and not only two or more that stay together ("best practices for rag
+        pipelines", "rag pipeline best practices").
+        """
+        places = [place for _, place in self.pairs]
+        ranks = {place: rank for rank, place in enumerate(sorted(places))}
+        blocks = [1] if places else []
+        for one, following in pairwise(places):
+            if ranks[following] == ranks[one] + 1:
+                blocks[-1] += 1
+            else:
+                blocks.append(1)
+        return len(blocks) > 1 and min(blocks) == 1
 
 
 def compare(a: Reading, b: Reading, known: Container[str]) -> Comparison:

@@ -27,7 +27,7 @@ FEATURES = (
 """What a rule with a verifier weighs: the logit of the verifier's probability; the similarity of the embeddings (0..1);
 whether each guard objects (0 or 1); the share of content words without counterpart, and of those on the side that
 has more of them; the share of counterparts that changed places; how similar the two would have to be without it; and
-whether (0 or 1) they are, with no guard objecting.
+whether (0 or 1) they are, with no guard objecting and no single word in another place.
 """
 CERTAIN = 100.0
 """The score of a query and itself."""
@@ -134,7 +134,7 @@ def examine(
     pair = compare(first, second, known)
     verdicts = tuple(_verdict(guard, pair) for guard in GUARDS)
     required = requirement(pair)
-    alike = similarity >= required and all(verdict.passed for verdict in verdicts)
+    alike = similarity >= required and not pair.scattered and all(verdict.passed for verdict in verdicts)
     features = (similarity, *_features(pair, verdicts), required, float(alike))
     return Examined(one, two, similarity, required=required, verdicts=verdicts, features=features)
 

@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.equivalence import Rule, decide, examine, judge, promised, rule_for, sureness
+from harness.core.equivalence.comparison import compare
 from harness.core.equivalence.decision import FEATURES, MAX_LOGIT, logit
+from harness.core.equivalence.reading import read
 from harness.errors import InvalidInput
+from harness.wordpieces import vocabulary
 
 RULE = Rule(2.0, 0.01, "nothing", "says", (0.0, 1.0, *[0.0] * (len(FEATURES) - 1)))
 A, B = "how to learn python", "how to learn python quickly"
@@ -118,3 +121,19 @@ def test_what_both_say_and_say_otherwise_is_a_veto(a: str, b: str, guard: str) -
     """And so is a version that only one side names: without one the present one is meant."""
     assert guard in [verdict.guard for verdict in examine(a, b, 0.99).verdicts if verdict.veto and not verdict.passed]
     assert not decide(a, b, 0.99, rule=RULE, verify=never).accepted
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "scattered"),
+    [
+        ("best practices for rag pipelines", "rag pipeline best practices", False),
+        ("learn python fast", "learn python fast", False),
+        ("boat house", "house boat", True),
+        ("school bus driver", "bus driver school", True),
+        ("", "", False),
+    ],
+)
+def test_blocks_of_words_may_move(a: str, b: str, scattered: bool) -> None:
+    """A word that moves by itself makes another thing more often."""
+    assert compare(read(a), read(b), vocabulary()).scattered is scattered
+    assert compare(read(b), read(a), vocabulary()).scattered is scattered
