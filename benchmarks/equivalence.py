@@ -1,8 +1,9 @@
 """May the answer to one question be served for another? `python -m benchmarks.equivalence --pairs DIR`.
 
 Every labelled set is halved so that no text is in both halves (pairs that share texts stay together; a hash decides).
-What can be fitted is fitted on one half, everything is measured on the other: the share of same questions that is
-served, the share of different ones that is served, wrongly, and the precision of what is served, with 95 % intervals.
+What can be fitted is fitted on pairs of one half, those that the verifier has not learned from; everything is measured
+on the other: the share of same questions that is served, the share of different ones that is served, wrongly, and the
+precision of what is served, with 95 % intervals.
 `benchmarks.rules` says what each contender does; all see the same MiniLM vectors.
 """
 

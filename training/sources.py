@@ -1,8 +1,7 @@
 """What the verifier learns from: labelled pairs, and questions as raw material, none of which any evaluation uses.
 
-Labelled pairs come from the calibration halves of `benchmarks.pairs`. Everything is divided once more, by a hash of the
-group of texts that belong together: `train` is learned from, `tune` fits the few weights of the decision, and
-`calibrate` chooses thresholds.
+Labelled pairs come from the halves of `benchmarks.pairs` that are not held out, and everything is divided into the same
+parts: `train` is learned from, `tune` fits the few weights of the decision, and `calibrate` chooses thresholds.
 """
 
 from collections import defaultdict
@@ -11,14 +10,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
 
-from benchmarks.pairs import MOST_WRONG, Groups, labelled, read_lines, topics
+from benchmarks.pairs import MOST_WRONG, Groups, Part, labelled, part_of, read_lines, topics
 from benchmarks.traps import read_traps
 from harness.core.keys import normalise
 from training.written import Folder, read_clusters
-
-Part = Literal["train", "tune", "calibrate"]
 
 MAX_CHARS = 240
 """Longer texts are no raw material: a cross-encoder's time grows with the text."""
@@ -57,12 +53,6 @@ class Sources:
     written: dict[Folder, list[Example]]
     texts: list[Text]
     evaluated: frozenset[str]
-
-
-def part_of(group: bytes) -> Part:
-    """Return the part that a group's digest decides: 84 % train, 6 % tune, 10 % calibrate."""
-    place = group[-2] * 100 // 256
-    return "train" if place < 84 else "tune" if place < 90 else "calibrate"
 
 
 def read_sources(data: Path) -> Sources:

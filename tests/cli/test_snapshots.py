@@ -152,7 +152,7 @@ def test_a_run_without_results_can_be_exported_later(harness: Program, fake: Any
 def test_a_run_with_hits_by_meaning_is_replayed(harness: Program, fake: Any, tmp_path: Path) -> None:
     """The row that answered another query answers it in the replay as well."""
     fake(FakeEngine())
-    harness("search", "exponential backoff retries use")
+    harness("search", "best practices for retries exponential backoff")
     first = harness("research", QUESTION, "--json").told
     assert first["answered"].get("semantic"), "one of its searches means the same as that one"
     file = tmp_path / "run.snapshot"

@@ -8,11 +8,11 @@ from typing import Any
 import orjson
 import pytest
 
-from benchmarks.pairs import labelled
+from benchmarks.pairs import labelled, part_of
 from benchmarks.traps import read_traps
 from harness.core.keys import normalise
 from training.mixture import Amounts, Mixture
-from training.sources import Sources, part_of, read_sources
+from training.sources import Sources, read_sources
 
 SUBJECTS = ("Python", "Java", "India", "China", "Berlin", "Paris", "Linux", "Tokyo")
 FRAMES = (

@@ -39,7 +39,7 @@ def test_a_cached_search_is_a_hit(visit: Visitor) -> None:
 
 def test_a_search_that_means_the_same_is_answered_by_the_other(visit: Visitor) -> None:
     """It names the search that answers."""
-    page = explained(visit, "vary fields request")
+    page = explained(visit, "the vary request fields")
     expect(page.locator(".verdict")).to_contain_text("vary request fields")
     expect(page.locator(".verdict")).to_contain_text("which means the same")
 
