@@ -1,4 +1,4 @@
-"""Train the verifier: `python -m training --data DIR`. On two CPU cores it takes somewhat over an hour."""
+"""Train the verifier: `python -m training --data DIR`. On two CPU cores it takes about two hours."""
 
 import argparse
 import time
