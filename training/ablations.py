@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 from tabulate import tabulate
 
 from benchmarks.pairs import MOST_WRONG, labelled
-from benchmarks.traps import read_traps
+from benchmarks.traps import measured_traps
 from harness.core.equivalence.decision import FEATURES
 from harness.embedders import minilm
 from training.fitting import Read, read_all
@@ -87,11 +87,11 @@ def _held_out(data: Path, limit: int) -> dict[str, list[Example]]:
         name: [
             Example(pair.a, pair.b, pair.same, name, "train")
             for pair in labelled(data / "query_pairs", name)[0]
-            if pair.held_out
+            if pair.measured
         ][:limit]
         for name in MOST_WRONG
     }
-    return sets | {"traps": [Example(trap.a, trap.b, trap.label == 1, trap.kind, "train") for trap in read_traps()]}
+    return sets | {"traps": [Example(trap.a, trap.b, trap.label == 1, trap.kind, "train") for trap in measured_traps()]}
 
 
 def _read(weights: Path, examples: Sequence[Example]) -> list[Read]:

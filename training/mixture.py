@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeVar
 
+from benchmarks.heard import wording
 from harness.core.keys import normalise
 from training.contrasts import CONTRASTS, Names
 from training.generator import Generator
-from training.rewordings import REWORDINGS, Composed
+from training.rewordings import REWORDINGS, SMALL, SMALLEST, Composed
 from training.sources import Example, Part, Sources
 from training.written import Folder
 
@@ -21,8 +22,10 @@ Each = TypeVar("Each")
 
 REPEATED = {"qqp": 2, "paws": 2, "medical": 3}
 """How often a pass reads the labelled pairs of a set: the smaller, the more often."""
-REPEATED_LAST = {"qqp": 2, "paws": 4, "paws, by way of a third": 4, "medical": 4}
-"""The same for the last pass, which reads what is written beside them."""
+REPEATED_LATER = {"qqp": 2, "paws": 4, "paws, by way of a third": 4, "medical": 4}
+"""The same for the fourth pass, which reads what is written beside them."""
+REPEATED_LAST = {"paws": 2, "paws, by way of a third": 2, "medical": 2}
+"""The same for the last pass, which is to forget nothing of what it knows of them."""
 OTHERS = 1.6
 """How many different pairs of the written clusters a pass reads, compared with those that are the same."""
 SPECIAL = {
@@ -49,6 +52,8 @@ PASSES = 3
 """How often the texts are gone through for a class that fits few of them."""
 VARIED = 0.25
 """The share of texts that are varied on the surface where pairs are read again."""
+CHANGED = 0.5
+"""The share of pairs of which one text is changed a little, where what looks alike is to be told apart."""
 SHORT, LONG = 140, 240
 """Characters of texts that are varied. Sentences may be longer than questions: words change places in long ones."""
 
@@ -86,6 +91,7 @@ class Mixture:
         self._contrasts: tuple[Generator, ...] = (*CONTRASTS, Names(learned))
         self._surface = Composed([each for each in REWORDINGS if each.name in SURFACE], 1, 2)
         self._telling = Composed([each for each in REWORDINGS if each.name not in SURFACE], 1, 3)
+        self._small, self._smallest = Composed(SMALL, 1, 2), Composed(SMALLEST, 1, 2)
 
     def labelled(self, repeated: Mapping[str, int] = REPEATED) -> list[Example]:
         """Return the labelled pairs, as often as a pass reads them."""
@@ -102,6 +108,30 @@ class Mixture:
     def varied(self, pairs: Sequence[Example]) -> list[Example]:
         """Return the pairs, some of their texts with other spellings, typing errors, or politeness."""
         return [replace(pair, a=self._varied(pair.a), b=self._varied(pair.b)) for pair in pairs]
+
+    def changed(self, pairs: Sequence[Example]) -> list[Example]:
+        """Return the pairs, half of them with a small change of one text that leaves the label as it is."""
+        changed = [self._changed(pair) if self._chance.random() < CHANGED else pair for pair in pairs]
+        return [pair for pair in changed if self._fits(pair)]
+
+    def slight(self, number: int) -> list[Example]:
+        """Return texts of all kinds, each with a small change of itself: the same question."""
+        written = [text for pairs in self._written.values() for pair in pairs for text in (pair.a, pair.b)]
+        texts = self._shuffled([*dict.fromkeys(written), *(text.text for text in self._texts)])
+        found: list[Example] = []
+        for text in texts:
+            if len(found) == number:
+                break
+            variant = self._small.vary(text, self._chance)
+            pair = self._example(text, self._varied(variant), "reworded: slightly", same=True) if variant else None
+            if pair and self._fits(pair):
+                found.append(pair)
+        return found
+
+    def apart(self, pairs: Sequence[Example]) -> list[Example]:
+        """Return the pairs none of whose texts any evaluation uses, not even with other signs between the words."""
+        evaluated = {wording(text) for text in self._evaluated}
+        return [pair for pair in pairs if not {wording(pair.a), wording(pair.b)} & evaluated]
 
     def contrasted(self, folder: Folder, number: int) -> list[Example]:
         """Return pairs of one written text with a generated contrast of another that asks the same."""
@@ -173,6 +203,15 @@ class Mixture:
 
     def _varied(self, text: str) -> str:
         return (self._surface.vary(text, self._chance) or text) if self._chance.random() < VARIED else text
+
+    def _changed(self, pair: Example) -> Example:
+        way = self._small if pair.same else self._smallest
+        first = self._chance.random() < 0.5
+        variant = way.vary(pair.a if first else pair.b, self._chance)
+        if variant is None:
+            return pair
+        variant = self._varied(variant)
+        return replace(pair, a=variant) if first else replace(pair, b=variant)
 
     def _reworded(self, pair: Example) -> Example:
         variant = self._reword(pair.b)

@@ -20,7 +20,7 @@ MAX_CHARS = 240
 """Longer texts are no raw material: a cross-encoder's time grows with the text."""
 LOG = "query_logs/bing_2020_01.jsonl.gz"
 PAIRS = "query_pairs"
-WRITTEN: tuple[Folder, ...] = ("subjects", "orders")
+WRITTEN: tuple[Folder, ...] = ("subjects", "orders", "small")
 
 
 @dataclass(frozen=True)

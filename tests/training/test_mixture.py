@@ -8,11 +8,12 @@ from typing import Any
 import orjson
 import pytest
 
+from benchmarks.heard import heard, wording
 from benchmarks.pairs import labelled, part_of
-from benchmarks.traps import read_traps
+from benchmarks.traps import measured_traps, read_traps
 from harness.core.keys import normalise
 from training.mixture import Amounts, Mixture
-from training.sources import Sources, read_sources
+from training.sources import Example, Sources, read_sources
 
 SUBJECTS = ("Python", "Java", "India", "China", "Berlin", "Paris", "Linux", "Tokyo")
 FRAMES = (
@@ -126,6 +127,46 @@ def test_varying_keeps_labels_and_most_texts(sources: Sources) -> None:
     assert [(pair.same, pair.kind) for pair in varied] == [(pair.same, pair.kind) for pair in read]
     changed = sum(one.a != other.a for one, other in zip(read, varied, strict=True))
     assert 0.1 * len(read) < changed < 0.4 * len(read)
+
+
+def test_small_changes_leave_labels_alone(sources: Sources) -> None:
+    """About half of the pairs have one text that is changed a little; where they differ, no word changes its place."""
+    read = Mixture(sources, "train", 1).written("small")[-400:]
+    changed = Mixture(sources, "train", 2).changed(read)
+    assert {pair.same for pair in read} == {False}
+    kept = set(read)
+    new = [pair for pair in changed if pair not in kept]
+    assert 0.1 * len(read) < len(new) < 0.6 * len(read)
+    texts = {pair.a for pair in read} | {pair.b for pair in read}
+    assert all((pair.a in texts) != (pair.b in texts) and not pair.same for pair in new)
+
+
+def test_a_text_and_its_slight_variant_are_the_same(sources: Sources) -> None:
+    """As many as are asked for, of written texts and of others, each text once."""
+    made = Mixture(sources, "train", 1).slight(300)
+    assert len(made) == 300
+    assert all(pair.same and normalise(pair.a) != normalise(pair.b) for pair in made)
+    assert len({pair.a for pair in made}) == len(made)
+
+
+def test_pairs_apart_from_evaluations_are_so_without_their_signs_too(sources: Sources) -> None:
+    """*How are hurricanes named?* is no other question than *how are hurricanes named*."""
+    trap, free = read_traps()[0].a, "what is the tallest chimney of Upper Silesia"
+    pairs = [
+        Example(free, f"{free}!", same=True, kind="small", part="train"),
+        Example(free, f"{trap.upper()}?!", same=False, kind="small", part="train"),
+    ]
+    assert Mixture(sources, "train", 1).apart(pairs) == pairs[:1]
+
+
+def test_what_training_has_read_but_for_signs_does_not_measure(sources: Sources) -> None:
+    """All texts that a pass surely reads are the written ones that are the same; some are a trap's but for signs."""
+    written = [pair for folder in ("subjects", "orders") for pair in sources.written[folder]]
+    read = {wording(text) for pair in written if pair.same and pair.part == "train" for text in (pair.a, pair.b)}
+    left_out = [trap for trap in read_traps() if heard(trap.a, trap.b)]
+    assert 10 < len(left_out) < 30
+    assert any(read & {wording(trap.a), wording(trap.b)} for trap in left_out)
+    assert not any(read & {wording(trap.a), wording(trap.b)} for trap in measured_traps())
 
 
 def test_contrasts_of_written_texts_are_different(sources: Sources) -> None:

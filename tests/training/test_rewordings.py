@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from training.generator import Generator
-from training.rewordings import REWORDINGS, Composed
+from training.rewordings import REWORDINGS, SMALL, SMALLEST, Composed
 from training.rewordings.shape import article
 
-BY_NAME = {generator.name: generator for generator in REWORDINGS}
+BY_SMALL = tuple(generator for generator in SMALL if generator.name in {"articles", "keyword order", "plurals"})
+BY_NAME = {generator.name: generator for generator in (*SMALL, *REWORDINGS)}
 SEEDS = 60
 TEXTS = (
     "How do I install numpy on Windows?",
@@ -31,8 +32,13 @@ def variants(name: str, text: str) -> set[str]:
 
 
 def test_every_class_is_there_once_by_its_name() -> None:
-    """Fifteen classes, each with its own name."""
-    assert set(BY_NAME) == {
+    """Fifteen classes, each with its own name; and three more of small changes."""
+    assert {generator.name for generator in SMALL} - {generator.name for generator in REWORDINGS} == {
+        "articles",
+        "keyword order",
+        "plurals",
+    }
+    assert {generator.name for generator in REWORDINGS} == {
         "politeness",
         "case",
         "punctuation",
@@ -49,10 +55,13 @@ def test_every_class_is_there_once_by_its_name() -> None:
         "synonyms",
         "frames",
     }
-    assert len(BY_NAME) == len(REWORDINGS)
+    assert len(REWORDINGS) == 15
+    assert set(SMALLEST) < set(SMALL)
 
 
-@pytest.mark.parametrize("generator", [*REWORDINGS, Composed(REWORDINGS, 2, 4)], ids=lambda generator: generator.name)
+@pytest.mark.parametrize(
+    "generator", [*REWORDINGS, *BY_SMALL, Composed(REWORDINGS, 2, 4)], ids=lambda generator: generator.name
+)
 class TestEveryGenerator:
     """What the protocol promises."""
 
@@ -134,6 +143,12 @@ class TestEveryGenerator:
         ("number words", "how to earn $5", "how to earn 5 dollars"),
         ("number words", "how to earn 5 dollars", "how to earn $5"),
         ("number words", "run 5 km a day", "run 5 kilometers a day"),
+        ("articles", "what is the boiling point of water", "what is boiling point of water"),
+        ("articles", "a guide to the garden", "guide to garden"),
+        ("keyword order", "github rest api rate limits", "rate limits github rest api"),
+        ("keyword order", "exponential backoff retries", "retries exponential backoff"),
+        ("plurals", "firewall rule", "firewall rules"),
+        ("plurals", "best cities", "best city"),
         ("word order", "In 1990 , Smith moved to Paris .", "Smith moved to Paris in 1990 ."),
         ("word order", "Smith moved to Paris in 1990.", "In 1990, Smith moved to Paris."),
         ("word order", "If I eat salt, will I be ill?", "Will I be ill if I eat salt?"),
@@ -206,6 +221,15 @@ def test_a_rewording_that_is_made(name: str, text: str, variant: str) -> None:
         ("number words", "Windows 7 download"),
         ("number words", "iPhone 6s or iPhone 7"),
         ("number words", "Who was king in 1812?"),
+        ("articles", "Who plays a Dane in The Bridge?"),
+        ("articles", "a few of us earn 5000 a month"),
+        ("keyword order", "python to java converter"),
+        ("keyword order", "how is rice cooked"),
+        ("keyword order", "dark mode"),
+        ("keyword order", "iphone 14 battery life"),
+        ("plurals", "latest news"),
+        ("plurals", "replace broken window"),
+        ("plurals", "Who has a cat"),
         ("word order", "Who beat whom in the final?"),
         ("word order", "flights from London to Paris"),
         ("word order", "batman vs superman"),

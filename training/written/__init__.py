@@ -33,7 +33,7 @@ class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             yield a, b, False, kind
 
 
-Folder = Literal["subjects", "orders"]
+Folder = Literal["subjects", "orders", "small"]
 
 
 def read_clusters(folder: Folder) -> list[Cluster]:
