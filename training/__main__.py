@@ -1,4 +1,4 @@
-"""Train the verifier: `python -m training --data DIR`. On two CPU cores it takes about two hours."""
+"""Train the verifier: `python -m training --data DIR`. On two CPU cores it takes about three hours."""
 
 import argparse
 import time

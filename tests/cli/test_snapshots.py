@@ -152,7 +152,7 @@ def test_a_run_without_results_can_be_exported_later(harness: Program, fake: Any
 def test_a_run_with_hits_by_meaning_is_replayed(harness: Program, fake: Any, tmp_path: Path) -> None:
     """The row that answered another query answers it in the replay as well."""
     fake(FakeEngine())
-    harness("search", "best practices for retries exponential backoff")
+    harness("search", "how retries use exponential backoff")
     first = harness("research", QUESTION, "--json").told
     assert first["answered"].get("semantic"), "one of its searches means the same as that one"
     file = tmp_path / "run.snapshot"
@@ -233,7 +233,7 @@ def test_what_an_imported_entry_teaches_counts(harness: Program, fake: Any, tmp_
     rag = [{"title": "t", "href": "https://example.org", "body": "Retrieval-augmented generation (RAG) is a pattern."}]
     engine.search = lambda query, n: rag
     harness("search", "RAG best practices")
-    asked = ("search", "retrieval-augmented generation tips", "--offline", "--json")
+    asked = ("search", "best practices for retrieval-augmented generation", "--offline", "--json")
     assert harness(*asked).told["found"] == "semantic"
     file = tmp_path / "all.snapshot"
     harness("cache", "export", file)

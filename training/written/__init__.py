@@ -1,9 +1,9 @@
 """Clusters of questions that were written for training: some ask the same in other words, others only look like it.
 
 Each line of the files is a cluster: those in `subjects/` were written subject by subject, those in `orders/` are about
-words that change places, with another meaning and without. One author, a language model, wrote them for this project
-by hand, by subject; none was copied or filled into a template, and the author had not seen what the verifier is
-measured on.
+words that change places, with another meaning and without, those in `small/` about changes of a letter, a word or a
+place. One author, a language model, wrote them for this project by hand, by subject; none was copied or filled into a
+template, and the author had not seen what the verifier is measured on.
 Licence: Apache-2.0, as the rest of the project.
 """
 

@@ -257,10 +257,20 @@ def _count(made: Furnished, now: float) -> None:
     """Have two weeks of searches counted, more and more of them answered by the cache."""
     store = SqliteStore(made.data_dir / DATABASE)
     for ago in range(14, 0, -1):
-        day = time.strftime("%Y-%m-%d", time.gmtime(now - ago * DAY))
+        day = _day(now - ago * DAY)
         hits = {"exact": 30 - ago, "semantic": 14 - ago, "stale": ago % 3, "no results": ago % 2}
         store.count("default", day, {**hits, "live": 8 + ago, "failed": ago % 4})
     store.close()
+
+
+def counted_days() -> int:
+    """Return on how many days searches were counted: two weeks, one long ago, and today, but in its first hours."""
+    now = time.time()
+    return len({_day(now - age) for age in (*(ago * DAY for ago in range(1, 15)), 60 * DAY, 2 * HOUR)})
+
+
+def _day(at: float) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(at))
 
 
 def raw_entry(key: str, text: str, payload: bytes, own: tuple[Any, ...], *, age: float = 60.0) -> Entry:
