@@ -26,7 +26,7 @@ from benchmarks.neighbours import Rows, make_rows
 from benchmarks.rows import Results, at_least, results, say, workplace
 from benchmarks.semantic_child import BARE, LOOK_UPS
 from benchmarks.semantic_contenders import CONTENDERS, EMBEDDING, GPTCACHE, OURS, Contender, Ours, share_right
-from benchmarks.timing import Contestant, Timing, as_json, interleaved, table, verdict
+from benchmarks.timing import MILLISECOND, Contestant, Timing, as_json, interleaved, table, verdict
 from harness.embedders.minilm import MiniLM
 
 SIZES = (1_000, 10_000, 100_000)
@@ -34,8 +34,10 @@ FEWEST_ASKS = 60
 BATCH = 5
 PUTS = 100
 FRESH_RUNS = 10
-MOST_OF_EMBEDDING = 2.0
-"""What a semantic hit may cost at the largest size, in embeddings."""
+MOST_BESIDE_MS = 25
+"""What a semantic hit may take at the largest size beside its embedding: the look-up, and a verifier that reads what is
+near.
+"""
 BYTES_A_ROW = 36_000
 """What a row takes in all three together, generously."""
 
@@ -189,7 +191,8 @@ def _show(told: dict[str, Any], rows: int) -> None:
     hits = told["timings"]["semantic hit"]
     ours, peer = (hits[f"{name}, {rows:,} rows"].p50 for name in (OURS, GPTCACHE))
     what = f"semantic hit in {rows:,} rows at p50, {OURS}"
-    print(verdict(f"{what} / {EMBEDDING}", ours / hits[EMBEDDING].p50, MOST_OF_EMBEDDING))
+    beside = (ours - hits[EMBEDDING].p50) / MILLISECOND
+    print(verdict(f"{what}, beside its embedding", beside, MOST_BESIDE_MS, "ms"))
     print(verdict(f"{what} / {GPTCACHE}", ours / peer, 1))
 
 

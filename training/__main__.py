@@ -95,6 +95,8 @@ def main() -> None:
     )
     parser.add_argument("--begin", type=Path, metavar="FILE", help="exported weights that the passes begin with")
     arguments = parser.parse_args()
+    if arguments.begin and not arguments.begin.is_file():
+        parser.error(f"no such file: {arguments.begin}; name weights that were exported, as {WEIGHTS.name}")
     torch.set_num_threads(THREADS)
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
