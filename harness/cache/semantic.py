@@ -292,4 +292,4 @@ def _why_not(decision: "Decision") -> str:
         return "not similar enough for what differs"
     if decision.probability is None:
         return f"not read: {MAX_VERIFIED} nearer ones were"
-    return f"the verifier doubts it ({decision.probability:.0%})"
+    return f"not sure enough, all in all (the verifier alone: {decision.probability:.0%})"

@@ -5,9 +5,7 @@ from random import Random
 from training.words import tokens
 
 _ARTICLES = frozenset({"a", "an", "the"})
-_COUNTING = frozenset(
-    "same only few lot bit little most more less best worst first last second third other more".split()
-)
+_COUNTING = frozenset("same only few lot bit little most more less best worst first last second third other".split())
 """After these the article belongs to what is said: `a few` are some, `few` are hardly any."""
 _RATES = frozenset(
     "once twice times thousand million hours minutes dollars rupees euros pounds much many often".split()
