@@ -1,8 +1,9 @@
 """`harness cache calibrate`: an acceptance rule for one's own kind of questions."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +11,11 @@ from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from harness.core.calibration import Calibration
+    from harness.core.equivalence import Rule
+    from harness.workbench import Workbench
 
 MAX_PAIRS = 200_000
 BATCH = 256
@@ -58,23 +64,14 @@ def calibrate(
     import msgspec
 
     from harness.core.calibration import calibrate as calibrated
-    from harness.core.equivalence import decide, rule_for
-    from harness.wordpieces import vocabulary
+    from harness.core.equivalence import rule_for
 
     labelled = _read(pairs)
     with session.workbench({"max_wrong": max_wrong}) as workbench:
         workbench.identity.require_local()  # one rule decides for every tenant
-        embedder, limit, file = workbench.embedder, workbench.settings.max_wrong, workbench.rule_file
-        verifier, words, scores = workbench.verifier, vocabulary(), []
+        limit, file, verifier = workbench.settings.max_wrong, workbench.rule_file, workbench.verifier
         laxest = rule_for(LAXEST) if verifier is None else verifier.rule(LAXEST)
-        verify = None if verifier is None else verifier.probability
-        for start in range(0, len(labelled), BATCH):
-            workbench.progress("comparing", start, len(labelled))
-            part = labelled[start : start + BATCH]
-            vectors = embedder.embed([text for a, b, _ in part for text in (a, b)])
-            for (a, b, _), one, two in zip(part, vectors[::2], vectors[1::2], strict=True):
-                scores.append(decide(a, b, float(one @ two), rule=laxest, known=words, verify=verify).score)
-        workbench.progress("comparing", len(labelled), len(labelled))
+        scores = _scores(workbench, laxest, labelled)
         found = calibrated(scores, [label for *_, label in labelled], limit, max_wrong_of_served)
         threshold = max(found.threshold, laxest.threshold)  # pairs that guards refuse say nothing of the others
         rule = msgspec.structs.replace(
@@ -86,6 +83,32 @@ def calibrate(
     if as_json:
         print_json(msgspec.to_builtins(found) | {"threshold": threshold, "kept": None if dry_run else str(file)})
         return
+    _print(found, threshold, limit)
+    configured = session.load().settings.max_wrong
+    if not dry_run and limit > configured:
+        typer.echo(f"used once max_wrong is {limit:g}: it is {configured:g} now (HARNESS_MAX_WRONG={limit:g})")
+    typer.echo("not kept (dry run)" if dry_run else f"kept in {file}; remove it to go back to the shipped rule")
+
+
+def _scores(workbench: "Workbench", rule: "Rule", labelled: Sequence[tuple[str, str, bool]]) -> list[float]:
+    """Return what `rule` makes of each pair, telling how far it is."""
+    from harness.core.equivalence import decide
+    from harness.wordpieces import vocabulary
+
+    words, verifier = vocabulary(), workbench.verifier
+    verify = None if verifier is None else verifier.probability
+    scores = []
+    for start in range(0, len(labelled), BATCH):
+        workbench.progress("comparing", start, len(labelled))
+        part = labelled[start : start + BATCH]
+        vectors = workbench.embedder.embed([text for a, b, _ in part for text in (a, b)])
+        for (a, b, _), one, two in zip(part, vectors[::2], vectors[1::2], strict=True):
+            scores.append(decide(a, b, float(one @ two), rule=rule, known=words, verify=verify).score)
+    workbench.progress("comparing", len(labelled), len(labelled))
+    return scores
+
+
+def _print(found: "Calibration", threshold: float, limit: float) -> None:
     on = f"{found.different:,} different and {found.same:,} same pairs"
     typer.echo(f"threshold {threshold:.4f} for at most {limit:.2%} wrong, on {on}")
     shares = {
@@ -95,10 +118,6 @@ def calibrate(
     }
     for name, share in shares.items():
         typer.echo(f"{name:24} {share.share:7.2%}  (95 %: {share.low:.2%} to {share.high:.2%})")
-    configured = session.load().settings.max_wrong
-    if not dry_run and limit > configured:
-        typer.echo(f"used once max_wrong is {limit:g}: it is {configured:g} now (HARNESS_MAX_WRONG={limit:g})")
-    typer.echo("not kept (dry run)" if dry_run else f"kept in {file}; remove it to go back to the shipped rule")
 
 
 def _read(path: Path) -> list[tuple[str, str, bool]]:
