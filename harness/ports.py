@@ -213,7 +213,8 @@ class Store(Protocol):
         """
 
     def verify(self, *, repair: bool) -> list[str]:
-        """Check the file, the rows and the vector index; return a line for each problem, none when all is well.
+        """Check the file, the rows, what audits found, and the vector index; return a line for each problem, none when
+        all is well.
 
         With `repair`, rows that no look-up can use are deleted, damaged embeddings are forgotten, and a lost index is
         made anew; what is said was then mended.

@@ -250,7 +250,7 @@ def verify(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the database file, every row and the vector index. Ends with 4 when something is wrong.
+    """Check the database file, every row, what audits found, and the vector index. Ends with 4 if one is wrong.
 
     \b
     Examples:

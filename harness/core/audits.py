@@ -1,6 +1,6 @@
 """Audits: what a live search brings where another query's results have answered by meaning, and whether they agree."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Self
 
@@ -19,6 +19,9 @@ enough. It is low because what follows is final: the pair never answers each oth
 nothing."""
 LEAST_COMPARED = 3
 """Addresses that the shorter list must have: the first one or two results differ between wordings of one question."""
+
+END_OF_TIME = 253_402_300_800.0
+"""The year 10000, in seconds since the epoch: what is later is no date."""
 
 
 class Audit(Struct, frozen=True, kw_only=True):
@@ -59,6 +62,16 @@ class Audit(Struct, frozen=True, kw_only=True):
         """The keys of the two queries, whatever engine they were put to, in ascending order."""
         one, other = self.queries
         return search_key(one), search_key(other)
+
+
+def flaw(audit: Audit, keys: Sequence[str]) -> str:
+    """Say what is wrong with an audit that was stored under `keys`, "" if nothing is."""
+    own = [query_key(query) for query in audit.queries]
+    if "" in own or own != sorted(set(own)) or own != list(keys):
+        return "its queries are not those of its key"
+    if not all(0 <= share <= 1 for share in (audit.overlap, audit.similarity, audit.probability or 0.0)):
+        return "its shares are none"
+    return "" if 0 <= audit.created_at < END_OF_TIME else "its time is none"
 
 
 def query_key(text: str) -> str:

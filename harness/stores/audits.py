@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from harness.core.audits import Audit
+import msgspec
+
+from harness.core.audits import Audit, flaw
 from harness.stores.connections import Connections, Handle
 from harness.stores.tables import AUDITS
 
@@ -23,12 +25,15 @@ PUT = (
     f"ON CONFLICT (tenant, key_a, key_b) DO UPDATE SET {_REPLACED} WHERE {AUDITS}.agreed "
     f"AND (NOT excluded.agreed OR excluded.created_at > {AUDITS}.created_at)"
 )
-ALL = f"SELECT {', '.join(COLUMNS[3:])} FROM {AUDITS} WHERE tenant = ?1 ORDER BY created_at, key_a, key_b"
+ALL = f"SELECT {', '.join(COLUMNS[1:])} FROM {AUDITS} WHERE tenant = ?1 ORDER BY created_at, key_a, key_b"
 COUNT = f"SELECT count(*) FILTER (WHERE agreed), count(*) FILTER (WHERE NOT agreed) FROM {AUDITS} WHERE tenant = ?1"
 DISAGREEING = (
     f"SELECT key_b FROM {AUDITS} WHERE tenant = ?1 AND key_a = ?2 AND NOT agreed "
     f"UNION ALL SELECT key_a FROM {AUDITS} WHERE tenant = ?1 AND key_b = ?2 AND NOT agreed"
 )
+_EVERY = f"SELECT {', '.join(COLUMNS)} FROM {AUDITS} ORDER BY tenant, key_a, key_b"
+_DELETE = f"DELETE FROM {AUDITS} WHERE hex(tenant) = ? AND hex(key_a) = ? AND hex(key_b) = ?"
+"""A damaged key may be of another kind than text: what it is made of finds it."""
 CLEAR = f"DELETE FROM {AUDITS} WHERE tenant = ?1"
 
 
@@ -44,7 +49,8 @@ class SqliteAudits:
 
     def audits(self, tenant: str) -> list[Audit]:
         """See `Store.audits`."""
-        return [audit_in(row, _text) for row in self._connections.run(partial(_fetch, ALL, (tenant,)))]
+        rows = self._connections.run(partial(_fetch, ALL, (tenant,)))
+        return [audit for row in rows if (audit := audit_in(row, _text))]
 
     def audited(self, tenant: str) -> tuple[int, int]:
         """See `Store.audited`."""
@@ -60,6 +66,15 @@ class SqliteAudits:
         """See `Store.clear_audits`."""
         return self._connections.write(partial(delete_audits, tenant))
 
+    def _unusable_audits(self, *, repair: bool) -> list[str]:
+        """Return a line for each row that is no audit; with `repair`, they are deleted."""
+        rows = self._connections.run(partial(_fetch, _EVERY, ()))
+        unusable = [row[:3] for row in rows if audit_in(row[1:], _text) is None]
+        if unusable and repair:
+            found = [tuple(_bytes(value).hex().upper() for value in keys) for keys in unusable]
+            self._connections.write(lambda connection: connection.executemany(_DELETE, found))
+        return [problem(*map(_text, keys[1:])) for keys in unusable]
+
 
 def delete_audits(tenant: str, connection: sqlite3.Connection) -> int:
     """Delete what the tenant's audits found; return of how many pairs."""
@@ -72,22 +87,36 @@ def values_of(audit: Audit) -> tuple[Any, ...]:
     return (*audit.keys, *audit.queries, *found)
 
 
-def audit_in(row: Sequence[Any], text: Callable[[Any], str]) -> Audit:
-    """Return the audit that a row of `ALL` holds; `text` reads what the database keeps of a query."""
-    one, other, overlap, similarity, probability, agreed, created_at = row
-    return Audit(
-        queries=(text(one), text(other)),
-        overlap=overlap,
-        similarity=similarity,
-        probability=probability,
-        agreed=bool(agreed),
-        created_at=created_at,
-    )
+def audit_in(row: Sequence[Any], text: Callable[[Any], Any]) -> Audit | None:
+    """Return the audit that a row of `ALL` holds, `None` if it is damaged; `text` reads what the database keeps."""
+    *keys, one, other, overlap, similarity, probability, agreed, created_at = row
+    found = {
+        "queries": (text(one), text(other)),
+        "overlap": overlap,
+        "similarity": similarity,
+        "probability": probability,
+        "agreed": {0: False, 1: True}.get(agreed),
+        "created_at": created_at,
+    }
+    try:
+        audit = msgspec.convert(found, Audit)
+    except msgspec.ValidationError:
+        return None
+    return None if flaw(audit, [text(key) for key in keys]) else audit
+
+
+def problem(key_a: Any, key_b: Any) -> str:
+    """Say in a line which row is no audit."""
+    return f"{AUDITS}: row {key_a!r:.20} {key_b!r:.20}: it cannot be used"
 
 
 def _fetch(sql: str, values: tuple[Any, ...], handle: Handle) -> list[Any]:
     return handle.connection.execute(sql, values).fetchall()
 
 
-def _text(value: bytes) -> str:
-    return value.decode(errors="replace")
+def _text(value: Any) -> Any:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()

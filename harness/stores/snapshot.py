@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from harness.core.audits import Audit, query_key
+from harness.core.audits import Audit, flaw
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.errors import InvalidInput, StoreError
 from harness.ports import NOTHING, Vectors
@@ -34,8 +34,6 @@ MAX_HEADER_BYTES = 2**20
 MAX_BODY_BYTES = 4 * 2**30
 MAX_LINE_BYTES = 64 * 2**20
 NEVER = 1e15
-END_OF_TIME = 253_402_300_800.0
-"""The year 10000, in seconds since the epoch: what is later is no date."""
 
 
 class AskedEngine(Struct, frozen=True):
@@ -160,13 +158,10 @@ def audit_of(line: Line) -> Audit:
         ValueError: it holds none that can be used.
     """
     audit = msgspec.json.decode(line.payload, type=Audit)
-    keys = [query_key(query) for query in audit.queries]
-    if "" in keys or keys != sorted(set(keys)) or line.key != " ".join(keys) or line.own:
-        raise ValueError("its queries are not those of its key")
-    if not all(0 <= share <= 1 for share in (audit.overlap, audit.similarity, audit.probability or 0.0)):
-        raise ValueError("its shares are none")
-    if not 0 <= audit.created_at < END_OF_TIME:
-        raise ValueError("its time is none")
+    if line.own:
+        raise ValueError("it has columns of its own")
+    if wrong := flaw(audit, line.key.split(" ")):
+        raise ValueError(wrong)
     return audit
 
 

@@ -378,6 +378,7 @@ class SqliteStore(SqliteAudits):
                 forget = f"UPDATE {table.name} SET embedding = NULL, embedder = NULL WHERE seq = ?"
                 self._execute_many(delete, [(seq,) for seq, _ in unusable])
                 self._execute_many(forget, [(seq,) for seq in damaged])
+        problems += self._unusable_audits(repair=repair)
         lost = self.vectors.lost()
         if lost and repair:
             self.vectors.rebuild()

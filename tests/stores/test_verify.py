@@ -10,8 +10,9 @@ import pytest
 from harness.cache import Cache
 from harness.core.entries import Hit
 from harness.stores.sqlite import SqliteStore
+from harness.stores.tables import AUDITS
 from tests.stores.embedded import embedded, keys_near, vector_of
-from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
+from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_audit, an_entry
 
 PAGE = 4_096
 UNANSWERED = "unanswered_searches"
@@ -43,6 +44,20 @@ FORGETTABLE = {
     "zeros": "embedding = zeroblob(length(embedding))",
 }
 """What may be wrong with an embedding, as SQL: the row is sound without it."""
+
+DAMAGED_AUDITS = {
+    "of other queries": "query_a = 'x'",
+    "of no query": "query_b = ''",
+    "a query that is no text": "query_b = x'ff'",
+    "a key of another kind": "key_b = x'00ff'",
+    "more than all in common": "overlap = 1.5",
+    "a share in words": "similarity = 'much'",
+    "a probability below none": "probability = -0.5",
+    "neither agreed nor not": "agreed = 7",
+    "a time in words": "created_at = 'then'",
+    "a time that never comes": "created_at = 1e300",
+}
+"""What may be wrong with the row of an audit, as SQL."""
 
 
 @pytest.fixture
@@ -120,6 +135,24 @@ def test_a_damaged_embedding_is_told_and_forgotten(store: SqliteStore, damage: s
     assert len(store.meanings(TENANT, ["RAG"])) == 5
     assert keys_near(store, vector_of("k3"), 1) == ["k3"]
     assert store.unembedded(SEARCHES, TENANT, "fake-32", 10) == [("k2", "text of k2")]
+
+
+@pytest.mark.parametrize("damage", DAMAGED_AUDITS.values(), ids=DAMAGED_AUDITS)
+def test_a_damaged_audit_is_told_and_deleted(store: SqliteStore, damage: str) -> None:
+    """Nobody reads it meanwhile, and the others stay."""
+    first, second, third = an_audit("a", "b"), an_audit("c", "d", at=1.0), an_audit("e", "f", at=2.0)
+    for audit in (first, second, third):
+        store.put_audit(TENANT, audit)
+    sql = f"UPDATE {AUDITS} SET {damage} WHERE query_a IN ('c', 'd')"
+    assert store._connections.write(lambda connection: connection.execute(sql).rowcount) == 1
+    (problem,) = store.verify(repair=False)
+    assert "\n" not in problem
+    assert AUDITS in problem
+    assert store.audits(TENANT) == [first, third]
+    assert store.verify(repair=True) == [problem]
+    assert store.verify(repair=False) == []
+    assert store.audits(TENANT) == [first, third]
+    assert store.audited(TENANT) == (0, 2)
 
 
 def test_several_problems_are_told_at_once(store: SqliteStore) -> None:

@@ -265,6 +265,10 @@ class PostgresStore(PostgresAudits):
 
     def tenants(self) -> list[str]:
         """See `Store.tenants`."""
+        return [name for name in self._named() if self._has_rows(name)]
+
+    def _named(self) -> list[str]:
+        """Return every tenant that has ever written, in the order of their names."""
 
         def listed(connection: Any) -> list[Any]:
             with connection.transaction():
@@ -272,8 +276,7 @@ class PostgresStore(PostgresAudits):
                 found: list[Any] = connection.execute(f"SELECT id FROM {TENANTS}", binary=True).fetchall()
                 return found
 
-        names = [text_of(name) for (name,) in self._connections.run(None, listed)]
-        return sorted(name for name in names if self._has_rows(name))
+        return sorted(text_of(name) for (name,) in self._connections.run(None, listed))
 
     def _has_rows(self, tenant: str) -> bool:
         held = (f"EXISTS (SELECT FROM {each.name} WHERE {each.mine})" for each in POSTGRES_TABLES.values())
@@ -344,6 +347,7 @@ class PostgresStore(PostgresAudits):
                         problems.append(f"{name}: {tenant}: row {entry.key}: {reason}")
                         if repair:
                             self.delete(name, tenant, [entry.key])
+        problems += [line for name in self._named() for line in self._unusable_audits(name, repair=repair)]
         lost, orphaned = self.vectors.lost(), self.vectors.orphaned(self.tenants())
         if repair:
             self.vectors.drop(lost + orphaned)

@@ -1,10 +1,15 @@
 """What audits found, in PostgreSQL: one row for each pair of queries."""
 
+from functools import partial
+from typing import Any
+
 from harness.core.audits import Audit
 from harness.stores import audits
 from harness.stores.postgres.dialect import escaped, text_of
 from harness.stores.postgres.statements import Statements
+from harness.stores.tables import AUDITS
 
+_DELETE = f"DELETE FROM {AUDITS} WHERE tenant = $1 AND key_a = $2 AND key_b = $3"
 _PUT, _ALL, _COUNT, _DISAGREEING, _CLEAR = (
     sql.replace("?", "$") for sql in (audits.PUT, audits.ALL, audits.COUNT, audits.DISAGREEING, audits.CLEAR)
 )
@@ -21,7 +26,7 @@ class PostgresAudits(Statements):
 
     def audits(self, tenant: str) -> list[Audit]:
         """See `Store.audits`."""
-        return [audits.audit_in(row, text_of) for row in self._all(tenant, _ALL)]
+        return [audit for row in self._all(tenant, _ALL) if (audit := audits.audit_in(row, text_of))]
 
     def audited(self, tenant: str) -> tuple[int, int]:
         """See `Store.audited`."""
@@ -35,3 +40,15 @@ class PostgresAudits(Statements):
     def clear_audits(self, tenant: str) -> int:
         """See `Store.clear_audits`."""
         return self._write(tenant, lambda connection: int(connection.execute(_CLEAR, (escaped(tenant),)).rowcount))
+
+    def _unusable_audits(self, tenant: str, *, repair: bool) -> list[str]:
+        """Return a line for each row of the tenant that is no audit; with `repair`, they are deleted."""
+        keys = [row[:2] for row in self._all(tenant, _ALL) if audits.audit_in(row, text_of) is None]
+        if repair:
+            for one, other in keys:
+                self._write(tenant, partial(_delete, (escaped(tenant), one.decode(), other.decode())))
+        return [f"{tenant}: {audits.problem(*map(text_of, each))}" for each in keys]
+
+
+def _delete(values: tuple[str, str, str], connection: Any) -> None:
+    connection.execute(_DELETE, values)

@@ -15,8 +15,9 @@ from harness.core.keys import canonical_json
 from harness.errors import HarnessError, InvalidInput
 from harness.stores.postgres import PostgresStore
 from harness.stores.postgres.dialect import escaped, unescaped
+from harness.stores.tables import AUDITS
 from tests.stores.embedded import EMBEDDER, SCOPES, ask, embedded, vector_of
-from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, a_token, a_tool_entry, an_entry
+from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, a_token, a_tool_entry, an_audit, an_entry
 
 some = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ODD = [
@@ -219,6 +220,25 @@ def test_a_broken_embedding_is_never_near(store: PostgresStore, table: str, embe
     assert store.stats(table, TENANT, NOW).total == 3
     assert [entry.key for entry in store.scan(table, TENANT)] == ["sound", "put", "given"]
     assert store.verify(repair=False) == []
+
+
+@pytest.mark.parametrize(
+    "damage", ["query_a = 'x'", "query_b = ''", "overlap = 1.5", "similarity = 'NaN'", "created_at = 'Infinity'"]
+)
+def test_a_damaged_audit_is_told_and_deleted(store: PostgresStore, damage: str) -> None:
+    """The schema lets it in, and nobody reads it; the others stay."""
+    first, second = an_audit("a", "b"), an_audit("c", "d", at=1.0)
+    for audit in (first, second):
+        store.put_audit(TENANT, audit)
+    sql = f"UPDATE {AUDITS} SET {damage} WHERE query_a IN ('c', 'd')"
+    assert store._write(TENANT, lambda connection: connection.execute(sql).rowcount) == 1
+    assert store.audits(TENANT) == [first]
+    (problem,) = store.verify(repair=False)
+    assert TENANT in problem
+    assert AUDITS in problem
+    assert store.verify(repair=True) == [problem]
+    assert store.verify(repair=False) == []
+    assert store.audited(TENANT) == (0, 1)
 
 
 @pytest.mark.parametrize("asked", [[math.nan] * 32, [math.inf] * 32, [], [0.0] * 32, [1.0] * 20_000])
