@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from benchmarks.heard import wording
 from benchmarks.traps import KINDS, Trap, read_traps
 
 FEWEST_TRAPS = 60
@@ -14,11 +15,6 @@ FEWEST_SAME = 35
 def traps() -> list[Trap]:
     """All pairs, read once."""
     return read_traps()
-
-
-def without_signs(text: str) -> str:
-    """`text` in lower case, its signs dropped and its words parted by one space."""
-    return " ".join("".join(c if c.isalnum() else " " for c in text.lower()).split())
 
 
 def test_every_pair_is_well_formed(traps: list[Trap]) -> None:
@@ -40,12 +36,12 @@ def test_the_file_is_sorted_by_kind_then_label(traps: list[Trap]) -> None:
 
 def test_no_pair_asks_the_same_words_twice(traps: list[Trap]) -> None:
     """An exact look-up would answer two questions that differ in case and signs alone."""
-    assert [trap for trap in traps if without_signs(trap.a) == without_signs(trap.b)] == []
+    assert [trap for trap in traps if wording(trap.a) == wording(trap.b)] == []
 
 
 def test_no_pair_is_there_twice(traps: list[Trap]) -> None:
     """Neither in the same order nor the other way round."""
-    pairs = Counter(frozenset(map(without_signs, (trap.a, trap.b))) for trap in traps)
+    pairs = Counter(frozenset(map(wording, (trap.a, trap.b))) for trap in traps)
     assert [pair for pair, times in pairs.items() if times > 1] == []
 
 
