@@ -174,8 +174,15 @@ def _stats(workbench: "Workbench") -> "list[TableStats]":
 
 
 def _settings(workbench: "Workbench") -> Finding:
-    offline = workbench.settings.offline
-    return Finding("settings", "weak" if offline else "ok", "offline: nothing is searched" if offline else "valid")
+    from harness.core.audits import LEAST_COMPARED
+
+    settings = workbench.settings
+    if settings.offline:
+        return Finding("settings", "weak", "offline: nothing is searched")
+    if settings.audit_rate and settings.max_results < LEAST_COMPARED:
+        told = f"audits learn nothing from {settings.max_results} results; set max_results to {LEAST_COMPARED} or more"
+        return Finding("settings", "weak", told)
+    return Finding("settings", "ok", "valid")
 
 
 CHECKS: tuple[tuple[str, "Callable[[Workbench], Finding]"], ...] = (

@@ -252,3 +252,13 @@ def test_clearing_the_cache_leaves_audits(harness: Program) -> None:
 def test_audits_are_not_chosen_among(harness: Program, choice: tuple[str, str]) -> None:
     """A choice that would be ignored is wrong usage."""
     assert choice[0] in harness("cache", "clear", "--kind", "audits", *choice).one_line_error(2)
+
+
+def test_doctor_says_when_audits_learn_nothing(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One or two results are too few to be compared."""
+    monkeypatch.setenv("HARNESS_MAX_RESULTS", "2")
+    assert "set max_results" not in harness("doctor").out
+    monkeypatch.setenv("HARNESS_AUDIT_RATE", "0.5")
+    assert "set max_results to 3 or more" in harness("doctor").out
+    monkeypatch.setenv("HARNESS_MAX_RESULTS", "3")
+    assert "set max_results" not in harness("doctor").out
