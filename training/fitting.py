@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from math import inf
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,7 @@ from harness.core.equivalence import Examined, examine
 from harness.core.equivalence.decision import FEATURES, logit
 from harness.embedders.minilm import MiniLM
 from harness.errors import InvalidInput
-from harness.inference import open_session
-from harness.verifiers.pairs import PairEncoder
+from harness.verifiers.pairs import UNREAD, PairReader
 from harness.wordpieces import vocabulary
 from training.sources import Example
 
@@ -104,20 +102,16 @@ def _open(weights: Path) -> None:
 
 
 @cache
-def _model(weights: Path) -> tuple[Any, PairEncoder, MiniLM]:
-    return open_session(weights.read_bytes()), PairEncoder(), MiniLM()
+def _models(weights: Path) -> tuple[PairReader, MiniLM]:
+    return PairReader(weights.read_bytes()), MiniLM()
 
 
 def _read(examples: Sequence[Example], *, vetoed: bool) -> list[Read]:
-    session, encoder, embedder = _model(_opened[0])
+    reader, embedder = _models(_opened[0])
     found = []
     for example in examples:
         one, other = (embedder.embed([text])[0] for text in (example.a, example.b))
         examined = examine(example.a, example.b, float(one @ other), known=vocabulary())
-        encoded = encoder.encode(*(" ".join(text.casefold().split()) for text in (examined.a, examined.b)))
-        probability = 0.0
-        if encoded is not None and (vetoed or not examined.vetoed):
-            inputs = {"input_ids": np.array([encoded.ids]), "token_type_ids": np.array([encoded.types])}
-            probability = float(session.run(None, inputs)[0][0])
-        found.append(Read(example, examined, probability))
+        read = vetoed or not examined.vetoed
+        found.append(Read(example, examined, reader.probability(examined.a, examined.b) if read else UNREAD))
     return found

@@ -6,21 +6,18 @@
 import threading
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from harness.core.equivalence import Rule, promised
 from harness.errors import VerifierError
-from harness.inference import UnusableModel, digest, open_session
-from harness.verifiers.pairs import PairEncoder
+from harness.inference import UnusableModel, digest
+from harness.verifiers.pairs import PairReader, plain
 
 WEIGHTS = Path(__file__).with_name("minilm.onnx")
 SAME = 0.999
 """What is said of two texts that differ in case and white space at most; they are not read."""
-UNREAD = 0.0
-"""What is said of texts that are too long to be read whole: nothing vouches for them."""
 
 
 class Release(Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,28 +52,18 @@ class MiniLMVerifier:
 
     def probability(self, a: str, b: str) -> float:
         """See `Verifier.probability`."""
-        import numpy as np
-
-        one, two = (" ".join(text.casefold().split()) for text in (a, b))
-        if one == two:
+        if plain(a) == plain(b):
             return SAME
         with self._loading:
-            session, encoder = _model()
-        encoded = encoder.encode(one, two)
-        if encoded is None:
-            return UNREAD
-        inputs = {
-            "input_ids": np.array([encoded.ids], dtype=np.int64),
-            "token_type_ids": np.array([encoded.types], dtype=np.int64),
-        }
-        return float(session.run(None, inputs)[0][0])
+            reader = _reader()
+        return reader.probability(a, b)
 
 
 @cache
-def _model() -> tuple[Any, PairEncoder]:
+def _reader() -> PairReader:
     """Load weights and tokenizer, once for all instances of a process."""
     try:
-        return open_session(_weights()), PairEncoder()
+        return PairReader(_weights())
     except UnusableModel as error:
         raise VerifierError(
             f"the verifier cannot be loaded ({error}); reinstall research-harness, or train it again"

@@ -1,30 +1,41 @@
-"""How a pair of questions is written for the cross-encoder: in its training and in use alike."""
+"""How a pair of questions is put to the cross-encoder: in the fitting of its rule and in use alike."""
 
 from typing import Any
 
-from msgspec import Struct
-
+from harness.inference import open_session
 from harness.wordpieces import tokenizer
 
 MAX_TOKENS = 160
 """Word pieces of both questions together, with the three signs around them. What is longer is not read."""
+UNREAD = 0.0
+"""What is said of texts that are too long to be read whole: nothing vouches for them."""
 
 
-class Encoded(Struct, frozen=True):
-    """Word pieces of a pair, and which of the two texts each belongs to (0 or 1)."""
-
-    ids: list[int]
-    types: list[int]
+def plain(text: str) -> str:
+    """Return the text as it is read: in small letters, with single spaces; broken Unicode as `?`."""
+    return " ".join(text.encode(errors="replace").decode().casefold().split())
 
 
-class PairEncoder:
-    """Writes two texts as one row of word pieces. The lesser text comes first, so their order never matters."""
+class PairReader:
+    """Has a model read pairs, one by one, so that no other pair matters.
 
-    def __init__(self) -> None:
+    The lesser text comes first: so it never matters which one is named first.
+    """
+
+    def __init__(self, weights: bytes) -> None:
+        """Open the model. Raises `harness.inference.UnusableModel`."""
+        self._session: Any = open_session(weights)
         self._tokenizer: Any = tokenizer()
 
-    def encode(self, a: str, b: str) -> Encoded | None:
-        """Return the row, or `None` where the pair is longer than `MAX_TOKENS`. Broken Unicode is read as `?`."""
-        first, second = sorted(text.encode(errors="replace").decode() for text in (a, b))
-        encoded = self._tokenizer.encode(first, second)
-        return Encoded(encoded.ids, encoded.type_ids) if len(encoded.ids) <= MAX_TOKENS else None
+    def probability(self, a: str, b: str) -> float:
+        """Return how likely (0..1) both have the same answer."""
+        import numpy as np
+
+        encoded = self._tokenizer.encode(*sorted((plain(a), plain(b))))
+        if len(encoded.ids) > MAX_TOKENS:
+            return UNREAD
+        inputs = {
+            "input_ids": np.array([encoded.ids], dtype=np.int64),
+            "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
+        }
+        return float(self._session.run(None, inputs)[0][0])

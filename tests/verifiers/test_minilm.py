@@ -8,8 +8,8 @@ import pytest
 
 from harness.errors import InvalidInput, VerifierError
 from harness.verifiers import minilm
-from harness.verifiers.minilm import SAME, UNREAD, MiniLMVerifier, Release
-from harness.verifiers.pairs import MAX_TOKENS, PairEncoder
+from harness.verifiers.minilm import SAME, MiniLMVerifier, Release
+from harness.verifiers.pairs import plain
 
 RULE = ((0.5, 1.0), ((0.005, 3.0), (0.01, 2.0)), "nothing")
 
@@ -19,7 +19,7 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the weights are looked for."""
     file = tmp_path / "minilm.onnx"
     monkeypatch.setattr(minilm, "WEIGHTS", file)
-    for remembered in (minilm._model, minilm._release):
+    for remembered in (minilm._reader, minilm._release):
         remembered.cache_clear()
         monkeypatch.setattr(minilm, remembered.__name__, remembered.__wrapped__)
     return file
@@ -78,14 +78,7 @@ def test_the_same_text_needs_no_weights(weights: Path) -> None:
     assert MiniLMVerifier().probability("How ARE  you", " how are you") == SAME >= 0.99
 
 
-def test_a_pair_is_written_in_an_order_of_its_own() -> None:
-    """The lesser text first; broken Unicode is read as something."""
-    encoder = PairEncoder()
-    assert encoder.encode("b", "a") == encoder.encode("a", "b")
-    assert encoder.encode("half \ud800", "\0") is not None
-
-
-def test_a_pair_that_is_too_long_is_not_written() -> None:
-    """Two long texts that begin alike may differ where nobody looked: then nothing vouches for them."""
-    assert PairEncoder().encode("word " * MAX_TOKENS, "a") is None
-    assert UNREAD == 0.0
+def test_texts_are_read_plainly() -> None:
+    """Case and white space are no part of a question; broken Unicode is read as something."""
+    assert plain("  How ARE\n\tyou ") == plain("how are you") == "how are you"
+    assert plain("half \ud800") == "half ?"

@@ -14,7 +14,7 @@ from harness.core.equivalence.decision import FEATURES
 from harness.inference import digest
 from harness.verifiers import minilm
 from harness.verifiers.minilm import MiniLMVerifier, Release
-from harness.verifiers.pairs import MAX_TOKENS
+from harness.verifiers.pairs import MAX_TOKENS, PairReader
 
 SAME = ("What is the best way to learn Python?", "how can i learn python best")
 OTHER = ("how to enable ipv6 on linux", "how to disable ipv6 on linux")
@@ -61,6 +61,13 @@ def test_other_pairs_in_between_change_nothing(verifier: MiniLMVerifier) -> None
     first = [verifier.probability(*pair) for pair in (SAME, OTHER)]
     again = [verifier.probability(*pair) for pair in (OTHER, ("a", "b"), SAME)]
     assert first == [again[2], again[0]]
+
+
+def test_a_pair_is_read_in_an_order_of_its_own() -> None:
+    """The very same is said, whichever text is named first, and however it is spaced and capitalised."""
+    reader = PairReader(minilm.WEIGHTS.read_bytes())
+    said = reader.probability(*OTHER)
+    assert said == reader.probability(*reversed(OTHER)) == reader.probability(*(f" {text.upper()}\n" for text in OTHER))
 
 
 def test_many_threads_get_what_one_gets(verifier: MiniLMVerifier) -> None:
