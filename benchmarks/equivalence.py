@@ -19,6 +19,7 @@ import orjson
 from msgspec import structs
 from tabulate import tabulate
 
+from benchmarks.clusters import measured_clusters
 from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import LOOSE, MOST_WRONG, Pair, halves, present, topic_pairs
 from benchmarks.rows import at_least, say
@@ -35,12 +36,15 @@ from benchmarks.rules import (
 )
 from benchmarks.shipped import decision
 from benchmarks.shipped import served as is_served
-from benchmarks.traps import measured_traps
+from benchmarks.traps import Trap, measured_traps
 from harness.core.abbreviations import Meanings
 from harness.core.calibration import interval
 
 LIMITS_FROM = "qqp"
 """The set whose fitted thresholds judge what has no calibration half of its own."""
+
+WRITTEN = {"traps, written one by one": measured_traps, "clusters, written by subject": measured_clusters}
+"""Pairs that were written to measure, by what they are."""
 
 SIX = (
     ("RAG best practices", "retrieval-augmented generation tips", True),
@@ -122,7 +126,7 @@ def _compare(folder: Path, embedder: RememberedEmbedder, limit: int | None, dump
         told["vetoes"][name] = veto_rows(held_out)
     if LOOSE in names:
         told["topics"] = _topics(topic_pairs(folder, embedder, limit), fitted.get(LIMITS_FROM))
-    told["traps"] = _traps(embedder)
+    told["written"] = {name: _traps(read(), embedder) for name, read in WRITTEN.items()}
     told["six"] = _six(embedder, fitted.get(LIMITS_FROM))
     return told
 
@@ -138,9 +142,8 @@ def _topics(pairs: Sequence[Pair], fitted: Thresholds | None) -> dict[str, Any]:
     }
 
 
-def _traps(embedder: RememberedEmbedder) -> dict[str, Any]:
-    """Measure the traps that were written for this: nothing was fitted or trained on them."""
-    traps = measured_traps()
+def _traps(traps: Sequence[Trap], embedder: RememberedEmbedder) -> dict[str, Any]:
+    """Measure pairs that were written for this: nothing was fitted or trained on them."""
     embedder.prepare(text for trap in traps for text in (trap.a, trap.b))
     ones, others = (embedder.embed([getattr(trap, side) for trap in traps]) for side in ("a", "b"))
     cosines = np.einsum("ij,ij->i", ones, others)
@@ -153,11 +156,12 @@ def _traps(embedder: RememberedEmbedder) -> dict[str, Any]:
         "rules": measure(judged, served_by_all(judged, None, "") | in_hindsight(judged, 0.01)),
         "kinds": {
             str(kind): {
-                what: structs.asdict(interval(int((judged.accepted & chosen).sum()), int(chosen.sum())))
+                what: structs.asdict(interval(int((judged.accepted & chosen).sum()), number)) if number else None
                 for what, chosen in (
                     ("same", (kinds == kind) & judged.same),
                     ("different", (kinds == kind) & ~judged.same),
                 )
+                for number in [int(chosen.sum())]
             }
             for kind in np.unique(kinds)
         },
@@ -207,12 +211,10 @@ def _show(told: dict[str, Any]) -> None:
         )
         print(_table(topics["rules"], first=("one topic served", "two topics served")), end="\n\n")
         print(_vetoes(topics["vetoes"]), end="\n\n")
-    traps = told["traps"]
-    print(f"written by hand: {traps['same']:,} honest rewordings, {traps['different']:,} traps\n")
-    print(_table(traps["rules"]), end="\n\n")
-    kinds = [(kind, _percent(each["different"]), _percent(each["same"])) for kind, each in traps["kinds"].items()]
-    headers = ("kind, %, as shipped", "different served", "same served")
-    print(tabulate(kinds, headers=headers, colalign=("left", "right", "right"), disable_numparse=True), end="\n\n")
+    for name, each in told["written"].items():
+        print(f"{name}: {each['same']:,} honest rewordings, {each['different']:,} traps\n")
+        print(_table(each["rules"]), end="\n\n")
+        print(_kinds(each["kinds"]), end="\n\n")
     _show_six(told["six"])
 
 
@@ -228,6 +230,15 @@ def _table(rules: dict[str, dict[str, Any]], first: Sequence[str] = _SHARES[:2])
     ]
     headers = ("%, 95 % interval", *first, _SHARES[2], "wrong", "x cosine")
     return tabulate(rows, headers=headers, colalign=("left", *["right"] * 5), disable_numparse=True)
+
+
+def _kinds(kinds: dict[str, dict[str, dict[str, float] | None]]) -> str:
+    rows = [
+        (kind, *("" if (share := each[label]) is None else _percent(share) for label in ("different", "same")))
+        for kind, each in kinds.items()
+    ]
+    headers = ("kind, %, as shipped", "different served", "same served")
+    return tabulate(rows, headers=headers, colalign=("left", "right", "right"), disable_numparse=True)
 
 
 def _percent(each: dict[str, float]) -> str:

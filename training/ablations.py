@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from tabulate import tabulate
 
+from benchmarks.clusters import measured_clusters
 from benchmarks.pairs import MOST_WRONG, labelled
 from benchmarks.traps import measured_traps
 from harness.core.equivalence.decision import FEATURES
@@ -33,6 +34,8 @@ GROUPS = {
     "verifier and cosine": ("verifier", "similarity"),
     "verifier, cosine and words": FEATURES,
 }
+CLUSTERS = 5
+"""Of the pairs of clusters that measure every fifth is read."""
 
 
 def late_interaction(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
@@ -91,7 +94,11 @@ def _held_out(data: Path, limit: int) -> dict[str, list[Example]]:
         ][:limit]
         for name in MOST_WRONG
     }
-    return sets | {"traps": [Example(trap.a, trap.b, trap.label == 1, trap.kind, "train") for trap in measured_traps()]}
+    written = {"traps": measured_traps(), "clusters": measured_clusters()[::CLUSTERS]}
+    return sets | {
+        name: [Example(trap.a, trap.b, trap.label == 1, trap.kind, "train") for trap in traps]
+        for name, traps in written.items()
+    }
 
 
 def _read(weights: Path, examples: Sequence[Example]) -> list[Read]:

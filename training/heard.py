@@ -1,12 +1,14 @@
-"""Find what training has read of the evaluations, signs aside: `python -m training.heard --data DIR`, two minutes.
+"""Find what training has read of the evaluations, signs aside: `python -m training.heard --data DIR`, three minutes.
 
-It makes all passes' pairs again, and every fresh pair of those that a model chooses from, so that none is missed.
+It makes all passes' pairs again, and every fresh pair of those that a model chooses from, so that none is missed. All
+that was written for training counts, for the rule is fitted on what no pass reads.
 """
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.clusters import clusters
 from benchmarks.heard import FILE, digest, wording
 from benchmarks.rows import say
 from training.mixture import Mixture
@@ -16,8 +18,11 @@ from training.sources import Example, Sources, read_sources
 
 def heard(sources: Sources) -> list[str]:
     """Return the digests, sorted, of the wordings that evaluations and training share."""
-    evaluated = {wording(text) for text in sources.evaluated}
-    shared: set[str] = set()
+    written = {text for cluster in clusters() for text in (*cluster.same, *(text for _, text in cluster.other))}
+    evaluated = {wording(text) for text in sources.evaluated | written}
+    shared = {wording(text) for pairs in sources.written.values() for pair in pairs for text in (pair.a, pair.b)}
+    shared &= evaluated
+    say(f"written: {len(shared)} wordings of evaluations")
     for name, (of_pass, plan) in PASSES.items():
         pairs = of_pass(Mixture(sources, "train", plan.seed), _all)
         found = {wording(text) for pair in pairs for text in (pair.a, pair.b)} & evaluated

@@ -4,9 +4,10 @@ from collections import Counter
 
 import pytest
 
+from benchmarks.clusters import Cluster
 from harness.core.keys import normalise
 from training.sources import WRITTEN
-from training.written import Cluster, Folder, read_clusters
+from training.written import Folder, read_clusters
 
 KINDS = {
     "numbers", "units", "dates", "versions", "negation", "opposites", "comparatives", "names", "direction", "scope",

@@ -1,0 +1,72 @@
+"""Clusters of questions worded as differently as people word them, and what only looks like them: they measure.
+
+In each cluster some texts ask the same, with about half of their words in common, and others need another answer, each
+with what it turns on. 2,400 of them, by subject, were written for this project by language models that had seen
+neither rules nor training data nor any other set, when the verifier that ships had been trained. Nobody else has
+labelled them. English only. Fit nothing on them.
+
+Licence: Apache-2.0, as the rest of the project.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import combinations, product
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.heard import heard
+from benchmarks.traps import Trap
+
+_WORD = re.compile(r"\w+")
+
+
+class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`same`: texts that one answer serves in full. `other`: texts that need another one, each with what differs."""
+
+    same: tuple[str, ...]
+    other: tuple[tuple[str, str], ...]
+
+    def pairs(self) -> Iterator[tuple[str, str, bool, str]]:
+        """Yield every two of the same, and each of these with each of the others: both texts, whether one answer
+        serves both, and what they differ in.
+        """
+        for a, b in combinations(self.same, 2):
+            yield a, b, True, "same"
+        for a, (kind, b) in product(self.same, self.other):
+            yield a, b, False, kind
+
+    def traps(self) -> Iterator[Trap]:
+        """Yield the same two by two, no text twice, and each of the others with the one that it has most words in
+        common with.
+        """
+        for a, b in zip(self.same[::2], self.same[1::2], strict=False):
+            yield Trap(a, b, 1, "reworded")
+        for kind, b in self.other:
+            yield Trap(max(self.same, key=lambda a: _common(a, b)), b, 0, kind)
+
+
+def read_clusters(folder: Path) -> list[Cluster]:
+    """Return all clusters of the `.jsonl` files of `folder`, by file and line.
+
+    Raises:
+        msgspec.ValidationError: a line is not a cluster.
+    """
+    decoder = msgspec.json.Decoder(Cluster)
+    return [cluster for file in sorted(folder.glob("*.jsonl")) for cluster in decoder.decode_lines(file.read_bytes())]
+
+
+def clusters() -> list[Cluster]:
+    """Return those that measure."""
+    return read_clusters(Path(__file__).parent)
+
+
+def measured_clusters() -> list[Trap]:
+    """Return their pairs, without those with a text that training has read the wording of."""
+    return [trap for cluster in clusters() for trap in cluster.traps() if not heard(trap.a, trap.b)]
+
+
+def _common(a: str, b: str) -> float:
+    """Return the share (0..1) of words that both have, of those that either has."""
+    one, other = (frozenset(_WORD.findall(text.lower())) for text in (a, b))
+    return len(one & other) / max(1, len(one | other))
