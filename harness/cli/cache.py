@@ -269,11 +269,15 @@ def verify(
         if not problems:
             typer.echo(f"{database} is sound")
         elif repair:
-            typer.echo(f"mended {len(problems):,} problems")
+            typer.echo(f"mended {_problems(len(problems))}")
         else:
-            typer.echo(f"{len(problems):,} problems; `harness cache verify --repair` mends them")
+            typer.echo(f"{_problems(len(problems))}; `harness cache verify --repair` mends what can be mended")
     if problems and not repair:
         raise typer.Exit(ExitCode.STORE_FAILED)
+
+
+def _problems(number: int) -> str:
+    return "1 problem" if number == 1 else f"{number:,} problems"
 
 
 def _date(moment: float | None) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from harness.core.audits import Audit, flaw
+from harness.core.text import clean, one_line
 from harness.stores.connections import Connections, Handle
 from harness.stores.tables import AUDITS
 
@@ -107,7 +108,8 @@ def audit_in(row: Sequence[Any], text: Callable[[Any], Any]) -> Audit | None:
 
 def problem(key_a: Any, key_b: Any) -> str:
     """Say in a line which row is no audit."""
-    return f"{AUDITS}: row {key_a!r:.20} {key_b!r:.20}: it cannot be used"
+    one, other = (one_line(clean(key, 12)) for key in (key_a, key_b))
+    return f"{AUDITS}: row {one}… {other}…: it cannot be used"
 
 
 def _fetch(sql: str, values: tuple[Any, ...], handle: Handle) -> list[Any]:
