@@ -156,16 +156,17 @@ def _traps(traps: Sequence[Trap], embedder: RememberedEmbedder) -> dict[str, Any
         "rules": measure(judged, served_by_all(judged, None, "") | in_hindsight(judged, 0.01)),
         "kinds": {
             str(kind): {
-                what: structs.asdict(interval(int((judged.accepted & chosen).sum()), number)) if number else None
-                for what, chosen in (
-                    ("same", (kinds == kind) & judged.same),
-                    ("different", (kinds == kind) & ~judged.same),
-                )
-                for number in [int(chosen.sum())]
+                "same": _share(judged.accepted[(kinds == kind) & judged.same]),
+                "different": _share(judged.accepted[(kinds == kind) & ~judged.same]),
             }
             for kind in np.unique(kinds)
         },
     }
+
+
+def _share(flags: Flags) -> dict[str, float] | None:
+    """Return how many of the flags are set, with the interval; `None` if there are none."""
+    return structs.asdict(interval(int(flags.sum()), len(flags))) if len(flags) else None
 
 
 def _six(embedder: RememberedEmbedder, fitted: Thresholds | None) -> dict[str, Any]:
@@ -234,7 +235,7 @@ def _table(rules: dict[str, dict[str, Any]], first: Sequence[str] = _SHARES[:2])
 
 def _kinds(kinds: dict[str, dict[str, dict[str, float] | None]]) -> str:
     rows = [
-        (kind, *("" if (share := each[label]) is None else _percent(share) for label in ("different", "same")))
+        (kind, *(_percent(share) if (share := each[label]) else "" for label in ("different", "same")))
         for kind, each in kinds.items()
     ]
     headers = ("kind, %, as shipped", "different served", "same served")
