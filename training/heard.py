@@ -18,7 +18,7 @@ from training.sources import Example, Sources, read_sources
 
 def heard(sources: Sources) -> list[str]:
     """Return the digests, sorted, of the wordings that evaluations and training share."""
-    written = {text for cluster in clusters() for text in (*cluster.same, *(text for _, text in cluster.other))}
+    written = {text for cluster in clusters() for text in cluster.texts}
     evaluated = {wording(text) for text in sources.evaluated | written}
     shared = {wording(text) for pairs in sources.written.values() for pair in pairs for text in (pair.a, pair.b)}
     shared &= evaluated

@@ -132,7 +132,7 @@ def _written(folder: Folder) -> Iterator[Example]:
     """
     clusters, groups = read_clusters(folder), Groups()
     for cluster in clusters:
-        for text in (*cluster.same[1:], *(text for _, text in cluster.other)):
+        for text in cluster.texts[1:]:
             groups.join(normalise(cluster.same[0]), normalise(text))
     for cluster in clusters:
         part = part_of(groups.of(normalise(cluster.same[0])))

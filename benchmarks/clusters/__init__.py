@@ -8,17 +8,14 @@ labelled them. English only. Fit nothing on them.
 Licence: Apache-2.0, as the rest of the project.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
 
 import msgspec
 
-from benchmarks.heard import heard
+from benchmarks.heard import heard, wording
 from benchmarks.traps import Trap
-
-_WORD = re.compile(r"\w+")
 
 
 class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,6 +23,11 @@ class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     same: tuple[str, ...]
     other: tuple[tuple[str, str], ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All of them, the same first."""
+        return (*self.same, *(text for _, text in self.other))
 
     def pairs(self) -> Iterator[tuple[str, str, bool, str]]:
         """Yield every two of the same, and each of these with each of the others: both texts, whether one answer
@@ -68,5 +70,5 @@ def measured_clusters() -> list[Trap]:
 
 def _common(a: str, b: str) -> float:
     """Return the share (0..1) of words that both have, of those that either has."""
-    one, other = (frozenset(_WORD.findall(text.lower())) for text in (a, b))
+    one, other = (frozenset(wording(text).split()) for text in (a, b))
     return len(one & other) / max(1, len(one | other))

@@ -69,8 +69,7 @@ class SqliteAudits:
 
     def _unusable_audits(self, *, repair: bool) -> list[str]:
         """Return a line for each row that is no audit; with `repair`, they are deleted."""
-        rows = self._connections.run(partial(_fetch, _EVERY, ()))
-        unusable = [row[:3] for row in rows if audit_in(row[1:], _text) is None]
+        unusable = self._connections.run(_unusable)
         if unusable and repair:
             found = [tuple(_bytes(value).hex().upper() for value in keys) for keys in unusable]
             self._connections.write(lambda connection: connection.executemany(_DELETE, found))
@@ -114,6 +113,11 @@ def problem(key_a: Any, key_b: Any) -> str:
 
 def _fetch(sql: str, values: tuple[Any, ...], handle: Handle) -> list[Any]:
     return handle.connection.execute(sql, values).fetchall()
+
+
+def _unusable(handle: Handle) -> list[Any]:
+    """Return tenant and keys of the rows that are no audit; those that are pass by one at a time."""
+    return [row[:3] for row in handle.connection.execute(_EVERY) if audit_in(row[1:], _text) is None]
 
 
 def _text(value: Any) -> Any:

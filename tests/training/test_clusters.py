@@ -22,7 +22,7 @@ def test_every_cluster_is_well_formed() -> None:
     found = clusters()
     assert len(found) == 2_400
     for cluster in found:
-        texts = (*cluster.same, *(text for _, text in cluster.other))
+        texts = cluster.texts
         assert len(cluster.same) >= 4, cluster
         assert len(cluster.other) >= 3, cluster
         assert {kind for kind, _ in cluster.other} <= set(KINDS), cluster
@@ -50,11 +50,6 @@ def test_there_are_enough_of_each_kind_to_say_that_few_are_served() -> None:
 
 def test_nothing_that_is_measured_was_written_for_training() -> None:
     """Not even with other signs; but for four that other evaluations have, too, so that training leaves them out."""
-    read = {
-        wording(text)
-        for folder in WRITTEN
-        for cluster in read_clusters(folder)
-        for text in (*cluster.same, *(text for _, text in cluster.other))
-    }
+    read = {wording(text) for folder in WRITTEN for cluster in read_clusters(folder) for text in cluster.texts}
     measured = {wording(text) for trap in measured_clusters() for text in (trap.a, trap.b)}
     assert sorted(read & measured) == LEFT_OUT

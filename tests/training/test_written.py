@@ -28,7 +28,7 @@ def test_every_cluster_has_both_sides(folder: Folder) -> None:
 def test_no_text_stands_on_both_sides(folder: Folder) -> None:
     """Within a cluster every text is another one."""
     for cluster in read_clusters(folder):
-        texts = [normalise(text) for text in (*cluster.same, *(text for _, text in cluster.other))]
+        texts = [normalise(text) for text in cluster.texts]
         assert max(Counter(texts).values()) == 1, cluster.same[0]
 
 
