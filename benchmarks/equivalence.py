@@ -10,7 +10,7 @@ precision of what is served, with 95 % intervals.
 import argparse
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from tabulate import tabulate
 
 from benchmarks.clusters import measured_clusters
 from benchmarks.embeddings import RememberedEmbedder
+from benchmarks.grades import named, read_grades
 from benchmarks.pairs import LOOSE, MOST_WRONG, Pair, halves, present, topic_pairs
 from benchmarks.rows import at_least, say
 from benchmarks.rules import (
@@ -40,6 +41,12 @@ from benchmarks.traps import Trap, measured_traps
 from harness.core.abbreviations import Meanings
 from harness.core.calibration import interval
 
+GRADES = Path(__file__).with_name("grades.txt")
+SURE = 0.7
+"""The grade (0..1) from which a careful reader counts a pair as the same question; below 1 - `SURE` it is another one,
+and what lies between counts for neither.
+"""
+
 LIMITS_FROM = "qqp"
 """The set whose fitted thresholds judge what has no calibration half of its own."""
 
@@ -57,6 +64,8 @@ SIX = (
 """Pairs that every semantic cache should get right, and whether one answers the other."""
 
 RAG = Meanings([("RAG", "retrieval-augmented generation")])
+
+READER = "a careful reader"
 
 NEAR = 0.85
 """The cosine from which a veto is likely to decide: what is less alike is mostly refused anyway."""
@@ -124,10 +133,42 @@ def _compare(folder: Path, embedder: RememberedEmbedder, limit: int | None, dump
             "rules": measure(held_out, served),
         }
         told["vetoes"][name] = veto_rows(held_out)
+        graded, grades = _graded(held_out.pairs)
+        if graded:
+            told["graded"] = _read_again(graded, grades)
     if LOOSE in names:
         told["topics"] = _topics(topic_pairs(folder, embedder, limit), fitted.get(LIMITS_FROM))
     told["written"] = {name: _traps(read(), embedder) for name, read in WRITTEN.items()}
     told["six"] = _six(embedder, fitted.get(LIMITS_FROM))
+    return told
+
+
+def _graded(pairs: Sequence[Pair]) -> tuple[list[Pair], list[float]]:
+    """Return those of the pairs that careful readers have graded, and their grades (0..1)."""
+    grades = read_grades(GRADES)
+    found = [(pair, grades[name]) for pair in pairs if (name := named(pair.a, pair.b)) in grades]
+    return [pair for pair, _ in found], [grade for _, grade in found]
+
+
+def _read_again(pairs: Sequence[Pair], grades: Sequence[float]) -> dict[str, Any]:
+    """Measure pairs that careful readers graded: by the raters' labels, with the readers as one more contender, and by
+    what the readers are sure of.
+    """
+    sure = [
+        replace(pair, same=grade >= SURE)
+        for pair, grade in zip(pairs, grades, strict=True)
+        if not 1 - SURE <= grade < SURE
+    ]
+    told = {}
+    for name, judged, more in (
+        ("by the raters' labels", judge(pairs), {READER: np.array(grades)}),
+        (f"by a careful reader's ({SURE:.0%} sure)", judge(sure), {}),
+    ):
+        told[name] = {
+            "same": int(judged.same.sum()),
+            "different": int((~judged.same).sum()),
+            "rules": measure(judged, served_by_all(judged, None, "") | in_hindsight(judged, 0.01, more)),
+        }
     return told
 
 
@@ -150,7 +191,11 @@ def _traps(traps: Sequence[Trap], embedder: RememberedEmbedder) -> dict[str, Any
     pairs = [Pair(trap.a, trap.b, trap.label == 1, float(cosine)) for trap, cosine in zip(traps, cosines, strict=True)]
     judged = judge(pairs)
     kinds = np.array([trap.kind for trap in traps])
+    graded, grades = _graded(pairs)
+    agree = sum(pair.same is (grade >= 0.5) for pair, grade in zip(graded, grades, strict=True))
     return {
+        "graded": len(graded),
+        "as labelled": structs.asdict(interval(agree, len(graded))) if graded else None,
         "same": int(judged.same.sum()),
         "different": int((~judged.same).sum()),
         "rules": measure(judged, served_by_all(judged, None, "") | in_hindsight(judged, 0.01)),
@@ -204,6 +249,9 @@ def _show(told: dict[str, Any]) -> None:
         )
         print(_table(each["rules"]), end="\n\n")
         print(_vetoes(told["vetoes"][name]), end="\n\n")
+    for name, each in told.get("graded", {}).items():
+        print(f"{LIMITS_FROM}, pairs read again, {name}: {each['same']:,} the same, {each['different']:,} different\n")
+        print(_table(each["rules"]), end="\n\n")
     if topics := told.get("topics"):
         print(
             f"{LOOSE}, NOT a same-answer set: {topics['same']:,} pairs of queries for one topic, and "
@@ -213,7 +261,10 @@ def _show(told: dict[str, Any]) -> None:
         print(_table(topics["rules"], first=("one topic served", "two topics served")), end="\n\n")
         print(_vetoes(topics["vetoes"]), end="\n\n")
     for name, each in told["written"].items():
-        print(f"{name}: {each['same']:,} honest rewordings, {each['different']:,} traps\n")
+        print(f"{name}: {each['same']:,} honest rewordings, {each['different']:,} traps")
+        if agree := each["as labelled"]:
+            print(f"{READER} labels {_percent(agree)} % of {each['graded']:,} of them as they are labelled")
+        print()
         print(_table(each["rules"]), end="\n\n")
         print(_kinds(each["kinds"]), end="\n\n")
     _show_six(told["six"])

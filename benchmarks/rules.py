@@ -12,10 +12,11 @@ Both rules rise with the cosine alone: tuned to a share of wrong answers, either
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,11 +89,15 @@ def _served_unverified(pair: Pair) -> bool:
     return served(decision(pair.a, pair.b, pair.similarity, verified=False), verified=False)
 
 
-def in_hindsight(judged: Judged, max_wrong: float) -> dict[str, Flags]:
-    """Return what our rule and a cosine cut serve of a set, both cut where this very set has so many wrong ones."""
+def in_hindsight(
+    judged: Judged, max_wrong: float, more: Mapping[str, Scores] = MappingProxyType({})
+) -> dict[str, Flags]:
+    """Return what our rule, a cosine cut and `more` scores serve of a set, each cut where this very set has so many
+    wrong ones.
+    """
     allowed = int(max_wrong * (~judged.same).sum())
     found = {}
-    for name, scores in ((OURS, judged.scores), (COSINE, judged.similarity)):
+    for name, scores in ({OURS: judged.scores, COSINE: judged.similarity} | dict(more)).items():
         highest = np.sort(scores[~judged.same])[::-1]
         cut = np.nextafter(highest[allowed], inf) if allowed < len(highest) else -inf
         found[f"{name}, at {max_wrong:.0%} wrong in hindsight"] = (scores >= cut) & (scores > -inf)

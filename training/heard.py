@@ -23,8 +23,8 @@ def heard(sources: Sources) -> list[str]:
     shared = {wording(text) for pairs in sources.written.values() for pair in pairs for text in (pair.a, pair.b)}
     shared &= evaluated
     say(f"written: {len(shared)} wordings of evaluations")
-    for name, (of_pass, plan) in PASSES.items():
-        pairs = of_pass(Mixture(sources, "train", plan.seed), _all)
+    for name, each in PASSES.items():
+        pairs = each.read(Mixture(sources, "train", each.plan.seed), _all)
         found = {wording(text) for pair in pairs for text in (pair.a, pair.b)} & evaluated
         say(f"{name} pass: {len(found)} wordings of evaluations")
         shared |= found

@@ -38,10 +38,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Batch:
-    """Tensors of shape (pairs, tokens), and labels of shape (pairs,)."""
+    """Tensors of shape (pairs, tokens), and what is wanted (0..1), of shape (pairs,)."""
 
     inputs: dict[str, Tensor]
-    labels: Tensor
+    targets: Tensor
 
 
 Tell = Callable[[int, int, float, float], None]
@@ -71,7 +71,7 @@ def learn(model: CrossEncoder, examples: Sequence[Example], plan: Plan, kept: Pa
     done = _restore(kept, parts)
     start, lost, since = time.monotonic(), 0.0, 0
     for step, batch in enumerate(batches[done:], start=done + 1):
-        wanted = batch.labels * (1 - 2 * plan.smoothing) + plan.smoothing
+        wanted = batch.targets * (1 - 2 * plan.smoothing) + plan.smoothing
         loss = loss_of(model(**batch.inputs), wanted)
         loss.backward()
         nn.utils.clip_grad_norm_(body + head, 1.0)
@@ -114,7 +114,7 @@ def batched(examples: Sequence[Example], chance: Random) -> Iterator[Batch]:
         pair = (example.a, example.b) if chance.random() < 0.5 else (example.b, example.a)
         encoded = words.encode(*pair)
         if len(encoded.ids) <= MAX_TOKENS:
-            rows.append((encoded.ids, encoded.type_ids, example.same))
+            rows.append((encoded.ids, encoded.type_ids, example.target))
     chance.shuffle(rows)
     pooled = POOLED * 64
     for start in range(0, len(rows), pooled):
@@ -126,8 +126,8 @@ def batched(examples: Sequence[Example], chance: Random) -> Iterator[Batch]:
             del pool[-size:]
 
 
-def _batch(rows: Sequence[tuple[list[int], list[int], bool]]) -> Batch:
-    return Batch(padded([(ids, types) for ids, types, _ in rows]), torch.tensor([float(same) for *_, same in rows]))
+def _batch(rows: Sequence[tuple[list[int], list[int], float]]) -> Batch:
+    return Batch(padded([(ids, types) for ids, types, _ in rows]), torch.tensor([target for *_, target in rows]))
 
 
 def padded(rows: Sequence[tuple[list[int], list[int]]]) -> dict[str, Tensor]:

@@ -5,7 +5,7 @@ on both sides of the label: a contrast with its own rewording is the same questi
 is seldom written like what it resembles, half of the contrasts are reworded, too.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeVar
@@ -15,17 +15,19 @@ from harness.core.keys import normalise
 from training.contrasts import CONTRASTS, Names
 from training.generator import Generator
 from training.rewordings import REWORDINGS, SMALL, SMALLEST, Composed
-from training.sources import Example, Part, Sources
+from training.sources import ALIKE, THIRD, Example, Part, Sources
 from training.written import Folder
 
 Each = TypeVar("Each")
 
 REPEATED = {"qqp": 2, "paws": 2, "medical": 3}
 """How often a pass reads the labelled pairs of a set: the smaller, the more often."""
-REPEATED_LATER = {"qqp": 2, "paws": 4, "paws, by way of a third": 4, "medical": 4}
+REPEATED_LATER = {"qqp": 2, "paws": 4, f"paws, {THIRD}": 4, "medical": 4}
 """The same for the fourth pass, which reads what is written beside them."""
-REPEATED_LAST = {"paws": 2, "paws, by way of a third": 2, "medical": 2}
-"""The same for the last pass, which is to forget nothing of what it knows of them."""
+REPEATED_SMALL = {"paws": 2, f"paws, {THIRD}": 2, "medical": 2}
+"""The same for the fifth pass, which is to forget nothing of what it knows of them."""
+REPEATED_GRADED = {"qqp": 2, "paws": 3, f"paws, {THIRD}": 2, "medical": 4, f"{ALIKE}: qqp": 2, f"{ALIKE}: medical": 4}
+"""The same for the last pass, which reads them with what a careful reader says of them."""
 OTHERS = 1.6
 """How many different pairs of the written clusters a pass reads, compared with those that are the same."""
 SPECIAL = {
@@ -82,6 +84,7 @@ class Mixture:
         self._chance = Random(f"{seed} {part}")
         self._evaluated = sources.evaluated
         self._labelled = [pair for pair in sources.pairs if pair.part == part]
+        self._graded = {(pair.a, pair.b): pair for pair in sources.graded if pair.part == part}
         self._written = {
             folder: [pair for pair in pairs if pair.part == part] for folder, pairs in sources.written.items()
         }
@@ -95,7 +98,14 @@ class Mixture:
 
     def labelled(self, repeated: Mapping[str, int] = REPEATED) -> list[Example]:
         """Return the labelled pairs, as often as a pass reads them."""
-        return [pair for pair in self._labelled for _ in range(repeated.get(pair.kind, 1))]
+        return _repeated(self._labelled, repeated)
+
+    def graded(self, repeated: Mapping[str, int]) -> list[Example]:
+        """Return the labelled pairs with what a careful reader says of them, where one has read them, and the pairs
+        that are known by that alone.
+        """
+        labelled = {(pair.a, pair.b): pair for pair in self._labelled}
+        return _repeated((labelled | self._graded).values(), repeated)
 
     def written(self, folder: Folder, share: float = 1.0) -> list[Example]:
         """Return the pairs of the clusters of `folder` that are the same (or a share of them), and some others."""
@@ -114,9 +124,9 @@ class Mixture:
         changed = [self._changed(pair) if self._chance.random() < CHANGED else pair for pair in pairs]
         return [pair for pair in changed if self._fits(pair)]
 
-    def slight(self, number: int) -> list[Example]:
-        """Return texts of all kinds, each with a small change of itself: the same question."""
-        written = [text for pairs in self._written.values() for pair in pairs for text in (pair.a, pair.b)]
+    def slight(self, number: int, folders: Sequence[Folder]) -> list[Example]:
+        """Return texts, those of `folders` and raw ones, each with a small change of itself: the same question."""
+        written = [text for folder in folders for pair in self._written[folder] for text in (pair.a, pair.b)]
         texts = self._shuffled([*dict.fromkeys(written), *(text.text for text in self._texts)])
         found: list[Example] = []
         for text in texts:
@@ -233,3 +243,7 @@ class Mixture:
 
     def _shuffled(self, values: Sequence[Each]) -> list[Each]:
         return self._chance.sample(values, len(values))
+
+
+def _repeated(pairs: Iterable[Example], times: Mapping[str, int]) -> list[Example]:
+    return [pair for pair in pairs for _ in range(times.get(pair.kind, 1))]

@@ -6,11 +6,12 @@ parts: `train` is learned from, `tune` fits the few weights of the decision, and
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 
+from benchmarks.grades import digest, named, read_grades
 from benchmarks.pairs import MOST_WRONG, Groups, Part, labelled, part_of, read_lines, topics
 from benchmarks.traps import read_traps
 from harness.core.keys import normalise
@@ -20,18 +21,31 @@ MAX_CHARS = 240
 """Longer texts are no raw material: a cross-encoder's time grows with the text."""
 LOG = "query_logs/bing_2020_01.jsonl.gz"
 PAIRS = "query_pairs"
-WRITTEN: tuple[Folder, ...] = ("subjects", "orders", "small")
+WRITTEN: tuple[Folder, ...] = ("subjects", "orders", "small", "short")
+GRADES = Path(__file__).with_name("grades.txt")
+THIRD = "by way of a third"
+ALIKE = "alike"
 
 
 @dataclass(frozen=True)
 class Example:
-    """Two texts, whether they have the same answer, and what kind of pair it is."""
+    """Two texts, whether they have the same answer, and what kind of pair it is; how sure of it (0..1) a careful reader
+    is, if one has read them.
+    """
 
     a: str
     b: str
     same: bool
     kind: str
     part: Part
+    grade: float | None = None
+
+    @property
+    def target(self) -> float:
+        """What the model is to say (0..1). Raters may have erred, and so may the reader: where there are both, the mean
+        of them.
+        """
+        return float(self.same) if self.grade is None else self.grade
 
 
 @dataclass(frozen=True)
@@ -45,11 +59,12 @@ class Text:
 
 @dataclass(frozen=True)
 class Sources:
-    """Labelled pairs, written ones by folder, raw texts, and the texts (normalised) that evaluations use: nothing may
-    be made of those.
+    """Labelled pairs, graded ones (some of the former, and others), written ones by folder, raw texts, and the texts
+    (normalised) that evaluations use: nothing may be made of those.
     """
 
     pairs: list[Example]
+    graded: list[Example]
     written: dict[Folder, list[Example]]
     texts: list[Text]
     evaluated: frozenset[str]
@@ -76,7 +91,7 @@ def read_sources(data: Path) -> Sources:
             if pair.same:
                 groups[pair.group].append((pair.a, pair.b))
         pairs += [
-            Example(a, b, True, f"{name}, by way of a third", part_of(group))
+            Example(a, b, True, f"{name}, {THIRD}", part_of(group))
             for group, linked in groups.items()
             for a, b in _linked(linked)
         ]
@@ -90,10 +105,13 @@ def read_sources(data: Path) -> Sources:
     def unseen(pairs: list[Example]) -> list[Example]:
         return [pair for pair in pairs if not {normalise(pair.a), normalise(pair.b)} & evaluated]
 
+    pairs = unseen(pairs)
+    texts = _once(text for text in raw if normalise(text.text) not in evaluated and len(text.text) <= MAX_CHARS)
     return Sources(
-        unseen(pairs),
+        pairs,
+        list(_graded(pairs, texts)),
         {folder: unseen(pairs) for folder, pairs in written.items()},
-        _once(text for text in raw if normalise(text.text) not in evaluated and len(text.text) <= MAX_CHARS),
+        texts,
         frozenset(evaluated),
     )
 
@@ -124,6 +142,17 @@ def _of_one_topic(folder: Path) -> Iterator[Example]:
         for a, b in combinations(queries, 2):
             if len(set(a.split()) & set(b.split())) >= 0.75 * max(len(a.split()), len(b.split())):
                 yield Example(queries[a], queries[b], True, "topics", part_of(_digest(topic)))
+
+
+def _graded(pairs: Iterable[Example], texts: Iterable[Text]) -> Iterator[Example]:
+    """Yield the pairs that a careful reader has graded: labelled ones, and texts of one part that nobody had paired."""
+    labelled = {named(pair.a, pair.b): pair for pair in pairs}
+    known = {digest(text.text): text for text in texts}
+    for name, grade in read_grades(GRADES).items():
+        if pair := labelled.get(name):
+            yield replace(pair, grade=(grade + pair.same) / 2)
+        elif (one := known.get(name[0])) and (other := known.get(name[1])) and one.part == other.part:
+            yield Example(one.text, other.text, grade >= 0.5, f"{ALIKE}: {one.source}", one.part, grade)
 
 
 def _written(folder: Folder) -> Iterator[Example]:

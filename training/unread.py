@@ -16,7 +16,7 @@ from harness.core.calibration import interval
 from harness.embedders.minilm import MiniLM
 from training.mixture import Amounts, Mixture
 from training.passes import SEED
-from training.sources import WRITTEN, Example, read_sources
+from training.sources import ALIKE, WRITTEN, Example, read_sources
 
 MOST = 2_000
 """Pairs of each set that are read."""
@@ -28,7 +28,10 @@ def sets(mixture: Mixture) -> dict[str, list[Example]]:
     generated = mixture.generated(Amounts().times(0.1))
     found = {f"written: {folder}": mixture.apart(mixture.written(folder)) for folder in WRITTEN}
     found |= {
-        "slight changes": mixture.apart(mixture.slight(MOST)),
+        "real ones that look alike, read for this": [
+            each for each in mixture.graded({}) if each.kind.startswith(ALIKE)
+        ],
+        "slight changes": mixture.apart(mixture.slight(MOST, WRITTEN)),
         "generated rewordings": [pair for pair in generated if pair.same],
         "generated contrasts": [pair for pair in generated if not pair.same],
     }

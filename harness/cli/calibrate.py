@@ -138,7 +138,9 @@ def _read(path: Path) -> list[tuple[str, str, bool]]:
                     raise InvalidInput(f"{path} has more than {MAX_PAIRS:,} pairs; take a sample of them")
                 if line.strip():
                     found.append(_pair(line, path, number))
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
+    except (EOFError, zlib.error, UnicodeDecodeError) as error:
         raise InvalidInput(f"cannot read {path}: {error}") from error
     return found
 

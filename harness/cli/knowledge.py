@@ -224,7 +224,9 @@ def _content(given: str | None, file: Path | None) -> str | None:
     try:
         with file.open("rb") as opened:
             return opened.read(MAX_READ).decode()
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InvalidInput(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise InvalidInput(f"cannot read {file} as text: {error}") from error
 
 

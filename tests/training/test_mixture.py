@@ -143,7 +143,7 @@ def test_small_changes_leave_labels_alone(sources: Sources) -> None:
 
 def test_a_text_and_its_slight_variant_are_the_same(sources: Sources) -> None:
     """As many as are asked for, of written texts and of others, each text once."""
-    made = Mixture(sources, "train", 1).slight(300)
+    made = Mixture(sources, "train", 1).slight(300, ("small",))
     assert len(made) == 300
     assert all(pair.same and normalise(pair.a) != normalise(pair.b) for pair in made)
     assert len({pair.a for pair in made}) == len(made)
