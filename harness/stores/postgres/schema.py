@@ -185,6 +185,7 @@ def step_down(connection: Any) -> None:
 
     Raises:
         MigrationError: there is no such role, and it may not be made.
+        psycopg.OperationalError: the server has gone meanwhile, or a lock was waited for too long.
     """
     import psycopg
 
@@ -195,7 +196,7 @@ def step_down(connection: Any) -> None:
         if not _role_may(connection):
             _make_role(connection)
         connection.execute(f"SET ROLE {ROLE}")
-    except psycopg.Error as error:
+    except (psycopg.ProgrammingError, psycopg.DataError) as error:  # a right is missing, or the role is
         raise MigrationError(
             f"this user is exempt from row-level security, and cannot work as {ROLE} ({error.diag.message_primary}); "
             "connect as an ordinary user that owns the tables"

@@ -2,13 +2,15 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg import Connection, Cursor, RawCursor
 
 from harness.errors import MigrationError, StoreError
 from harness.stores.postgres import PostgresStore
-from harness.stores.postgres.schema import TENANT_COLUMNS
+from harness.stores.postgres.schema import TENANT_COLUMNS, step_down
 from tests.stores.entries import SEARCHES, an_entry
 from tests.stores.postgres.places import ORDINARY, a_database, address, filled, make_user, run
 from tests.stores.postgres.servers import Server
@@ -183,6 +185,29 @@ def test_a_tenant_may_have_any_name(held: PostgresStore) -> None:
         assert [entry.text for entry in held.scan(SEARCHES, tenant)] == [tenant]
     assert held._connections.run(None, lambda each: each.execute(READ).fetchall()) == []
     assert [entry.key for entry in held.scan(SEARCHES, "acme")] == ["k"]
+
+
+class Ending:
+    """A connection whose session ends after the first statement."""
+
+    def __init__(self, connection: Connection[Any], server: Server) -> None:
+        self._connection, self._server = connection, server
+
+    def execute(self, *given: Any) -> Cursor[Any]:
+        """Execute a statement."""
+        found = self._connection.execute(*given)
+        self._server.execute("SELECT pg_terminate_backend(%s)", self._connection.info.backend_pid)
+        return found
+
+
+def test_a_session_that_ends_while_a_role_is_taken_is_no_refusal(server: Server) -> None:
+    """Whoever is told of a lost connection tries again; only a right that is missing is told as one."""
+    with (
+        a_database(server, "of_postgres", owner="postgres") as url,
+        psycopg.connect(url, autocommit=True, cursor_factory=RawCursor) as connection,
+        pytest.raises(psycopg.OperationalError),
+    ):
+        step_down(Ending(connection, server))
 
 
 def test_an_exempt_user_who_cannot_step_down_is_refused(server: Server) -> None:
