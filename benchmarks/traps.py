@@ -18,8 +18,6 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.heard import heard
-
 KINDS = (
     "aspect", "audience", "comparatives", "dates", "direction", "names", "negation", "numbers", "opposites", "order",
     "reworded", "roles", "scope", "units", "versions",
@@ -49,8 +47,3 @@ def read_traps() -> list[Trap]:
         msgspec.ValidationError: if a line is not a pair.
     """
     return msgspec.json.Decoder(Trap).decode_lines(_FILE.read_bytes())
-
-
-def measured_traps() -> list[Trap]:
-    """Return those that measure the verifier: training has read no text of theirs, not even with other signs."""
-    return [trap for trap in read_traps() if not heard(trap.a, trap.b)]

@@ -4,6 +4,7 @@ import argparse
 import time
 from collections.abc import Sequence
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ import transformers
 from benchmarks.rows import say
 from harness.verifiers.minilm import WEIGHTS, Release
 from training.balance import shown
-from training.export import export, restored
+from training.export import export
 from training.fitting import fit, read_all, thresholds, told
 from training.learning import learn
 from training.mining import hardest
@@ -28,30 +29,28 @@ TUNED = 0.08
 """How many generated pairs the rule is fitted on, compared with the first pass."""
 
 
-def train(sources: Sources, work: Path, passes: Sequence[str], begin: Path | None) -> CrossEncoder:
-    """Train pass after pass, from the start or from the exported weights `begin`; what a pass has come to is kept in
-    `work`, and not done again.
-    """
-    model = restored(begin) if begin else CrossEncoder.pretrained()
-    just_restored = begin is not None
+def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
+    """Train pass after pass; what a pass has come to is kept in `work`, and not done again."""
+    model = CrossEncoder.pretrained()
     for name in passes:
-        each = PASSES[name]
-        if each.after_export and not just_restored:
-            exported = work / f"before_{name}.onnx"
-            export(model, exported)
-            model = restored(exported)
-        just_restored = False
         kept = work / f"{name}.pt"
         if kept.exists():
             model.load_state_dict(torch.load(kept, weights_only=True))
             say(f"{kept} is there: not trained again")
             continue
+        each = PASSES[name]
         examples = each.read(Mixture(sources, "train", each.plan.seed), partial(hardest, model))
-        say(f"{name} pass: {len(examples):,} pairs")
+        say(f"{name} pass: {len(examples):,} pairs, {_digest(examples)}")
         print(shown(examples), flush=True)
         learn(model, examples, each.plan, kept.with_suffix(".part"), _tell)
         torch.save(model.state_dict(), kept)
     return model
+
+
+def _digest(examples: Sequence[Example]) -> str:
+    """Return what stands for these pairs in this order: who trains again sees whether the same is read."""
+    lines = "".join(f"{pair.a}\t{pair.b}\t{pair.target:g}\n" for pair in examples)
+    return sha256(lines.encode()).hexdigest()[:12]
 
 
 def release(sources: Sources, weights: Path, digest: str) -> Release:
@@ -73,7 +72,7 @@ def release(sources: Sources, weights: Path, digest: str) -> Release:
 def _known(mixture: Mixture) -> list[Example]:
     """Return the labelled pairs and the written ones, each once."""
     written = [pair for folder in WRITTEN for pair in mixture.written(folder)]
-    return mixture.apart(list(dict.fromkeys([*mixture.labelled(), *written])))
+    return list(dict.fromkeys([*mixture.labelled(), *written]))
 
 
 def _tell(step: int, steps: int, loss: float, seconds: float) -> None:
@@ -92,17 +91,14 @@ def main() -> None:
     parser.add_argument(
         "--passes", nargs="+", choices=PASSES, default=list(PASSES), help="only these, to see what each is good for"
     )
-    parser.add_argument("--begin", type=Path, metavar="FILE", help="exported weights that the passes begin with")
     arguments = parser.parse_args()
-    if arguments.begin and not arguments.begin.is_file():
-        parser.error(f"no such file: {arguments.begin}; name weights that were exported, as {WEIGHTS.name}")
     torch.set_num_threads(THREADS)
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     arguments.work.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     sources = read_sources(arguments.data)
-    model = train(sources, arguments.work, arguments.passes, arguments.begin)
+    model = train(sources, arguments.work, arguments.passes)
     digest = export(model, arguments.weights)
     say(f"{arguments.weights}: {arguments.weights.stat().st_size:,} bytes, {(time.monotonic() - began) / 60:.0f} min")
     made = release(sources, arguments.weights, digest)

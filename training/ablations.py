@@ -17,9 +17,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from tabulate import tabulate
 
-from benchmarks.clusters import measured_clusters
+from benchmarks.clusters import cluster_pairs
 from benchmarks.pairs import MOST_WRONG, labelled
-from benchmarks.traps import measured_traps
+from benchmarks.traps import read_traps
 from harness.core.equivalence.decision import FEATURES
 from harness.embedders import minilm
 from training.fitting import Read, read_all
@@ -90,11 +90,11 @@ def _held_out(data: Path, limit: int) -> dict[str, list[Example]]:
         name: [
             Example(pair.a, pair.b, pair.same, name, "train")
             for pair in labelled(data / "query_pairs", name)[0]
-            if pair.measured
+            if pair.held_out
         ][:limit]
         for name in MOST_WRONG
     }
-    written = {"traps": measured_traps(), "clusters": measured_clusters()[::CLUSTERS]}
+    written = {"traps": read_traps(), "clusters": cluster_pairs()[::CLUSTERS]}
     return sets | {
         name: [Example(trap.a, trap.b, trap.label == 1, trap.kind, "train") for trap in traps]
         for name, traps in written.items()

@@ -3,11 +3,8 @@
 import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from harness.inference import digest
@@ -65,41 +62,3 @@ def export(model: CrossEncoder, file: Path) -> str:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
     return digest(content)
-
-
-def restored(file: Path) -> CrossEncoder:
-    """Return the model that `export` has written to `file`, as near as seven bits a weight come to it.
-
-    Raises:
-        ValueError: the file lacks weights of such a model.
-    """
-    import onnx
-    from onnx import numpy_helper
-
-    graph = onnx.load(str(file)).graph
-    written = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
-    model = CrossEncoder.pretrained()
-    weights = model.state_dict()
-    found = {name.removeprefix("model."): written[name] for name in written if name.removeprefix("model.") in weights}
-    for kind in ("position", "token_type"):
-        name = f"bert.embeddings.{kind}_embeddings.weight"
-        if f"model.{name}_quantized" in written:
-            found[name] = _whole(written, f"model.{name}")
-    for node in graph.node:
-        if node.op_type == "MatMulInteger":
-            *path, _ = node.name.removeprefix("/model/").split("/")
-            place = ".".join(part for part in path if not any(other.startswith(f"{part}.") for other in path))
-            found[f"{place}.weight"] = _whole(written, node.input[1].removesuffix("_quantized")).T
-    # word vectors are never trained, and so are those that the model begins with
-    missing = {name for name in weights if name not in found and "word_embeddings" not in name}
-    if missing:
-        raise ValueError(f"{file}: no weights for {', '.join(sorted(missing))}")
-    model.load_state_dict(weights | {name: torch.tensor(value) for name, value in found.items()})
-    return model
-
-
-def _whole(written: dict[str, NDArray[Any]], name: str) -> NDArray[np.float32]:
-    """Return weights of one scale a column (or one for all) as they are read: (integer - zero point) * scale."""
-    integers, zero = (written[f"{name}_{part}"].astype(np.float32) for part in ("quantized", "zero_point"))
-    scaled: NDArray[np.float32] = (integers - zero) * written[f"{name}_scale"]
-    return scaled

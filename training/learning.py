@@ -1,4 +1,4 @@
-"""The training loop: one pass over examples in an order that a seed decides, on the CPU or whatever `device` names."""
+"""The training loop: one pass over examples in an order that a seed decides, on the CPU."""
 
 import math
 import time
@@ -14,26 +14,13 @@ from torch import Tensor, nn
 from harness.verifiers.pairs import MAX_TOKENS
 from harness.wordpieces import tokenizer
 from training.model import CrossEncoder
+from training.passes import Plan
 from training.sources import Example
 
 TOKENS_A_BATCH = 2_048
 """Word pieces, with the padding. Pairs of like length share a batch, so there is little."""
 POOLED = 64
 """Batches' worth of pairs that are sorted by length at a time: the larger, the less padding and the less chance."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How fast to learn: the peak rates of body and head, reached after `warm_up` (a share of all steps), then falling
-    to zero in a line; `smoothing` is taken off the certainty of labels, which are not always right.
-    """
-
-    rate: float = 8e-5
-    head_rate: float = 8e-4
-    warm_up: float = 0.06
-    smoothing: float = 0.03
-    weight_decay: float = 0.01
-    seed: int = 20_26
 
 
 @dataclass(frozen=True)
@@ -72,7 +59,9 @@ def learn(model: CrossEncoder, examples: Sequence[Example], plan: Plan, kept: Pa
     start, lost, since = time.monotonic(), 0.0, 0
     for step, batch in enumerate(batches[done:], start=done + 1):
         wanted = batch.targets * (1 - 2 * plan.smoothing) + plan.smoothing
-        loss = loss_of(model(**batch.inputs), wanted)
+        with brief():
+            logits = model(**batch.inputs)
+        loss = loss_of(logits.float(), wanted)
         loss.backward()
         nn.utils.clip_grad_norm_(body + head, 1.0)
         optimizer.step()
@@ -86,6 +75,13 @@ def learn(model: CrossEncoder, examples: Sequence[Example], plan: Plan, kept: Pa
                 _keep(kept, parts, step)
     kept.unlink(missing_ok=True)
     model.eval()
+
+
+def brief() -> torch.autocast:
+    """Return a context in which matrices are multiplied in bfloat16: over twice as fast where processors know it.
+    Weights and sums stay as they are.
+    """
+    return torch.autocast("cpu", torch.bfloat16)
 
 
 def _keep(kept: Path, parts: Sequence[Any], step: int) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from harness.verifiers.pairs import MAX_TOKENS
 from harness.wordpieces import tokenizer
-from training.learning import padded
+from training.learning import brief, padded
 from training.model import CrossEncoder
 from training.sources import Example
 
@@ -38,11 +38,11 @@ def scores(model: CrossEncoder, examples: Sequence[Example]) -> NDArray[np.float
     found = np.zeros(len(examples))
     model.eval()
     done = 0
-    with torch.inference_mode():
+    with torch.inference_mode(), brief():
         while done < len(order):
             size = max(1, TOKENS_A_BATCH // len(encoded[order[min(done + 255, len(order) - 1)]].ids))
             chosen = order[done : done + size]
             rows = [(encoded[place].ids, encoded[place].type_ids) for place in chosen]
-            found[chosen] = model(**padded(rows)).numpy()
+            found[chosen] = model(**padded(rows)).float().numpy()
             done += len(chosen)
     return found

@@ -5,12 +5,12 @@ on both sides of the label: a contrast with its own rewording is the same questi
 is seldom written like what it resembles, half of the contrasts are reworded, too.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeVar
 
-from benchmarks.heard import wording
+from benchmarks.wording import wording
 from harness.core.keys import normalise
 from training.contrasts import CONTRASTS, Names
 from training.generator import Generator
@@ -20,14 +20,10 @@ from training.written import Folder
 
 Each = TypeVar("Each")
 
-REPEATED = {"qqp": 2, "paws": 2, "medical": 3}
-"""How often a pass reads the labelled pairs of a set: the smaller, the more often."""
-REPEATED_LATER = {"qqp": 2, "paws": 4, f"paws, {THIRD}": 4, "medical": 4}
-"""The same for the fourth pass, which reads what is written beside them."""
-REPEATED_SMALL = {"paws": 2, f"paws, {THIRD}": 2, "medical": 2}
-"""The same for the fifth pass, which is to forget nothing of what it knows of them."""
-REPEATED_GRADED = {"qqp": 2, "paws": 3, f"paws, {THIRD}": 2, "medical": 4, f"{ALIKE}: qqp": 2, f"{ALIKE}: medical": 4}
-"""The same for the last pass, which reads them with what a careful reader says of them."""
+REPEATED_WIDE = {"qqp": 2, "paws": 4, f"paws, {THIRD}": 4, "medical": 4, f"{ALIKE}: medical": 2}
+"""How often the first pass reads the labelled and the graded pairs of a set: the smaller, the more often."""
+REPEATED_HARD = {"qqp": 2, "paws": 3, f"paws, {THIRD}": 2, "medical": 4, f"{ALIKE}: qqp": 2, f"{ALIKE}: medical": 4}
+"""The same for the second pass."""
 OTHERS = 1.6
 """How many different pairs of the written clusters a pass reads, compared with those that are the same."""
 SPECIAL = {
@@ -50,6 +46,8 @@ SPECIAL = {
 """How many of a class are made, compared with the others: more where the guards know least, and where more changes."""
 SURFACE = frozenset({"case", "punctuation", "politeness", "typing errors", "frames"})
 """Rewordings that fit nearly every text, and change little that the model sees."""
+MINED = 0.5
+"""The share of the different pairs that are the hardest of their folder, where hard ones are read."""
 PASSES = 3
 """How often the texts are gone through for a class that fits few of them."""
 VARIED = 0.25
@@ -58,6 +56,9 @@ CHANGED = 0.5
 """The share of pairs of which one text is changed a little, where what looks alike is to be told apart."""
 SHORT, LONG = 140, 240
 """Characters of texts that are varied. Sentences may be longer than questions: words change places in long ones."""
+
+Choose = Callable[[Sequence[Example], int], list[Example]]
+"""Chooses so many of the examples: those that are hardest for the model as it is."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,9 @@ class Mixture:
         self._telling = Composed([each for each in REWORDINGS if each.name not in SURFACE], 1, 3)
         self._small, self._smallest = Composed(SMALL, 1, 2), Composed(SMALLEST, 1, 2)
 
-    def labelled(self, repeated: Mapping[str, int] = REPEATED) -> list[Example]:
-        """Return the labelled pairs, as often as a pass reads them."""
-        return _repeated(self._labelled, repeated)
+    def labelled(self) -> list[Example]:
+        """Return the labelled pairs, each once."""
+        return list(dict.fromkeys(self._labelled))
 
     def graded(self, repeated: Mapping[str, int]) -> list[Example]:
         """Return the labelled pairs with what a careful reader says of them, where one has read them, and the pairs
@@ -107,17 +108,20 @@ class Mixture:
         labelled = {(pair.a, pair.b): pair for pair in self._labelled}
         return _repeated((labelled | self._graded).values(), repeated)
 
-    def written(self, folder: Folder, share: float = 1.0) -> list[Example]:
-        """Return the pairs of the clusters of `folder` that are the same (or a share of them), and some others."""
-        same = [pair for pair in self._written[folder] if pair.same]
-        if share < 1.0:
-            same = self._chance.sample(same, round(share * len(same)))
-        other = [pair for pair in self._written[folder] if not pair.same]
-        return same + self._chance.sample(other, min(len(other), round(OTHERS * len(same))))
+    def written(self, folder: Folder) -> list[Example]:
+        """Return the pairs of the clusters of `folder` that are the same, and some others."""
+        same, others = self._divided(folder)
+        return same + self._chance.sample(others, min(len(others), round(OTHERS * len(same))))
 
-    def varied(self, pairs: Sequence[Example]) -> list[Example]:
-        """Return the pairs, some of their texts with other spellings, typing errors, or politeness."""
-        return [replace(pair, a=self._varied(pair.a), b=self._varied(pair.b)) for pair in pairs]
+    def hard(self, folder: Folder, share: float, choose: Choose) -> list[Example]:
+        """Return a share of the pairs of `folder` that are the same, and some others of which many are the hardest."""
+        same, others = self._divided(folder)
+        same = self._chance.sample(same, round(share * len(same)))
+        number = min(len(others), round(OTHERS * len(same)))
+        hardest = choose(others, round(MINED * number))
+        known = set(hardest)
+        rest = [pair for pair in others if pair not in known]
+        return [*same, *hardest, *self._chance.sample(rest, min(len(rest), number - len(hardest)))]
 
     def changed(self, pairs: Sequence[Example]) -> list[Example]:
         """Return the pairs, half of them with a small change of one text that leaves the label as it is."""
@@ -138,14 +142,9 @@ class Mixture:
                 found.append(pair)
         return found
 
-    def apart(self, pairs: Sequence[Example]) -> list[Example]:
-        """Return the pairs none of whose texts any evaluation uses, not even with other signs between the words."""
-        evaluated = {wording(text) for text in self._evaluated}
-        return [pair for pair in pairs if not {wording(pair.a), wording(pair.b)} & evaluated]
-
     def contrasted(self, folder: Folder, number: int) -> list[Example]:
         """Return pairs of one written text with a generated contrast of another that asks the same."""
-        same = [pair for pair in self._written[folder] if pair.same]
+        same, _ = self._divided(folder)
         return [pair for pair in self._crossed(same, number) if self._fits(pair)]
 
     def generated(self, amounts: Amounts) -> list[Example]:
@@ -166,6 +165,10 @@ class Mixture:
         variants = self._of_variants(contrasts, amounts.variants)
         every = [*mixed, *rewordings, *composed, *crossed, *variants, *self._sentences()]
         return [pair for pair in every if self._fits(pair)]
+
+    def _divided(self, folder: Folder) -> tuple[list[Example], list[Example]]:
+        pairs = self._written[folder]
+        return [pair for pair in pairs if pair.same], [pair for pair in pairs if not pair.same]
 
     def _made(self, generator: Generator, number: int, *, same: bool) -> Iterator[Example]:
         kind = f"{'reworded' if same else 'contrast'}: {generator.name}"
@@ -239,7 +242,7 @@ class Mixture:
 
     def _fits(self, pair: Example) -> bool:
         one, two = normalise(pair.a), normalise(pair.b)
-        return (pair.same or one != two) and not {one, two} & self._evaluated
+        return (pair.same or one != two) and not {wording(pair.a), wording(pair.b)} & self._evaluated
 
     def _shuffled(self, values: Sequence[Each]) -> list[Each]:
         return self._chance.sample(values, len(values))

@@ -11,9 +11,11 @@ from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 
+from benchmarks.clusters import clusters
 from benchmarks.grades import digest, named, read_grades
 from benchmarks.pairs import MOST_WRONG, Groups, Part, labelled, part_of, read_lines, topics
 from benchmarks.traps import read_traps
+from benchmarks.wording import wording
 from harness.core.keys import normalise
 from training.written import Folder, read_clusters
 
@@ -21,7 +23,7 @@ MAX_CHARS = 240
 """Longer texts are no raw material: a cross-encoder's time grows with the text."""
 LOG = "query_logs/bing_2020_01.jsonl.gz"
 PAIRS = "query_pairs"
-WRITTEN: tuple[Folder, ...] = ("subjects", "orders", "small", "short")
+WRITTEN: tuple[Folder, ...] = ("subjects", "orders", "small", "short", "compounds", "stories")
 GRADES = Path(__file__).with_name("grades.txt")
 THIRD = "by way of a third"
 ALIKE = "alike"
@@ -59,8 +61,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Sources:
-    """Labelled pairs, graded ones (some of the former, and others), written ones by folder, raw texts, and the texts
-    (normalised) that evaluations use: nothing may be made of those.
+    """Labelled pairs, graded ones (some of the former, and others), written ones by folder, raw texts, and the wordings
+    of all texts that evaluations use: nothing has one of those, and nothing may be made that has.
     """
 
     pairs: list[Example]
@@ -77,12 +79,13 @@ def read_sources(data: Path) -> Sources:
         SystemExit: a file is absent.
     """
     folder = data / PAIRS
-    evaluated = {normalise(text) for trap in read_traps() for text in (trap.a, trap.b)}
+    evaluated = {wording(text) for trap in read_traps() for text in (trap.a, trap.b)}
+    evaluated |= {wording(text) for cluster in clusters() for text in cluster.texts}
     pairs: list[Example] = []
     raw: list[Text] = []
     for name in MOST_WRONG:
         found, _ = labelled(folder, name)
-        evaluated |= {normalise(text) for pair in found if pair.held_out for text in (pair.a, pair.b)}
+        evaluated |= {wording(text) for pair in found if pair.held_out for text in (pair.a, pair.b)}
         learned = [pair for pair in found if not pair.held_out]
         pairs += [Example(pair.a, pair.b, pair.same, name, part_of(pair.group)) for pair in learned]
         raw += [Text(text, name, part_of(pair.group)) for pair in learned for text in (pair.a, pair.b)]
@@ -98,15 +101,15 @@ def read_sources(data: Path) -> Sources:
     pairs += _of_one_topic(folder)
     written = {folder: list(_written(folder)) for folder in WRITTEN}
     raw += [Text(text, "topics", part_of(_digest(topic))) for topic, text in topics(folder, held_out=False)]
-    evaluated |= {normalise(text) for _, text in topics(folder, held_out=True)}
+    evaluated |= {wording(text) for _, text in topics(folder, held_out=True)}
     log = {normalise(row["query"]): row["query"] for row in read_lines(data / LOG)}
     raw += [Text(text, "log", part_of(_digest(key))) for key, text in log.items()]
 
     def unseen(pairs: list[Example]) -> list[Example]:
-        return [pair for pair in pairs if not {normalise(pair.a), normalise(pair.b)} & evaluated]
+        return [pair for pair in pairs if not {wording(pair.a), wording(pair.b)} & evaluated]
 
     pairs = unseen(pairs)
-    texts = _once(text for text in raw if normalise(text.text) not in evaluated and len(text.text) <= MAX_CHARS)
+    texts = _once(text for text in raw if wording(text.text) not in evaluated and len(text.text) <= MAX_CHARS)
     return Sources(
         pairs,
         list(_graded(pairs, texts)),

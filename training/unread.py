@@ -26,12 +26,12 @@ _embedder = cache(MiniLM)
 def sets(mixture: Mixture) -> dict[str, list[Example]]:
     """Return the pairs by what they are: written, changed slightly, generated; each evenly thinned to `MOST`."""
     generated = mixture.generated(Amounts().times(0.1))
-    found = {f"written: {folder}": mixture.apart(mixture.written(folder)) for folder in WRITTEN}
+    found = {f"written: {folder}": mixture.written(folder) for folder in WRITTEN}
     found |= {
         "real ones that look alike, read for this": [
             each for each in mixture.graded({}) if each.kind.startswith(ALIKE)
         ],
-        "slight changes": mixture.apart(mixture.slight(MOST, WRITTEN)),
+        "slight changes": mixture.slight(MOST, WRITTEN),
         "generated rewordings": [pair for pair in generated if pair.same],
         "generated contrasts": [pair for pair in generated if not pair.same],
     }

@@ -2,8 +2,8 @@
 
 In each cluster some texts ask the same, with about half of their words in common, and others need another answer, each
 with what it turns on. 2,400 of them, by subject, were written for this project by language models that had seen
-neither rules nor training data nor any other set, when the verifier that ships had been trained. Nobody else has
-labelled them. English only. Fit nothing on them.
+neither rules nor training data nor any other set. Training keeps clear of their wordings. Nobody else has labelled
+them. English only. Fit nothing on them.
 
 Licence: Apache-2.0, as the rest of the project.
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.heard import heard, wording
 from benchmarks.traps import Trap
+from benchmarks.wording import wording
 
 
 class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,9 +63,9 @@ def clusters() -> list[Cluster]:
     return read_clusters(Path(__file__).parent)
 
 
-def measured_clusters() -> list[Trap]:
-    """Return their pairs, without those with a text that training has read the wording of."""
-    return [trap for cluster in clusters() for trap in cluster.traps() if not heard(trap.a, trap.b)]
+def cluster_pairs() -> list[Trap]:
+    """Return their pairs."""
+    return [trap for cluster in clusters() for trap in cluster.traps()]
 
 
 def _common(a: str, b: str) -> float:

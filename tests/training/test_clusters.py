@@ -1,20 +1,10 @@
-"""The clusters that measure are what they are said to be, and training has read none of what is measured."""
+"""The clusters that measure are what they are said to be."""
 
 from collections import Counter
 
-from benchmarks.clusters import Cluster, clusters, measured_clusters
-from benchmarks.heard import wording
+from benchmarks.clusters import Cluster, cluster_pairs, clusters
 from benchmarks.traps import KINDS, Trap
 from harness.core.keys import normalise
-from training.sources import WRITTEN
-from training.written import read_clusters
-
-LEFT_OUT = [
-    "how old is the universe",
-    "is there sound in space",
-    "run a cron job every 5 minutes",
-    "why do long distance relationships fail",
-]
 
 
 def test_every_cluster_is_well_formed() -> None:
@@ -42,14 +32,7 @@ def test_each_of_the_others_is_put_beside_what_it_looks_like() -> None:
 
 def test_there_are_enough_of_each_kind_to_say_that_few_are_served() -> None:
     """Of 130 pairs, none served means at most 3 % with 95 % confidence; rare kinds are in the traps, too."""
-    counts = Counter(trap.kind for trap in measured_clusters())
+    counts = Counter(trap.kind for trap in cluster_pairs())
     assert counts["reworded"] > 4_000
     assert sum(counts.values()) - counts["reworded"] > 9_000
     assert {kind for kind in KINDS if counts[kind] < 130} <= {"audience", "comparatives", "versions"}
-
-
-def test_nothing_that_is_measured_was_written_for_training() -> None:
-    """Not even with other signs; but for four that other evaluations have, too, so that training leaves them out."""
-    read = {wording(text) for folder in WRITTEN for cluster in read_clusters(folder) for text in cluster.texts}
-    measured = {wording(text) for trap in measured_clusters() for text in (trap.a, trap.b)}
-    assert sorted(read & measured) == LEFT_OUT

@@ -1,58 +1,39 @@
-"""Weights go out to one file, and can be read back: so a pass can begin with what has shipped."""
+"""Weights go out to one file, which says what the model says."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.verifiers.minilm import WEIGHTS, MiniLMVerifier
+from harness.verifiers.pairs import PairReader
 
 pytestmark = pytest.mark.full
 
 PAIRS = (
     ("how do i install numpy on windows", "install numpy windows"),
-    ("how to enable dark mode", "how to disable dark mode"),
-    ("what is the capital of france", "capital of france"),
+    ("how to disable dark mode", "how to enable dark mode"),
+    ("capital of france", "what is the capital of france"),
     ("best pizza in rome", "how long does a flight to rome take"),
 )
 
 
-def test_what_ships_can_be_read_back() -> None:
-    """The model in floating point says what its seven bits a weight say, or nearly."""
-    from training.export import restored
-    from training.mining import scores
-    from training.sources import Example
-
-    logits = scores(restored(WEIGHTS), [Example(a, b, same=True, kind="", part="train") for a, b in PAIRS])
-    verifier = MiniLMVerifier()
-    shipped = [verifier.probability(a, b) for a, b in PAIRS]
-    assert np.allclose(1 / (1 + np.exp(-logits)), shipped, atol=0.05)
-    assert min(shipped) < 0.2
-    assert max(shipped) > 0.8
-
-
 def test_the_same_model_is_the_same_file(tmp_path: Path) -> None:
-    """Byte for byte; and what is read back and written again keeps what it says, but for rounding."""
-    from training.export import export, restored
+    """Byte for byte; and with seven bits a weight it says nearly what it says in floating point."""
+    import torch
+
+    from training.export import export
     from training.mining import scores
+    from training.model import CrossEncoder
     from training.sources import Example
 
-    model = restored(WEIGHTS)
+    torch.manual_seed(1)
+    model = CrossEncoder.pretrained()
+    with torch.no_grad():  # a head that knows nothing yet says nearly the same of all: make it speak up
+        model.head[-1].weight.mul_(200)
     first, again = (export(model, tmp_path / name) for name in ("first.onnx", "again.onnx"))
     assert first == again
-    pairs = [Example(a, b, same=True, kind="", part="train") for a, b in PAIRS]
-    assert np.allclose(scores(restored(tmp_path / "first.onnx"), pairs), scores(model, pairs), atol=0.3)
-
-
-def test_another_model_is_no_weights_of_ours(tmp_path: Path) -> None:
-    """It is said what is not in it."""
-    import onnx
-    from onnx import TensorProto, helper
-
-    from training.export import restored
-
-    given, taken = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in ("given", "taken"))
-    graph = helper.make_graph([helper.make_node("Identity", ["given"], ["taken"])], "other", [given], [taken])
-    onnx.save(helper.make_model(graph), str(tmp_path / "other.onnx"))
-    with pytest.raises(ValueError, match="no weights for bert"):
-        restored(tmp_path / "other.onnx")
+    logits = scores(model, [Example(a, b, same=True, kind="", part="train") for a, b in PAIRS])
+    reader = PairReader((tmp_path / "first.onnx").read_bytes())
+    said = [reader.probability(a, b) for a, b in PAIRS]
+    assert np.ptp(said) > 0.1
+    assert np.allclose(1 / (1 + np.exp(-logits)), said, atol=0.1)

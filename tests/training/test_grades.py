@@ -75,7 +75,7 @@ def test_a_pass_reads_grades_in_the_place_of_labels(monkeypatch: pytest.MonkeyPa
     mixture = Mixture(Sources([RATED, UNREAD], graded, {}, TEXTS, frozenset()), "train", 1)
     read = mixture.graded({"qqp": 2})
     assert [pair.target for pair in read] == [pytest.approx(0.45)] * 2 + [0.0] * 2 + [pytest.approx(0.2)]
-    assert mixture.labelled({}) == [RATED, UNREAD]
+    assert mixture.labelled() == [RATED, UNREAD]
 
 
 @pytest.mark.full

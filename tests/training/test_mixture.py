@@ -2,17 +2,21 @@
 
 import gzip
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from benchmarks.heard import heard, wording
+from benchmarks.clusters import clusters
 from benchmarks.pairs import labelled, part_of
-from benchmarks.traps import measured_traps, read_traps
+from benchmarks.traps import read_traps
+from benchmarks.wording import wording
 from harness.core.keys import normalise
-from training.mixture import Amounts, Mixture
+from training.mixture import OTHERS, Amounts, Mixture
+from training.passes import PASSES
 from training.sources import Example, Sources, read_sources
 
 SUBJECTS = ("Python", "Java", "India", "China", "Berlin", "Paris", "Linux", "Tokyo")
@@ -61,20 +65,38 @@ def sources(data: Path) -> Sources:
 
 
 def test_no_text_of_an_evaluation_is_read(sources: Sources, data: Path) -> None:
-    """Neither held-out halves nor the traps, whatever set they turn up in."""
+    """Neither held-out halves nor traps nor clusters, whatever set they turn up in, and not with other signs either:
+    *how are hurricanes named?* is no other question than *how are hurricanes named*.
+    """
     held_out = {
-        normalise(text)
+        text
         for name in ("qqp", "paws", "medical")
         for pair in labelled(data / "query_pairs", name)[0]
         if pair.held_out
         for text in (pair.a, pair.b)
     }
-    traps = {normalise(text) for trap in read_traps() for text in (trap.a, trap.b)}
-    read = {normalise(each.text) for each in sources.texts}
-    read |= {normalise(text) for pair in sources.pairs for text in (pair.a, pair.b)}
-    assert held_out | traps <= sources.evaluated
+    traps = {text for trap in read_traps() for text in (trap.a, trap.b)}
+    evaluated = {wording(text) for text in held_out | traps | {text for each in clusters() for text in each.texts}}
+    assert evaluated <= sources.evaluated
     assert held_out
-    assert not read & (held_out | traps)
+    assert not {wording(each.text) for each in sources.texts} & evaluated
+    assert sources.pairs
+    assert all(sources.written.values())
+    for pairs in (sources.pairs, sources.graded, *sources.written.values()):
+        assert not {wording(text) for pair in pairs for text in (pair.a, pair.b)} & evaluated
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_no_pass_makes_a_text_of_an_evaluation(sources: Sources, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it generates, changes or chooses (of some of the written clusters, for there are many)."""
+    few = replace(sources, written={folder: pairs[::40] for folder, pairs in sources.written.items()})
+    monkeypatch.setattr("training.passes.SLIGHT_WIDE", 300)
+    monkeypatch.setattr("training.passes.SLIGHT_HARD", 300)
+    monkeypatch.setattr("training.passes.CONTRASTED", 300)
+    read = PASSES[name].read(Mixture(few, "train", 1), lambda pairs, keep: list(pairs[:keep]))
+    assert len(read) > 3_000
+    assert not {wording(text) for pair in read for text in (pair.a, pair.b)} & sources.evaluated
+    assert {pair.part for pair in read} == {"train"}
 
 
 def test_no_text_is_in_two_parts(sources: Sources) -> None:
@@ -90,7 +112,7 @@ def test_generated_pairs_keep_clear_of_evaluations(sources: Sources) -> None:
     """A variant may happen to be a held-out question; then it is left out."""
     made = Mixture(sources, "train", 1).generated(AMOUNTS)
     assert made
-    assert not {normalise(text) for pair in made for text in (pair.a, pair.b)} & sources.evaluated
+    assert not {wording(text) for pair in made for text in (pair.a, pair.b)} & sources.evaluated
 
 
 def test_the_same_seed_makes_the_same_pairs(sources: Sources) -> None:
@@ -120,15 +142,6 @@ def test_a_pass_reads_the_written_pairs_that_are_the_same_and_some_others(source
     assert {pair.part for pair in read} == {"train"}
 
 
-def test_varying_keeps_labels_and_most_texts(sources: Sources) -> None:
-    """Only the surface changes, and not everywhere."""
-    read = Mixture(sources, "train", 1).written("orders")[:400]
-    varied = Mixture(sources, "train", 2).varied(read)
-    assert [(pair.same, pair.kind) for pair in varied] == [(pair.same, pair.kind) for pair in read]
-    changed = sum(one.a != other.a for one, other in zip(read, varied, strict=True))
-    assert 0.1 * len(read) < changed < 0.4 * len(read)
-
-
 def test_small_changes_leave_labels_alone(sources: Sources) -> None:
     """About half of the pairs have one text that is changed a little; where they differ, no word changes its place."""
     read = Mixture(sources, "train", 1).written("small")[-400:]
@@ -149,24 +162,23 @@ def test_a_text_and_its_slight_variant_are_the_same(sources: Sources) -> None:
     assert len({pair.a for pair in made}) == len(made)
 
 
-def test_pairs_apart_from_evaluations_are_so_without_their_signs_too(sources: Sources) -> None:
-    """*How are hurricanes named?* is no other question than *how are hurricanes named*."""
-    trap, free = read_traps()[0].a, "what is the tallest chimney of Upper Silesia"
-    pairs = [
-        Example(free, f"{free}!", same=True, kind="small", part="train"),
-        Example(free, f"{trap.upper()}?!", same=False, kind="small", part="train"),
-    ]
-    assert Mixture(sources, "train", 1).apart(pairs) == pairs[:1]
+def test_where_hard_ones_are_read_some_of_the_different_are_the_hardest(sources: Sources) -> None:
+    """Half of them are chosen, from all that there are; a share of the others."""
+    mixture = Mixture(sources, "train", 1)
+    asked: list[int] = []
 
+    def choose(pairs: Sequence[Example], keep: int) -> list[Example]:
+        asked.append(len(pairs))
+        return sorted(pairs, key=lambda pair: pair.a)[:keep]
 
-def test_what_training_has_read_but_for_signs_does_not_measure(sources: Sources) -> None:
-    """All texts that a pass surely reads are the written ones that are the same; some are a trap's but for signs."""
-    written = [pair for folder in ("subjects", "orders") for pair in sources.written[folder]]
-    read = {wording(text) for pair in written if pair.same and pair.part == "train" for text in (pair.a, pair.b)}
-    left_out = [trap for trap in read_traps() if heard(trap.a, trap.b)]
-    assert 10 < len(left_out) < 30
-    assert any(read & {wording(trap.a), wording(trap.b)} for trap in left_out)
-    assert not any(read & {wording(trap.a), wording(trap.b)} for trap in measured_traps())
+    same, others = mixture._divided("small")
+    read = mixture.hard("small", 0.25, choose)
+    assert asked == [len(others)]
+    assert sum(pair.same for pair in read) == round(0.25 * len(same))
+    different = [pair for pair in read if not pair.same]
+    chosen = sorted(others, key=lambda pair: pair.a)[: len(different) // 2]
+    assert set(chosen) <= set(different) <= set(others)
+    assert len(different) == round(OTHERS * round(0.25 * len(same)))
 
 
 def test_contrasts_of_written_texts_are_different(sources: Sources) -> None:

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.heard import wording
 from benchmarks.traps import KINDS, Trap, read_traps
+from benchmarks.wording import wording
 
 FEWEST_TRAPS = 60
 FEWEST_SAME = 35

@@ -2,9 +2,10 @@
 
 Each line of the files is a cluster: those in `subjects/` were written subject by subject, those in `orders/` are about
 words that change places, with another meaning and without, those in `short/` about compounds and other few words that
-do, those in `small/` about changes of a letter, a word or a place. One author, a language model, wrote them for this
-project by hand, by subject; none was copied or filled into a template, and the author had not seen what the verifier is
-measured on.
+do, those in `small/` about changes of a letter, a word or a place, those in `compounds/` about what is regrouped, named
+otherwise or counted in other units, those in `stories/` about questions that tell a story. One author, a language
+model, wrote them for this project by hand, by subject; none was copied or filled into a template, and the author had
+not seen what the verifier is measured on.
 Licence: Apache-2.0, as the rest of the project.
 """
 
@@ -13,7 +14,7 @@ from typing import Literal
 
 from benchmarks import clusters
 
-Folder = Literal["subjects", "orders", "small", "short"]
+Folder = Literal["subjects", "orders", "small", "short", "compounds", "stories"]
 
 
 def read_clusters(folder: Folder) -> list[clusters.Cluster]:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from harness.core.abbreviations import Meanings
 from harness.core.equivalence.comparison import Comparison, compare
-from harness.core.equivalence.guards import GUARDS, Guard, Verdict
+from harness.core.equivalence.guards import GUARDS, TOLD_ANEW, Guard, Verdict
 from harness.core.equivalence.reading import MAX_CHARS, read
 from harness.core.equivalence.requirement import requirement
 
@@ -169,7 +169,9 @@ def logit(probability: float) -> float:
 
 def _verdict(guard: Guard, pair: Comparison) -> Verdict:
     told = guard.objection(pair)
-    return Verdict(guard.name, False, told.reason, told.veto) if told else Verdict(guard.name, True, "")
+    if told is None:
+        return Verdict(guard.name, True, "")
+    return Verdict(guard.name, False, told.reason, told.veto and not (pair.retold and guard.name in TOLD_ANEW))
 
 
 def _log_odds(examined: Examined, rule: Rule, probability: float) -> float:

@@ -2,7 +2,7 @@
 
 What both sides say, and say otherwise, is a veto. Where only one side says something, or words stand in other places,
 two queries may still have one answer: without a verifier it is refused as well, but one that reads both may know
-better.
+better. So may it where a question is told anew (`TOLD_ANEW`), unless what is named, counted or dated is another.
 """
 
 from collections import Counter
@@ -195,6 +195,11 @@ GUARDS: tuple[Guard, ...] = (
     Scope(),
     Question(),
 )
+
+TOLD_ANEW = frozenset({"negation", "direction"})
+"""Guards without a veto where a question is told anew (see `Comparison`): what happened, what did not, and to whom is
+told by everybody otherwise ("it does not heal", "it refuses to heal").
+"""
 
 MAX_CHANGED = 0.5
 """The share of content words without counterpart above which two queries have too little in common."""

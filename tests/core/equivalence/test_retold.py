@@ -1,7 +1,8 @@
-"""A question told anew, at length: single words weigh less, the embedding more; what steers the answer still vetoes."""
+"""A question told anew, at length: single words weigh less, the embedding more; what steers the answer refuses."""
 
 import pytest
 
+from harness.core.equivalence import examine
 from harness.core.equivalence.comparison import compare
 from harness.core.equivalence.decision import NO_WORDS, requirement
 from harness.core.equivalence.reading import read
@@ -62,10 +63,42 @@ def test_what_varies_one_point_is_not_told_anew(a: str, b: str) -> None:
         TOLD.replace("gas furnace", '"gas furnace"'),
     ],
 )
-def test_numbers_negations_names_dates_and_scope_still_veto(other: str) -> None:
-    """What steers the answer has to stand on both sides, however the rest is told."""
+def test_numbers_negations_names_dates_and_scope_still_refuse(other: str) -> None:
+    """What steers the answer has to stand on both sides, however the rest is told, where no verifier reads it."""
     assert retold(PLAIN, other)
     assert_refused(PLAIN, other)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "guard"),
+    [
+        ("I cut my hand a week ago and it has not healed, although I kept it clean. What should I do?",
+         "A cut in my hand refuses to close since last week in spite of all cleaning. What can be done?", "negation"),
+        ("My throat has been sore for more than a week and tea with honey did little. Doctor or not?",
+         "Is it time for a doctor when tea did little for a sore throat that has lasted over a week?", "direction"),
+    ],
+)  # fmt: skip
+def test_what_is_told_otherwise_objects_and_does_not_veto(a: str, b: str, guard: str) -> None:
+    """A verifier that reads both may know better; told shortly, it is a veto."""
+    assert retold(a, b)
+    (verdict,) = (verdict for verdict in examine(a, b, 0.9).verdicts if verdict.guard == guard)
+    assert not verdict.passed
+    assert not verdict.veto
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "guard"),
+    [
+        ("How long does it take to drive the 200 miles to my mother's in rush hour with two stops?",
+         "With two breaks and a lot of traffic, when will I be there if my mother lives 300 miles away?", "numbers"),
+        ("We have moved to Lyon with two small dogs and look for a vet who is open late. Any idea?",
+         "Which vet in Geneva opens in the evening? We came here with our little dogs not long ago.", "names"),
+    ],
+)  # fmt: skip
+def test_another_number_or_name_is_a_veto_however_it_is_told(a: str, b: str, guard: str) -> None:
+    """No verifier is asked."""
+    assert retold(a, b)
+    assert guard in [verdict.guard for verdict in examine(a, b, 0.95).verdicts if verdict.veto and not verdict.passed]
 
 
 def test_the_longer_the_story_the_less_the_embedding_has_to_agree() -> None:
