@@ -24,6 +24,8 @@ REPEATED_WIDE = {"qqp": 2, "paws": 4, f"paws, {THIRD}": 4, "medical": 4, f"{ALIK
 """How often the first pass reads the labelled and the graded pairs of a set: the smaller, the more often."""
 REPEATED_HARD = {"qqp": 2, "paws": 3, f"paws, {THIRD}": 2, "medical": 4, f"{ALIKE}: qqp": 2, f"{ALIKE}: medical": 4}
 """The same for the second pass."""
+REPEATED_AGAIN = {"qqp": 3, "paws": 8, f"paws, {THIRD}": 6, "medical": 4, f"{ALIKE}: qqp": 2, f"{ALIKE}: medical": 4}
+"""The same for the third, with more of PAWS: what the second reads of words that change places is seldom a sentence."""
 OTHERS = 1.6
 """How many different pairs of the written clusters a pass reads, compared with those that are the same."""
 SPECIAL = {

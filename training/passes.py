@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from training.mixture import REPEATED_HARD, REPEATED_WIDE, Amounts, Choose, Mixture
+from training.mixture import REPEATED_AGAIN, REPEATED_HARD, REPEATED_WIDE, Amounts, Choose, Mixture
 from training.sources import Example
 from training.written import Folder
 
@@ -37,11 +38,11 @@ def wide(mixture: Mixture, _choose: Choose) -> list[Example]:
     ]
 
 
-def hard(mixture: Mixture, choose: Choose) -> list[Example]:
+def hard(repeated: Mapping[str, int], mixture: Mixture, choose: Choose) -> list[Example]:
     """Return the labelled and graded pairs again, and of the generated and the written ones those that are hard."""
     fresh = mixture.generated(Amounts().times(FRESH))
     return [
-        *mixture.graded(REPEATED_HARD),
+        *mixture.graded(repeated),
         *choose(fresh, round(KEPT * len(fresh))),
         *(pair for folder, share in READ_HARD.items() for pair in mixture.changed(mixture.hard(folder, share, choose))),
         *mixture.slight(SLIGHT_HARD, tuple(READ_HARD)),
@@ -72,5 +73,6 @@ class Pass:
 
 PASSES = {
     "wide": Pass(wide, Plan(seed=SEED)),
-    "hard": Pass(hard, Plan(rate=5e-5, head_rate=2e-4, seed=SEED + 1)),
+    "hard": Pass(partial(hard, REPEATED_HARD), Plan(rate=5e-5, head_rate=2e-4, seed=SEED + 1)),
+    "again": Pass(partial(hard, REPEATED_AGAIN), Plan(rate=5e-5, head_rate=1e-4, seed=SEED + 2)),
 }

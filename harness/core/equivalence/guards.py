@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from harness.core.equivalence import roles
 from harness.core.equivalence.comparison import Comparison
-from harness.core.equivalence.lexicon import AUDIENCES
+from harness.core.equivalence.lexicon import AUDIENCES, MEASURES, UNITS
 from harness.core.equivalence.polarity import MAX_COMPARED, opposite_functions, opposites_among
 from harness.core.equivalence.reading import NUMBER, Quantity, Reading, Word
 
@@ -45,13 +45,15 @@ class Guard(Protocol):
 
 
 class Numbers:
-    """Numbers, quantities, units and ranges: all of them stand on both sides."""
+    """Numbers, quantities, units and ranges: all of them stand on both sides, and none is measured in another unit."""
 
     name = "numbers"
 
     def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
-        return _quantities_differ(*([q for q in side.quantities if not _is_version(q)] for side in (pair.a, pair.b)))
+        return _measured_otherwise(pair) or _quantities_differ(
+            *([q for q in side.quantities if not _is_version(q)] for side in (pair.a, pair.b))
+        )
 
 
 class Versions:
@@ -241,6 +243,15 @@ def _quantities_differ(a: list[Quantity], b: list[Quantity]) -> Objection | None
         return None
     told = ({f"{q.value} {q.unit}".strip() for q in side} for side in (a, b))
     return _differ(*told) or Objection("a number stands twice", veto=False)
+
+
+def _measured_otherwise(pair: Comparison) -> Objection | None:
+    """Say which units of one measure stand alone, without a number, in the place of each other."""
+    one, two = ({UNITS[word.plain] for word in rest if word.plain in UNITS} for rest in (pair.rest_a, pair.rest_b))
+    for measure in MEASURES:
+        if (here := one & measure) and (there := two & measure) and not here & there:
+            return Objection(f"{_two(_listed(here), _listed(there))} are different units")
+    return None
 
 
 def _value(quantity: Quantity) -> str:

@@ -212,12 +212,15 @@ UNITS = _groups(
     % percent percentage pct
     $ dollar dollars usd bucks
     € euro euros eur
-    £ pound pounds gbp
     ₹ rupee rupees inr rs
-    lb lbs
+    ¥ yen jpy
+    £ pound pounds gbp lb lbs
     kg kilogram kilograms kilo kilos kgs
     g gram grams
     mg milligram milligrams
+    mcg μg microgram micrograms
+    oz ounce ounces
+    ton tons tonne tonnes
     km kilometre kilometres kilometer kilometers kms
     m metre metres meter meters
     cm centimetre centimetres centimeter centimeters cms
@@ -225,8 +228,17 @@ UNITS = _groups(
     mile miles mi
     ft foot feet
     inch inches
+    yard yards
     l litre litres liter liters
-    ml millilitre milliliter
+    ml millilitre millilitres milliliter milliliters
+    gallon gallons
+    quart quarts
+    pint pints
+    cup cups
+    tablespoon tablespoons tbsp
+    teaspoon teaspoons tsp
+    acre acres
+    hectare hectares
     gb gigabyte gigabytes gig gigs
     mb megabyte megabytes
     tb terabyte terabytes
@@ -242,8 +254,9 @@ UNITS = _groups(
     am
     pm
     degree degrees °
-    celsius °c
+    celsius centigrade °c
     fahrenheit °f
+    kelvin
     mph
     kmh kph
     hz
@@ -259,6 +272,21 @@ UNITS = _groups(
     byte bytes
     """
 )
+"""Pounds are of money and of weight: what else differs tells one from the other."""
+MEASURES = tuple(
+    frozenset(line.split())
+    for line in """
+    $ € ₹ ¥ £
+    £ kg g mg mcg oz ton
+    km m cm mm mile ft inch yard
+    l ml oz gallon quart pint cup tablespoon teaspoon
+    acre hectare
+    celsius fahrenheit kelvin
+    mph kmh
+    kb mb gb tb bit byte
+    """.strip().splitlines()
+)
+"""The units that measure the same. Not those of time: "for hours" may well be "all day"."""
 MULTIPLIERS = MappingProxyType({"k": 1_000, "thousand": 1_000, "million": 10**6, "mn": 10**6, "billion": 10**9,
     "bn": 10**9, "trillion": 10**12, "lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7})  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.core.equivalence import examine
 from harness.core.equivalence.guards import Numbers
 from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
 
@@ -138,13 +139,24 @@ def test_a_number_belongs_to_its_noun(a: str, b: str) -> None:
         ("20°C", "20°F"),
         ("100 degrees celsius", "100 degrees fahrenheit"),
         ("40 degrees celsius in fahrenheit", "40 degrees fahrenheit in celsius"),
-        ("10 lbs of silver", "£10 of silver"),
         ("ibuprofen dose in µg", "ibuprofen dose in mg"),
+        ("convert 3 acres to square feet", "convert 3 hectares to square feet"),
+        ("marathon distance in km", "marathon distance in miles"),
+        ("price of a gallon of milk", "price of a litre of milk"),
+        ("flour in a cup in grams", "flour in a tablespoon in grams"),
+        ("euros to dollars", "euros to yen"),
     ],
 )
 def test_another_unit_is_another_quantity(a: str, b: str) -> None:
-    """A unit counts also where it does not follow its number at once."""
+    """A unit counts also where it does not follow its number at once, or there is none. No verifier is asked."""
     assert_refused(a, b)
+    assert any(verdict.veto for verdict in examine(a, b, 1.0).verdicts)
+
+
+def test_a_length_of_time_without_a_number_may_be_told_in_another_unit() -> None:
+    """For hours may be all day."""
+    verdicts = {verdict.guard: verdict for verdict in examine("can I sit for hours", "can I sit all day", 0.9).verdicts}
+    assert verdicts["numbers"].passed
 
 
 @pytest.mark.parametrize(
@@ -186,6 +198,8 @@ def test_words_and_numerals_count_too(a: str, b: str) -> None:
         ("10km run", "10 km run"),
         ("10 km run", "10 kilometers run"),
         ("10 kilometres run", "10 kilometers run"),
+        ("lose 10 pounds", "lose 10 lbs"),
+        ("flour in oz", "flour in ounces"),
         ("5 min workout", "5 minute workout"),
         ("5 yrs experience", "5 years experience"),
         ("3pm est", "3 pm est"),
