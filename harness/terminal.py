@@ -78,7 +78,7 @@ def run(command: Callable[[], object]) -> NoReturn:
         code = ExitCode.FAILED
         _report(f"{type(error).__name__}: {error} (a bug in harness; run again with --debug for the details)")
     if code == ExitCode.INTERRUPTED:  # from here, or from typer
-        _say("interrupted; what was found so far is cached")
+        _say("interrupted; what is cached stays cached")
     _leave(code)
 
 

@@ -219,7 +219,7 @@ def test_ctrl_c_ends_at_once_with_130() -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=10)
     assert (process.returncode, out) == (130, "")
-    assert err.splitlines()[-1] == "interrupted; what was found so far is cached"
+    assert err.splitlines()[-1] == "interrupted; what is cached stays cached"
 
 
 def test_config_tells_every_value_and_its_origin(tmp_path: Path) -> None:

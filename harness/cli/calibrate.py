@@ -10,7 +10,8 @@ import typer
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
-from harness.errors import InvalidInput
+from harness.errors import InvalidInput, StoreError
+from harness.files import replacing
 
 if TYPE_CHECKING:
     from harness.core.calibration import Calibration
@@ -78,8 +79,7 @@ def calibrate(
             laxest, threshold=threshold, max_wrong=limit, calibrated_on=f"{len(labelled):,} pairs of {pairs.name}"
         )
         if not dry_run:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(msgspec.json.encode(rule))
+            _keep(file, msgspec.json.encode(rule))
     if as_json:
         print_json(msgspec.to_builtins(found) | {"threshold": threshold, "kept": None if dry_run else str(file)})
         return
@@ -88,6 +88,15 @@ def calibrate(
     if not dry_run and limit > configured:
         typer.echo(f"used once max_wrong is {limit:g}: it is {configured:g} now (HARNESS_MAX_WRONG={limit:g})")
     typer.echo("not kept (dry run)" if dry_run else f"kept in {file}; remove it to go back to the shipped rule")
+
+
+def _keep(file: Path, rule: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(file) as out:
+            out.write(rule)
+    except OSError as error:
+        raise StoreError(f"cannot keep the rule in {file} ({error.strerror}); the rule used so far stays") from error
 
 
 def _scores(workbench: "Workbench", rule: "Rule", labelled: Sequence[tuple[str, str, bool]]) -> list[float]:

@@ -13,6 +13,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from harness.cli.chat_completion import ChatCompleter
 from harness.errors import HarnessError
+from harness.files import replacing
 from harness.memory.chat import Chat
 
 MAX_HISTORY = 2**20
@@ -60,11 +61,8 @@ def _cut(path: Path) -> None:
         file.seek(-MAX_HISTORY, os.SEEK_END)
         newest = file.read()
     start = newest.find(b"\n# ")  # how each begins
-    cut = path.with_name(f"{path.name}.new")
-    cut.unlink(missing_ok=True)
-    with os.fdopen(os.open(cut, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(newest[max(0, start) :])
-    cut.replace(path)
+    with replacing(path, private=True) as cut:
+        cut.write(newest[max(0, start) :])
 
 
 class Typing:

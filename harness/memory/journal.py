@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from harness.errors import HarnessError, InvalidInput, StoreError
+from harness.files import replacing
 from harness.memory.exchanges import DocumentChunk, Exchange, Remembered
 
 log = logging.getLogger(__name__)
@@ -146,7 +147,5 @@ def _rewrite(path: Path, lines: list[bytes]) -> None:
     if not lines:
         path.unlink()
         return
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    _append(new, b"\n".join(lines) + b"\n")
-    new.replace(path)
+    with replacing(path, private=True) as new:
+        new.write(b"\n".join(lines) + b"\n")

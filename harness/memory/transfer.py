@@ -3,7 +3,6 @@
 import base64
 import binascii
 import hashlib
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 
 from harness.core.entries import Entry
 from harness.errors import InvalidInput
+from harness.files import replacing
 from harness.memory.exchanges import (
     MEMORY,
     DocumentChunk,
@@ -79,17 +79,9 @@ class Transfer(Keeping):
             with tempfile.TemporaryFile(dir=path.parent) as lines:
                 header = self._write_lines(lines)
                 lines.seek(0)
-                file, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-                try:
-                    with os.fdopen(file, "wb") as out:
-                        out.write(msgspec.json.encode(header) + b"\n")
-                        out.writelines(lines)
-                        out.flush()
-                        os.fsync(out.fileno())
-                    Path(name).replace(path)
-                except BaseException:
-                    Path(name).unlink(missing_ok=True)
-                    raise
+                with replacing(path, private=True) as out:
+                    out.write(msgspec.json.encode(header) + b"\n")
+                    out.writelines(lines)
         except OSError as error:
             raise InvalidInput(f"cannot write {path}: {error.strerror}") from error
         return header.count

@@ -37,6 +37,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.errors import IndexUnavailable
+from harness.files import replacing
 from harness.ports import Vectors
 
 INDEXED_DIMENSIONS = 64
@@ -224,9 +225,8 @@ class ChromaIndex:
     def _publish(self, name: str, manifest: _Manifest) -> None:
         """Replace the manifest, atomically; then delete every other snapshot, those that killed writers left too."""
         home = self._home(name)
-        draft = home / f"{_MANIFEST}.new"
-        draft.write_bytes(msgspec.json.encode(manifest))
-        draft.replace(home / _MANIFEST)
+        with replacing(home / _MANIFEST) as file:
+            file.write(msgspec.json.encode(manifest))
         for each in home.iterdir():
             if each.name not in {_MANIFEST, manifest.snapshot}:
                 shutil.rmtree(each, ignore_errors=True)  # on Windows, what a process has open stays until next time

@@ -8,7 +8,6 @@ file is used before all of it has been checked.
 import base64
 import gzip
 import hashlib
-import os
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from msgspec.structs import replace
 from harness.core.audits import Audit, flaw
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.errors import InvalidInput, StoreError
+from harness.files import replacing
 from harness.ports import NOTHING, Vectors
 from harness.stores.tables import AUDITS, TABLES, TOKENS
 
@@ -202,15 +202,10 @@ def write_snapshot(path: Path, lines: Iterable[Line], *, run: Run | None = None)
             header = replace(header, sha256=digest.hexdigest())
             body.seek(0)
             path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_name(f".{path.name}.{os.getpid()}.part")
-            try:
-                with part.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
-                    file.write(msgspec.json.encode(header) + b"\n")
-                    while block := body.read(2**20):
-                        file.write(block)
-                part.replace(path)
-            finally:
-                part.unlink(missing_ok=True)
+            with replacing(path) as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+                file.write(msgspec.json.encode(header) + b"\n")
+                while block := body.read(2**20):
+                    file.write(block)
     except OSError as error:
         raise StoreError(
             f"cannot write the snapshot {path} ({error.strerror or error}); choose another place"

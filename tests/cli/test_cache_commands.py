@@ -12,6 +12,7 @@ import pytest
 
 import search_cache
 from harness.cache import ANSWERS, KINDS
+from harness.terminal import ExitCode
 from harness.workbench import Workbench
 from tests.cli.program import Program
 
@@ -457,6 +458,16 @@ def test_a_rule_of_ones_own_is_used_until_it_is_removed(harness: Program, tmp_pa
     assert "mine.jsonl.gz" in harness("doctor").out
     file.unlink()
     assert harness("cache", "explain", "q", "--json").told["threshold"] == shipped
+
+
+@pytest.mark.slow
+def test_a_rule_that_cannot_be_kept_is_said(harness: Program, tmp_path: Path) -> None:
+    """With the file; and what was begun of it is not left behind."""
+    (tmp_path / "data" / "acceptance.json").mkdir(parents=True)
+    ended = harness("cache", "calibrate", "--pairs", pairs(tmp_path / "mine.jsonl"))
+    assert ended.code == ExitCode.STORE_FAILED
+    assert "cannot keep the rule in" in ended.err
+    assert not list((tmp_path / "data").glob(".acceptance*"))
 
 
 @pytest.mark.slow
