@@ -16,11 +16,11 @@ from harness.verifiers.minilm import WEIGHTS, Release
 from training.balance import shown
 from training.export import export
 from training.fitting import fit, read_all, thresholds, told
-from training.learning import learn
+from training.learning import learn, mean
 from training.mining import hardest
 from training.mixture import Amounts, Mixture
 from training.model import CrossEncoder
-from training.passes import PASSES, SEED
+from training.passes import AVERAGED, PASSES, SEED
 from training.sources import WRITTEN, Example, Sources, read_sources
 
 THREADS = 2
@@ -30,7 +30,9 @@ TUNED = 0.08
 
 
 def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
-    """Train pass after pass; what a pass has come to is kept in `work`, and not done again."""
+    """Train pass after pass, and return the mean of those in `AVERAGED`; what a pass has come to is kept in `work`, and
+    not done again.
+    """
     model = CrossEncoder.pretrained()
     for name in passes:
         kept = work / f"{name}.pt"
@@ -44,6 +46,8 @@ def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
         print(shown(examples), flush=True)
         learn(model, examples, each.plan, kept.with_suffix(".part"), _tell)
         torch.save(model.state_dict(), kept)
+    if averaged := [work / f"{name}.pt" for name in passes if name in AVERAGED]:
+        model.load_state_dict(mean([torch.load(kept, weights_only=True) for kept in averaged]))
     return model
 
 

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -82,6 +82,15 @@ def brief() -> torch.autocast:
     Weights and sums stay as they are.
     """
     return torch.autocast("cpu", torch.bfloat16)
+
+
+def mean(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """Return the mean of each tensor over the states of one model; what is not learned is the same in all."""
+    return {name: _mean([state[name] for state in states]) for name in states[0]}
+
+
+def _mean(tensors: Sequence[Tensor]) -> Tensor:
+    return torch.stack(list(tensors)).mean(dim=0) if tensors[0].is_floating_point() else tensors[0]
 
 
 def _keep(kept: Path, parts: Sequence[Any], step: int) -> None:

@@ -50,7 +50,7 @@ SURFACE = frozenset({"case", "punctuation", "politeness", "typing errors", "fram
 """Rewordings that fit nearly every text, and change little that the model sees."""
 MINED = 0.5
 """The share of the different pairs that are the hardest of their folder, where hard ones are read."""
-PASSES = 3
+ROUNDS = 3
 """How often the texts are gone through for a class that fits few of them."""
 VARIED = 0.25
 """The share of texts that are varied on the surface where pairs are read again."""
@@ -174,7 +174,7 @@ class Mixture:
 
     def _made(self, generator: Generator, number: int, *, same: bool) -> Iterator[Example]:
         kind = f"{'reworded' if same else 'contrast'}: {generator.name}"
-        for text in [text for _ in range(PASSES) for text in self._shuffled(self._texts)]:
+        for text in [text for _ in range(ROUNDS) for text in self._shuffled(self._texts)]:
             if number <= 0:
                 return
             if variant := generator.vary(text.text, self._chance):

@@ -10,19 +10,19 @@ from training.written import Folder
 
 SEED = 2026
 FRESH = 0.5
-"""How many fresh pairs are made for the second pass, compared with the first."""
+"""How many fresh pairs are made for each later pass, compared with the first."""
 KEPT = 0.3
 """The share of them that is hard enough to be read."""
 CONTRASTED = 6_000
 """How many contrasts of written texts the first pass reads."""
 SLIGHT_WIDE, SLIGHT_HARD = 30_000, 20_000
-"""How many texts each pass reads beside a slight variant of themselves."""
+"""How many texts the first and the later passes read beside a slight variant of themselves."""
 READ_WIDE: Sequence[Folder] = ("subjects", "orders", "orders", "small", "short", "short")
 """The written clusters that the first pass reads; one named twice with other pairs that are different."""
 READ_HARD: Mapping[Folder, float] = {
     "subjects": 0.4, "orders": 1.0, "small": 1.0, "short": 1.0, "compounds": 1.0, "stories": 1.0,
 }  # fmt: skip
-"""The share of each folder's clusters that the second pass reads. It has not read the last two before."""
+"""The share of each folder's clusters that the later passes read. The first does not read the last two."""
 
 
 def wide(mixture: Mixture, _choose: Choose) -> list[Example]:
@@ -76,3 +76,7 @@ PASSES = {
     "hard": Pass(partial(hard, REPEATED_HARD), Plan(rate=5e-5, head_rate=2e-4, seed=SEED + 1)),
     "again": Pass(partial(hard, REPEATED_AGAIN), Plan(rate=5e-5, head_rate=1e-4, seed=SEED + 2)),
 }
+AVERAGED = ("hard", "again")
+"""The passes whose mean is released: between the ends of two passes over the same kinds of pairs lies a flatter place
+than either (stochastic weight averaging; Izmailov et al., 2018, arXiv:1803.05407).
+"""

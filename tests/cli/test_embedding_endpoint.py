@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 KEY = "sk-very-secret-0123456789"
 RESULTS = [{"title": "Caches", "href": "https://example.org/caches", "body": "Near is not equal."}]
 STORED, ASKED = "semantic cache false positives", "false positives in semantic caches"
-OTHER, OTHERWISE = "vector index recall", "what is the recall of a vector index"
+OTHER, OTHERWISE = "vector index recall", "recall of a vector index"
 QUESTION = "How do retries use exponential backoff?"
 WARNING = "the local model serves instead; its vectors are its own"
 
