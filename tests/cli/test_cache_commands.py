@@ -197,7 +197,7 @@ def test_counts_add_up_over_runs(harness: Program, notes: str) -> None:
     empty = harness("cache", "stats", "--json").told
     assert empty["hits"] == {"exact": 0, "semantic": 0, "stale": 0, "no results": 0}
     assert (empty["misses"], empty["live_calls_saved"]) == (0, 0)
-    for query in ("client retry budget", "client retry budget", "budget client retry", "zymurgy", "zymurgy"):
+    for query in ("client retry budget", "client retry budget", "retry budget of the client", "zymurgy", "zymurgy"):
         harness("search", query, "-e", notes)
     told = harness("cache", "stats", "--json").told
     assert told["hits"] == {"exact": 1, "semantic": 1, "stale": 0, "no results": 1}
