@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from harness.core.equivalence import roles
 from harness.core.equivalence.comparison import Comparison
-from harness.core.equivalence.lexicon import AUDIENCES, MEASURES, UNITS
+from harness.core.equivalence.lexicon import AUDIENCES, EITHER_UNIT, MEASURES, UNITS
 from harness.core.equivalence.polarity import MAX_COMPARED, opposite_functions, opposites_among
 from harness.core.equivalence.reading import NUMBER, Quantity, Reading, Word
 
@@ -239,7 +239,7 @@ def _is_version(quantity: Quantity) -> bool:
 
 def _quantities_differ(a: list[Quantity], b: list[Quantity]) -> Objection | None:
     only_a, only_b = (sorted((one - two).elements(), key=_value) for one, two in permutations((Counter(a), Counter(b))))
-    if len(only_a) == len(only_b) and all(map(_unit_left_out, only_a, only_b)):
+    if len(only_a) == len(only_b) and all(map(_may_be_one, only_a, only_b)):
         return None
     told = ({f"{q.value} {q.unit}".strip() for q in side} for side in (a, b))
     return _differ(*told) or Objection("a number stands twice", veto=False)
@@ -247,7 +247,10 @@ def _quantities_differ(a: list[Quantity], b: list[Quantity]) -> Objection | None
 
 def _measured_otherwise(pair: Comparison) -> Objection | None:
     """Say which units of one measure stand alone, without a number, in the place of each other."""
-    one, two = ({UNITS[word.plain] for word in rest if word.plain in UNITS} for rest in (pair.rest_a, pair.rest_b))
+    one, two = (
+        {meant for word in rest if word.plain in UNITS for meant in _meant(UNITS[word.plain])}
+        for rest in (pair.rest_a, pair.rest_b)
+    )
     for measure in MEASURES:
         if (here := one & measure) and (there := two & measure) and not here & there:
             return Objection(f"{_two(_listed(here), _listed(there))} are different units")
@@ -258,9 +261,19 @@ def _value(quantity: Quantity) -> str:
     return quantity.value
 
 
-def _unit_left_out(one: Quantity, two: Quantity) -> bool:
-    """Say whether only one of two equal numbers names its unit, which goes without saying ("aged 30")."""
-    return one.value == two.value and (one.unit or two.unit) in _UNSAID and not (one.unit and two.unit)
+def _may_be_one(one: Quantity, two: Quantity) -> bool:
+    """Say whether two equal numbers have one unit in two words (pounds, lbs), or only one of them names its unit, which
+    goes without saying ("aged 30").
+    """
+    if one.value != two.value:
+        return False
+    if one.unit and two.unit:
+        return not _meant(one.unit).isdisjoint(_meant(two.unit))
+    return (one.unit or two.unit) in _UNSAID
+
+
+def _meant(unit: str) -> frozenset[str]:
+    return EITHER_UNIT.get(unit, frozenset({unit}))
 
 
 def _differ(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> Objection | None:

@@ -214,7 +214,9 @@ UNITS = _groups(
     € euro euros eur
     ₹ rupee rupees inr rs
     ¥ yen jpy
-    £ pound pounds gbp lb lbs
+    £ gbp
+    lb lbs
+    pound pounds
     kg kilogram kilograms kilo kilos kgs
     g gram grams
     mg milligram milligrams
@@ -272,12 +274,13 @@ UNITS = _groups(
     byte bytes
     """
 )
-"""Pounds are of money and of weight: what else differs tells one from the other."""
+EITHER_UNIT = MappingProxyType({"pound": frozenset({"£", "lb"})})
+"""Units of which the word alone does not say which is meant."""
 MEASURES = tuple(
     frozenset(line.split())
     for line in """
     $ € ₹ ¥ £
-    £ kg g mg mcg oz ton
+    lb kg g mg mcg oz ton
     km m cm mm mile ft inch yard
     l ml oz gallon quart pint cup tablespoon teaspoon
     acre hectare

@@ -46,9 +46,6 @@ KNOWN_GAPS: dict[str, Pairs] = {
     "`up to` is two function words": [
         ("cities with up to 5 people", "cities with 5 people"),
     ],
-    "pounds are of money and of weight": [
-        ("10 lbs of silver", "£10 of silver"),
-    ],
     "one short name for another, written small": [
         ("minimum wage uk", "minimum wage us"),
     ],

@@ -139,12 +139,15 @@ def test_a_number_belongs_to_its_noun(a: str, b: str) -> None:
         ("20°C", "20°F"),
         ("100 degrees celsius", "100 degrees fahrenheit"),
         ("40 degrees celsius in fahrenheit", "40 degrees fahrenheit in celsius"),
+        ("10 lbs of silver", "£10 of silver"),
         ("ibuprofen dose in µg", "ibuprofen dose in mg"),
         ("convert 3 acres to square feet", "convert 3 hectares to square feet"),
         ("marathon distance in km", "marathon distance in miles"),
         ("price of a gallon of milk", "price of a litre of milk"),
         ("flour in a cup in grams", "flour in a tablespoon in grams"),
         ("euros to dollars", "euros to yen"),
+        ("euros to dollars", "pounds to dollars"),
+        ("weight of a brick in pounds", "weight of a brick in kilos"),
     ],
 )
 def test_another_unit_is_another_quantity(a: str, b: str) -> None:
@@ -199,6 +202,7 @@ def test_words_and_numerals_count_too(a: str, b: str) -> None:
         ("10 km run", "10 kilometers run"),
         ("10 kilometres run", "10 kilometers run"),
         ("lose 10 pounds", "lose 10 lbs"),
+        ("£10 gifts", "10 pound gifts"),
         ("flour in oz", "flour in ounces"),
         ("5 min workout", "5 minute workout"),
         ("5 yrs experience", "5 years experience"),
