@@ -70,13 +70,14 @@ def release(sources: Sources, weights: Path, digest: str) -> Release:
         print(f"thresholds on {family}:", ", ".join(f"{share:g}: {threshold:.3f}" for share, threshold in found))
         for share, threshold in found:
             chosen[share] = max(threshold, chosen.get(share, threshold))
-    return Release(digest, fitted, tuple(sorted(chosen.items())), f"{len(pairs):,} pairs of public sets and of our own")
+    calibrated_on = f"{len(pairs):,} pairs of public sets and of our own"
+    return Release(digest, *fitted, tuple(sorted(chosen.items())), calibrated_on)
 
 
 def _known(mixture: Mixture) -> list[Example]:
-    """Return the labelled pairs and the written ones, each once."""
+    """Return the labelled pairs, those that careful readers found to look alike, and the written ones, each once."""
     written = [pair for folder in WRITTEN for pair in mixture.written(folder)]
-    return list(dict.fromkeys([*mixture.labelled(), *written]))
+    return list(dict.fromkeys([*mixture.labelled(), *mixture.alike(), *written]))
 
 
 def _tell(step: int, steps: int, loss: float, seconds: float) -> None:

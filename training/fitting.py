@@ -1,11 +1,13 @@
 """The rule that weighs what the verifier says: fitted on the tune part, its thresholds chosen on the calibrate part."""
 
 import multiprocessing
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from math import inf
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.pairs import MOST_WRONG
 from harness.cache.semantic import VERIFIED_DISTANCE
 from harness.core.calibration import lowest_threshold
-from harness.core.equivalence import Examined, examine
-from harness.core.equivalence.decision import FEATURES, logit
+from harness.core.equivalence import Examined, Rule, examine, judge
+from harness.core.equivalence.decision import ANEW, FEATURES, logit
 from harness.embedders.minilm import MiniLM
 from harness.errors import InvalidInput
 from harness.verifiers.pairs import UNREAD, PairReader
@@ -27,7 +29,18 @@ LOOSER = {name: most / min(MOST_WRONG.values()) for name, most in MOST_WRONG.ite
 """How many times as often as others a set may be wrong. Different pairs of PAWS share all of their words, as hardly two
 people's questions do, and there are so few of them that one would choose the threshold.
 """
+CHANGED = frozenset({"paws", "orders", "small", "short", "contrast", "reworded", "crossed"})
+"""Kinds of pairs of which one text was made from the other by a change. Some look told anew and are not: what is to be
+made of those that are is not learned from them.
+"""
 PROCESSES = 2
+
+
+class Weights(NamedTuple):
+    """The constant of the rule and one weight a feature: everywhere, and where a question is told anew (see `Rule`)."""
+
+    everywhere: tuple[float, ...]
+    anew: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -59,25 +72,20 @@ def read_all(weights: Path, examples: Sequence[Example], *, vetoed: bool = False
         return [read for chunk in pool.imap(partial(_read, vetoed=vetoed), chunks) for read in chunk]
 
 
-def fit(reads: Sequence[Read]) -> tuple[float, ...]:
-    """Return the constant and one weight a feature, by logistic regression; each kind of pair counts as much."""
+def fit(reads: Sequence[Read]) -> Weights:
+    """Return what logistic regression finds, where the rarer kinds of pairs count more."""
     decided = [read for read in reads if read.judged]
-    kinds = [_family(read.example) for read in decided]
-    counts = {kind: kinds.count(kind) for kind in set(kinds)}
-    model = LogisticRegression(C=10.0, max_iter=1_000)
-    rows = np.array([read.row for read in decided])
-    same = np.array([read.example.same for read in decided])
-    model.fit(rows, same, sample_weight=[1.0 / counts[kind] ** 0.5 for kind in kinds])
-    return tuple(round(float(number), 4) for number in (model.intercept_[0], *model.coef_[0]))
+    anew = [read for read in decided if read.examined.anew and _family(read.example) not in CHANGED]
+    return Weights(_regression([read for read in decided if not read.examined.anew], FEATURES), _regression(anew, ANEW))
 
 
-def scores(reads: Sequence[Read], weights: Sequence[float]) -> NDArray[np.float64]:
+def scores(reads: Sequence[Read], weights: Weights) -> NDArray[np.float64]:
     """Return the log-odds a pair; minus infinity for what is never served."""
-    constant, *rest = weights
-    return np.array([constant + float(np.dot(rest, read.row)) if read.judged else -inf for read in reads])
+    rule = Rule(0.0, 1.0, "", "", weights.everywhere, weights.anew)
+    return np.array([judge(read.examined, rule, read.probability).score if read.judged else -inf for read in reads])
 
 
-def thresholds(reads: Sequence[Read], weights: Sequence[float]) -> dict[str, list[tuple[float, float]]]:
+def thresholds(reads: Sequence[Read], weights: Weights) -> dict[str, list[tuple[float, float]]]:
     """Return for each set of pairs the thresholds that keep each of `SHARES`, where it has pairs enough."""
     found: dict[str, list[tuple[float, float]]] = {}
     for family in sorted({_family(read.example) for read in reads}):
@@ -91,9 +99,23 @@ def thresholds(reads: Sequence[Read], weights: Sequence[float]) -> dict[str, lis
     return found
 
 
-def told(weights: Sequence[float]) -> str:
+def told(weights: Weights) -> str:
     """Return the weights by name."""
-    return ", ".join(f"{name} {weight:+.3f}" for name, weight in zip(("constant", *FEATURES), weights, strict=True))
+    everywhere, anew = (
+        ", ".join(f"{name} {weight:+.3f}" for name, weight in zip(("constant", *names), each, strict=True))
+        for names, each in zip((FEATURES, ANEW), weights, strict=True)
+    )
+    return f"{everywhere}; told anew: {anew}"
+
+
+def _regression(reads: Sequence[Read], features: Sequence[str]) -> tuple[float, ...]:
+    """Return the constant and one weight for each of `features`, the first of `FEATURES`."""
+    kinds = Counter(_family(read.example) for read in reads)
+    model = LogisticRegression(C=10.0, max_iter=1_000)
+    rows = np.array([read.row[: len(features)] for read in reads])
+    same = np.array([read.example.same for read in reads])
+    model.fit(rows, same, sample_weight=[1.0 / kinds[_family(read.example)] ** 0.5 for read in reads])
+    return tuple(round(float(number), 4) for number in (model.intercept_[0], *model.coef_[0]))
 
 
 def _family(example: Example) -> str:

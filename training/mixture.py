@@ -110,6 +110,10 @@ class Mixture:
         labelled = {(pair.a, pair.b): pair for pair in self._labelled}
         return _repeated((labelled | self._graded).values(), repeated)
 
+    def alike(self) -> list[Example]:
+        """Return the pairs that nobody had labelled, as a careful reader grades them."""
+        return [pair for pair in self.graded({}) if pair.kind.startswith(ALIKE)]
+
     def written(self, folder: Folder) -> list[Example]:
         """Return the pairs of the clusters of `folder` that are the same, and some others."""
         same, others = self._divided(folder)

@@ -1,6 +1,6 @@
 """What is served, as shipped, of pairs like those of training that no pass has read: `python -m training.unread --data
 DIR`. Small changes and generated ones are not in the sets that people label; this is where they show. Thresholds are
-chosen on the written ones among these pairs, and nothing on the others.
+chosen on the written ones and the look-alikes among these pairs, and nothing on the others.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from harness.core.calibration import interval
 from harness.embedders.minilm import MiniLM
 from training.mixture import Amounts, Mixture
 from training.passes import SEED
-from training.sources import ALIKE, WRITTEN, Example, read_sources
+from training.sources import WRITTEN, Example, read_sources
 
 MOST = 2_000
 """Pairs of each set that are read."""
@@ -28,9 +28,7 @@ def sets(mixture: Mixture) -> dict[str, list[Example]]:
     generated = mixture.generated(Amounts().times(0.1))
     found = {f"written: {folder}": mixture.written(folder) for folder in WRITTEN}
     found |= {
-        "real ones that look alike, read for this": [
-            each for each in mixture.graded({}) if each.kind.startswith(ALIKE)
-        ],
+        "real ones that look alike, read for this": mixture.alike(),
         "slight changes": mixture.slight(MOST, WRITTEN),
         "generated rewordings": [pair for pair in generated if pair.same],
         "generated contrasts": [pair for pair in generated if not pair.same],

@@ -21,12 +21,14 @@ SAME = 0.999
 
 
 class Release(Struct, frozen=True, forbid_unknown_fields=True):
-    """What belongs to weights: their SHA-256 (hex), the weights of the rule (see `Rule`), for each share of wrong
-    answers its threshold, the smallest share first, and on what these were calibrated.
+    """What belongs to weights: their SHA-256 (hex), the weights of the rule, everywhere and where a question is told
+    anew (see `Rule`), for each share of wrong answers its threshold, the smallest share first, and on what these were
+    calibrated.
     """
 
     sha256: str
     weights: tuple[float, ...]
+    anew: tuple[float, ...]
     thresholds: tuple[tuple[float, float], ...]
     calibrated_on: str
 
@@ -48,7 +50,7 @@ class MiniLMVerifier:
         """See `Verifier.rule`."""
         release = _release()
         share, threshold = promised(max_wrong, release.thresholds)
-        return Rule(threshold, share, release.calibrated_on, self.id, release.weights)
+        return Rule(threshold, share, release.calibrated_on, self.id, release.weights, release.anew)
 
     def probability(self, a: str, b: str) -> float:
         """See `Verifier.probability`."""

@@ -11,7 +11,7 @@ from harness.verifiers import minilm
 from harness.verifiers.minilm import SAME, MiniLMVerifier, Release
 from harness.verifiers.pairs import plain
 
-RULE = ((0.5, 1.0), ((0.005, 3.0), (0.01, 2.0)), "nothing")
+RULE = ((0.5, 1.0), (0.25, 2.0), ((0.005, 3.0), (0.01, 2.0)), "nothing")
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_the_rule_is_the_one_that_belongs_to_the_weights(weights: Path) -> None:
     """For the share asked for; for less than was calibrated, none."""
     release(weights, b"weights")
     rule = MiniLMVerifier().rule(0.007)
-    assert (rule.threshold, rule.max_wrong, rule.weights) == (3.0, 0.005, (0.5, 1.0))
+    assert (rule.threshold, rule.max_wrong, rule.weights, rule.anew) == (3.0, 0.005, (0.5, 1.0), (0.25, 2.0))
     assert rule.verifier == MiniLMVerifier.id
     with pytest.raises(InvalidInput, match="max_wrong"):
         MiniLMVerifier().rule(0.0001)

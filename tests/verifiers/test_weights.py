@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.equivalence.decision import FEATURES
+from harness.core.equivalence.decision import ANEW, FEATURES
 from harness.inference import digest
 from harness.verifiers import minilm
 from harness.verifiers.minilm import MiniLMVerifier, Release
@@ -110,10 +110,10 @@ def test_importing_it_costs_no_library() -> None:
 
 
 def test_the_weights_are_those_that_were_released() -> None:
-    """Their digest stands beside them, and the rule has a weight for every feature."""
+    """Their digest stands beside them, and the rule has a weight for every feature, also of questions told anew."""
     release = msgspec.json.decode(minilm.WEIGHTS.with_suffix(".json").read_bytes(), type=Release)
     assert digest(minilm.WEIGHTS.read_bytes()) == release.sha256
-    assert len(release.weights) == 1 + len(FEATURES)
+    assert (len(release.weights), len(release.anew)) == (1 + len(FEATURES), 1 + len(ANEW))
     assert [share for share, _ in release.thresholds] == sorted(share for share, _ in release.thresholds)
     assert [height for _, height in release.thresholds] == sorted((t for _, t in release.thresholds), reverse=True)
 

@@ -29,6 +29,10 @@ whether each guard objects (0 or 1); the share of content words without counterp
 has more of them; the share of counterparts that changed places; how similar the two would have to be without it; and
 whether (0 or 1) they are, with no guard objecting and no single word in another place.
 """
+ANEW = FEATURES[:2]
+"""What it weighs where a question is told anew (see `Comparison`). Who tells a story again takes other words, and how
+many of them differ says nothing.
+"""
 CERTAIN = 100.0
 """The score of a query and itself."""
 MAX_LOGIT = 8.0
@@ -40,8 +44,9 @@ class Rule(Struct, frozen=True):
 
     Without `weights` the score is the similarity beyond what the two queries require. With them (one a feature, and the
     constant before them) it is their weighted sum, the log-odds that the answers are the same; it then needs the
-    verifier whose id is `verifier`. `max_wrong` is the share of different pairs that the threshold was calibrated to
-    serve at the most, on the pairs that `calibrated_on` names.
+    verifier whose id is `verifier`. `anew` are those for questions told anew (one for each of `ANEW`, and the constant
+    before them); without them `weights` count there, too. `max_wrong` is the share of different pairs that the
+    threshold was calibrated to serve at the most, on the pairs that `calibrated_on` names.
     """
 
     threshold: float
@@ -49,14 +54,15 @@ class Rule(Struct, frozen=True):
     calibrated_on: str
     verifier: str = ""
     weights: tuple[float, ...] = ()
+    anew: tuple[float, ...] = ()
 
 
 class Examined(Struct, frozen=True):
     """What is known of a pair before a verifier reads it.
 
     `a` and `b` are the texts that one reads: sorted, abbreviations written out. `required` is how similar (0..1; above:
-    never) the two must be without a verifier, `features` is `FEATURES` without the first; `identical` queries differ in
-    case and white space at most.
+    never) the two must be without a verifier, `features` is `FEATURES` without the first; `anew` says whether one is a
+    question that the other tells anew; `identical` queries differ in case and white space at most.
     """
 
     a: str
@@ -66,6 +72,7 @@ class Examined(Struct, frozen=True):
     required: float = 1.0
     verdicts: tuple[Verdict, ...] = ()
     features: tuple[float, ...] = ()
+    anew: bool = False
 
     @property
     def vetoed(self) -> bool:
@@ -136,7 +143,7 @@ def examine(
     required = requirement(pair)
     alike = similarity >= required and not pair.scattered and all(verdict.passed for verdict in verdicts)
     features = (similarity, *_features(pair, verdicts), required, float(alike))
-    return Examined(one, two, similarity, required=required, verdicts=verdicts, features=features)
+    return Examined(one, two, similarity, required=required, verdicts=verdicts, features=features, anew=pair.retold)
 
 
 def judge(examined: Examined, rule: Rule, probability: float | None) -> Decision:
@@ -175,8 +182,8 @@ def _verdict(guard: Guard, pair: Comparison) -> Verdict:
 
 
 def _log_odds(examined: Examined, rule: Rule, probability: float) -> float:
-    constant, *weights = rule.weights
-    weighed: list[float] = list(map(mul, weights, (logit(probability), *examined.features)))
+    constant, *weights = rule.anew if examined.anew and rule.anew else rule.weights
+    weighed: list[float] = list(map(mul, weights, (logit(probability), *examined.features)))  # as many as are weighed
     return constant + sum(weighed)
 
 

@@ -2,7 +2,8 @@
 
 What both sides say, and say otherwise, is a veto. Where only one side says something, or words stand in other places,
 two queries may still have one answer: without a verifier it is refused as well, but one that reads both may know
-better. So may it where a question is told anew (`TOLD_ANEW`), unless what is named, counted or dated is another.
+better. So may it where a question is told anew (`TOLD_ANEW`), unless what is named, counted or dated is another: who
+tells a story leaves out units, and tells when it happened, in any tense.
 """
 
 from collections import Counter
@@ -51,9 +52,8 @@ class Numbers:
 
     def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
-        return _measured_otherwise(pair) or _quantities_differ(
-            *([q for q in side.quantities if not _is_version(q)] for side in (pair.a, pair.b))
-        )
+        counted = ([q for q in side.quantities if not _is_version(q)] for side in (pair.a, pair.b))
+        return _measured_otherwise(pair) or _quantities_differ(*counted, retold=pair.retold)
 
 
 class Versions:
@@ -63,8 +63,10 @@ class Versions:
 
     def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
-        told = _quantities_differ(*([q for q in side.quantities if _is_version(q)] for side in (pair.a, pair.b)))
-        return told and Objection(told.reason)  # where only one names its version, the other means another
+        named = ([q for q in side.quantities if _is_version(q)] for side in (pair.a, pair.b))
+        told = _quantities_differ(*named, retold=pair.retold)
+        # where only one names its version, the other means another; but a story has numbers with points of all kinds
+        return told and Objection(told.reason, veto=told.veto or not pair.retold)
 
 
 class Dates:
@@ -76,11 +78,17 @@ class Dates:
         """See `Guard.objection`."""
         tense, other = (_tenses(side.functions) for side in (pair.a, pair.b))
         if {tense, other} in ({"past", "present"}, {"past", "future"}):
-            return Objection(f"one asks about the {min(tense, other)}, the other about the {max(tense, other)}")
+            reason = f"one asks about the {min(tense, other)}, the other about the {max(tense, other)}"
+            return Objection(reason, veto=not pair.retold)
         one, two = (side.dates | side.times for side in (pair.a, pair.b))
-        if pair.retold and not (_circumstances(one) and _circumstances(two)):
+        if not pair.retold:
+            return _differ(one, two)
+        passed = [_passed(times) for times in (one, two)]
+        one, two = one - passed[0], two - passed[1]
+        if not (_circumstances(one) and _circumstances(two)):
             one, two = one - _circumstances(one), two - _circumstances(two)
-        return _differ(one, two)
+        told = _differ(*passed) if all(passed) else None
+        return _differ(one, two) or (told and Objection(told.reason, veto=False))
 
 
 class Negation:
@@ -114,7 +122,9 @@ class Names:
             return wordless
         one, two = (_identities(words) for words in (pair.only_a, pair.only_b))
         letters = [word for word in (*one, *two) if len(word) == 1]
-        return Objection(f"no counterpart for {_listed((*one, *two))}") if (one and two) or letters else None
+        if (one and two) or letters:
+            return Objection(f"no counterpart for {_listed((*one, *two))}", veto=bool(one and two) or not pair.retold)
+        return None
 
 
 class Content:
@@ -207,6 +217,7 @@ MAX_CHANGED = 0.5
 """The share of content words without counterpart above which two queries have too little in common."""
 
 _TOLD = frozenset({"now", "ago", "today", "tonight", "yesterday", "tomorrow"})
+_PASSED = frozenset({"ago", "yesterday"})
 _UNSAID = frozenset({"year", "month"})
 """Units that one may leave out."""
 _PAST = frozenset({"was", "were", "did"})
@@ -233,16 +244,23 @@ def _circumstances(times: frozenset[str]) -> frozenset[str]:
     return frozenset(time for time in times if time in _TOLD or " " in time)
 
 
+def _passed(times: frozenset[str]) -> frozenset[str]:
+    """Return those of them that are over ("last night"): everybody counts them otherwise."""
+    return frozenset(time for time in times if time in _PASSED or time.startswith("last "))
+
+
 def _is_version(quantity: Quantity) -> bool:
     return "." in quantity.value and not quantity.unit
 
 
-def _quantities_differ(a: list[Quantity], b: list[Quantity]) -> Objection | None:
-    only_a, only_b = (sorted((one - two).elements(), key=_value) for one, two in permutations((Counter(a), Counter(b))))
-    if len(only_a) == len(only_b) and all(map(_may_be_one, only_a, only_b)):
-        return None
-    told = ({f"{q.value} {q.unit}".strip() for q in side} for side in (a, b))
-    return _differ(*told) or Objection("a number stands twice", veto=False)
+def _quantities_differ(a: list[Quantity], b: list[Quantity], *, retold: bool) -> Objection | None:
+    """Say which quantities have no counterpart on the other side: the same ones first, then those that may be."""
+    only_a, only_b = (list((one - two).elements()) for one, two in permutations((Counter(a), Counter(b))))
+    for one in tuple(only_a):
+        if (other := next((two for two in only_b if _may_be_one(one, two, retold=retold)), None)) is not None:
+            only_a.remove(one)
+            only_b.remove(other)
+    return _differ(*({f"{q.value} {q.unit}".strip() for q in side} for side in (only_a, only_b)))
 
 
 def _measured_otherwise(pair: Comparison) -> Objection | None:
@@ -257,19 +275,15 @@ def _measured_otherwise(pair: Comparison) -> Objection | None:
     return None
 
 
-def _value(quantity: Quantity) -> str:
-    return quantity.value
-
-
-def _may_be_one(one: Quantity, two: Quantity) -> bool:
+def _may_be_one(one: Quantity, two: Quantity, *, retold: bool) -> bool:
     """Say whether two equal numbers have one unit in two words (pounds, lbs), or only one of them names its unit, which
-    goes without saying ("aged 30").
+    goes without saying ("aged 30"), as any may in a story.
     """
     if one.value != two.value:
         return False
     if one.unit and two.unit:
         return not _meant(one.unit).isdisjoint(_meant(two.unit))
-    return (one.unit or two.unit) in _UNSAID
+    return retold or (one.unit or two.unit) in _UNSAID
 
 
 def _meant(unit: str) -> frozenset[str]:

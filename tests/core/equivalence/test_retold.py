@@ -76,6 +76,16 @@ def test_numbers_negations_names_dates_and_scope_still_refuse(other: str) -> Non
          "A cut in my hand refuses to close since last week in spite of all cleaning. What can be done?", "negation"),
         ("My throat has been sore for more than a week and tea with honey did little. Doctor or not?",
          "Is it time for a doctor when tea did little for a sore throat that has lasted over a week?", "direction"),
+        ("I spilled red wine on a white wool carpet yesterday, how do I get the stain out?",
+         "Yesterday some red wine was spilled on our white carpet made of wool. What removes the stain?", "dates"),
+        ("Since last night my rabbit has not eaten and sits in a corner. Can this wait for the vet?",
+         "Our rabbit stopped eating yesterday and hides in the corner: must it see the vet at once?", "dates"),
+        ("Our toddler has a fever of 103 that went up to 103.7. When is it time for a doctor?",
+         "From what fever on should a doctor see a toddler? It has been about 103 the whole day.", "versions"),
+        ("What may I do about a new tattoo (22 y) that is hot, with a red streak up the leg, see a doctor?",
+         "I am 22 and my new tattoo is hot and has a red streak going up my leg. Doctor or not?", "names"),
+        ("System Data takes up 180 GB of my disk. How do I make it smaller without losing anything?",
+         "How can I bring down what is called System Data? It is at 180, my files are perhaps 30.", "numbers"),
     ],
 )  # fmt: skip
 def test_what_is_told_otherwise_objects_and_does_not_veto(a: str, b: str, guard: str) -> None:
@@ -93,9 +103,17 @@ def test_what_is_told_otherwise_objects_and_does_not_veto(a: str, b: str, guard:
          "With two breaks and a lot of traffic, when will I be there if my mother lives 300 miles away?", "numbers"),
         ("We have moved to Lyon with two small dogs and look for a vet who is open late. Any idea?",
          "Which vet in Geneva opens in the evening? We came here with our little dogs not long ago.", "names"),
+        ("I have taken 5 mg of it every morning for two weeks and feel dizzy. Should I take less?",
+         "Would a smaller dose be better? It makes me dizzy, at 5 g a morning, and has for two weeks.", "numbers"),
+        ("Is a deficiency of vitamin D why I am so tired all the time, although I sleep nine hours?",
+         "I sleep for nine hours and still I am tired: could it be that I lack vitamin C in my food?", "names"),
+        ("My laptop with macOS 13.2 no longer finds the printer in the office. What can I do about it?",
+         "What is to be done when a printer at work cannot be found any more since macOS 14.1 is on it?", "versions"),
+        ("What is on in the museums of this town tomorrow, when we come with two children and it rains?",
+         "We come to town with two children today, and it rains. What is on in the museums here?", "dates"),
     ],
 )  # fmt: skip
-def test_another_number_or_name_is_a_veto_however_it_is_told(a: str, b: str, guard: str) -> None:
+def test_another_number_name_or_time_is_a_veto_however_it_is_told(a: str, b: str, guard: str) -> None:
     """No verifier is asked."""
     assert retold(a, b)
     assert guard in [verdict.guard for verdict in examine(a, b, 0.95).verdicts if verdict.veto and not verdict.passed]
@@ -121,11 +139,3 @@ def test_when_it_happened_to_the_asker_says_nothing(a: str, b: str) -> None:
     """Times of the story are no times of what is asked for, where only one side tells them."""
     assert retold(a, b)
     assert_served(a, b)
-
-
-def test_two_different_times_are_two_questions() -> None:
-    """Where both sides tell a time, it has to be the same."""
-    a = "What is on in the museums of this town tomorrow, when we come with two children and it rains?"
-    b = "We come to town with two children today, and it rains. What is on in the museums here?"
-    assert retold(a, b)
-    assert_refused(a, b)
