@@ -1,4 +1,4 @@
-"""Train the verifier: `python -m training --data DIR`. On two CPU cores that know bfloat16 it takes two hours."""
+"""Train the verifier: `python -m training --data DIR`. On two CPU cores that know bfloat16 it takes over two hours."""
 
 import argparse
 import time
@@ -20,7 +20,7 @@ from training.learning import learn, mean
 from training.mining import hardest
 from training.mixture import Amounts, Mixture
 from training.model import CrossEncoder
-from training.passes import AVERAGED, PASSES, SEED
+from training.passes import PASSES, SEED
 from training.sources import WRITTEN, Example, Sources, read_sources
 
 THREADS = 2
@@ -30,9 +30,7 @@ TUNED = 0.08
 
 
 def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
-    """Train pass after pass, and return the mean of those in `AVERAGED`; what a pass has come to is kept in `work`, and
-    not done again.
-    """
+    """Train pass after pass; what a pass has come to is kept in `work`, and not done again."""
     model = CrossEncoder.pretrained()
     for name in passes:
         kept = work / f"{name}.pt"
@@ -41,13 +39,13 @@ def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
             say(f"{kept} is there: not trained again")
             continue
         each = PASSES[name]
+        if begun := [work / f"{other}.pt" for other in each.begins if other in passes]:
+            model.load_state_dict(mean([torch.load(kept, weights_only=True) for kept in begun]))
         examples = each.read(Mixture(sources, "train", each.plan.seed), partial(hardest, model))
         say(f"{name} pass: {len(examples):,} pairs, {_digest(examples)}")
         print(shown(examples), flush=True)
         learn(model, examples, each.plan, kept.with_suffix(".part"), _tell)
         torch.save(model.state_dict(), kept)
-    if averaged := [work / f"{name}.pt" for name in passes if name in AVERAGED]:
-        model.load_state_dict(mean([torch.load(kept, weights_only=True) for kept in averaged]))
     return model
 
 
@@ -77,7 +75,7 @@ def release(sources: Sources, weights: Path, digest: str) -> Release:
 def _known(mixture: Mixture) -> list[Example]:
     """Return the labelled pairs, those that careful readers found to look alike, and the written ones, each once."""
     written = [pair for folder in WRITTEN for pair in mixture.written(folder)]
-    return list(dict.fromkeys([*mixture.labelled(), *mixture.alike(), *written]))
+    return list(dict.fromkeys([*mixture.labelled({}), *mixture.alike(), *written]))
 
 
 def _tell(step: int, steps: int, loss: float, seconds: float) -> None:

@@ -26,6 +26,8 @@ REPEATED_HARD = {"qqp": 2, "paws": 3, f"paws, {THIRD}": 2, "medical": 4, f"{ALIK
 """The same for the second pass."""
 REPEATED_AGAIN = {"qqp": 3, "paws": 8, f"paws, {THIRD}": 6, "medical": 4, f"{ALIKE}: qqp": 2, f"{ALIKE}: medical": 4}
 """The same for the third, with more of PAWS: what the second reads of words that change places is seldom a sentence."""
+REPEATED_CLOSING = {"qqp": 2, "paws": 4, f"paws, {THIRD}": 3, "medical": 4}
+"""The same for the last, which reads what people labelled as they labelled it."""
 OTHERS = 1.6
 """How many different pairs of the written clusters a pass reads, compared with those that are the same."""
 SPECIAL = {
@@ -99,9 +101,9 @@ class Mixture:
         self._telling = Composed([each for each in REWORDINGS if each.name not in SURFACE], 1, 3)
         self._small, self._smallest = Composed(SMALL, 1, 2), Composed(SMALLEST, 1, 2)
 
-    def labelled(self) -> list[Example]:
-        """Return the labelled pairs, each once."""
-        return list(dict.fromkeys(self._labelled))
+    def labelled(self, repeated: Mapping[str, int]) -> list[Example]:
+        """Return the labelled pairs, as people labelled them."""
+        return _repeated(dict.fromkeys(self._labelled), repeated)
 
     def graded(self, repeated: Mapping[str, int]) -> list[Example]:
         """Return the labelled pairs with what a careful reader says of them, where one has read them, and the pairs
@@ -128,6 +130,10 @@ class Mixture:
         known = set(hardest)
         rest = [pair for pair in others if pair not in known]
         return [*same, *hardest, *self._chance.sample(rest, min(len(rest), number - len(hardest)))]
+
+    def some(self, pairs: Sequence[Example], share: float) -> list[Example]:
+        """Return a share of the pairs."""
+        return self._chance.sample(pairs, round(share * len(pairs)))
 
     def changed(self, pairs: Sequence[Example]) -> list[Example]:
         """Return the pairs, half of them with a small change of one text that leaves the label as it is."""

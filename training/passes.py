@@ -4,7 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from training.mixture import REPEATED_AGAIN, REPEATED_HARD, REPEATED_WIDE, Amounts, Choose, Mixture
+from training.mixture import (
+    REPEATED_AGAIN,
+    REPEATED_CLOSING,
+    REPEATED_HARD,
+    REPEATED_WIDE,
+    Amounts,
+    Choose,
+    Mixture,
+)
 from training.sources import Example
 from training.written import Folder
 
@@ -23,6 +31,12 @@ READ_HARD: Mapping[Folder, float] = {
     "subjects": 0.4, "orders": 1.0, "small": 1.0, "short": 1.0, "compounds": 1.0, "stories": 1.0,
 }  # fmt: skip
 """The share of each folder's clusters that the later passes read. The first does not read the last two."""
+READ_CLOSING: Mapping[Folder, float] = {
+    "subjects": 0.25, "orders": 0.4, "small": 0.4, "short": 0.7, "compounds": 0.3, "stories": 0.7,
+}  # fmt: skip
+"""The share of each folder's pairs that the last pass reads."""
+GENERATED_CLOSING, SLIGHT_CLOSING = 0.12, 8_000
+"""How much is generated for it, compared with the first, and how many texts it reads beside a slight variant."""
 
 
 def wide(mixture: Mixture, _choose: Choose) -> list[Example]:
@@ -49,6 +63,23 @@ def hard(repeated: Mapping[str, int], mixture: Mixture, choose: Choose) -> list[
     ]
 
 
+def closing(mixture: Mixture, _choose: Choose) -> list[Example]:
+    """Return the labelled pairs as people labelled them, and a little of all else: what is read last weighs most, and
+    what people ask and how they label it is the rarest of what is read.
+    """
+    return [
+        *mixture.labelled(REPEATED_CLOSING),
+        *mixture.alike(),
+        *(
+            pair
+            for folder, share in READ_CLOSING.items()
+            for pair in mixture.some(mixture.changed(mixture.written(folder)), share)
+        ),
+        *mixture.generated(Amounts().times(GENERATED_CLOSING)),
+        *mixture.slight(SLIGHT_CLOSING, tuple(READ_CLOSING)),
+    ]
+
+
 @dataclass(frozen=True)
 class Plan:
     """How fast to learn: the peak rates of body and head, reached after `warm_up` (a share of all steps), then falling
@@ -65,18 +96,21 @@ class Plan:
 
 @dataclass(frozen=True)
 class Pass:
-    """What is read, and how fast is learned."""
+    """What is read, how fast is learned, and the passes whose mean it begins with (none: it goes on from the one
+    before).
+    """
 
     read: Callable[[Mixture, Choose], list[Example]]
     plan: Plan
+    begins: Sequence[str] = ()
 
 
 PASSES = {
     "wide": Pass(wide, Plan(SEED)),
     "hard": Pass(partial(hard, REPEATED_HARD), Plan(SEED + 1, rate=5e-5, head_rate=2e-4)),
     "again": Pass(partial(hard, REPEATED_AGAIN), Plan(SEED + 2, rate=5e-5, head_rate=1e-4)),
+    "closing": Pass(closing, Plan(SEED + 3, rate=3e-5, head_rate=6e-5), begins=("hard", "again")),
 }
-AVERAGED = ("hard", "again")
-"""The passes whose mean is released: between the ends of two passes over the same kinds of pairs lies a flatter place
-than either (stochastic weight averaging; Izmailov et al., 2018, arXiv:1803.05407).
+"""Between the ends of two passes over the same kinds of pairs lies a flatter place than either (stochastic weight
+averaging; Izmailov et al., 2018, arXiv:1803.05407), from which the last one begins.
 """

@@ -68,7 +68,7 @@ class Semantics:
         self._tenant = tenant
         self._load_words = words
         self._load_rule = rule
-        self._rules: dict[str, Rule] = {}
+        self._rule: Rule | None = None
         self._verifier = verifier
         self._failed = False
         self.begin_anew()
@@ -82,17 +82,16 @@ class Semantics:
     @property
     def rule(self) -> "Rule":
         """The acceptance rule of the present verifier, or the one without."""
-        name = "" if self._verifier is None else self._verifier.id
-        if name not in self._rules:
+        if self._rule is None:
             try:
-                self._rules[name] = self._load_rule(self._verifier)
+                self._rule = self._load_rule(self._verifier)
             except VerifierError as error:
                 self._go_on_without(error)
                 return self.rule
-        return self._rules[name]
+        return self._rule
 
     def _go_on_without(self, error: VerifierError) -> None:
-        self._verifier = None
+        self._verifier = self._rule = None
         log.warning("fewer questions are answered by meaning, by a stricter rule: %s", error)
 
     @property

@@ -124,6 +124,8 @@ def _is_local(workbench: "Workbench") -> bool:
 def _meaning(workbench: "Workbench") -> Finding:
     if not workbench.settings.semantic:
         return Finding("meaning", "weak", "off: only the very same search is answered; set `semantic: true`")
+    from harness.workbench.rules import own_rule
+
     missing = sum(each.unembedded for each in workbench.cache.stats())
     verifier, failure = _reading(workbench.verifier)
     rule = workbench.rule_of(verifier)
@@ -132,9 +134,12 @@ def _meaning(workbench: "Workbench") -> Finding:
         return Finding("meaning", "weak", f"no verifier reads the pairs: {failure}; {told}")
     if missing:
         return Finding("meaning", "weak", f"{missing:,} entries have no vector; run `harness cache reindex`")
-    if not workbench.rule_file.exists() and not _is_local(workbench):
-        advice = "run `harness cache calibrate --pairs FILE`"
+    own, advice = own_rule(workbench.rule_file), "run `harness cache calibrate --pairs FILE`"
+    if own is None and not _is_local(workbench):
         return Finding("meaning", "weak", f"the rule was calibrated on the vectors of the local model; {advice}")
+    if own is not None and own != rule:
+        why = f"it is for another verifier, or for more than {workbench.settings.max_wrong:.1%} wrong"
+        return Finding("meaning", "weak", f"{workbench.rule_file} is not used: {why}; {advice} again; {told}")
     return Finding("meaning", "ok", told)
 
 

@@ -15,6 +15,7 @@ from harness.errors import VerifierError
 from harness.inference import UnusableModel, digest
 from harness.verifiers.pairs import PairReader, plain
 
+NAME = "minilm-pairs"
 WEIGHTS = Path(__file__).with_name("minilm.onnx")
 SAME = 0.999
 """What is said of two texts that differ in case and white space at most; they are not read."""
@@ -41,10 +42,17 @@ class MiniLMVerifier:
     instances of a process.
     """
 
-    id = "minilm-pairs-1"
-
     def __init__(self) -> None:
         self._loading = threading.Lock()
+
+    @property
+    def id(self) -> str:
+        """Its name, and how the SHA-256 of its weights begins; see `Verifier.id`.
+
+        Raises:
+            VerifierError: nothing usable stands beside the weights.
+        """
+        return f"{NAME}-{_release().sha256[:8]}"
 
     def rule(self, max_wrong: float) -> Rule:
         """See `Verifier.rule`."""

@@ -18,17 +18,30 @@ def rule_of(verifier: Verifier | None, own: Path, max_wrong: float) -> "Rule":
         InvalidInput: one's own cannot be read; no rule can promise so little.
         VerifierError: the verifier's rule is missing or damaged.
     """
-    import msgspec
-
-    from harness.core.equivalence import Rule, rule_for
+    from harness.core.equivalence import rule_for
 
     given, name = (rule_for, "") if verifier is None else (verifier.rule, verifier.id)
+    rule = own_rule(own)
+    if rule is not None and rule.max_wrong <= max_wrong and rule.verifier == name:
+        return rule
+    return given(max_wrong)
+
+
+def own_rule(own: Path) -> "Rule | None":
+    """Return the rule that somebody has calibrated on pairs of their own, whoever it is for; `None` if nobody has.
+
+    Raises:
+        InvalidInput: it cannot be read.
+    """
+    import msgspec
+
+    from harness.core.equivalence import Rule
+
     try:
-        rule = msgspec.json.decode(own.read_bytes(), type=Rule)
+        return msgspec.json.decode(own.read_bytes(), type=Rule)
     except FileNotFoundError:
-        return given(max_wrong)
+        return None
     except (OSError, msgspec.MsgspecError) as error:
         raise InvalidInput(
             f"the acceptance rule {own} cannot be used ({error}); calibrate again, or remove the file"
         ) from error
-    return rule if rule.max_wrong <= max_wrong and rule.verifier == name else given(max_wrong)

@@ -456,6 +456,9 @@ def test_a_rule_of_ones_own_is_used_until_it_is_removed(harness: Program, tmp_pa
     assert (told["kept"], told["different"], told["same"], told["max_wrong"]) == (str(file), 150, 20, 0.01)
     assert harness("cache", "explain", "q", "--json").told["threshold"] == told["threshold"] != shipped
     assert "mine.jsonl.gz" in harness("doctor").out
+    file.write_text(file.read_text().replace('"verifier":"minilm-pairs-', '"verifier":"minilm-pairs-before-'))
+    assert harness("cache", "explain", "q", "--json").told["threshold"] == shipped
+    assert "it is for another verifier" in " ".join(harness("doctor").out.split())
     file.unlink()
     assert harness("cache", "explain", "q", "--json").told["threshold"] == shipped
 

@@ -70,12 +70,15 @@ def test_a_pair_that_nobody_rated_is_known_by_its_grade(monkeypatch: pytest.Monk
 
 
 def test_a_pass_reads_grades_in_the_place_of_labels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Labelled pairs that were not graded stay as they are; what is only graded comes on top."""
+    """Labelled pairs that were not graded stay as they are; what is only graded comes on top. The last pass reads the
+    labels themselves.
+    """
     graded = _graded(monkeypatch, tmp_path, (RATED.a, RATED.b, 90), (TEXTS[0].text, TEXTS[1].text, 20))
     mixture = Mixture(Sources([RATED, UNREAD], graded, {}, TEXTS, frozenset()), "train", 1)
     read = mixture.graded({"qqp": 2})
     assert [pair.target for pair in read] == [pytest.approx(0.45)] * 2 + [0.0] * 2 + [pytest.approx(0.2)]
-    assert mixture.labelled() == [RATED, UNREAD]
+    assert mixture.labelled({"qqp": 2}) == [RATED, RATED, UNREAD, UNREAD]
+    assert [pair.target for pair in mixture.alike()] == [pytest.approx(0.2)]
 
 
 @pytest.mark.full

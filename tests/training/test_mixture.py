@@ -92,6 +92,7 @@ def test_no_pass_makes_a_text_of_an_evaluation(sources: Sources, name: str, monk
     few = replace(sources, written={folder: pairs[::40] for folder, pairs in sources.written.items()})
     monkeypatch.setattr("training.passes.SLIGHT_WIDE", 300)
     monkeypatch.setattr("training.passes.SLIGHT_HARD", 300)
+    monkeypatch.setattr("training.passes.SLIGHT_CLOSING", 300)
     monkeypatch.setattr("training.passes.CONTRASTED", 300)
     read = PASSES[name].read(Mixture(few, "train", 1), lambda pairs, keep: list(pairs[:keep]))
     assert len(read) > 3_000

@@ -68,9 +68,20 @@ def test_the_rule_is_the_one_that_belongs_to_the_weights(weights: Path) -> None:
     release(weights, b"weights")
     rule = MiniLMVerifier().rule(0.007)
     assert (rule.threshold, rule.max_wrong, rule.weights, rule.anew) == (3.0, 0.005, (0.5, 1.0), (0.25, 2.0))
-    assert rule.verifier == MiniLMVerifier.id
+    assert rule.verifier == MiniLMVerifier().id
     with pytest.raises(InvalidInput, match="max_wrong"):
         MiniLMVerifier().rule(0.0001)
+
+
+def test_other_weights_have_another_id(weights: Path) -> None:
+    """So that no rule is used with them that was calibrated on what others say."""
+    release(weights, b"weights")
+    first = MiniLMVerifier().id
+    release(weights, b"other weights")
+    assert MiniLMVerifier().id != first
+    weights.with_suffix(".json").unlink()
+    with pytest.raises(VerifierError, match="no usable rule"):
+        assert MiniLMVerifier().id
 
 
 def test_the_same_text_needs_no_weights(weights: Path) -> None:

@@ -233,7 +233,7 @@ UNITS = _groups(
     yard yards
     l litre litres liter liters
     ml millilitre millilitres milliliter milliliters
-    gallon gallons
+    gallon gallons gal
     quart quarts
     pint pints
     cup cups
