@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
@@ -21,10 +22,10 @@ from tabulate import tabulate
 from benchmarks.clusters import cluster_pairs
 from benchmarks.pairs import MOST_WRONG, labelled
 from benchmarks.traps import read_traps
-from harness.core.equivalence import judge
+from harness.core.equivalence import Rule, judge
 from harness.core.equivalence.decision import FEATURES
 from harness.embedders import minilm
-from harness.verifiers.minilm import MiniLMVerifier
+from harness.verifiers.minilm import Release
 from training.fitting import Read, read_all
 from training.sources import Example, Sources, read_sources
 
@@ -66,9 +67,10 @@ def aucs(reads: dict[str, list[Read]], learned: Sequence[Read]) -> dict[str, lis
     return found
 
 
-def released(reads: Sequence[Read]) -> NDArray[np.float64]:
-    """Return what the released rule makes of the pairs, guards left aside."""
-    rule = MiniLMVerifier().rule(0.01)
+def released(reads: Sequence[Read], weights: Path) -> NDArray[np.float64]:
+    """Return what the rule that stands beside the weights makes of the pairs, guards left aside."""
+    release = msgspec.json.decode(weights.with_suffix(".json").read_bytes(), type=Release)
+    rule = Rule(0.0, 1.0, "", "", release.weights, release.anew)
     return np.array([judge(replace(read.examined, verdicts=()), rule, read.probability).score for read in reads])
 
 
@@ -133,7 +135,10 @@ def main() -> None:
         for each in sets.values()
     ]
     groups = aucs(reads, _read(arguments.weights, _tune(read_sources(arguments.data))))
-    used = [roc_auc_score([read.example.same for read in each], released(each)) for each in reads.values()]
+    used = [
+        roc_auc_score([read.example.same for read in each], released(each, arguments.weights))
+        for each in reads.values()
+    ]
     rows = [("late interaction", *late), *((name, *values) for name, values in groups.items()), ("as released", *used)]
     print(tabulate(rows, headers=("AUC, held-out pairs", *sets), floatfmt=".3f"))
 

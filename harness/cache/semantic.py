@@ -68,7 +68,7 @@ class Semantics:
         self._tenant = tenant
         self._load_words = words
         self._load_rule = rule
-        self._rule: Rule | None = None
+        self._rules: dict[bool, Rule] = {}
         self._verifier = verifier
         self._failed = False
         self.begin_anew()
@@ -82,16 +82,18 @@ class Semantics:
     @property
     def rule(self) -> "Rule":
         """The acceptance rule of the present verifier, or the one without."""
-        if self._rule is None:
+        verifier = self._verifier  # another thread may go on without it
+        reading = verifier is not None
+        if reading not in self._rules:
             try:
-                self._rule = self._load_rule(self._verifier)
+                self._rules[reading] = self._load_rule(verifier)
             except VerifierError as error:
                 self._go_on_without(error)
                 return self.rule
-        return self._rule
+        return self._rules[reading]
 
     def _go_on_without(self, error: VerifierError) -> None:
-        self._verifier = self._rule = None
+        self._verifier = None
         log.warning("fewer questions are answered by meaning, by a stricter rule: %s", error)
 
     @property
