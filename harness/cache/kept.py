@@ -236,7 +236,7 @@ class Kept(Road):
         now = self._clock()
         entry = self._store.get(asked.table, self._tenant, asked.key)
         fresh = entry is not None and not is_expired(entry.expires_at, now)
-        if entry is not None and fresh and (self.policy.read or entry.created_at >= started):
+        if entry is not None and fresh and (self.policy.read or self._answers_unread(entry, started)):
             return entry.payload if _is_readable(entry.payload, asked.kind) else None
         ended = self._store.get(UNANSWERED, self._tenant, asked.told_as)
         if ended is None or ended.created_at <= started or is_expired(ended.expires_at, now):

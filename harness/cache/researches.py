@@ -42,7 +42,7 @@ class Researches(Road):
             entry = self._store.get(RESEARCH, self._tenant, key)
             outcome = self._missed(task, "unknown") if entry is None else self._research(entry, key, task)
             if type(outcome) is not Hit and self.semantics is not None:
-                found = self._nearest(RESEARCH, (task_type.lower(), fingerprint), task, None, _unfit_research)
+                found = self._nearest(RESEARCH, (task_type.lower(), fingerprint), task, _unfit_research)
                 if found is not None and (context := _context(found.entry)) is not None:
                     return self._meant(RESEARCH, key, task, found, context)
         return outcome

@@ -73,6 +73,9 @@ class Road:
         self._happened = self._tally.happened
         self._once: Once[bytes] = Once(store, policy.turn_wait)
         self._uses: list[Use] | None = None
+        self.began: float | None = None
+        """When the run began that this cache records (seconds since the epoch); `None` outside a run."""
+        self._resumed = False
         self.tokens = 0
         """Tokens of all completions since `recording`, those from the cache too: a run that is repeated ends alike."""
 
@@ -95,6 +98,12 @@ class Road:
             except StoreError as error:
                 log.debug("uses were not counted: %s", error)
 
+    def _answers_unread(self, entry: Entry, started: float) -> bool:
+        """Say whether a row answers a call that began at `started` though nothing is to be read from the cache: it was
+        stored meanwhile, or earlier by the same run.
+        """
+        return entry.created_at >= (self.began if self._resumed and self.began is not None else started)
+
     def _found(self, table: str, entry: Entry, key: str, asked: str, value: T) -> Hit[T] | Stale[T]:
         now = self._clock()
         age = now - entry.created_at if now > entry.created_at else 0.0  # a clock may have been set back
@@ -111,11 +120,11 @@ class Road:
         return Hit(value, "exact", entry.text, 1.0, age)
 
     def _nearest(
-        self, table: str, scope: tuple[str, ...], asked: str, before: float | None, unfit: Callable[[Entry], str]
+        self, table: str, scope: tuple[str, ...], asked: str, unfit: Callable[[Entry], str]
     ) -> Candidate | None:
         assert self.semantics is not None  # noqa: S101 - callers have asked
         return self.semantics.find(
-            table, scope, asked, self._clock(), volatile_ttl=self.policy.volatile_ttl, before=before, unfit=unfit
+            table, scope, asked, self._clock(), volatile_ttl=self.policy.volatile_ttl, before=self.began, unfit=unfit
         )
 
     def _meant(self, table: str, key: str, asked: str, found: Candidate, value: T) -> Hit[T]:

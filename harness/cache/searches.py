@@ -61,14 +61,13 @@ class Searches(Road):
         max_results: int = DEFAULT_MAX_RESULTS,
         engine: str = DEFAULT_ENGINE,
         options: Mapping[str, Any] | None = None,
-        before: float | None = None,
     ) -> Answer[Results]:
         """Answer `query` from the cache, else call `compute(query, max_results)` and keep what it returns.
 
         What is returned has been through the cache's encoding either way, so a hit equals the miss that made it. If the
         results cannot be kept (a full disk, too many bytes), they are returned all the same, with an error in the log.
-        Of all who ask the same at the same time, in any process, one computes. By meaning, only rows stored before the
-        time `before` answer, if given.
+        Of all who ask the same at the same time, in any process, one computes. In a run (see `recording`) only rows
+        stored before it began answer by meaning.
 
         Raises:
             InvalidInput: an unusable query, `ttl` or `max_results`, or results that are not a list of JSON objects.
@@ -86,7 +85,7 @@ class Searches(Road):
             if type(outcome) is Hit:  # isinstance takes three times as long
                 return Answer(outcome.value, outcome, "exact")
         question = Question(query, key, wanted, engine, _canonical(options))
-        if self.policy.read and (other := self._known_empty(question) or self._by_meaning(question, before)):
+        if self.policy.read and (other := self._known_empty(question) or self._by_meaning(question)):
             self._audit(question, other, compute, ttl)
             return Answer(other.value, other, other.found)
         if self.policy.offline:
@@ -116,7 +115,7 @@ class Searches(Road):
         wanted = 0 if max_results is None else checked_max_results(max_results)
         question = Question(query, search_key(query, engine, options), wanted, engine, _canonical(options))
         outcome = self._look_up(question.key, query, wanted)
-        return outcome if type(outcome) is Hit else self._by_meaning(question, None) or outcome
+        return outcome if type(outcome) is Hit else self._by_meaning(question) or outcome
 
     def _look_up(self, key: str, query: str, wanted: int) -> Hit[Results] | Stale[Results] | Miss:
         """Look a search up by its key, that is to bring `wanted` results; 0 takes whatever is there."""
@@ -164,14 +163,14 @@ class Searches(Road):
         believed = self._clock() - entry.created_at < self.policy.negative_ttl
         return entry if self.policy.replay or (believed and not is_expired(entry.expires_at, self._clock())) else None
 
-    def _by_meaning(self, question: Question, before: float | None) -> Hit[Results] | None:
+    def _by_meaning(self, question: Question) -> Hit[Results] | None:
         if self.semantics is None:
             return None
 
         def unfit(entry: Entry) -> str:
             return self._unfit(entry, question.max_results)
 
-        found = self._nearest(SEARCHES, question.scope, question.query, before, unfit)
+        found = self._nearest(SEARCHES, question.scope, question.query, unfit)
         if found is None:
             return None
         results = self._results(found.entry, question.max_results)
@@ -256,7 +255,7 @@ class Searches(Road):
         if (
             entry is not None
             and not is_expired(entry.expires_at, now)
-            and (self.policy.read or entry.created_at >= started)
+            and (self.policy.read or self._answers_unread(entry, started))
         ):
             return None if isinstance(self._results(entry, question.max_results), Miss) else entry.payload
         unanswered = self._store.get(UNANSWERED, self._tenant, question.key)

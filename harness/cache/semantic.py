@@ -29,6 +29,8 @@ VERIFIED_DISTANCE = 0.4
 MAX_VERIFIED = 3
 """Candidates that a verifier reads in one look-up: each takes milliseconds."""
 MAX_REMEMBERED = 256
+OWN_ROWS = 64
+"""Rows that one run may store itself, about: as many more neighbours are looked at where these do not count."""
 
 
 class Candidate(Struct, frozen=True):
@@ -149,7 +151,7 @@ class Semantics:
         from harness.core.equivalence import examine
 
         meanings = self.meanings(query)
-        near = self._near(table, scope, query, meanings, now, least)
+        near = self._near(table, scope, query, meanings, now, least, before)
         if not near:
             return
         meanings = self.meanings(query, *(each.entry.text for each in near))
@@ -164,8 +166,6 @@ class Semantics:
                 apart = self._store.disagreeing(self._tenant, query_key(query))
             if apart and query_key(entry.text) in apart:
                 refusal = REFUSAL
-            elif before is not None and entry.created_at >= before:
-                refusal = "stored during this very run"
             elif volatile and now - entry.created_at > volatile_ttl:
                 refusal = "too old for a question about now"
             elif not examined.vetoed and 1.0 - each.similarity > self.farthest:
@@ -237,9 +237,18 @@ class Semantics:
         return Meanings(taught) if taught else None
 
     def _near(
-        self, table: str, scope: tuple[str, ...], query: str, meanings: "Meanings | None", now: float, least: float
+        self,
+        table: str,
+        scope: tuple[str, ...],
+        query: str,
+        meanings: "Meanings | None",
+        now: float,
+        least: float,
+        before: float | None,
     ) -> list[Neighbour]:
-        """Return the rows nearest to the query as written, and as its abbreviations mean, each once."""
+        """Return the rows nearest to the query as written, and as its abbreviations mean, each once; only those stored
+        before the time `before`, if given.
+        """
         found: dict[str, Neighbour] = {}
         for text in dict.fromkeys((query, meanings.expand(query) if meanings else query)):
             vector = self._vector(text)
@@ -251,10 +260,12 @@ class Semantics:
                 scope,
                 vector,
                 embedder=self.embedder.id,
-                k=self.candidates,
+                k=self.candidates + (0 if before is None else OWN_ROWS),
                 now=now,
                 at_least=least,
             ):
+                if before is not None and each.entry.created_at >= before:
+                    continue
                 held = found.get(each.entry.key)
                 if held is None or held.similarity < each.similarity:
                     found[each.entry.key] = each

@@ -102,10 +102,17 @@ class Cache(Maintenance, Researches, Tools):
 
     # Runs --------------------------------------------------------------------------------------------------------
 
-    def recording(self) -> Self:
-        """Return this cache, with a list of its own of what it answers from now on."""
+    def recording(self, began: float | None = None) -> Self:
+        """Return this cache with its own list of `uses`, for one run that began at `began` (seconds since the epoch).
+
+        Rows stored since then never answer by meaning: the searches of one run do not answer each other, also when the
+        run is resumed. Where a run is resumed (`began` is given) with `read` off, rows stored since then still answer
+        exactly: what the run has paid for is not asked again.
+        """
         mine = copy.copy(self)
         mine._uses = []  # noqa: SLF001 - same class
+        mine.began = self._clock() if began is None else began
+        mine._resumed = began is not None  # noqa: SLF001
         mine.tokens = 0
         return mine
 

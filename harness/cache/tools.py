@@ -187,7 +187,7 @@ class Tools(Kept):
     def _like(self, cache_type: str, key: str, text: str) -> Hit[Any] | None:
         if self.semantics is None or not in_words(text):
             return None
-        found = self._nearest(TOOLS, (cache_type,), text, None, _unfit)
+        found = self._nearest(TOOLS, (cache_type,), text, _unfit)
         return None if found is None else self._meant(TOOLS, key, text, found, orjson.loads(found.entry.payload))
 
     def _put_tool(

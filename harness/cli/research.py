@@ -109,6 +109,8 @@ def research(
       harness research "semantic cache false positives" --html -o report.html
       harness research "semantic cache false positives" --replay run.snapshot
     """
+    from harness.workbench.resuming import resume_run
+
     late = _checked_late(stale_if_error)
     if (question is None) == (resume is None):
         raise InvalidInput("give a question, or --resume RUN")
@@ -134,8 +136,14 @@ def research(
     }
     live = _Stream() if sys.stdout.isatty() and not (as_html or as_json or output) else None
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as workbench:
-        researcher = workbench.researcher(epoch=epoch, on_text=live)
-        found = researcher.resume(resume) if resume else researcher.run(question or "", sections=sections)
+        if resume:
+            given = {name: value for name, value in flags.items() if value is not None}
+            stale = None if stale_if_error is None else late
+            found = resume_run(
+                workbench, resume, given=given, epoch=epoch, sections=sections, serve_stale=stale, on_text=live
+            )
+        else:
+            found = workbench.researcher(epoch=epoch, on_text=live).run(question or "", sections=sections)
         session.end_progress()
         show(found, workbench.cache.now, output, as_html=as_html, as_json=as_json)
         session.tell(summary(found))

@@ -45,24 +45,37 @@ def checked_run_id(run: str) -> str:
 
 class Recorder:
     """Keeps the record of one run; where it cannot be kept, the run goes on without. `before` is what the run was
-    answered with earlier, or what it rests on was.
+    answered with earlier, or what it rests on was. With `keep_finished`, the record of a finished run stays until there
+    is a new result.
     """
 
     def __init__(
-        self, cache: Cache, run: str, about: Mapping[str, Any], *, before: Sequence[Mapping[str, str]] = ()
+        self,
+        cache: Cache,
+        run: str,
+        about: Mapping[str, Any],
+        *,
+        before: Sequence[Mapping[str, str]] = (),
+        keep_finished: bool = False,
     ) -> None:
         self._cache = cache
         self._run = run if cache.policy.write else ""
         self.about = about
         self.before = before
+        self._keep_finished = keep_finished
         self._kept = False
 
     def keep(self, state: State, **more: Any) -> str:
         """Keep what is known by now; return the run's id, empty where it cannot be kept."""
-        if not self._run:
-            return ""
+        if not self._run or (self._keep_finished and state != "finished"):
+            return self._run
         uses = [*self.before, *to_builtins(self._cache.uses)]
-        told = {"state": state, "created_at": self._cache.now, "uses": sorted(uses, key=_place)}
+        told = {
+            "state": state,
+            "began": self._cache.began,
+            "created_at": self._cache.now,
+            "uses": sorted(uses, key=_place),
+        }
         record = {**self.about, **told, **more}
         engine = "+".join(each["name"] for each in self.about["engines"])
         try:

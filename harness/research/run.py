@@ -2,7 +2,8 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -35,6 +36,7 @@ CHUNK_SPACE = "research"
 LEAST_CONTEXT = 200
 RULES_TOKENS = 300
 """What the writer's rules and the question take, about."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class _Found(Struct, frozen=True):
@@ -72,6 +74,7 @@ class Researcher:
 
     Each run is recorded stage by stage: one that was stopped, by whatever, is resumed where it was. `on_round` is told
     of each round that is gathered now, in the thread that runs; what it raises ends the run, which can be resumed.
+    `started_with` is stored with each run, for whoever resumes it.
     """
 
     def __init__(
@@ -89,6 +92,7 @@ class Researcher:
         keep_research: bool,
         progress: Progress,
         on_round: Callable[[Round], None] | None = None,
+        started_with: Mapping[str, Any] = NOTHING,
     ) -> None:
         self._cache = cache
         self._engines = tuple(engines)
@@ -102,6 +106,7 @@ class Researcher:
         self._keep_research = keep_research
         self._progress = progress
         self._on_round = on_round
+        self._started_with = started_with
 
     @property
     def engine(self) -> str:
@@ -134,17 +139,24 @@ class Researcher:
             holdings = self._holdings(plan, cache)
             return self._finished(plan, self._found(plan, holdings, cache), holdings, cache, recorder)
 
-    def resume(self, run: str) -> Research:
-        """Go on with a run that was stopped; what it had gathered is not asked for again.
+    def resume(self, run: str, *, sections: int | None = None) -> Research:
+        """Go on with a run that was stopped; what it had gathered is not asked for again. The report is the one that
+        the run would have had without the stop. `sections` overrides the number that was asked for.
 
         Raises:
             InvalidInput: no such run, or a record that cannot be read.
             HarnessError: see `run`.
         """
         record = self._cache.get_run(run)
-        cache = self._cache.recording()
-        sections = record.get("sections")
-        recorder = Recorder(cache, run, self._about(record["question"], sections), before=record.get("uses", ()))
+        cache = self._cache.recording(began=record.get("began", record.get("created_at")))
+        sections = sections or record.get("sections")
+        recorder = Recorder(
+            cache,
+            run,
+            self._about(record["question"], sections),
+            before=record.get("uses", ()),
+            keep_finished=record.get("state") == "finished",
+        )
         with recorder.resumable():
             plan = replace(self._planner.plan(record["question"], cache), wanted=sections)
             holdings = self._holdings(plan, cache)
@@ -292,6 +304,7 @@ class Researcher:
         model, choice = self._writing.model, self._writing.choice
         told = model and {"name": model.name, "endpoint": model.endpoint, "parameters": dict(model.parameters)}
         return {
+            **self._started_with,
             "question": question,
             "sections": sections,
             **self._gathering(),

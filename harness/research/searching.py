@@ -43,14 +43,13 @@ def ask_all(
     what: str,
 ) -> list[Asked]:
     """Ask every engine every query at once; outcomes come in the order of queries, then engines, whichever was answered
-    first. None of the searches is answered, by meaning, by another one of them: so a run repeats exactly.
+    first.
 
     Raises:
         InvalidInput: an unusable query.
         StoreError: the cache cannot be read.
         OfflineMiss: the cache has no answer, and may not compute one.
     """
-    began = cache.now
     pairs = [(query, engine) for query in queries for engine in engines]
 
     def search(query: str, engine: SearchEngine) -> Answer[Results]:
@@ -61,7 +60,6 @@ def ask_all(
             max_results=max_results,
             engine=engine.name,
             options=engine.options,
-            before=began,
         )
 
     pool = ThreadPoolExecutor(concurrency, thread_name_prefix="search")

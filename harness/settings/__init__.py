@@ -20,10 +20,12 @@ from harness.settings.loading import (
     read_mapping,
     setting_names,
 )
+from harness.settings.runs import REACHING, resumed_settings, run_settings
 
 __all__ = [
     "BLOCKS",
     "MAX_CONFIG_BYTES",
+    "REACHING",
     "Described",
     "Loaded",
     "Settings",
@@ -35,5 +37,7 @@ __all__ = [
     "key_in",
     "load",
     "read_mapping",
+    "resumed_settings",
+    "run_settings",
     "setting_names",
 ]

@@ -109,6 +109,17 @@ class VectorStoreSettings(Struct, frozen=True, kw_only=True):
         )
 
 
+NOT_OF_A_RUN = frozenset(
+    """
+    data_dir store token log_level proxy vector_store knowledge_ttl_hours knowledge_floor tool_ttl_hours audit_rate
+    model_key_variable embedding_key_variable pubmed_email browser_executable searches_per_minute rate_limit_retries
+    """.split()
+)
+"""Settings of the machine and of other services. All others shape a research and are stored with its run, except
+secrets.
+"""
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """The effective settings of one run. The text of a field is what `harness config` shows."""
 

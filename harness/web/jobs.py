@@ -14,11 +14,11 @@ from harness.errors import HarnessError, InvalidInput, NotFound, TooManyRequests
 from harness.serving.envelope import INTERNAL, Envelope, envelope, envelope_of
 from harness.serving.stopping import Stopped
 from harness.workbench import Workbench
+from harness.workbench.resuming import resume_run
 
 if TYPE_CHECKING:
     from harness.research.ended import Research
     from harness.research.gathered import Round
-    from harness.research.run import Researcher
 
 log = logging.getLogger(__name__)
 
@@ -109,10 +109,11 @@ class Researches:
 
         normalise(question)
         run = new_run_id(time.time())
+        job = Job(run, question, workbench.identity.tenant)
         return self._begin(
             workbench,
-            Job(run, question, workbench.identity.tenant),
-            lambda researcher: researcher.run(question, sections=sections, run=run),
+            job,
+            lambda mine: mine.researcher(on_round=job.on_round).run(question, sections=sections, run=run),
             refresh=refresh,
         )
 
@@ -128,7 +129,9 @@ class Researches:
         from harness.research.past import past_run
 
         job = Job(run, past_run(workbench.cache, run).question, workbench.identity.tenant)
-        return self._begin(workbench, job, lambda researcher: researcher.resume(run))
+        return self._begin(
+            workbench, job, lambda mine: resume_run(mine, run, progress=job.progress, on_round=job.on_round)
+        )
 
     def get(self, tenant: str, run: str) -> Job:
         """Return a research of a tenant that is under way, or has ended a while ago.
@@ -181,14 +184,14 @@ class Researches:
                 log.warning("a research is stopped: go on with `harness research --resume %s`", job.run)
 
     def _begin(
-        self, workbench: Workbench, job: Job, lead: "Callable[[Researcher], Research]", *, refresh: bool = False
+        self, workbench: Workbench, job: Job, lead: "Callable[[Workbench], Research]", *, refresh: bool = False
     ) -> Job:
         workbench.identity.require("writer")
         mine = workbench.serving(workbench.identity, progress=job.progress, read=False if refresh else None)
 
         def work() -> "Research":
             with mine:
-                return lead(mine.researcher(on_round=job.on_round))
+                return lead(mine)
 
         with self._lock:
             running = [each for each in self._jobs.values() if not each.ended.is_set()]

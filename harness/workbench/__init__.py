@@ -23,9 +23,9 @@ from harness.ports import (
     Store,
     Verifier,
 )
-from harness.settings import Settings, key_in
+from harness.settings import Settings, key_in, run_settings
 from harness.workbench.rules import rule_of
-from harness.workbench.sharing import Lending, shared
+from harness.workbench.sharing import Lending, shared, shared_unless
 
 if TYPE_CHECKING:
     from harness.cache import Results
@@ -90,11 +90,17 @@ class Workbench(Lending):
         super().__init__()
 
     def serving(
-        self, identity: Identity, *, progress: Progress | None = None, read: bool | None = None, **changes: Any
+        self,
+        identity: Identity,
+        *,
+        progress: Progress | None = None,
+        read: bool | None = None,
+        serve_stale: float | None = None,
+        **changes: Any,
     ) -> "Workbench":
         """Return a workbench for somebody else: what is opened is shared, and closed by this one alone; what belongs to
-        a tenant is its own. Safe for threads; takes a few microseconds. `progress`, `read` and settings (`changes`,
-        already checked) may be others than here.
+        a tenant is its own. Safe for threads; takes a few microseconds. `progress`, `read`, `serve_stale` and settings
+        (`changes`, already checked) may be others than here.
         """
         settings = replace(self.settings, **changes) if changes else self.settings
         served = Workbench(
@@ -104,7 +110,7 @@ class Workbench(Lending):
             read=self._read if read is None else read,
             write=self._write,
             replay=self._replay,
-            serve_stale=self._serve_stale,
+            serve_stale=self._serve_stale if serve_stale is None else serve_stale,
             at=self._at,
             identity=identity,
         )
@@ -256,7 +262,7 @@ class Workbench(Lending):
         """See `rules.rule_of`."""
         return rule_of(verifier, self.rule_file, self.settings.max_wrong)
 
-    @shared
+    @shared_unless("embedding_", "offline")
     def embedder(self) -> Embedder:
         """The embedder: the endpoint's, if one is set and answers, else the local one, which loads its weights at the
         first text. Offline it is the local one; replaying, the one of the time by its name, if it was another.
@@ -288,6 +294,15 @@ class Workbench(Lending):
             timeout=settings.embedding_timeout,
         )
         return FirstAvailable(endpoint, local)
+
+    @property
+    def started_with(self) -> dict[str, Any]:
+        """What the record of a run holds besides its result, so that it can be resumed as it was started."""
+        return {
+            "settings": run_settings(self.settings),
+            "refresh": not self._read,
+            "serve_stale": self._serve_stale,
+        }
 
     @property
     def reader(self) -> PageReader:
@@ -347,7 +362,7 @@ class Workbench(Lending):
         )
         return asked, results_of(asked, settings.max_results)
 
-    @shared
+    @shared_unless("model")
     def model(self) -> LanguageModel | None:
         """The language model, if one is set; replaying, the one of the time.
 

@@ -64,4 +64,5 @@ def researcher_of(
         keep_research=asked.research_cache,
         progress=workbench.progress,
         on_round=on_round,
+        started_with=workbench.started_with,
     )

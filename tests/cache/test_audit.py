@@ -314,8 +314,9 @@ def test_who_asks_the_audited_query_meanwhile_waits_for_the_same_call(checked: A
     assert found[0].value == TEN
 
 
-def test_a_recorded_run_tells_nothing_of_its_audits(checked: Audited) -> None:
+def test_a_recorded_run_tells_nothing_of_its_audits(checked: Audited, clock: FakeClock) -> None:
     """It is repeated with what it was served."""
+    clock.advance(1)
     recording = checked.cache.recording()
     recording.search(ASKED, Engine(OTHERS))
     checked.auditor.close(DEADLINE)

@@ -148,15 +148,32 @@ def test_the_classic_threshold_is_a_cut(store: SqliteStore, minilm: MiniLM, shar
     assert isinstance(cache.get_search("how do I sort a list in python"), Hit) is answers
 
 
-def test_what_was_stored_during_a_round_does_not_answer_in_it(cache: Cache, clock: FakeClock) -> None:
-    """`before` keeps the searches of one round apart, whichever ends first; the next round may use them."""
+def test_the_searches_of_a_run_do_not_answer_each_other(cache: Cache, clock: FakeClock) -> None:
+    """Whenever they were stored since the run began, also before it was resumed; the next run may use them."""
+    run = cache.recording()
     began = clock.now
-    cache.search(STORED, Engine(), before=began)
-    assert isinstance(cache.search(ASKED, Engine(), before=began, max_results=3).outcome, Miss)
-    clock.advance(1)
-    found = cache.search("positives false semantic cache", Engine(), before=clock.now).outcome
+    run.search(STORED, Engine())
+    clock.advance(60)
+    assert isinstance(run.search(ASKED, Engine(), max_results=3).outcome, Miss)
+    clock.advance(60)
+    resumed = cache.recording(began)
+    assert isinstance(resumed.search("positives false semantic cache", Engine()).outcome, Miss)
+    clock.advance(60)
+    found = cache.recording().search("false positives, semantic cache", Engine()).outcome
     assert isinstance(found, Hit)
     assert found.found == "semantic"
+
+
+def test_an_older_answer_is_found_beside_the_rows_of_a_run(cache: Cache, clock: FakeClock) -> None:
+    """Rows that the run stored itself do not crowd out the older row that answers."""
+    cache.put_search(STORED, results("old"))
+    clock.advance(60)
+    run = cache.recording()
+    for number in range(20):
+        cache.put_search(f"{STORED} {'!' * number}?", results("own"))
+    found = run.search(ASKED, Engine()).outcome
+    assert isinstance(found, Hit)
+    assert found.query == STORED
 
 
 def test_an_expired_row_does_not_answer_by_meaning(cache: Cache, clock: FakeClock) -> None:
