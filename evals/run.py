@@ -50,7 +50,10 @@ def run_task(workbench: Workbench, task: Task, repeat: int = 0) -> Outcome:
     except HarnessError as error:
         cost = Cost(0, 0, time.perf_counter() - started)
         return Outcome(task.id, repeat, cost=cost, error=f"{error.code}: {error}")
-    return outcome_of(found, task.id, repeat, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    if found.model_outage:  # excerpts instead of what the model would have written say nothing of the model
+        return Outcome(task.id, repeat, cost=Cost(0, 0, seconds), error=f"model_unavailable: {found.model_outage}")
+    return outcome_of(found, task.id, repeat, seconds)
 
 
 def outcome_of(found: Research, task: str, repeat: int, seconds: float) -> Outcome:
@@ -60,7 +63,7 @@ def outcome_of(found: Research, task: str, repeat: int, seconds: float) -> Outco
         task,
         repeat,
         sources=tuple(source.url for source in found.gathered.sources),
-        citations=tuple(Cited(c.section, c.sentence, c.quotation, c.url, c.verified) for c in citations),
+        citations=tuple(Cited(c.section, c.sentence, c.quotation, c.url, c.trusted) for c in citations),
         cost=Cost(found.live_calls, found.tokens, seconds),
         digests={stage: digest(text) for stage, text in stages_of(found).items()},
     )

@@ -56,13 +56,13 @@ def summary(found: "Research") -> str:
     """Tell in a few lines how a research went, what failed, and what came from the cache."""
     rounds, sources = found.gathered.rounds, found.gathered.sources
     lines = [] if found.origin else _failures(found)
+    if found.model_outage:
+        again = f"; when it answers again: harness research --resume {found.id}" if found.id else ""
+        lines.append(f"warning: the model is unavailable: {found.model_outage}{again}")
     if found.report:
         if found.report.remark:
             lines.append(f"warning: {found.report.remark}")
-        lines.append(
-            f"{len(found.report.sources)} of {len(sources)} sources cited; "
-            f"{found.report.verified} of {len(found.report.quotations)} quotations verified"
-        )
+        lines.append(f"{len(found.report.sources)} of {len(sources)} sources cited; {found.report.checks}")
     elif sources:
         lines.append(f"nothing found: none of the {len(sources)} sources speaks to the question; try other words")
     else:

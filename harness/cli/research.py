@@ -40,7 +40,11 @@ def research(
     ] = None,
     strict: Annotated[
         bool | None,
-        typer.Option("--strict/--marked", help="Leave out, or mark, what no quotation supports.", show_default=False),
+        typer.Option(
+            "--strict/--marked",
+            help="Leave out, or keep and mark, sentences that no quotation supports.",
+            show_default=False,
+        ),
     ] = None,
     epoch: Annotated[
         str, typer.Option("--epoch", metavar="NAME", help="Ask the model anew, once for each name.", show_default=False)
@@ -123,6 +127,7 @@ def research(
         "model": model,
         "model_url": model_url,
         "strict": strict,
+        "marked": None if strict is None else not strict,
         "max_rounds": max_rounds,
         "max_results": max_results,
         "max_live_calls": max_live_calls,

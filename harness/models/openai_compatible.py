@@ -45,6 +45,8 @@ class OpenAICompatible:
     answer, thoughts included, is cut after `max_chars` characters, and where an endpoint does not heed `max_tokens`,
     after as many pieces that are longer than 4 characters a token together; a cut one is not `whole`.
 
+    `max_wait` is the seconds that are spent in all on waiting for an answer to begin: silence, failed tries and pauses.
+
     `retries` says how often it is tried again when the endpoint is unreachable, busy (429, 5xx) or silent, as long as
     nothing of an answer has come. `key_variable` is named where the key is missing or refused.
 
@@ -67,6 +69,7 @@ class OpenAICompatible:
         seed: int | None = 0,
         timeout: float = 60.0,
         total_timeout: float = 300.0,
+        max_wait: float = 60.0,
         retries: int = 2,
         max_chars: int = 200_000,
         schema_support: SchemaSupport | Literal["auto"] = "auto",
@@ -80,6 +83,7 @@ class OpenAICompatible:
         self._key_variable = key_variable
         self._timeout = timeout
         self._total_timeout = total_timeout
+        self._max_wait = max_wait
         self._retries = retries
         self._max_chars = max_chars
         self._max_tokens = max_tokens
@@ -118,12 +122,13 @@ class OpenAICompatible:
         """Ask until there is an answer, or no use in asking again."""
         from harness.wire.transport import Deadline
 
-        deadline = Deadline(self._total_timeout)
+        deadline, waiting = Deadline(self._total_timeout), Deadline(self._max_wait)
         attempt = 0
         while True:
             heard = Heard(on_text, self._max_chars, self._max_tokens, hold=self._hold(on_text))
             dialect = self._dialect
-            outcome = self._ask(dialect.body(self.name, messages, self.parameters, schema), heard, deadline)
+            body = dialect.body(self.name, messages, self.parameters, schema)
+            outcome = self._ask(body, heard, deadline, min(self._timeout, waiting.left))
             self._begins_in_thought = self._begins_in_thought or heard.began_in_thought
             if isinstance(outcome, Completion):
                 return outcome
@@ -133,7 +138,7 @@ class OpenAICompatible:
                 continue
             jitter = random.uniform(0.5, 1.0)  # noqa: S311
             wait = BACK_OFF * 2.0**attempt * jitter if outcome.wait is None else outcome.wait
-            tired = attempt >= self._retries or wait > min(MAX_WAIT, deadline.left)
+            tired = attempt >= self._retries or wait >= min(MAX_WAIT, deadline.left, waiting.left)
             if heard.chars or tired or not outcome.again:
                 raise outcome.error from None  # the cause may hold what the endpoint said of the key
             time.sleep(wait)
@@ -142,10 +147,10 @@ class OpenAICompatible:
     def _hold(self, on_text: Callable[[str], None] | None) -> int | None:
         return None if on_text is None or self._begins_in_thought else HELD_BACK
 
-    def _ask(self, body: Mapping[str, Any], heard: Heard, deadline: "Deadline") -> Outcome:
+    def _ask(self, body: Mapping[str, Any], heard: Heard, deadline: "Deadline", timeout: float) -> Outcome:
         from harness.models.connection import FOREIGN, Endpoint, connected, failure_of, streamed
 
-        whom = Endpoint(self.endpoint, self.name, self._key, self._key_variable, self._timeout, self._total_timeout)
+        whom = Endpoint(self.endpoint, self.name, self._key, self._key_variable, timeout, self._total_timeout)
         with connected(whom, deadline, max_bytes=_BYTES_PER_CHAR * self._max_chars) as client:
             try:
                 stream = streamed(client, body)

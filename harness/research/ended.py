@@ -22,7 +22,8 @@ class Research(Struct, frozen=True):
     `failed`). With a solved question (`solved`) or a whole research (`hit`) from the cache, `gathered` tells how it was
     gathered at the time, and `origin` for which question. `id` names the run; empty when it was not recorded.
     `evidence` is what the report was made of, `shown` what a language model was shown for it, `tokens` those that it
-    read and wrote, now or when its answers were cached.
+    read and wrote, now or when its answers were cached. `model_outage` says why the model was unavailable, empty where
+    it answered: rules planned and excerpts are the report instead.
     """
 
     plan: Plan
@@ -39,3 +40,4 @@ class Research(Struct, frozen=True):
     shown: tuple[Shown, ...] = ()
     style: str = ""
     tokens: int = 0
+    model_outage: str = ""

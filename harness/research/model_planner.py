@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from harness.cache import Cache
 from harness.core.keys import normalise
 from harness.core.text import clean, one_line
-from harness.errors import InvalidInput, ModelError, ModelUnavailable
+from harness.errors import InvalidInput, ModelError
 from harness.ports import LanguageModel, Message
 from harness.research.planner import FOLLOW_UPS, Plan, fallback, follow_ups, make_plan
 
@@ -66,8 +66,6 @@ class ModelPlanner:
         plain = plan.queries[0]  # the question itself is always asked
         try:
             queries = self._queries(cache, FIRST, f"Question: {plan.question}", besides=plain)
-        except ModelUnavailable:
-            raise
         except ModelError as error:
             log.warning("the plan of %s cannot be used (%s); planned by rules", self._model.name, error)
             return plan
@@ -83,8 +81,6 @@ class ModelPlanner:
         told = f"{shown}\n\nAsked so far: {json.dumps(asked, ensure_ascii=False)}\nQuestion: {plan.question}"
         try:
             return _different(self._queries(cache, NEXT, told), asked)[: self._follow_ups]
-        except ModelUnavailable:
-            raise
         except ModelError as error:
             log.warning("the follow-up queries of %s cannot be used (%s); asked by rules", self._model.name, error)
             return follow_ups(plan, asked, passages, self._follow_ups)

@@ -36,7 +36,7 @@ def front_matter(found: Research, now: float) -> dict[str, str]:
         "live_calls": str(found.live_calls),
         "answered": ", ".join(f"{count} {how}" for how, count in sorted(found.answered.items())) or "nothing asked",
     }
-    return told | ({"quotations": f"{report.verified} of {len(report.quotations)} verified"} if report else {})
+    return told | ({"quotations": report.checks} if report else {})
 
 
 def as_markdown(found: Research, report: Report, now: float) -> str:
@@ -96,7 +96,7 @@ def as_html(found: Research, report: Report, now: float) -> str:
             f"<h1>{title}</h1>{remark}",
             *_sections(report),
             f"<h2>Sources</h2><ol>{sources}</ol>",
-            f"</main><footer><p>{report.verified} of {len(report.quotations)} quotations verified</p>",
+            f"</main><footer><p>{report.checks}</p>",
             f"<dl>{about}</dl></footer>",
             "</body></html>\n",
         ]
@@ -121,8 +121,10 @@ def _sections(report: Report) -> list[str]:
 def _sentence(citation: Citation) -> str:
     text = escape(citation.sentence)
     text = f"<q>{text}</q>" if citation.sentence == citation.quotation else text
-    if not citation.verified:
+    if not citation.trusted:
         text = f'<span class="unverified" title="no quotation of a source supports this">{text}</span>'
+    if citation.replaced:
+        text = f'<span title="quoted instead of a sentence that it did not support">{text}</span>'
     number = citation.number
     mark = f'<a href="#source-{number}">[{number}]</a>' if number else "[no source]"
     return f"{text}<sup>{mark}</sup>"

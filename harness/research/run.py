@@ -21,11 +21,12 @@ from harness.research.evidence import Choice, Evidence, cached_evidence
 from harness.research.gather import Gatherer
 from harness.research.gathered import Gathered, Lifetimes, Limits, Round
 from harness.research.judging import Holdings, Judge
+from harness.research.model_for_run import model_outage
 from harness.research.planner import Plan, Planner
 from harness.research.recording import Recorder, checked_run_id, finished, new_run_id
 from harness.research.solved import Origin, Solved
 from harness.research.synthesis import Report, write_report
-from harness.research.writing import excerpts_instead, write_with_model
+from harness.research.writing import Unsupported, excerpts_instead, write_with_model
 from harness.vector_cache import VectorCache
 
 log = logging.getLogger(__name__)
@@ -51,16 +52,16 @@ class _Found(Struct, frozen=True):
 
 
 class Writing(Struct, frozen=True):
-    """Who words the report: a language model, or nobody, and then it is made of excerpts. `strict` leaves out what has
-    no quotation that stands; `epoch` tells repetitions apart that are meant to differ; `on_text` is told the text as it
-    comes. The model is shown `context_tokens` of sources, told of `style`, and answers in `answer_tokens` at the most.
-    `choice` tells which excerpts are chosen.
+    """Who words the report: a language model, or nobody, and then it is made of excerpts. `unsupported` decides about
+    sentences that no quotation supports; `epoch` tells repetitions apart that are meant to differ; `on_text` gets the
+    text as it comes. The model is shown `context_tokens` of sources, told of `style`, and answers in `answer_tokens` at
+    the most. `choice` tells which excerpts are chosen.
     """
 
     model: LanguageModel | None = None
     context_tokens: int = 3_000
     answer_tokens: int = 2_048
-    strict: bool = False
+    unsupported: Unsupported = "replace"
     epoch: str = ""
     on_text: Callable[[str], None] | None = None
     choice: Choice = Choice()
@@ -121,7 +122,6 @@ class Researcher:
         Raises:
             InvalidInput: an unusable question, or an id of another shape.
             SearchError: every search of the first round failed.
-            ModelUnavailable: the language model does not answer.
             StoreError: the cache cannot be read.
             EmbeddingError: the embedder failed.
         """
@@ -169,7 +169,8 @@ class Researcher:
 
     def _finished(self, plan: Plan, found: "_Found", holdings: Holdings, cache: Cache, recorder: Recorder) -> Research:
         gathered, ttl, spent = found.gathered, self._lifetimes.searches, cache.tokens
-        recorder.keep("writing", gathered=msgspec.json.encode(gathered).decode(), tokens=spent)
+        encoded = msgspec.json.encode(gathered).decode()
+        recorder.keep("writing", gathered=encoded, tokens=spent)
         evidence = cached_evidence(gathered.sources, holdings, cache, self._writing.choice, ttl=ttl)
         report, shown = self._written(plan, evidence, holdings, cache) if evidence else (None, ())
         if report and found.now:  # what a stopped run had gathered may be old by now
@@ -192,8 +193,12 @@ class Researcher:
             shown=tuple(shown),
             style=self._writing.style,
             tokens=cache.tokens,
+            model_outage=model_outage(cache.uses),
         )
-        return replace(research, id=recorder.keep("finished", **finished(research), **_stopped_by_time(gathered)))
+        result = {**finished(research), **_stopped_by_time(gathered)}
+        if research.model_outage:  # resumed when the model is back, only the report is written again
+            result["gathered"] = encoded
+        return replace(research, id=recorder.keep("finished", **result))
 
     def _written(
         self, plan: Plan, evidence: Sequence[Evidence], holdings: Holdings, cache: Cache
@@ -215,7 +220,7 @@ class Researcher:
             writing.model,
             cache,
             style=writing.style,
-            strict=writing.strict,
+            unsupported=writing.unsupported,
             epoch=writing.epoch,
             on_text=writing.on_text,
         )
@@ -235,6 +240,7 @@ class Researcher:
                 log.warning("the cached research is unreadable (%s) and will be replaced", error)
         gathered = self._gather(plan, holdings, cache)
         late = any(use.how == "stale" for use in cache.uses) or gathered.stop_reason == "limit of time"
+        late = late or bool(model_outage(cache.uses))
         if not gathered.sources or late or "failed" in gathered.answered_by:
             # half a context would pass for the whole one until it expires
             return _Found(gathered, "not stored", now=True)
@@ -310,7 +316,8 @@ class Researcher:
             **self._gathering(),
             "research_cache": self._keep_research,
             "model": told,
-            "strict": self._writing.strict,
+            "strict": self._writing.unsupported == "drop",
+            "marked": self._writing.unsupported == "mark",
             "context_tokens": self._writing.context_tokens,
             "writer_style": self._writing.style,
             "max_evidence": choice.most,

@@ -16,6 +16,7 @@ from harness.core.text import clean
 from harness.errors import EmbeddingError, HarnessError, InvalidInput, StoreCorrupt, StoreError
 from harness.research.evidence import Evidence
 from harness.research.gathered import Gathered
+from harness.research.model_for_run import model_outage
 from harness.research.planner import Plan
 from harness.research.synthesis import Report
 from harness.vector_cache import QueryHit, VectorCache
@@ -95,6 +96,7 @@ class Solved:
         """
         solved = gathered.stop_reason == "score met" and report.verified > 0 and bool(report.sources)
         failed = any(search.answered_by == "failed" for search in gathered.searches)
+        failed = failed or bool(model_outage(self._cache.uses))
         late = any(use.how == "stale" for use in self._cache.uses)
         if not (solved and self._cache.policy.write) or failed or late:
             return False

@@ -28,6 +28,9 @@ class Citation(Struct, frozen=True):
 
     `similarity` (0..1) is that of the question and the whole excerpt; `verified` says that the quotation stands, word
     for word, in the stored text of its source. Without a source, number 0 and an empty address.
+
+    `supported` says that the quotation supports the sentence (see `harness.core.support`). `replaced` says that the
+    quotation stands in place of a sentence of the model, which it did not support.
     """
 
     section: str
@@ -38,6 +41,13 @@ class Citation(Struct, frozen=True):
     url: str
     similarity: float
     verified: bool
+    supported: bool = True
+    replaced: bool = False
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the quotation is verified and supports the sentence."""
+        return self.verified and self.supported
 
 
 class CitedSource(Struct, frozen=True):
@@ -52,7 +62,7 @@ class Report(Struct, frozen=True):
     """Sentences by section, and the sources actually cited, numbered in the order of their first citation.
 
     `writer` is the language model that wrote it, empty for a report of excerpts; `remark` is what has to be said of how
-    it came about.
+    it came about. `dropped` counts the sentences of the model that were left out: no quotation supported them.
     """
 
     title: str
@@ -60,6 +70,7 @@ class Report(Struct, frozen=True):
     sources: tuple[CitedSource, ...]
     writer: str = ""
     remark: str = ""
+    dropped: int = 0
 
     @property
     def quotations(self) -> list[Citation]:
@@ -68,8 +79,18 @@ class Report(Struct, frozen=True):
 
     @property
     def verified(self) -> int:
-        """How many quotations stand in their sources."""
-        return sum(citation.verified for citation in self.quotations)
+        """The number of quotations that are in their sources, word for word, and support their sentences."""
+        return sum(citation.trusted for citation in self.quotations)
+
+    @property
+    def checks(self) -> str:
+        """The result of all checks, in one line."""
+        replaced = sum(citation.replaced for citation in self.citations)
+        marked = sum(citation.verified and not citation.supported for citation in self.citations)
+        counts = ((replaced, "replaced"), (marked, "marked"), (self.dropped, "left out"))
+        lines = [f"{self.verified} of {len(self.quotations)} quotations verified"]
+        lines += [_count_of_sentences(count, what) for count, what in counts if count]
+        return "; ".join(lines)
 
     def markdown(self) -> str:
         """Render the report as Markdown (CommonMark); text of sources is escaped, so that it is never markup."""
@@ -85,7 +106,7 @@ class Report(Struct, frozen=True):
         blocks.append(
             "\n".join(f"{source.number}. {_escaped(source.title)} {_address(source.url)}" for source in self.sources)
         )
-        blocks.append(f"{self.verified} of {len(self.quotations)} quotations verified")
+        blocks.append(self.checks)
         return "\n\n".join(blocks) + "\n"
 
 
@@ -158,7 +179,17 @@ def _cited(citation: Citation) -> str:
 def _mark(citation: Citation) -> str:
     if not citation.number:
         return "no source"
-    return str(citation.number) if citation.verified else f"{citation.number}, unverified"
+    if not citation.verified:
+        return f"{citation.number}, unverified"
+    if not citation.supported:
+        return f"{citation.number}, not supported"
+    return f"{citation.number}, quoted instead" if citation.replaced else str(citation.number)
+
+
+def _count_of_sentences(count: int, what: str) -> str:
+    if count == 1:
+        return f"1 sentence {what}: not supported by its quotation"
+    return f"{count} sentences {what}: not supported by their quotation"
 
 
 def _in_order(evidence: Sequence[Evidence]) -> list[Evidence]:

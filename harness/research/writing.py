@@ -3,19 +3,25 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.cache import Cache
 from harness.core.citations import verbatim
+from harness.core.support import supports
 from harness.core.text import clean, content_words, one_line, sentences
-from harness.errors import ModelError, ModelUnavailable
+from harness.errors import ModelError
 from harness.ports import LanguageModel, Message
 from harness.research.context_builder import Shown
 from harness.research.evidence import Evidence
 from harness.research.gathered import Source
 from harness.research.planner import Plan
 from harness.research.synthesis import Citation, CitedSource, Report, write_report
+
+Unsupported: TypeAlias = Literal["replace", "mark", "drop"]
+"""What to do with a sentence that its quotation does not support."""
 
 MIN_QUOTED_WORDS = 3
 MIN_QUOTED_CHARS = 8
@@ -62,7 +68,7 @@ def write_with_model(
     cache: Cache,
     *,
     style: str = "",
-    strict: bool = False,
+    unsupported: Unsupported = "replace",
     epoch: str = "",
     on_text: Callable[[str], None] | None = None,
 ) -> Report:
@@ -71,34 +77,30 @@ def write_with_model(
 
     Sources that it names are those that it was shown; addresses that it writes are taken out. A quotation that is
     nearly a passage of its source becomes that passage; one that is none is marked, as is a sentence without any, or
-    both are left out (`strict`). Where no quotation stands, or the answer cannot be used, the report of excerpts is
-    given with a remark that says so.
+    both are left out (`drop`). `unsupported` decides about a sentence that its quotation does not support: the
+    quotation replaces it, it is marked, or it is left out. Where no quotation is in its source, or the answer cannot be
+    used, the report of excerpts is given with a remark that says so.
 
     Raises:
-        ModelUnavailable: the model does not answer.
         OfflineMiss: the answer is not in the cache, and may not be asked for.
         StoreError: the cache cannot be read.
     """
     sources = [each.source for each in shown]
     try:
         answer = cache.completion(model, messages_for(plan, shown, style), epoch=epoch, on_text=on_text)
-    except ModelUnavailable:
-        raise
     except ModelError as error:
         return excerpts_instead(plan, evidence, f"the model {model.name} failed ({error}); these are excerpts")
     similarity = dict.fromkeys((source.url for source in sources), 0.0)
     similarity |= {found.source.url: found.similarity for found in reversed(evidence)}
-    citations = [
-        citation
-        for statement in statements(answer.value.text)
-        if (citation := _checked(statement, sources, similarity)).verified or not strict
-    ]
+    checked = [_checked(each, sources, similarity, plan.question) for each in statements(answer.value.text)]
+    citations = list(_settled(checked, unsupported))
+    dropped = sum(each.verified and not each.supported for each in checked) if unsupported == "drop" else 0
     if not any(citation.verified for citation in citations):
         return excerpts_instead(
             plan, evidence, f"no quotation that {model.name} gave stands in its source; these are excerpts"
         )
     remark = "" if answer.value.whole else f"the answer of {model.name} was cut off at its bound"
-    return _numbered(Report(plan.question, tuple(citations), (), model.name, remark), sources)
+    return _numbered(Report(plan.question, tuple(citations), (), model.name, remark, dropped), sources)
 
 
 def messages_for(plan: Plan, shown: Sequence[Shown], style: str = "") -> list[Message]:
@@ -159,11 +161,27 @@ def _without_addresses(text: str) -> str:
     return one_line(_ADDRESS.sub("", text))
 
 
-def _checked(statement: Statement, sources: Sequence[Source], similarity: dict[str, float]) -> Citation:
+def _settled(checked: Sequence[Citation], unsupported: Unsupported) -> Iterator[Citation]:
+    """Yield the citations as the report shows them; a quotation that replaces several sentences of a section, once."""
+    shown: set[tuple[str, str, str]] = set()
+    for citation in checked:
+        if citation.trusted or unsupported == "mark" or (unsupported == "replace" and not citation.verified):
+            yield citation
+        elif unsupported == "replace":
+            place = (citation.section, citation.url, citation.quotation)
+            if place not in shown:
+                shown.add(place)
+                yield replace(citation, sentence=citation.quotation, supported=True, replaced=True)
+
+
+def _checked(statement: Statement, sources: Sequence[Source], similarity: dict[str, float], question: str) -> Citation:
     known = 1 <= statement.number <= len(sources)
     source = sources[statement.number - 1] if known else None
     says_something = _says_something(statement.quotation)
     quotation = verbatim(statement.quotation, source.texts) if source and says_something else None
+    supported = True
+    if source and quotation:
+        supported = supports(statement.sentence, quotation, context=f"{question}\n{source.title}").supported
     return Citation(
         statement.section,
         statement.paragraph,
@@ -173,6 +191,7 @@ def _checked(statement: Statement, sources: Sequence[Source], similarity: dict[s
         source.url if source else "",
         similarity[source.url] if source else 0.0,
         quotation is not None,
+        supported,
     )
 
 
@@ -187,20 +206,14 @@ def _numbered(report: Report, sources: Sequence[Source]) -> Report:
     titles = {source.url: source.title for source in sources}
     urls = list(dict.fromkeys(citation.url for citation in report.citations if citation.url))
     numbers = {url: number for number, url in enumerate(urls, start=1)}
-    citations = tuple(
-        Citation(
-            c.section, c.paragraph, c.sentence, c.quotation, numbers.get(c.url, 0), c.url, c.similarity, c.verified
-        )
-        for c in report.citations
-    )
+    citations = tuple(replace(each, number=numbers.get(each.url, 0)) for each in report.citations)
     cited = tuple(CitedSource(number, titles[url], url) for url, number in numbers.items())
-    return Report(report.title, citations, cited, report.writer, report.remark)
+    return replace(report, citations=citations, sources=cited)
 
 
 def excerpts_instead(plan: Plan, evidence: Sequence[Evidence], remark: str) -> Report:
     """Return the report of excerpts, with a remark that says why it is one."""
-    report = write_report(plan, evidence)
-    return Report(report.title, report.citations, report.sources, "", remark)
+    return replace(write_report(plan, evidence), remark=remark)
 
 
 def _inside(text: str) -> str:

@@ -274,6 +274,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     model_timeout: Annotated[float, Meta(gt=0, le=3_600, description="seconds to wait for the model's next words")] = (
         60.0
     )
+    model_wait: Annotated[
+        float,
+        Meta(gt=0, le=3_600, description="seconds to wait in all for an answer of the model to begin, tries included"),
+    ] = 60.0
     embedding_model: Annotated[
         str | None,
         Meta(description="embedding model behind an endpoint; none, or out of reach: the local MiniLM serves"),
@@ -290,7 +294,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     writer_style: Annotated[
         str, Meta(max_length=2_000, description="what the model is told of style, besides the rules for its report")
     ] = ""
-    strict: Annotated[bool, Meta(description="leave out what no quotation of a source supports")] = False
+    strict: Annotated[bool, Meta(description="leave out sentences that no quotation of a source supports")] = False
+    marked: Annotated[
+        bool, Meta(description="keep such sentences, marked; neither: the quotation replaces the sentence")
+    ] = False
     offline: Annotated[bool, Meta(description="answer from the cache alone; what is not there is an error")] = False
     vector_store: Annotated[
         VectorStoreSettings, Meta(description="what conversations remember; a block of settings of its own")

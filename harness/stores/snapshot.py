@@ -77,6 +77,7 @@ class Run(Struct, frozen=True):
     model: AskedModel | None
     strict: bool
     epoch: str
+    marked: bool = False
 
 
 class Header(Struct, frozen=True, kw_only=True):

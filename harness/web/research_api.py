@@ -181,6 +181,8 @@ def run_reply(past: PastRun) -> RunReply:
             url=each.url,
             similarity=round(each.similarity, 4),
             verified=each.verified,
+            supported=each.supported,
+            replaced=each.replaced,
             passage=list(passage_of(past, each) or ()) or None,
         )
         for each in (report.citations if report else ())

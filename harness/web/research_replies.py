@@ -112,6 +112,10 @@ class CitationReply(BaseModel):
     url: str
     similarity: float
     verified: bool = Field(description="Whether the quotation stands, word for word, in the stored text of its source.")
+    supported: bool = Field(description="Whether the quotation supports the sentence.")
+    replaced: bool = Field(
+        description="Whether the quotation replaces a sentence of the model that it did not support."
+    )
     passage: list[str] | None = Field(description="What stands before the quotation, the quotation, what follows.")
 
 

@@ -387,6 +387,7 @@ class Workbench(Lending):
             temperature=settings.model_temperature,
             max_tokens=settings.model_max_tokens,
             timeout=settings.model_timeout,
+            max_wait=settings.model_wait,
         )
 
     @cached_property

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from harness.research.evidence import Choice
 from harness.research.gathered import Lifetimes, Limits, Round
+from harness.research.model_for_run import ModelForRun
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import Planner, RulePlanner
 from harness.research.run import Researcher, Writing
@@ -28,8 +29,9 @@ def researcher_of(
     asked = run or settings  # what is replayed is bounded as it was
     epoch = run.epoch if run else epoch
     planner: Planner = RulePlanner(asked.follow_ups)
-    if workbench.model is not None:
-        planner = ModelPlanner(workbench.model, epoch=epoch, follow_ups=asked.follow_ups)
+    model = None if workbench.model is None else ModelForRun(workbench.model)
+    if model is not None:
+        planner = ModelPlanner(model, epoch=epoch, follow_ups=asked.follow_ups)
     return Researcher(
         workbench.cache,
         workbench.engines(specs),
@@ -38,10 +40,10 @@ def researcher_of(
         workbench.memory,
         planner=planner,
         writing=Writing(
-            workbench.model,
+            model,
             asked.context_tokens,
             settings.model_max_tokens,
-            asked.strict,
+            "drop" if asked.strict else "mark" if asked.marked else "replace",
             epoch,
             on_text,
             Choice(asked.max_evidence, asked.per_source, asked.ranking_weights),

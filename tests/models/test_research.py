@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.program import Program
 from tests.models.conftest import serve_smollm
-from tests.models.endpoint import Endpoint, Reply, endless, said, saying
+from tests.models.endpoint import Endpoint, Reply, endless, refusing, said, saying
 
 QUESTION = "How do retries use exponential backoff?"
 NOTE = (
@@ -74,20 +74,44 @@ def test_whatever_a_model_answers_there_is_a_report(
     assert "planned by rules" in ended_.err
 
 
-def test_a_model_that_breaks_off_leaves_a_run_to_resume(harness: Program, notes: str, endpoint: Endpoint) -> None:
-    """One clear line, and the command that goes on; then nothing is searched again."""
-    endpoint.answers(saying(QUERIES), Reply(lambda: [said("The ")], whole=False))
+@pytest.mark.parametrize(
+    "failing",
+    [
+        Reply(lambda: [said("The ")], whole=False),
+        refusing(429, "slow down", retry_after="0"),
+        refusing(500, "boom"),
+    ],
+    ids=["breaks off", "429", "500"],
+)
+def test_a_model_that_fails_leaves_a_report_of_excerpts(
+    harness: Program, notes: str, endpoint: Endpoint, failing: Reply
+) -> None:
+    """It is tried a few times, the reason is clear, and the run can be resumed when the model is back."""
+    endpoint.answers(saying(QUERIES), *[failing] * 3)
     how = ("-e", notes, "--model", "scripted", "--model-url", endpoint.url, "--max-rounds", "1")
-    stopped = harness("research", QUESTION, *how)
-    assert stopped.code == 5
-    assert "error: " in stopped.err
+    fallen_back = harness("research", QUESTION, *how)
+    assert fallen_back.code == 0
+    assert "these are excerpts" in fallen_back.out
+    assert "warning: the model is unavailable: " in fallen_back.err
     [run] = harness("runs", "--json").told["runs"]
-    assert run["state"] == "writing"
-    assert f"--resume {run['run']}" in stopped.err
+    assert f"--resume {run['run']}" in fallen_back.err
     endpoint.answers(saying(WORDED))
-    resumed = harness("research", "--resume", run["run"], *how, "--json").told
-    assert resumed["model"] == "scripted"
-    assert resumed["run"] == run["run"]
+    resumed = harness("research", "--resume", run["run"], "--json").told
+    assert (resumed["model"], resumed["run"]) == ("scripted", run["run"])
+
+
+def test_a_silent_model_is_waited_for_once(
+    harness: Program, notes: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its total wait is bounded by `model_wait`; the planner, the follow-up queries and the writer do not add up."""
+    monkeypatch.setenv("HARNESS_MODEL_WAIT", "0.6")
+    endpoint.answers(endless(b": still there\n\n", lambda: endpoint.pause(30)))
+    how = ("-e", notes, "--model", "scripted", "--model-url", endpoint.url, "--max-rounds", "2", "--json")
+    fallen_back = harness("research", QUESTION, *how)
+    assert fallen_back.told["quotations_verified"] > 0
+    assert "excerpts" in fallen_back.told["remark"]
+    assert "planned by rules" in fallen_back.err
+    assert len(endpoint.asked) == 1
 
 
 @pytest.mark.full
@@ -110,7 +134,7 @@ def test_a_small_model_that_is_killed_leaves_a_run_to_resume(harness: Program, n
     harness("research", QUESTION, *how, "--model-url", served.url)  # the plan is cached by now
     harness("cache", "clear", "--kind", "completions", "--yes")
     served.kill()
-    stopped = harness("research", QUESTION, *how, "--model-url", served.url)
-    assert stopped.code == 5
-    assert "error: " in stopped.err
+    fallen_back = harness("research", QUESTION, *how, "--model-url", served.url)
+    assert fallen_back.code == 0
+    assert "these are excerpts" in fallen_back.out
     assert json.loads(harness("runs", "--json").out)["runs"]

@@ -13,7 +13,7 @@ import pytest
 from msgspec import structs
 
 from harness.cache import Cache, Policy
-from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, ModelUnavailable, StoreError
+from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, StoreError
 from harness.ports import Completion, Message
 from harness.research.ended import Research
 from harness.research.gathered import Document
@@ -831,7 +831,7 @@ class Away(Model):
     def complete(self, messages: Sequence[Message], *, schema: Any = None, on_text: Any = None) -> Completion:
         """See `LanguageModel.complete`."""
         if schema is None and self.away:
-            raise ModelUnavailable("nobody answers; start the server")
+            raise KeyboardInterrupt
         return super().complete(messages, schema=schema)
 
 
@@ -846,7 +846,7 @@ def test_a_run_that_is_resumed_is_worded_within_the_same_tokens(caches: Any) -> 
     whole = Model(tokens=500)
     expected = leader(caches(), whole).run(QUESTION)
     cache, model = caches(), Away(tokens=500)
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(KeyboardInterrupt):
         leader(cache, model).run(QUESTION)
     model.away = False
     [run] = cache.runs()

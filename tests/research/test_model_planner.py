@@ -149,11 +149,11 @@ def test_excerpts_cannot_end_their_block(hostile: str) -> None:
     assert len(told["content"]) < 2_000
 
 
-def test_a_model_that_does_not_answer_is_an_error() -> None:
-    """It passes through, and no rules plan instead."""
+def test_rules_plan_where_a_model_does_not_answer(caplog: pytest.LogCaptureFixture) -> None:
+    """The plan and the follow-up queries are those of the rules, which is said."""
     for ask in (planned, asked_next):
-        with pytest.raises(ModelUnavailable, match="down"):
-            ask(ModelUnavailable("down"))
+        assert ask(ModelUnavailable("down")) == ask(ModelError("no JSON"))
+        assert "down" in caplog.text
 
 
 @pytest.mark.parametrize("question", ["", " ", "x" * 20_000, "a\0b", "\ud800"])

@@ -17,7 +17,7 @@ from harness.cache import Cache, Policy
 from harness.core.citations import stands_in
 from harness.core.freshness import DAY
 from harness.core.text import one_line
-from harness.errors import InvalidInput, ModelUnavailable, NotFound, StoreCorrupt, StoreError
+from harness.errors import InvalidInput, NotFound, StoreCorrupt, StoreError
 from harness.research.ended import Research
 from harness.research.gathered import Round
 from harness.research.past import PastRun, passage_of, past_run
@@ -203,8 +203,8 @@ def test_a_run_that_was_stopped_while_it_gathered_is_told(cache: Cache, embedder
 
 def test_a_run_that_was_stopped_while_it_was_written_is_told_then_finished(cache: Cache, embedder: Any) -> None:
     """Before, with what answered it; after, as if it had never stopped, but that nothing was asked anew."""
-    away = leading(cache, embedder, words=ModelUnavailable("nobody answers; start the server"))
-    with pytest.raises(ModelUnavailable):
+    away = leading(cache, embedder, words=RuntimeError("stopped"))
+    with pytest.raises(RuntimeError, match="stopped"):
         away.run(QUESTION, run=RUN)
     past = past_run(cache, RUN)
     assert (past.state, past.report, past.rounds) == ("writing", None, ())

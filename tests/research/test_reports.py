@@ -186,7 +186,7 @@ def test_front_matter_tells_how_the_report_came_about() -> None:
         "run": "20261122-101500-1a2b3c",
         "live_calls": "1",
         "answered": "1 live",
-        "quotations": "1 of 1 verified",
+        "quotations": "1 of 1 quotations verified",
     }
 
 

@@ -130,7 +130,7 @@ def researcher(
         embedder,
         memory_of(cache, embedder),
         planner=ModelPlanner(model) if model else RulePlanner(),
-        writing=Writing(model, strict=strict),
+        writing=Writing(model, unsupported="drop" if strict else "replace"),
         limits=limits,
         lifetimes=Lifetimes(60, 60),
         keep_research=keep,

@@ -18,7 +18,7 @@ from harness.cache import Cache, Policy, Semantics
 from harness.cli.report import summary
 from harness.core.equivalence import rule_for
 from harness.embedders.minilm import MiniLM
-from harness.errors import EngineUnavailable, ModelUnavailable, PageError
+from harness.errors import EngineUnavailable, PageError
 from harness.ports import SearchResult
 from harness.research import reports
 from harness.research.ended import Research
@@ -274,7 +274,7 @@ class Late(Model):
     def complete(self, messages: Any, *, schema: Any = None, on_text: Any = None) -> Any:
         """See `LanguageModel.complete`."""
         if self.away:
-            raise ModelUnavailable("nobody answers; start the server")
+            raise KeyboardInterrupt
         return super().complete(messages, schema=schema)
 
 
@@ -283,7 +283,7 @@ def stopped(cache: Cache, embedder: Any, model: Late) -> Any:
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
     leader._planner = Steps(list(TWO))
     leader._writing = Writing(model)
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(KeyboardInterrupt):
         leader.run(QUESTION)
     model.away = False
     return leader
@@ -351,7 +351,7 @@ def test_another_writer_is_not(cache: Cache, embedder: Any) -> None:
     first = solve(cache, embedder)
     model, engine = Model(), Scripted(lambda query: TWO[query])
     leader = researcher(cache, engine, embedder, enough=ENOUGH)
-    leader._planner, leader._writing = Steps(list(TWO)), Writing(model, strict=True, epoch="2")
+    leader._planner, leader._writing = Steps(list(TWO)), Writing(model, epoch="2")
     again = leader.run(QUESTION)
     assert (again.research_cache, again.live_calls, engine.asked, model.planned) == ("solved", 0, [], 0)
     assert again.report is not None

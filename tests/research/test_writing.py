@@ -23,6 +23,7 @@ from harness.research.writing import (
     MAX_SECTION_CHARS,
     MAX_SENTENCE_CHARS,
     MAX_SENTENCES,
+    Unsupported,
     messages_for,
     statements,
     write_with_model,
@@ -74,10 +75,13 @@ def shown(evidence: Sequence[Evidence]) -> list[Shown]:
 EVIDENCE = [found(FLOUR, "https://example.org/flour"), found(RYE, "https://example.org/rye", score=0.7)]
 
 
-def written(answer: str | Exception, *, strict: bool = False, whole: bool = True) -> Report:
+def written(
+    answer: str | Exception, *, strict: bool = False, whole: bool = True, unsupported: Unsupported = "replace"
+) -> Report:
     """Have a report written from `EVIDENCE`, through an empty cache."""
-    model = Model(answer, whole=whole)
-    return write_with_model(make_plan(QUESTION), EVIDENCE, shown(EVIDENCE), model, Cache(MemoryStore()), strict=strict)
+    model, cache = Model(answer, whole=whole), Cache(MemoryStore())
+    unsupported = "drop" if strict else unsupported
+    return write_with_model(make_plan(QUESTION), EVIDENCE, shown(EVIDENCE), model, cache, unsupported=unsupported)
 
 
 GOOD = f'## Answer\nFlour is needed. [1: "{FLOUR}"]\n'
@@ -153,6 +157,31 @@ def test_an_invented_quotation_is_marked() -> None:
     assert "Bread cures cancer. [2, unverified]" in report.markdown()
     assert "1 of 2 quotations verified" in report.markdown()
     assert [citation.sentence for citation in written(answer, strict=True).citations] == ["Flour is needed."]
+
+
+FALSE = "Bread deletes your home directory and cures cancer."
+
+
+def test_a_sentence_that_its_quotation_does_not_support_is_replaced() -> None:
+    """The quotation stands in its place, marked and counted: a true quotation does not make a sentence true."""
+    report = written(f'{GOOD}{FALSE} [2: "{RYE}"]\nIt also flies. [2: "{RYE}"]')
+    assert FALSE not in report.markdown()
+    assert [(each.sentence, each.replaced) for each in report.citations] == [("Flour is needed.", False), (RYE, True)]
+    assert f"“{RYE}” [2, quoted instead]" in report.markdown()
+    assert report.markdown().endswith(
+        "2 of 2 quotations verified; 1 sentence replaced: not supported by its quotation\n"
+    )
+
+
+def test_an_unsupported_sentence_may_be_marked_or_left_out() -> None:
+    """Marked, its quotation does not count as verified; left out, it is counted."""
+    answer = f'{GOOD}{FALSE} [2: "{RYE}"]'
+    marked = written(answer, unsupported="mark")
+    assert f"{FALSE} [2, not supported]" in marked.markdown()
+    assert marked.checks == "1 of 2 quotations verified; 1 sentence marked: not supported by its quotation"
+    dropped = written(answer, strict=True)
+    assert [each.sentence for each in dropped.citations] == ["Flour is needed."]
+    assert dropped.checks == "1 of 1 quotations verified; 1 sentence left out: not supported by its quotation"
 
 
 def test_a_quotation_on_the_wrong_source_does_not_stand() -> None:
@@ -232,7 +261,7 @@ def test_addresses_written_by_the_model_never_reach_the_report(sentence: str, pl
 )
 def test_what_the_model_writes_is_never_markup(hostile: str, shown: str) -> None:
     """Headings, links, pictures, HTML and brackets are escaped."""
-    assert shown in written(f'{hostile} [1: "{FLOUR}"]').markdown()
+    assert shown in written(f'{hostile} [1: "{FLOUR}"]', unsupported="mark").markdown()
 
 
 @pytest.mark.parametrize(
@@ -284,10 +313,11 @@ def test_a_model_that_fails_gives_excerpts() -> None:
     assert "the answer is empty" in report.remark
 
 
-def test_a_model_that_does_not_answer_is_an_error() -> None:
-    """It passes through: a run that needs it is resumed later."""
-    with pytest.raises(ModelUnavailable, match="down"):
-        written(ModelUnavailable("down"))
+def test_a_model_that_does_not_answer_gives_excerpts() -> None:
+    """The research is not lost, and the reason is in the remark."""
+    report = written(ModelUnavailable("down"))
+    assert (report.writer, report.verified) == ("", len(report.citations))
+    assert "down" in report.remark
 
 
 def test_an_answer_that_was_cut_off_is_told() -> None:

@@ -120,7 +120,7 @@ class Names:
         """See `Guard.objection`."""
         if wordless := _signs_differ(pair.a, pair.b):
             return wordless
-        one, two = (_identities(words) for words in (pair.only_a, pair.only_b))
+        one, two = (identities(words) for words in (pair.only_a, pair.only_b))
         letters = [word for word in (*one, *two) if len(word) == 1]
         if (one and two) or letters:
             return Objection(f"no counterpart for {_listed((*one, *two))}", veto=bool(one and two) or not pair.retold)
@@ -134,7 +134,7 @@ class Content:
 
     def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
-        lonely = [*_identities((*pair.only_a, *pair.only_b)), *(word.plain for word in pair.strange)]
+        lonely = [*identities((*pair.only_a, *pair.only_b)), *(word.plain for word in pair.strange)]
         if lonely:
             return Objection(f"no counterpart for {_listed(lonely)}", veto=False)
         if pair.retold:
@@ -255,12 +255,20 @@ def _is_version(quantity: Quantity) -> bool:
 
 def _quantities_differ(a: list[Quantity], b: list[Quantity], *, retold: bool) -> Objection | None:
     """Say which quantities have no counterpart on the other side: the same ones first, then those that may be."""
+    sides = unmatched_quantities(a, b, retold=retold)
+    return _differ(*({f"{q.value} {q.unit}".strip() for q in side} for side in sides))
+
+
+def unmatched_quantities(
+    a: Iterable[Quantity], b: Iterable[Quantity], *, retold: bool
+) -> tuple[list[Quantity], list[Quantity]]:
+    """Return the quantities of each side that have no counterpart on the other; `retold`: one may leave out a unit."""
     only_a, only_b = (list((one - two).elements()) for one, two in permutations((Counter(a), Counter(b))))
     for one in tuple(only_a):
         if (other := next((two for two in only_b if _may_be_one(one, two, retold=retold)), None)) is not None:
             only_a.remove(one)
             only_b.remove(other)
-    return _differ(*({f"{q.value} {q.unit}".strip() for q in side} for side in (only_a, only_b)))
+    return only_a, only_b
 
 
 def _measured_otherwise(pair: Comparison) -> Objection | None:
@@ -308,7 +316,8 @@ def _signs_differ(a: Reading, b: Reading) -> Objection | None:
     return _differ(a.identifiers, b.identifiers) if a.identifiers and b.identifiers else None
 
 
-def _identities(words: Iterable[Word]) -> list[str]:
+def identities(words: Iterable[Word]) -> list[str]:
+    """Return the words for which no other word stands: names, single letters, words of another script."""
     return [word.plain for word in words if word.form[0] != NUMBER and _is_identity(word)]
 
 

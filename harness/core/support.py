@@ -1,0 +1,137 @@
+"""Does a quotation support a sentence? A pure decision with its reasons.
+
+Deterministic: what the sentence says must be in the quotation. Numbers, dates and names that only the sentence has, a
+negation that only one side has, opposites, and a comparison the other way round contradict. Otherwise the share of the
+sentence's content words that the quotation has decides, or the probability of a model that has read both.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from msgspec import Struct
+
+from harness.core.citations import stands_in
+from harness.core.equivalence.comparison import Comparison, compare
+from harness.core.equivalence.guards import identities, unmatched_quantities
+from harness.core.equivalence.polarity import MAX_COMPARED, opposite_functions, opposites_among
+from harness.core.equivalence.reading import Reading, form, read
+
+MIN_COVERAGE = 0.5
+"""Least share (0..1) of the sentence's content words that the quotation must have, where no model has read the pair."""
+MIN_PROBABILITY = 0.5
+"""Least probability (0..1) of support, where a model has read the pair."""
+MIN_COVERAGE_OTHER_SUBJECT = 0.75
+"""The same where the sentence begins with a word that the quotation does not have: it may speak of something else."""
+
+_CLAUSE = re.compile(
+    r"[;:()]|[,.!?](?=\s|$)|\s[-–—]\s|\b(?:but|whereas|although|though|while|and|or|because|if|unless|when|which)\b",
+    re.IGNORECASE,
+)
+_AFTER_THAN = 4
+"""Words after "than" that belong to what is compared with."""
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+class Support(Struct, frozen=True):
+    """Whether a quotation supports a sentence. `reasons` say why not, empty where it does; `coverage` is the share
+    (0..1) of the sentence's content words that the quotation has; `probability` (0..1) is that of a model, `None` if
+    none has read the pair.
+    """
+
+    supported: bool
+    reasons: tuple[str, ...]
+    coverage: float
+    probability: float | None = None
+
+
+def supports(sentence: str, quotation: str, *, context: str = "", probability: float | None = None) -> Support:
+    """Decide whether `quotation` supports `sentence`. Names that are in `context` (the question, the source's title)
+    need not be in the quotation. `probability` (0..1) decides instead of the shared words, but never against a
+    contradiction. Never raises.
+    """
+    if stands_in(sentence.rstrip(" .!?:"), [quotation]):
+        return Support(True, (), 1.0, probability)
+    said, quoted = read(sentence), read(quotation)
+    if not (said.whole and quoted.whole):
+        return Support(False, ("too long to compare",), 0.0, probability)
+    pair = compare(said, quoted, frozenset())
+    coverage = _coverage(sentence, quotation, pair)
+    known = {word.form for word in read(context).words}
+    reasons = tuple(_contradictions(sentence, quotation, pair, known))
+    if not reasons and probability is None and coverage < _least_coverage(pair, known):
+        missing = ", ".join(word.plain.lstrip("#") for word in pair.rest_a[:5])
+        reasons = (f"the quotation does not mention {missing}" if missing else "no word in common",)
+    elif not reasons and probability is not None and probability < MIN_PROBABILITY:
+        reasons = (f"probability of support {probability:.2f}",)
+    return Support(not reasons, reasons, round(coverage, 4), probability)
+
+
+def _least_coverage(pair: Comparison, known: set[str]) -> float:
+    subject = pair.a.words[0] if pair.a.words else None
+    begins = subject is not None and pair.a.plain.startswith(subject.plain)
+    if subject is None or not begins or subject not in pair.rest_a or subject.form in known:
+        return MIN_COVERAGE
+    return MIN_COVERAGE_OTHER_SUBJECT
+
+
+def _coverage(sentence: str, quotation: str, pair: Comparison) -> float:
+    if _UNSPACED.search(sentence):
+        said, quoted = ({"".join(two) for two in pairwise("".join(text.split()))} for text in (sentence, quotation))
+        return len(said & quoted) / len(said) if said else 0.0
+    return len(pair.pairs) / len(pair.a.words) if pair.a.words else 0.0
+
+
+def _contradictions(sentence: str, quotation: str, pair: Comparison, known: set[str]) -> Iterator[str]:
+    said, quoted = pair.a, pair.b
+    numbers, _ = unmatched_quantities(said.quantities, quoted.quantities, retold=True)
+    if numbers:
+        yield f"the quotation does not have the number {', '.join(f'{q.value} {q.unit}'.strip() for q in numbers)}"
+    if dates := sorted((said.dates | said.times) - quoted.dates - quoted.times):
+        yield f"the quotation does not have the date {', '.join(dates)}"
+    if names := identities(word for word in pair.only_a if word.form not in known and not _UNSPACED.search(word.plain)):
+        yield f"the quotation does not name {', '.join(names[:5])}"
+    if _negated_otherwise(sentence, quotation):
+        yield "only one of sentence and quotation is negated"
+    if len(pair.rest_a) * len(pair.rest_b) <= MAX_COMPARED and (found := opposites_among(pair.rest_a, pair.rest_b)):
+        yield f"{found[0]} and {found[1]} are opposites"
+    if turned := opposite_functions(set(said.functions), set(quoted.functions)):
+        yield f"{turned[0]} and {turned[1]} are opposites"
+    if _compared_otherwise(said, quoted):
+        yield "the comparison is the other way round"
+
+
+def _negated_otherwise(sentence: str, quotation: str) -> bool:
+    """Compare each clause of the sentence with the clause of the quotation that shares most words with it."""
+    quoted = [(_forms(clause), clause.negations % 2) for clause in _clauses(quotation)]
+    for clause in _clauses(sentence):
+        forms, negated = _forms(clause), clause.negations % 2
+        shared = max((len(forms & other) for other, _ in quoted), default=0)
+        if shared and all(odd != negated for other, odd in quoted if len(forms & other) == shared):
+            return True
+    return False
+
+
+def _clauses(text: str) -> list[Reading]:
+    return [read(clause) for clause in _CLAUSE.split(text) if clause.strip()]
+
+
+def _forms(reading: Reading) -> set[str]:
+    return {word.form for word in reading.words}
+
+
+def _compared_otherwise(said: Reading, quoted: Reading) -> bool:
+    one, two = _compared(said), _compared(quoted)
+    if one is None or two is None:
+        return False
+    return bool(one[0] & two[1] - two[0] and one[1] & two[0] - two[1])
+
+
+def _compared(reading: Reading) -> tuple[set[str], set[str]] | None:
+    """Return the words before "than" and those right after it, without what both sides have."""
+    words = [form(word) for word in reading.plain.split()]
+    if "than" not in words:
+        return None
+    place = words.index("than")
+    left, right = set(words[:place]), set(words[place + 1 : place + 1 + _AFTER_THAN])
+    return left - right, right - left

@@ -1,0 +1,46 @@
+"""The language model as one run uses it: once it does not answer, the run goes on without it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from harness.cache import Use
+from harness.cache.tables import COMPLETIONS
+from harness.errors import ModelUnavailable
+from harness.ports import Completion, LanguageModel, Message
+
+
+class ModelForRun:
+    """A `LanguageModel` that is not called again after it was unavailable: a run waits for a dead endpoint only once.
+
+    Answers that the cache holds are not affected, for the cache is looked up first. Make one for each run.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.name = model.name
+        self.endpoint = model.endpoint
+        self.parameters = model.parameters
+        self._model = model
+        self._outage: ModelUnavailable | None = None
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """See `LanguageModel.complete`."""
+        if self._outage is not None:
+            raise ModelUnavailable(str(self._outage))
+        try:
+            return self._model.complete(messages, schema=schema, on_text=on_text)
+        except ModelUnavailable as error:
+            self._outage = error
+            raise
+
+
+def model_outage(uses: Iterable[Use]) -> str:
+    """Return why the model was unavailable in a run, empty where it was not."""
+    prefix = f"{ModelUnavailable.code}: "
+    failed = (use.error for use in uses if use.how == "failed" and use.table == COMPLETIONS)
+    return next((error.removeprefix(prefix) for error in failed if error.startswith(prefix)), "")

@@ -1,0 +1,84 @@
+"""Does a quotation support a sentence: contradictions reject, shared words or a model's probability accept."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.core.support import supports
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quotation"),
+    [
+        ("Retries stop after 5 attempts.", "Retries use exponential backoff and stop after five failed attempts."),
+        ("A retry budget limits retries.", "A retry budget limits how many retries a client may make."),
+        ("The cache is fast but not safe.", "The cache is fast, but it is not thread-safe."),
+        ("Rust is faster than Go.", "In most benchmarks Rust is faster than Go, but not always."),
+        ("Bread needs flour.", "bread is made of flour"),
+        ("Alte Einträge löscht der Cache.", "Der Cache löscht alte Einträge nach einem Tag."),
+        ("重试在五次失败后停止。", "重试使用指数退避,并在五次失败后停止。"),
+    ],
+)
+def test_what_the_quotation_says_is_supported(sentence: str, quotation: str) -> None:
+    """In other words and in another order, too."""
+    support = supports(sentence, quotation)
+    assert support.supported, support
+    assert support.reasons == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quotation", "reason"),
+    [
+        ("Retries stop after 6 attempts.", "Retries stop after five failed attempts.", "number 6"),
+        ("It costs 10 dollars a month.", "It costs 12 dollars a month.", "number 10"),
+        ("Python was released in 1992.", "Guido van Rossum released Python in 1991.", "date 1992"),
+        ("The release by Google was fast.", "The release by Mozilla was fast.", "name google"),
+        ("Coffee does not cause cancer.", "The study found that coffee causes cancer in rats.", "negated"),
+        ("Coffee causes cancer.", "There is no evidence that coffee causes cancer.", "negated"),
+        ("Aspirin increases the risk of bleeding.", "Aspirin reduces the risk of bleeding in adults.", "opposites"),
+        ("Call it before the commit.", "Call it after the commit.", "opposites"),
+        ("Rust is faster than Go.", "In most benchmarks Go is faster than Rust.", "comparison"),
+        ("France won the final.", "Germany won the final after extra time.", "france"),
+        (
+            "Exception handling in with statements deletes your home directory.",
+            "The context manager's __exit__() method is invoked with details of the exception.",
+            "does not mention",
+        ),
+    ],
+)
+def test_what_the_quotation_does_not_say_is_not_supported(sentence: str, quotation: str, reason: str) -> None:
+    """A number, date or name of its own, a turned sense, or too few shared words; the reason says which."""
+    support = supports(sentence, quotation)
+    assert not support.supported
+    assert reason in "; ".join(support.reasons)
+
+
+def test_names_may_come_from_the_context() -> None:
+    """The subject of a quotation often stands in the question or in the source's title."""
+    said, quoted = "The library by Google retries requests.", "The library retries requests."
+    assert not supports(said, quoted).supported
+    assert supports(said, quoted, context="Which library of Google retries?").supported
+
+
+def test_a_probability_decides_instead_of_shared_words_but_not_against_a_contradiction() -> None:
+    """So a model that has read both can take over."""
+    said, quoted = "Waiting grows twofold.", "Exponential backoff doubles each pause."
+    assert not supports(said, quoted).supported
+    assert supports(said, quoted, probability=0.9).supported
+    assert not supports("Bread is made of flour.", "Bread needs some flour.", probability=0.1).supported
+    assert not supports("It was released in 1992.", "It was released in 1991.", probability=0.99).supported
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=50))
+def test_anything_is_decided(sentence: str, quotation: str, context: str) -> None:
+    """No text raises, the same pair is always decided the same, and reasons are given exactly where it is refused."""
+    support = supports(sentence, quotation, context=context)
+    assert support == supports(sentence, quotation, context=context)
+    assert bool(support.reasons) is not support.supported
+    assert 0 <= support.coverage <= 1
+
+
+def test_a_long_text_is_refused_in_bounded_time() -> None:
+    """Beyond the bound of what is compared, nothing is supported."""
+    assert supports("word " * 50_000, "other " * 50_000).reasons == ("too long to compare",)
