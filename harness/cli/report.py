@@ -18,17 +18,19 @@ MAX_LINE = 100
 def show(found: "Research", now: float, output: Path | None, *, as_html: bool, as_json: bool) -> None:
     """Print the report, or write it to `output`, as asked for."""
     from harness.research import reports
+    from harness.research.saved import saved_research
 
+    saved = saved_research(found)
     if as_json:
         import orjson
 
-        text = orjson.dumps(reports.as_json(found), option=orjson.OPT_INDENT_2).decode() + "\n"
+        text = orjson.dumps(saved.as_dict(), option=orjson.OPT_INDENT_2).decode() + "\n"
     elif found.report is None:
         return
     elif as_html:
-        text = reports.as_html(found, found.report, now)
+        text = reports.as_html(saved, now)
     elif output:
-        text = reports.as_markdown(found, found.report, now)
+        text = reports.as_markdown(saved, now)
     else:
         _print_report(found.report.markdown())
         return

@@ -1,7 +1,8 @@
 """`harness verify`: check a saved report."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,23 +13,30 @@ from harness.core.text import clean, shorten
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
 
+if TYPE_CHECKING:
+    from harness.research.verification import Verification
+
 MAX_TOLD = 2_000
 
 
 @with_session
 def verify(
     session: Session,
-    file: Annotated[Path, typer.Argument(help="What `harness research --json` has printed.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A report saved with --json, --html or -o.", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
-    """Check every quotation of a saved report against the stored text of its source.
+    """Check a saved report against its stored run: question, sentences, quotations, sources, numbers, order.
 
-    Ends with 5 if one of them does not stand there, word for word. Nothing is sent over the network.
+    Exits with 5 if anything differs, a quotation is not in its source or does not support its sentence, or there is no
+    quotation to verify. Exits with 2 if the report cannot be verified: its run is not stored. Sends nothing over the
+    network.
 
     \b
     Examples:
       harness research "what are descriptors" --engine corpus:python-docs --json > report.json
       harness verify report.json
+      harness research "what are descriptors" --engine corpus:python-docs -o report.md
+      harness verify report.md
     """
     from msgspec import to_builtins
 
@@ -41,16 +49,38 @@ def verify(
     except OSError as error:
         raise InvalidInput(f"cannot read {file}: {error.strerror}") from error
     with session.workbench({"offline": True}) as workbench:
-        verdicts = check(report, workbench.cache)
-    failed = [verdict for verdict in verdicts if not verdict.stands]
+        result = check(report, workbench.cache)
     if as_json:
+        failed = [to_builtins(verdict) for verdict in result.verdicts if verdict.failed]
         print_json(
-            {"quotations": len(verdicts), "verified": len(verdicts) - len(failed), "failed": to_builtins(failed)}
+            {
+                "passed": result.passed,
+                "quotations": len(result.verdicts),
+                "verified": result.verified,
+                "failed": failed,
+                "differences": to_builtins(result.differences),
+            }
         )
     else:
-        for verdict in failed:
-            told = shorten(clean(verdict.quotation, MAX_TOLD), 300)
-            typer.echo(f"not in {shorten(clean(verdict.url, MAX_TOLD), 300)}: “{told}” [{verdict.number}]")
-        typer.echo(f"{len(verdicts) - len(failed)} of {len(verdicts)} quotations verified")
-    if failed:
+        for line in _lines(result):
+            typer.echo(line)
+    if not result.passed:
         raise typer.Exit(ExitCode.FAILED)
+
+
+def _lines(result: "Verification") -> Iterator[str]:
+    for difference in result.differences:
+        yield f"differs at {difference.where}: “{difference.saved}”; the run has “{difference.stored}”"
+    for verdict in result.verdicts:
+        if verdict.failed:
+            why = "does not support its sentence" if verdict.stands else f"not in {_short(verdict.url)}"
+            yield f"{why}: “{_short(verdict.quotation)}” [{verdict.number}]"
+    if not result.verdicts:
+        yield "the report has no quotation to verify"
+    count = len(result.differences)
+    differing = f"; {count} difference{'s' * (count > 1)} from the stored run" if count else ""
+    yield f"{result.verified} of {len(result.verdicts)} quotations verified{differing}"
+
+
+def _short(text: str) -> str:
+    return shorten(clean(text, MAX_TOLD), 300)

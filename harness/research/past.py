@@ -14,6 +14,7 @@ from harness.core.citations import parted
 from harness.core.text import clean, shorten
 from harness.errors import NotFound, StoreCorrupt
 from harness.research.gathered import Round, StopReason
+from harness.research.planner import Plan
 from harness.research.recording import ID_TIME, RUN_ID, State
 from harness.research.solved import Origin
 from harness.research.synthesis import Citation, CitedSource, Report
@@ -60,6 +61,7 @@ class PastRun(Struct, frozen=True):
     research_cache: str
     origin: Origin | None
     sections: int | None
+    plan: Plan | None
     limits: tuple[float, float]
 
 
@@ -87,6 +89,7 @@ class _Record(Struct, frozen=True):
     answered: Annotated[dict[str, Count], Meta(max_length=100)] | None = None
     cache_use: Annotated[str, Meta(max_length=100)] = ""
     origin: Origin | None = None
+    plan: Plan | None = None
     min_novelty: Share = 0.0
     enough_score: Share = 1.0
 
@@ -133,6 +136,7 @@ def past_run(cache: Cache, run: str) -> PastRun:
         record.cache_use,
         record.origin,
         record.sections,
+        record.plan,
         (record.min_novelty, record.enough_score),
     )
 

@@ -106,6 +106,7 @@ def finished(research: Research) -> dict[str, Any]:
     sources = [CitedSource(numbers.get(source.url, 0), source.title, source.url) for source in gathered.sources]
     return {
         "report": to_builtins(report),
+        "plan": to_builtins(research.plan),
         "rounds": to_builtins(gathered.rounds),
         "sources": to_builtins(sources),
         "stop_reason": gathered.stop_reason,

@@ -1,15 +1,15 @@
-"""A finished research as a file: JSON, Markdown with front matter, one HTML page."""
+"""A finished research as a file: Markdown with front matter, or one HTML page."""
 
 import time
 from html import escape
 from itertools import groupby
-from typing import Any
-
-from msgspec import to_builtins
 
 from harness.core.text import clean, one_line
-from harness.research.ended import Research
+from harness.research.saved import SavedReport
 from harness.research.synthesis import Citation, Report
+
+NO_REPORT = Report("", (), ())
+"""In place of the report of a research that found no answer."""
 
 LINKED = ("http://", "https://")
 
@@ -24,63 +24,35 @@ sup { line-height: 0; } sup a { text-decoration: none; } q { quotes: "“" "”"
 details { font-size: .9rem; } footer { margin-top: 2rem; font: 13px system-ui, sans-serif; opacity: .75; }"""
 
 
-def front_matter(found: Research, now: float) -> dict[str, str]:
-    """Return what stands before a saved report; `now` is in seconds since the epoch."""
-    report = found.report
-    told = {
-        "question": found.plan.question,
+def front_matter(saved: SavedReport, now: float) -> dict[str, str]:
+    """Return the front matter of a saved report; `now` is in seconds since the epoch."""
+    report = saved.report
+    matter = {
+        "question": saved.question,
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now)),
-        "engine": found.engine,
+        "engine": saved.engine,
         "model": (report.writer if report else "") or "none",
-        "run": found.id or "not recorded",
-        "live_calls": str(found.live_calls),
-        "answered": ", ".join(f"{count} {how}" for how, count in sorted(found.answered.items())) or "nothing asked",
+        "run": saved.run or "not recorded",
+        "live_calls": str(saved.live_calls),
+        "answered": ", ".join(f"{count} {how}" for how, count in sorted(saved.answered.items())) or "nothing asked",
     }
-    return told | ({"quotations": report.checks} if report else {})
+    return matter | ({"quotations": report.checks} if report else {})
 
 
-def as_markdown(found: Research, report: Report, now: float) -> str:
+def as_markdown(saved: SavedReport, now: float) -> str:
     """Return the report as Markdown, with YAML front matter."""
-    lines = [f"{name}: {_quoted(value)}" for name, value in front_matter(found, now).items()]
+    report = saved.report or NO_REPORT
+    lines = [f"{name}: {_quoted(value)}" for name, value in front_matter(saved, now).items()]
     return "\n".join(["---", *lines, "---", "", report.markdown()])
 
 
-def as_json(found: Research) -> dict[str, Any]:
-    """Return everything that is known of a research, as JSON; `harness verify` reads it."""
-    gathered, report = found.gathered, found.report
-    numbers = {source.url: source.number for source in report.sources} if report else {}
-    return {
-        "question": found.plan.question,
-        "engine": found.engine,
-        "model": report.writer or None if report else None,
-        "remark": report.remark or None if report else None,
-        "plan": to_builtins(found.plan),
-        "rounds": to_builtins(gathered.rounds),
-        "novelty_scores": [round_.novelty for round_ in gathered.rounds],
-        "retrieval_score": gathered.score,
-        "stop_reason": gathered.stop_reason,
-        "sources": [
-            {"number": numbers.get(source.url), "title": source.title, "url": source.url} for source in gathered.sources
-        ],
-        "citations": to_builtins(report.citations) if report else [],
-        "quotations": len(report.quotations) if report else 0,
-        "quotations_verified": report.verified if report else 0,
-        "live_calls": found.live_calls,
-        "cache_hits": found.cache_hits,
-        "research_cache": found.research_cache,
-        "origin": to_builtins(found.origin),
-        "answered": found.answered,
-        "run": found.id or None,
-        "report": report.markdown() if report else None,
-    }
-
-
-def as_html(found: Research, report: Report, now: float) -> str:
+def as_html(saved: SavedReport, now: float) -> str:
     """Return the report as one HTML page that needs nothing else: no script, no picture, no font from outside."""
+    report = saved.report or NO_REPORT
     title = escape(_plain(report.title))
     about = "".join(
         f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(value)}</dd>"
-        for name, value in front_matter(found, now).items()
+        for name, value in front_matter(saved, now).items()
         if name != "question"
     )
     remark = f'<p class="remark">{escape(report.remark)}</p>' if report.remark else ""

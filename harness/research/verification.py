@@ -1,70 +1,240 @@
-"""Checks a saved report anew: does every quotation stand in what its run was shown?"""
+"""Check a saved report against the stored run: nothing that a reader sees may differ from what the run gave."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import islice, zip_longest
+from typing import Any
 
 import msgspec
+import orjson
 from msgspec import Struct
 
 from harness.cache import Cache
 from harness.core.citations import stands_in
-from harness.errors import InvalidInput
+from harness.core.support import supports
+from harness.core.text import clean, shorten
+from harness.errors import InvalidInput, NotFound
+from harness.research.past import PastRun, past_run
+from harness.research.reports import as_html, as_markdown
+from harness.research.saved import SavedReport, saved_run
 
 MAX_REPORT_BYTES = 50_000_000
+MAX_DIFFERENCES = 1_000
+MAX_SHOWN = 500
+"""Characters of a value that a difference shows."""
+MAX_ALIGNED = 5_000
+"""Lines, or entries of a list, that are aligned before they are compared."""
+
+_MARKDOWN_DATE = re.compile(r'^date: "[0-9: UTC-]{1,30}"\n', re.MULTILINE)
+_MARKDOWN_RUN = re.compile(r'^run: "([0-9a-f-]{1,40})"$', re.MULTILINE)
+_HTML_RUN = re.compile(r"<dt>run</dt><dd>([0-9a-f-]{1,40})</dd>")
+_HTML_DATE = re.compile(r"<dt>date</dt><dd>[0-9: UTC-]{1,30}</dd>")
 
 
-class Quoted(Struct, frozen=True):
-    """What a saved report says that a source says."""
-
-    quotation: str
-    url: str
-    number: int = 0
+class _Missing:
+    def __repr__(self) -> str:
+        return "missing"
 
 
-class SavedReport(Struct, frozen=True):
-    """What `harness research --json` has printed, as far as it is checked."""
+MISSING = _Missing()
 
-    question: str
-    run: str | None
-    citations: tuple[Quoted, ...]
+
+class SavedFile(Struct, frozen=True):
+    """A saved report as it was read: its run, and its content: a JSON object, or the text of Markdown or HTML."""
+
+    run: str
+    content: dict[str, Any] | str
 
 
 class Verdict(Struct, frozen=True):
-    """One quotation, and whether it stands, word for word, in the stored text of its source."""
+    """One quotation of the file, whether it is, word for word, in the stored text of its source (`stands`), and whether
+    it supports its sentence.
+    """
 
     quotation: str
     url: str
     number: int
     stands: bool
+    supported: bool = True
+
+    @property
+    def failed(self) -> bool:
+        """Whether the quotation is not in its source, or does not support its sentence."""
+        return not (self.stands and self.supported)
 
 
-def read_report(content: bytes) -> SavedReport:
-    """Read a saved report.
+class Difference(Struct, frozen=True):
+    """A place of the file (`citations[2].sentence`, `line 7`) that differs from the stored run; shortened, cleaned."""
+
+    where: str
+    saved: str
+    stored: str
+
+
+class Verification(Struct, frozen=True):
+    """The result: every quotation of the file, and every difference, at most `MAX_DIFFERENCES`."""
+
+    verdicts: tuple[Verdict, ...]
+    differences: tuple[Difference, ...]
+
+    @property
+    def verified(self) -> int:
+        """The number of quotations that are in their sources and support their sentences."""
+        return sum(not verdict.failed for verdict in self.verdicts)
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is a quotation, all are verified, and nothing differs."""
+        return bool(self.verdicts) and self.verified == len(self.verdicts) and not self.differences
+
+
+def read_report(content: bytes) -> SavedFile:
+    """Read a saved report: JSON, Markdown with front matter, or an HTML page.
 
     Raises:
-        InvalidInput: that is none, or it names no run.
+        InvalidInput: it is none of these, or names no run.
     """
     if len(content) > MAX_REPORT_BYTES:
         raise InvalidInput(f"that is no report: more than {MAX_REPORT_BYTES:,} bytes")
+    begin = content[:20].lstrip().lower()
+    if begin.startswith((b"---", b"<!doctype")):
+        return _read_text(content, _MARKDOWN_RUN if begin.startswith(b"---") else _HTML_RUN)
     try:
-        report = msgspec.json.decode(content, type=SavedReport)
+        loaded = msgspec.json.decode(content)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"that is no report of `harness research --json` ({error})") from error
-    if not report.run:
-        raise InvalidInput("the report names no run, so nothing of it is stored; research without --no-cache")
-    return report
+        raise InvalidInput(f"that is no report of `harness research` ({error})") from error
+    if not isinstance(loaded, dict) or not {"question", "run", "citations", "report"} <= loaded.keys():
+        raise InvalidInput(
+            "that is no report of `harness research --json`: its question, run, citations or report is missing"
+        )
+    return SavedFile(_checked_run(loaded["run"]), loaded)
 
 
-def verify(report: SavedReport, cache: Cache) -> list[Verdict]:
-    """Check every quotation of a report against the passages that are stored with its run; nothing is asked from
-    outside, and it does not matter what of the cache has expired since.
+def verify(file: SavedFile, cache: Cache) -> Verification:
+    """Rebuild the report from its stored run and compare all that a reader sees, then check every quotation against the
+    passages that are stored with the run. No network is used, and it does not matter what of the cache has expired.
 
     Raises:
-        InvalidInput: there is no such run, or it was never finished.
+        InvalidInput: the report cannot be verified: its run is not stored, or was never finished.
         StoreError: the cache cannot be read.
     """
-    texts = cache.get_run(str(report.run)).get("quoted")
-    if texts is None:
-        raise InvalidInput(f"the run {report.run} was not finished: `harness research --resume {report.run}`")
-    return [
-        Verdict(cited.quotation, cited.url, cited.number, stands_in(cited.quotation, texts.get(cited.url, ())))
-        for cited in report.citations
-        if cited.quotation
-    ]
+    try:
+        past = past_run(cache, file.run)
+    except NotFound as error:
+        raise InvalidInput(f"the report cannot be verified: {error}") from error
+    if past.state != "finished":
+        raise InvalidInput(
+            f"the report cannot be verified: the run {past.id} was not finished; `harness research --resume {past.id}`"
+        )
+    if not past.quoted and past.report is not None:
+        raise InvalidInput(f"the report cannot be verified: the run {past.id} was recorded by an older version")
+    stored = saved_run(past)
+    differences = _of_json(file.content, stored) if isinstance(file.content, dict) else _of_text(file.content, stored)
+    return Verification(tuple(_verdicts(file, past)), tuple(islice(differences, MAX_DIFFERENCES)))
+
+
+def _read_text(content: bytes, run: re.Pattern[str]) -> SavedFile:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"that is no report of `harness research` ({error})") from error
+    if (found := run.search(text)) is None:
+        raise InvalidInput(f"the report cannot be verified: {_NO_RUN}")
+    return SavedFile(found[1], text)
+
+
+_NO_RUN = "it names no run, so nothing of it is stored; research without --no-cache, with --json or -o"
+
+
+def _checked_run(run: object) -> str:
+    if not run:
+        raise InvalidInput(f"the report cannot be verified: {_NO_RUN}")
+    if not isinstance(run, str):
+        raise InvalidInput("that is no report of `harness research --json`: its run is not a text")
+    return run
+
+
+def _verdicts(file: SavedFile, past: PastRun) -> Iterator[Verdict]:
+    """Check the quotations of the file; those of Markdown and HTML are the stored ones, for the texts are compared."""
+    citations: Any = msgspec.to_builtins(list(past.report.citations)) if past.report else []
+    if isinstance(file.content, dict):
+        citations = file.content["citations"]
+    for cited in citations if isinstance(citations, list) else ():
+        quotation, url, sentence, number = (_field(cited, name) for name in ("quotation", "url", "sentence", "number"))
+        if quotation:
+            stands = stands_in(quotation, past.quoted.get(url, ()))
+            supported = supports(sentence, quotation, context=f"{past.question}\n{_title(past, url)}").supported
+            yield Verdict(quotation, url, int(number) if number.isdecimal() else 0, stands, supported)
+
+
+def _field(cited: object, name: str) -> str:
+    value = cited.get(name) if isinstance(cited, dict) else None
+    return "" if value is None else str(value)[:100_000]
+
+
+def _title(past: PastRun, url: str) -> str:
+    return next((source.title for source in past.sources if source.url == url), "")
+
+
+def _of_json(saved: dict[str, Any], stored: SavedReport) -> Iterator[Difference]:
+    expected = orjson.loads(orjson.dumps(stored.as_dict()))
+    if stored.plan is None:
+        expected["plan"] = saved.get("plan")
+    yield from _compare("", saved, expected)
+
+
+def _compare(where: str, saved: object, stored: object) -> Iterator[Difference]:
+    if isinstance(saved, dict) and isinstance(stored, dict):
+        for name in dict.fromkeys((*stored, *saved)):
+            place = f"{where}.{name}" if where else str(name)
+            yield from _compare(place, saved.get(name, MISSING), stored.get(name, MISSING))
+    elif isinstance(saved, list) and isinstance(stored, list):
+        keys = [[orjson.dumps(each).decode() for each in side] for side in (saved, stored)]
+        for one, other in _aligned(*keys):
+            place = f"{where}[{other if one is None else one}]"
+            yield from _compare(place, *(_at(side, at) for side, at in ((saved, one), (stored, other))))
+    elif isinstance(saved, str) and isinstance(stored, str) and "\n" in stored:
+        yield from _lines(saved, stored, f"{where} line ")
+    elif saved != stored or type(saved) is not type(stored):
+        yield Difference(shorten(clean(where, MAX_SHOWN), 200), _shown(saved), _shown(stored))
+
+
+def _of_text(saved: str, stored: SavedReport) -> Iterator[Difference]:
+    """Compare Markdown or HTML; the date of the file is not stored, and is not compared."""
+    if saved.lstrip().startswith("---"):
+        date, expected = _MARKDOWN_DATE, as_markdown(stored, 0.0)
+    else:
+        date, expected = _HTML_DATE, as_html(stored, 0.0)
+    yield from _lines(date.sub("", saved, count=1), date.sub("", expected, count=1), "line ")
+
+
+def _lines(saved: str, stored: str, where: str) -> Iterator[Difference]:
+    ours, theirs = saved.replace("\r\n", "\n").split("\n"), stored.split("\n")
+    for one, other in _aligned(ours, theirs):
+        place = other if one is None else one
+        yield Difference(f"{where}{(place or 0) + 1}", _shown(_at(ours, one)), _shown(_at(theirs, other)))
+
+
+def _aligned(saved: Sequence[str], stored: Sequence[str]) -> Iterator[tuple[int | None, int | None]]:
+    """Yield the places that differ, aligned, so that one inserted line is one difference; of very long texts pair by
+    pair.
+    """
+    blocks: Iterable[tuple[str, int, int, int, int]] = [("replace", 0, len(saved), 0, len(stored))]
+    if max(len(saved), len(stored)) <= MAX_ALIGNED:
+        blocks = SequenceMatcher(None, saved, stored, autojunk=False).get_opcodes()
+    for kind, first, last, start, end in blocks:
+        if kind == "equal":
+            continue
+        for one, other in zip_longest(range(first, last), range(start, end)):
+            if one is None or other is None or saved[one] != stored[other]:
+                yield one, other
+
+
+def _at(side: Sequence[object], place: int | None) -> object:
+    return MISSING if place is None else side[place]
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return shorten(clean(text, MAX_SHOWN), MAX_SHOWN)

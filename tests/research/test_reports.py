@@ -15,7 +15,8 @@ from harness.errors import InvalidInput
 from harness.research.ended import Research
 from harness.research.gathered import Gathered, Round, Search, Source
 from harness.research.planner import Plan
-from harness.research.reports import as_html, as_json, as_markdown, front_matter
+from harness.research.reports import as_html, as_markdown, front_matter
+from harness.research.saved import saved_research
 from harness.research.synthesis import Citation, CitedSource, Report
 from harness.research.verification import read_report
 
@@ -84,7 +85,7 @@ KNOWN_ATTRIBUTES = {"lang", "charset", "name", "content", "class", "id", "href",
 
 def page_of(found: Research, report: Report) -> Page:
     """Parse the page, and check that it needs and runs nothing."""
-    html = as_html(found, report, NOW)
+    html = as_html(saved_research(found), NOW)
     page = Page(html)
     assert set(page.tags) <= KNOWN_TAGS
     assert {name for name, _ in page.attributes} <= KNOWN_ATTRIBUTES
@@ -98,7 +99,7 @@ def test_a_page_is_one_file_without_scripts() -> None:
     """Nothing is loaded from anywhere; the only address is the source's, as a link."""
     found, report = research()
     assert page_of(found, report).links == [URL]
-    html = as_html(found, report, NOW)
+    html = as_html(saved_research(found), NOW)
     assert html.startswith("<!doctype html>")
     assert "1 of 1 quotations verified" in html
 
@@ -119,7 +120,7 @@ def test_every_place_of_a_page_is_escaped() -> None:
     )
     tags = page_of(*plain).tags
     assert [tag for tag in page_of(*hostile).tags if tag != "span"] == tags
-    assert "<script" not in as_html(*hostile, NOW)
+    assert "<script" not in as_html(saved_research(hostile[0]), NOW)
     assert len(page_of(*hostile).links) == 1
 
 
@@ -155,7 +156,7 @@ def test_what_is_not_verified_shows() -> None:
     found, report = research(
         citations=[cited(), cited("Odd.", "odd", verified=False), cited("No.", "", number=0, verified=False)]
     )
-    html = as_html(found, report, NOW)
+    html = as_html(saved_research(found), NOW)
     assert html.count('class="unverified"') == 2
     assert "[no source]" in html
     assert "1 of 2 quotations verified" in html
@@ -164,12 +165,12 @@ def test_what_is_not_verified_shows() -> None:
 
 def test_a_remark_stands_on_the_page() -> None:
     """What has to be said is said where the report is read."""
-    assert "the model failed" in as_html(*research(remark="the model failed"), NOW)
+    assert "the model failed" in as_html(saved_research(research(remark="the model failed")[0]), NOW)
 
 
 def front(found: Research, report: Report) -> Any:
     """Read the front matter back, and check that the report follows it."""
-    markdown = as_markdown(found, report, NOW)
+    markdown = as_markdown(saved_research(found), NOW)
     opening, matter, rest = markdown.split("---\n", 2)
     assert opening == ""
     assert rest == f"\n{report.markdown()}"
@@ -197,12 +198,12 @@ def test_front_matter_tells_how_the_report_came_about() -> None:
 @example(question="---", model="~")
 def test_front_matter_is_yaml_whatever_the_question(question: str, model: str) -> None:
     """Every value comes back as it was, on one line."""
-    found, report = research(question, writer=model)
-    matter = "\n".join(as_markdown(found, report, NOW).split("\n---\n")[0].split("\n")[1:])
+    found, _ = research(question, writer=model)
+    matter = "\n".join(as_markdown(saved_research(found), NOW).split("\n---\n")[0].split("\n")[1:])
     read = yaml.safe_load(matter)
     assert read["question"] == one_line(question)
     assert read["model"] == (one_line(model) if model else "none")
-    assert set(read) == set(front_matter(found, NOW))
+    assert set(read) == set(front_matter(saved_research(found), NOW))
 
 
 @PROPERTY
@@ -221,23 +222,25 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 def test_json_is_read_back_for_verification(question: str, quotation: str, url: str, number: int) -> None:
     """Question, run and every quotation, exactly."""
     found, _ = research(question, [cited(quotation=quotation, url=url, number=number)], url=url)
-    report = read_report(orjson.dumps(as_json(found)))
-    assert (report.question, report.run) == (question, found.id)
-    assert [(each.quotation, each.url, each.number) for each in report.citations] == [(quotation, url, number)]
+    report = read_report(orjson.dumps(saved_research(found).as_dict()))
+    assert isinstance(report.content, dict)
+    assert (report.content["question"], report.run) == (question, found.id)
+    read = [(each["quotation"], each["url"], each["number"]) for each in report.content["citations"]]
+    assert read == [(quotation, url, number)]
 
 
 def test_json_of_a_run_that_was_not_recorded_cannot_be_verified() -> None:
     """It names no run, and that is what is said."""
     found, _ = research(run="")
     with pytest.raises(InvalidInput, match="names no run"):
-        read_report(orjson.dumps(as_json(found)))
+        read_report(orjson.dumps(saved_research(found).as_dict()))
 
 
 def test_json_tells_of_a_research_without_a_report() -> None:
     """All keys are there, and none is invented."""
     found, _ = research()
     bare = Research(found.plan, found.gathered, None, found.engine, 1, 0, "off", {}, found.id)
-    told = as_json(bare)
-    assert set(told) == set(as_json(found))
+    told = saved_research(bare).as_dict()
+    assert set(told) == set(saved_research(found).as_dict())
     assert (told["report"], told["model"], told["remark"], told["citations"]) == (None, None, None, [])
-    assert "quotations" not in front_matter(bare, NOW)
+    assert "quotations" not in front_matter(saved_research(bare), NOW)

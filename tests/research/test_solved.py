@@ -25,6 +25,7 @@ from harness.research.ended import Research
 from harness.research.gathered import Lifetimes
 from harness.research.planner import Plan
 from harness.research.run import Writing
+from harness.research.saved import saved_research
 from harness.vector_cache import QUERIES
 from harness.wordpieces import vocabulary
 from harness.workbench import Workbench
@@ -519,8 +520,8 @@ def test_hostile_text_in_a_payload_does_nothing(store: MemoryStore, cache: Cache
     spoil(store, infect)
     found = solve(cache, embedder)
     assert found.report is not None
-    page = reports.as_html(found, found.report, 0.0)
-    shown = [markdown(found), reports.as_markdown(found, found.report, 0.0), page, summary(found)]
+    page = reports.as_html(saved_research(found), 0.0)
+    shown = [markdown(found), reports.as_markdown(saved_research(found), 0.0), page, summary(found)]
     assert "<script" not in page
     assert 'href="javascript' not in page
     assert not any("\x1b" in each or "\x07" in each for each in shown)

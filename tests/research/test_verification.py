@@ -17,10 +17,12 @@ from harness.errors import InvalidInput
 from harness.ports import SearchResult
 from harness.research.ended import Research
 from harness.research.gathered import Lifetimes, Limits
+from harness.research.past import past_run
 from harness.research.planner import RulePlanner
-from harness.research.reports import as_json
+from harness.research.reports import as_html, as_markdown
 from harness.research.run import Researcher, Writing
-from harness.research.verification import MAX_REPORT_BYTES, SavedReport, read_report, verify
+from harness.research.saved import saved_research, saved_run
+from harness.research.verification import MAX_REPORT_BYTES, SavedFile, read_report, verify
 from harness.stores.sqlite import SqliteStore
 from tests.cli.program import Program
 from tests.research.test_run import Library, Scripted, memory_of, silent
@@ -90,11 +92,11 @@ def run(cache: Cache, *, keep: bool = False, words: str = "") -> Research:
 
 def saved(found: Research) -> dict[str, Any]:
     """Return a report as `harness research --json` prints it."""
-    told: dict[str, Any] = orjson.loads(orjson.dumps(as_json(found)))
+    told: dict[str, Any] = orjson.loads(orjson.dumps(saved_research(found).as_dict()))
     return told
 
 
-def read(told: dict[str, Any]) -> SavedReport:
+def read(told: dict[str, Any]) -> SavedFile:
     """Read a saved report."""
     return read_report(orjson.dumps(told))
 
@@ -103,7 +105,9 @@ def read(told: dict[str, Any]) -> SavedReport:
 def test_every_quotation_of_a_run_stands(cache: Cache, keep: bool) -> None:
     """Those of searches, of pages and of addresses as long as they come; also when the whole research is cached."""
     found = run(cache, keep=keep)
-    verdicts = verify(read(saved(found)), cache)
+    result = verify(read(saved(found)), cache)
+    verdicts = result.verdicts
+    assert result.passed
     assert found.report is not None
     assert len(verdicts) == len(found.report.quotations) > 2
     assert {verdict.url for verdict in verdicts} == {URL, LONG_URL, UNREAD}
@@ -111,14 +115,16 @@ def test_every_quotation_of_a_run_stands(cache: Cache, keep: bool) -> None:
     if keep:
         again = run(cache, keep=True)
         assert again.research_cache == "hit"
-        assert all(verdict.stands for verdict in verify(read(saved(again)), cache))
+        assert verify(read(saved(again)), cache).passed
 
 
 def test_quotations_that_a_model_has_nearly_made_stand(cache: Cache) -> None:
     """They were mended when they were written; an invented one is found again, and named."""
     slip = LIMITED.replace("exponential", "exponentail")
-    told = saved(run(cache, words="\n".join(f'They end. [{n}: "{slip}"]' for n in (1, 2, 3))))
-    verdicts = verify(read(told), cache)
+    told = saved(run(cache, words="\n".join(f'Retries are limited. [{n}: "{slip}"]' for n in (1, 2, 3))))
+    result = verify(read(told), cache)
+    verdicts = result.verdicts
+    assert (result.differences, result.passed) == ((), False)
     assert [(each.quotation, each.url) for each in verdicts if each.stands] == [(LIMITED, UNREAD)]
     assert [each.stands for each in verdicts] == [cited["verified"] for cited in told["citations"]]
     assert len(verdicts) == 3
@@ -130,29 +136,111 @@ def test_one_changed_word_is_found_and_named(cache: Cache, place: int) -> None:
     told = saved(run(cache))
     cited = told["citations"][place]
     cited["quotation"] = cited["quotation"].replace("xponential", "xceptional").replace("retry", "reply")
-    failed = [verdict for verdict in verify(read(told), cache) if not verdict.stands]
+    result = verify(read(told), cache)
+    failed = [verdict for verdict in result.verdicts if not verdict.stands]
     assert [(verdict.quotation, verdict.url) for verdict in failed] == [(cited["quotation"], cited["url"])]
+    assert [each.where.split(".")[1] for each in result.differences] == ["quotation"]
 
 
 def test_a_quotation_moved_to_another_source_does_not_stand(cache: Cache) -> None:
     """It has to stand in the source that it is put on."""
     told = saved(run(cache))
     told["citations"][0]["url"] = "https://example.org/elsewhere"
-    assert [verdict.stands for verdict in verify(read(told), cache)].count(False) == 1
+    assert [verdict.stands for verdict in verify(read(told), cache).verdicts].count(False) == 1
 
 
 def test_what_has_gone_from_the_cache_is_verified_still(cache: Cache, store: SqliteStore) -> None:
     """The passages that were quoted are kept with the run, whatever expires or is replaced."""
     report = read(saved(run(cache)))
     cache.clear()
-    assert all(verdict.stands for verdict in verify(report, cache))
+    assert verify(report, cache).passed
+
+
+ALTERED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "sentence": (lambda told: told["citations"][0].update(sentence="Retries never end."), "citations[0].sentence"),
+    "quotation cut to one word": (lambda told: told["citations"][0].update(quotation="the"), "citations[0].quotation"),
+    "url of a citation": (lambda told: told["citations"][0].update(url="https://evil.example"), "citations[0].url"),
+    "number": (lambda told: told["citations"][0].update(number=9), "citations[0].number"),
+    "question": (lambda told: told.update(question="Is water wet?"), "question"),
+    "title of a source": (lambda told: told["sources"][0].update(title="The BBC"), "sources[0].title"),
+    "url of a source": (lambda told: told["sources"][0].update(url="https://bbc.example"), "sources[0].url"),
+    "remark": (lambda told: told.update(remark="checked by experts"), "remark"),
+    "writer": (lambda told: told.update(model="Ada"), "model"),
+    "count": (lambda told: told.update(quotations=99), "quotations"),
+    "a line of the report": (lambda told: told.update(report=told["report"] + "Bread cures.\n"), "report line "),
+    "order": (lambda told: told["citations"].reverse(), "citations["),
+    "one sentence more": (lambda told: told["citations"].append(told["citations"][0]), "citations["),
+    "one sentence less": (lambda told: told["citations"].pop(), "citations["),
+    "a field more": (lambda told: told.update(approved_by="the editors"), "approved_by"),
+    "a field less": (lambda told: told.pop("rounds"), "rounds"),
+    "no citations": (lambda told: told.update(citations=[]), "citations["),
+}
+
+
+@pytest.mark.parametrize("name", ALTERED)
+def test_every_alteration_is_named(cache: Cache, name: str) -> None:
+    """Whatever a reader sees is rebuilt from the stored run and compared; the difference says where."""
+    told = saved(run(cache))
+    change, where = ALTERED[name]
+    change(told)
+    result = verify(read(told), cache)
+    assert not result.passed
+    assert any(each.where.startswith(where) for each in result.differences), result.differences
+
+
+@pytest.mark.parametrize("render", [as_markdown, as_html])
+def test_markdown_and_html_are_verified_line_by_line(cache: Cache, render: Any) -> None:
+    """The file as written passes, at whatever time it was written; one added sentence or swapped address is named."""
+    found = saved_research(run(cache))
+    text = render(found, 1_700_000_000.0)
+    assert verify(read_report(text.encode()), cache).passed
+    assert verify(read_report(text.replace("\n", "\r\n").encode()), cache).passed
+    for altered in (text.replace(URL, "https://evil.example"), text.replace("\n\n", "\n\nBread cures.\n\n", 2)):
+        if altered != text:
+            result = verify(read_report(altered.encode()), cache)
+            assert not result.passed
+            assert result.differences[0].where.startswith("line ")
+
+
+def test_an_added_line_is_one_difference(cache: Cache) -> None:
+    """What follows it is the same, and is not listed."""
+    told = saved(run(cache))
+    told["report"] = told["report"].replace("## Sources", "Bread cures cancer.\n## Sources")
+    (difference,) = verify(read(told), cache).differences
+    assert (difference.saved, difference.stored) == ("Bread cures cancer.", "missing")
+
+
+def test_a_report_without_a_quotation_fails(cache: Cache) -> None:
+    """Nothing to verify is not verified."""
+    told = saved(run(cache))
+    record = cache.get_run(told["run"])
+    record["report"] = None
+    cache.put_run(told["run"], QUESTION, "scripted", record)
+    told |= {"report": None, "citations": [], "quotations": 0, "quotations_verified": 0, "model": None, "remark": None}
+    result = verify(read(told), cache)
+    assert (result.verdicts, result.passed) == ((), False)
+
+
+def test_a_true_quotation_of_something_else_does_not_verify_a_sentence(cache: Cache) -> None:
+    """Even where the stored run has it so, as those of older versions may."""
+    told = saved(run(cache))
+    record = cache.get_run(told["run"])
+    false = "Exponential backoff deletes your home directory."
+    record["report"]["citations"][0]["sentence"] = false
+    cache.put_run(told["run"], QUESTION, "scripted", record)
+    told["citations"][0]["sentence"] = false
+    told["report"] = saved_run(past_run(cache, told["run"])).as_dict()["report"]
+    result = verify(read(told), cache)
+    assert result.differences == ()
+    assert [verdict.supported for verdict in result.verdicts].count(False) == 1
+    assert not result.passed
 
 
 def test_a_run_that_was_never_finished_is_an_error(cache: Cache) -> None:
     """It says how to finish it."""
     told = saved(run(cache))
     record = cache.get_run(told["run"])
-    del record["quoted"]
+    record["state"] = "writing"
     cache.put_run(told["run"], "q", "scripted", record)
     with pytest.raises(InvalidInput, match="--resume"):
         verify(read(told), cache)
@@ -184,8 +272,6 @@ def test_verifying_changes_nothing(cache: Cache, store: SqliteStore) -> None:
         b"{}",
         b'{"question": "q", "run": "r"}',
         b'{"question": "q", "run": 1, "citations": []}',
-        b'{"question": "q", "run": "r", "citations": [{"quotation": 1, "url": "u"}]}',
-        b'{"question": "q", "run": "r", "citations": "none"}',
         b'{"question": "q", "run": "\\ud800", "citations": []}',
         b'{"question": "q", "run": "\xff", "citations": []}',
         b'{"question": "q", "run": "", "citations": []}',
@@ -240,7 +326,8 @@ def test_verify_tells_how_many_stand(harness: Program, report: Path) -> None:
     ended = harness("verify", report)
     count = json.loads(report.read_text())["quotations"]
     assert (ended.code, ended.out) == (0, f"{count} of {count} quotations verified\n")
-    assert harness("verify", report, "--json").told == {"quotations": count, "verified": count, "failed": []}
+    told = {"passed": True, "quotations": count, "verified": count, "failed": [], "differences": []}
+    assert harness("verify", report, "--json").told == told
 
 
 def test_verify_names_what_does_not_stand(harness: Program, report: Path) -> None:
