@@ -81,7 +81,8 @@ def failure_of(error: Exception, endpoint: Endpoint, deadline: Deadline) -> Fail
     cause = error.__cause__ or error
     if isinstance(cause, httpx2.TransportError):
         reason = words_of(str(cause), endpoint.key)
-        return Failure(ModelUnavailable(f"{where} cannot be reached ({reason}); is it running?"), again=True)
+        unreachable = ModelUnavailable(f"{where} cannot be reached ({reason}); is it running?")
+        return Failure(unreachable, again=not _is_refused(cause))
     if isinstance(error, openai.APIError) and error.body is not None:  # an event that tells of an error
         words = words_of(error.body, endpoint.key)
         return Failure(ModelUnavailable(f"{where} gave up: {words}; ask again, or another model"), again=True)
@@ -92,6 +93,13 @@ def failure_of(error: Exception, endpoint: Endpoint, deadline: Deadline) -> Fail
     else:
         garbage = "with something that is no chat completion; check the address, which often ends in /v1"
     return Failure(ModelError(f"{where} answered {garbage}"))
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Say whether nothing listens at the address: then nothing will a second later, and it is not tried again."""
+    while error is not None and not isinstance(error, ConnectionRefusedError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _timeout_failure(where: str, endpoint: Endpoint, deadline: Deadline) -> Failure:

@@ -136,7 +136,7 @@ def verify(file: SavedFile, cache: Cache) -> Verification:
 
 def _read_text(content: bytes, run: re.Pattern[str]) -> SavedFile:
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"that is no report of `harness research` ({error})") from error
     if (found := run.search(text)) is None:
@@ -210,7 +210,7 @@ def _of_text(saved: str, stored: SavedReport) -> Iterator[Difference]:
 
 
 def _lines(saved: str, stored: str, where: str) -> Iterator[Difference]:
-    ours, theirs = saved.replace("\r\n", "\n").split("\n"), stored.split("\n")
+    ours, theirs = saved.split("\n"), stored.split("\n")
     for one, other in _aligned(ours, theirs):
         place = other if one is None else one
         yield Difference(f"{where}{(place or 0) + 1}", _shown(_at(ours, one)), _shown(_at(theirs, other)))

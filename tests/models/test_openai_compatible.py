@@ -321,11 +321,14 @@ def test_a_pause_that_is_too_long_is_not_made(endpoint: Endpoint, pause: str) ->
     assert len(endpoint.asked) == 1
 
 
-def test_nobody_listening_is_told(closed_port: int) -> None:
-    """A refused connection names model and address."""
+def test_nobody_listening_is_told_at_once(closed_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refused connection names model and address, and is not tried again after a pause."""
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
     url = f"http://127.0.0.1:{closed_port}/v1"
     with pytest.raises(ModelUnavailable, match=rf"m at {url} cannot be reached .*refused.*is it running"):
-        model(url, retries=1).complete(ASKED)
+        model(url, retries=2).complete(ASKED)
+    assert pauses == []
 
 
 def test_a_host_that_does_not_exist_is_told() -> None:
