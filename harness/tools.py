@@ -60,13 +60,16 @@ def cached_tool(
     is looked up as a query: its case does not count, and a query that means the same may answer; but for addresses of
     the web. Any other call is looked up by all its arguments, defaults included, exactly; with `exact` every call is.
     Results live as long as the setting `tool_ttl_hours` says, or `ttl_hours`, or `ttl` seconds. Of all calls that ask
-    the same at once, in threads, tasks and processes, one runs. Arguments and results are JSON values, and what is
-    returned has been through JSON either way: a tuple is a list. Empty results are not kept. Wrap functions and bound
-    methods: the `self` of others is no JSON. `cache` is another one than that of the settings, which is opened at the
-    first call (see `harness.scripts`).
+    the same at once, in threads, tasks and processes, one runs. Arguments are JSON values. Results are returned in
+    their JSON form, hit or miss (see `json_form`): a tuple is a list, a dataclass a dict. One without a JSON form is
+    returned as it is and not kept, with one warning for each function. Empty results are not kept. Wrap functions and
+    bound methods: the `self` of others is no JSON. `cache` is another one than that of the settings, which is opened at
+    the first call (see `harness.scripts`).
 
-    The function's own exceptions pass through; besides them a call raises:
-        InvalidInput: arguments or results that are no JSON values, or too long ones.
+    If the function fails, a result that expired less than `stale_if_error` seconds ago (a setting, by default a day;
+    the policy of a `cache` that is given) is served, with a warning in the log. A mistake in code, such as a TypeError,
+    is not such a failure. Otherwise the function's own exceptions pass through; besides them a call raises:
+        InvalidInput: arguments that are no JSON values, or too long ones.
         OfflineMiss: offline, and nothing is cached.
         StoreError: the cache cannot be opened or read.
 
@@ -138,7 +141,13 @@ class _Tool:
         """Return what is cached for a call, else what `compute` returns."""
         user = None if self._cache else scripts.workbench().identity.user
         found = cache.tool(
-            self.cache_type, call.query, compute, params=call.params, ttl_hours=self._ttl_hours, created_by=user
+            self.cache_type,
+            call.query,
+            compute,
+            params=call.params,
+            ttl_hours=self._ttl_hours,
+            created_by=user,
+            name=self.name,
         )
         return found.value
 

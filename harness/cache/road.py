@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 import orjson
 from msgspec import Struct
 
+from harness.cache.json_form import MAX_PAYLOAD_BYTES, Uncached
 from harness.cache.once import Once
 from harness.cache.policy import Policy
 from harness.cache.results import MAX_TAUGHT_CHARS
@@ -18,7 +19,15 @@ from harness.cache.uses import How, Tally, Use, day_of
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, jittered
 from harness.core.text import shorten
-from harness.errors import EmbeddingError, HarnessError, InvalidInput, OfflineMiss, SearchError, StoreError
+from harness.errors import (
+    AccessDenied,
+    EmbeddingError,
+    HarnessError,
+    InvalidInput,
+    OfflineMiss,
+    SearchError,
+    StoreError,
+)
 from harness.ports import Store
 
 if TYPE_CHECKING:  # it is made where hits are audited
@@ -27,7 +36,6 @@ if TYPE_CHECKING:  # it is made where hits are audited
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-MAX_PAYLOAD_BYTES = 16 * 2**20
 TOUCH_AFTER = HOUR
 """A hit notes its use only when the row's `last_used_at` is older, so that look-ups stay reads (cf. relatime)."""
 TALLY_EVERY = 2_000
@@ -41,11 +49,16 @@ MAX_TOLD = 300
 
 
 class Answer(Struct, Generic[T], frozen=True, gc=False):
-    """What the caller gets: `how` says who answered, `outcome` what the look-up had come to before."""
+    """What the caller gets: `how` says who answered, `outcome` what the look-up had come to before.
+
+    `own` says whether `value` is JSON made for this caller alone; otherwise it is the object that a function returned
+    and that could not be cached, which all who asked at the same time get.
+    """
 
     value: T
     outcome: Hit[T] | Stale[T] | Miss
     how: How
+    own: bool = True
 
 
 class Road:
@@ -71,7 +84,7 @@ class Road:
         self._embedded: set[str] = set()
         self._tally = Tally()
         self._happened = self._tally.happened
-        self._once: Once[bytes] = Once(store, policy.turn_wait)
+        self._once: Once[bytes | Uncached] = Once(store, policy.turn_wait)
         self._uses: list[Use] | None = None
         self.tokens = 0
         """Tokens of all completions since `recording`, those from the cache too: a run that is repeated ends alike."""
@@ -153,6 +166,12 @@ class Road:
         if message not in self._said:  # a full disk stays full: not a line for every search
             self._said.add(message)
             log.error(message)
+
+    def _warn_uncached(self, function: str, reason: str) -> None:
+        """Warn that the results of a function are not cached; once for each function."""
+        if function not in self._said:
+            self._said.add(function)
+            log.warning("a result of %s is returned but not cached: %s", function, reason)
 
     def _missed(self, asked: str, reason: str) -> Miss:
         if reason == UNREADABLE:
@@ -242,6 +261,17 @@ class Road:
         self._store.put(table, self._tenant, entry, sweep_before=now - kept_for)
         log.debug("stored %r in %s", text, table)
         return entry
+
+
+_BUGS = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, AssertionError, SyntaxError)
+_OURS = (InvalidInput, OfflineMiss, StoreError, AccessDenied)
+
+
+def is_failure(error: Exception) -> bool:
+    """Say whether an exception of a function means that what it asks has failed, so that an expired answer may be
+    served: not if the function or the call is wrong, or if the cache itself failed.
+    """
+    return not isinstance(error, (*_OURS, *_BUGS))
 
 
 def told(error: Exception, what: str = "the search") -> dict[str, str]:
