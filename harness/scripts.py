@@ -22,6 +22,11 @@ def workbench() -> Workbench:
     return _workbench or _open()
 
 
+def name_of(function: object) -> str:
+    """Return the name of a script's function, for messages."""
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
 def close() -> None:
     """Let go of the database; the next call reads the settings again and opens what they name."""
     global _workbench  # noqa: PLW0603 - the one of a script

@@ -19,14 +19,14 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 from msgspec import Struct
 
 from harness import scripts
-from harness.cache import Cache
+from harness.cache import Answer, Cache
 from harness.cache.values import encoded
 from harness.core.entries import Hit
 from harness.core.freshness import HOUR, checked_ttl, seconds_of
 from harness.core.keys import MAX_QUERY_CHARS, checked_cache_type, in_words, is_url, tool_key
 from harness.core.text import shorten
 from harness.errors import InvalidInput
-from harness.flights import Flights, on_this_loop
+from harness.flights import Await, Flights, in_a_thread
 
 P = ParamSpec("P")
 T_co = TypeVar("T_co", covariant=True)
@@ -108,7 +108,7 @@ class _Tool:
     ) -> None:
         self.cache_type = cache_type
         self.function = function
-        self.name = getattr(function, "__qualname__", type(function).__qualname__)
+        self.name = scripts.name_of(function)
         self._ttl_hours = ttl_hours
         self._exact = exact
         self._cache = cache
@@ -137,10 +137,10 @@ class _Tool:
         digest, shown = sha256(text.encode()).hexdigest(), shorten(text, MAX_SHOWN)
         return _Call(encoded({"arguments": shown, "sha256": digest}).decode(), {}, run)
 
-    def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Any:
+    def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Answer[Any]:
         """Return what is cached for a call, else what `compute` returns."""
         user = None if self._cache else scripts.workbench().identity.user
-        found = cache.tool(
+        return cache.tool(
             self.cache_type,
             call.query,
             compute,
@@ -149,7 +149,6 @@ class _Tool:
             created_by=user,
             name=self.name,
         )
-        return found.value
 
 
 def _is(value: object, default: object) -> bool:
@@ -170,11 +169,11 @@ def _sync(tool: _Tool) -> Callable[..., Any]:
     @wraps(tool.function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         call = tool.call(args, kwargs)
-        return tool.answer(tool.cache(fresh=False), call, call.run)
+        return tool.answer(tool.cache(fresh=False), call, call.run).value
 
     def refresh(*args: Any, **kwargs: Any) -> Any:
         call = tool.call(args, kwargs)
-        return tool.answer(tool.cache(fresh=True), call, call.run)
+        return tool.answer(tool.cache(fresh=True), call, call.run).value
 
     wrapped.refresh = refresh  # type: ignore[attr-defined]
     return wrapped
@@ -197,8 +196,11 @@ def _async(tool: _Tool) -> Callable[..., Any]:
         return await live(await asyncio.to_thread(tool.cache, fresh=True), call)
 
     async def live(cache: Cache, call: _Call) -> Any:
-        key = tool_key(tool.cache_type, call.query)
-        return await _flights.run((cache, key), partial(on_this_loop, partial(tool.answer, cache, call), call.run))
+        def work(wait: Await) -> Answer[Any]:
+            return tool.answer(cache, call, lambda: wait(call.run()))
+
+        key = (cache, tool_key(tool.cache_type, call.query))
+        return (await _flights.run(key, partial(in_a_thread, work), copy=Answer.copied)).value
 
     wrapped.refresh = refresh  # type: ignore[attr-defined]
     return wrapped

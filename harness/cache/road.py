@@ -3,11 +3,12 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from harness.cache.json_form import MAX_PAYLOAD_BYTES, Uncached
 from harness.cache.once import Once
@@ -59,6 +60,10 @@ class Answer(Struct, Generic[T], frozen=True, gc=False):
     outcome: Hit[T] | Stale[T] | Miss
     how: How
     own: bool = True
+
+    def copied(self) -> "Answer[T]":
+        """Return this answer for another caller, who may change its value."""
+        return structs.replace(self, value=deepcopy(self.value)) if self.own else self
 
 
 class Road:
@@ -195,7 +200,7 @@ class Road:
             OfflineMiss: likewise, offline.
         """
         if isinstance(outcome, Stale) and 0 < self.policy.stale_if_error >= outcome.expired_for:
-            log.warning("%r: %s; what is %s is served", asked, error or "offline", age_in_words(outcome.age))
+            log.warning("%r: %s; serving the expired answer (%s)", asked, error or "offline", age_in_words(outcome.age))
             entry = self._store.get(table, self._tenant, key)
             self._note(table, key, key, "stale", entry.payload if entry else b"")
             return outcome

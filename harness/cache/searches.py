@@ -178,11 +178,9 @@ class Searches(Road):
             return Miss(UNREADABLE)
         if is_empty(results):
             return Miss("stored without results")
-        if type(results) is not list:
-            return results if any_json else Miss("not a list of results")
-        if type(results[0]) is not dict and not any_json:
+        if not any_json and not is_results(results):
             return Miss("not a list of results")
-        return results[:wanted] if wanted and len(results) > wanted else results
+        return _first(results, wanted) if wanted else results
 
     def _unfit(self, entry: Entry, wanted: int, *, any_json: bool = False) -> str:
         """Say why a row cannot answer, "" when it can."""
