@@ -14,8 +14,22 @@ from harness.errors import InvalidInput
 from harness.scripts import close
 
 if TYPE_CHECKING:  # asyncio takes 30 ms to be imported
+    from typing import Protocol, TypeAlias
+
+    from _typeshed import DataclassInstance
+
     from harness.cache import Answer
     from harness.flights import Await, Flights
+
+    class Model(Protocol):
+        """A pydantic model."""
+
+        def model_dump(self, *, mode: str) -> Any:
+            """Return it as JSON values."""
+
+    Simple: TypeAlias = str | float | DataclassInstance | Model
+    Other: TypeAlias = Simple | Iterable[Simple]
+    """What has an obvious JSON form, besides what the first overloads name."""
 
 __all__ = [
     "DEFAULT_TTL",
@@ -55,7 +69,7 @@ def cached_search(
 ) -> Results: ...
 @overload
 def cached_search(
-    query: str, search_fn: Callable[..., object], ttl: float = ..., max_results: int = ..., *, engine: str = ...
+    query: str, search_fn: "Callable[..., Other]", ttl: float = ..., max_results: int = ..., *, engine: str = ...
 ) -> Any: ...
 def cached_search(
     query: str,
@@ -121,7 +135,12 @@ async def acached_search(
 ) -> Results: ...
 @overload
 async def acached_search(
-    query: str, search_fn: Callable[..., object], ttl: float = ..., max_results: int = ..., *, engine: str = ...
+    query: str,
+    search_fn: "Callable[..., Other | Awaitable[Other]]",
+    ttl: float = ...,
+    max_results: int = ...,
+    *,
+    engine: str = ...,
 ) -> Any: ...
 async def acached_search(
     query: str,
