@@ -1,7 +1,8 @@
 """The search cache for scripts, and its maintenance command.
 
-    from search_cache import cached_search
+    from search_cache import acached_search, cached_search
     results = cached_search("best practices for rag pipelines", my_search)   # my_search(query, max_results)
+    results = await acached_search("best practices for rag pipelines", my_async_search)
 
     python search_cache.py              what the cache holds
     python search_cache.py --expired    delete what is expired
@@ -20,109 +21,39 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import scripts
-from harness.cache import Cache, ResearchContext, Results, SearchFunction
-from harness.core.entries import Hit
-from harness.core.freshness import DEFAULT_TTL
-from harness.core.keys import DEFAULT_ENGINE
+from harness.cached_search import (
+    DEFAULT_TTL,
+    acached_search,
+    aget,
+    aput,
+    cached_search,
+    close,
+    get,
+    get_research,
+    put,
+    put_research,
+)
 from harness.errors import InvalidInput
-from harness.scripts import close
 from harness.terminal import EXIT_CODES, configure_logging, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from harness.core.entries import TableStats
 
-__all__ = ["DEFAULT_TTL", "cached_search", "close", "get", "get_research", "main", "put", "put_research"]
-
-
-def cached_search(
-    query: str,
-    search_fn: SearchFunction,
-    ttl: float = DEFAULT_TTL,
-    max_results: int = 10,
-    *,
-    engine: str = DEFAULT_ENGINE,
-) -> Results:
-    """Return the cached results of `query`, else those of `search_fn(query, max_results)`, which are then cached.
-
-    `search_fn` returns a list of dicts of JSON values. Its exceptions pass through, and an empty list is returned but
-    not stored. Results are shared with every caller that names the same `engine`, `harness search` included; name
-    another one for a function that asks something else than DuckDuckGo. `ttl` is in seconds.
-
-    Raises:
-        InvalidInput: an unusable query, `ttl`, `max_results` or result.
-        StoreError: the cache cannot be opened or read.
-    """
-    return _cache().search(query, search_fn, ttl=ttl, max_results=max_results, engine=engine).value
-
-
-def get(query: str) -> Results | None:
-    """Return the cached results of `query` if they are fresh, however many were asked for, else `None`.
-
-    Raises:
-        InvalidInput: an unusable query.
-        StoreError: the cache cannot be opened or read.
-    """
-    outcome = _cache().get_search(query)
-    return outcome.value if isinstance(outcome, Hit) else None
-
-
-def put(query: str, results: Iterable[Mapping[str, Any]], ttl: float = DEFAULT_TTL) -> bool:
-    """Cache `results` for `ttl` seconds; return whether they were stored: an empty list is not.
-
-    Raises:
-        InvalidInput: an unusable query, `ttl` or result.
-        StoreError: the cache cannot be opened or written.
-    """
-    return _cache().put_search(query, results, ttl=ttl)
-
-
-def get_research(task: str, task_type: str) -> dict[str, Any] | None:
-    """Return a cached research (`task`, `task_type`, `context`, `search_rounds`, `novelty_scores`), else `None`.
-
-    Calling it is using the research cache: `RESEARCH_CACHE` only decides for `harness research`.
-
-    Raises:
-        InvalidInput: an unusable task.
-        StoreError: the cache cannot be opened or read.
-    """
-    outcome = _cache().get_research(task, task_type)
-    if not isinstance(outcome, Hit):
-        return None
-    found = outcome.value
-    return {
-        "task": outcome.query,
-        "task_type": task_type.lower(),
-        "context": found.context,
-        "search_rounds": found.search_rounds,
-        "novelty_scores": found.novelty_scores,
-    }
-
-
-def put_research(
-    task: str,
-    task_type: str,
-    context: str,
-    search_rounds: int | Sequence[Any],
-    novelty_scores: Sequence[float],
-    ttl: float = DEFAULT_TTL,
-) -> bool:
-    """Cache the gathered `context` of a task for `ttl` seconds; return whether it was stored: an empty one is not.
-
-    `search_rounds` is their number, or a list of any JSON values; `novelty_scores` has a number a round.
-
-    Raises:
-        InvalidInput: an unusable task, `ttl` or context, or values that are not JSON.
-        StoreError: the cache cannot be opened or written.
-    """
-    research = ResearchContext(context, search_rounds, list(novelty_scores))
-    return _cache().put_research(task, task_type, research, ttl=ttl)
-
-
-def _cache() -> Cache:
-    return scripts.workbench().cache
+__all__ = [
+    "DEFAULT_TTL",
+    "acached_search",
+    "aget",
+    "aput",
+    "cached_search",
+    "close",
+    "get",
+    "get_research",
+    "main",
+    "put",
+    "put_research",
+]
 
 
 # The maintenance command ---------------------------------------------------------------------------------------------

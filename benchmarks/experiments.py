@@ -1,11 +1,12 @@
 """Does the experiment loop keep only what is really better? `python -m benchmarks.experiments`.
 
 Loops are simulated with a noisy scorer on 24 tasks, 16 to tune and 8 to confirm, with the rules and defaults of
-`evals.verdicts`: an A/A run for the noise floor, then experiments, each judged at its share of alpha. First every loop
-tries changes that do nothing. Then single changes that really help, by so many times the noise floor that was measured,
-or harm. "t-test" and "greedy" are rules of common loops: keep what is better at p < 0.05, one-sided, on all tasks,
-without sharing alpha; keep whatever scored higher. They judge the very same runs, repeats and all; a loop that runs
-each task once does worse. Last, changes back to the default, which only this loop prefers where they are no worse.
+`harness_evals.verdicts`: an A/A run for the noise floor, then experiments, each judged at its share of alpha. First
+every loop tries changes that do nothing. Then single changes that really help, by so many times the noise floor that
+was measured, or harm. "t-test" and "greedy" are rules of common loops: keep what is better at p < 0.05, one-sided, on
+all tasks, without sharing alpha; keep whatever scored higher. They judge the very same runs, repeats and all; a loop
+that runs each task once does worse. Last, changes back to the default, which only this loop prefers where they are no
+worse.
 
 What is assumed: tasks differ in difficulty and noise; one run in twenty fails half-way and loses 0.2; a change helps
 one task more than another (by half of its effect, as a standard deviation); scores are hundredths and end at 0 and 1,
@@ -22,10 +23,10 @@ from statistics import fmean, stdev
 from typing import Any
 
 import orjson
+from harness_evals.verdicts import ALPHA, EXPERIMENTS, REPEATS, Arm, clear_loser, decide
 from tabulate import tabulate
 
 from benchmarks.rows import SEED, at_least, say
-from evals.verdicts import ALPHA, EXPERIMENTS, REPEATS, Arm, clear_loser, decide
 from harness.core.calibration import interval
 from harness.core.statistics import Scores, alpha_share, noise_floor, paired_differences
 
@@ -98,7 +99,7 @@ class Scorer:
 
 
 def by_this_loop(experiment: Experiment) -> Judged:
-    """Judge as `evals.verdicts` has it: task by task, `confirm` only for what passes `tune`."""
+    """Judge as `harness_evals.verdicts` has it: task by task, `confirm` only for what passes `tune`."""
     baseline, candidate = experiment.baseline, experiment.candidate
     for done in range(1, TUNE + 1):
         if clear_loser(_first(baseline.tune, done), _first(candidate.tune, done)):

@@ -2,8 +2,9 @@
 
 import asyncio
 import concurrent.futures
+import inspect
 import threading
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextvars import copy_context
 from typing import Any, Generic, TypeVar
 
@@ -25,77 +26,105 @@ class Flights(Generic[K]):
     def __init__(self) -> None:
         self._flights: dict[tuple[asyncio.AbstractEventLoop, K], _Flight] = {}
 
-    async def run(self, key: K, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def run(
+        self,
+        key: K,
+        work: Callable[[], Coroutine[Any, Any, T]],
+        *,
+        copy: Callable[[T], T] = lambda result: result,
+        goes_on: bool = False,
+    ) -> T:
         """Return what `work()` returns, or raise what it raises, to all tasks of this loop that await `key` now.
 
-        It goes on while one of them waits; when the last is cancelled, it is cancelled, too.
+        The task that began it gets the result, the others a `copy` of it. It runs while one of them waits; when the
+        last is cancelled, it is cancelled, too, unless it `goes_on`: then it ends by itself, or with the loop.
         """
         place = (asyncio.get_running_loop(), key)
         flight = self._flights.get(place)
+        mine = flight is None
         if flight is None:
             flight = self._flights[place] = _Flight(asyncio.create_task(work()))
+            flight.task.add_done_callback(lambda task: self._landed(place, task))
         flight.waiting += 1
         try:
             result: T = await asyncio.shield(flight.task)
-            return result
+            return result if mine else copy(result)
         finally:
             flight.waiting -= 1
-            if flight.task.done() or not flight.waiting:
+            if not flight.waiting and not goes_on and not flight.task.done():
                 flight.task.cancel()
-                if self._flights.get(place) is flight:
-                    del self._flights[place]
+                self._forget(place, flight.task)
+
+    def _landed(self, place: tuple[asyncio.AbstractEventLoop, K], task: "asyncio.Task[Any]") -> None:
+        self._forget(place, task)
+        if not task.cancelled():
+            task.exception()  # nobody may be left who looks at it, which asyncio would complain of
+
+    def _forget(self, place: tuple[asyncio.AbstractEventLoop, K], task: "asyncio.Task[Any]") -> None:
+        if (flight := self._flights.get(place)) is not None and flight.task is task:
+            del self._flights[place]
 
 
-async def on_this_loop(work: Callable[[Callable[[], T]], T], begin: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work(compute)` in a thread of its own, where `compute()` runs the coroutine of `begin()` on this loop and
-    waits for it. When this is cancelled, so is the coroutine.
+async def in_a_thread(work: Callable[["Await"], T], *, daemon: bool = True) -> T:
+    """Run `work(wait)` in a thread of its own, where `wait(awaitable)` awaits something on this loop and returns its
+    result. When this is cancelled, so is what is awaited; the thread goes on, and if it is no `daemon`, Python waits
+    for it before it exits.
 
     Not in a pool of threads: those who wait there could take all the places that the coroutines need.
     """
-    loop = asyncio.get_running_loop()
-    bridge = _Bridge(loop, begin)
+    bridge = _Bridge(asyncio.get_running_loop())
     ended: concurrent.futures.Future[T] = concurrent.futures.Future()
     ended.set_running_or_notify_cancel()  # from now on nobody but the thread ends it
 
     def run() -> None:
         try:
-            result = work(bridge.compute)
+            result = work(bridge.wait)
         except BaseException as error:  # noqa: BLE001 - it is raised where it is awaited
             ended.set_exception(error)
         else:
             ended.set_result(result)
 
-    threading.Thread(target=copy_context().run, args=(run,), name="harness tool", daemon=True).start()
+    threading.Thread(target=copy_context().run, args=(run,), name="harness call", daemon=daemon).start()
     try:
         return await asyncio.wrap_future(ended)
     finally:
         bridge.give_up()
 
 
-class _Bridge(Generic[T]):
-    """From a thread to the loop: runs a coroutine there, unless nobody waits for it any more."""
+Await = Callable[[Awaitable[Any]], Any]
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, begin: Callable[[], Coroutine[Any, Any, T]]) -> None:
+
+class _Bridge:
+    """From a thread to the loop: awaits something there, unless nobody waits for it any more."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._begin = begin
         self._lock = threading.Lock()
         self._given_up = False
-        self._running: concurrent.futures.Future[T] | None = None
+        self._running: concurrent.futures.Future[Any] | None = None
 
-    def compute(self) -> T:
-        """Run the coroutine on the loop, and wait for it; to be called in another thread than the loop's."""
+    def wait(self, awaitable: Awaitable[Any]) -> Any:
+        """Await on the loop, and return the result; to be called in another thread than the loop's."""
+        awaiting = _awaited(awaitable)
         with self._lock:
             if self._given_up:
+                awaiting.close()
+                if inspect.iscoroutine(awaitable):
+                    awaitable.close()
                 raise asyncio.CancelledError
-            self._running = asyncio.run_coroutine_threadsafe(self._begin(), self._loop)
+            self._running = asyncio.run_coroutine_threadsafe(awaiting, self._loop)
         try:
             return self._running.result()
         except concurrent.futures.CancelledError:
             raise asyncio.CancelledError from None  # as a BaseException: another caller takes over
 
     def give_up(self) -> None:
-        """Cancel the coroutine, if it still runs; it is not begun any more."""
+        """Cancel what is awaited, if it still runs; nothing is awaited any more."""
         with self._lock:
             self._given_up = True
         if self._running is not None:
             self._running.cancel()
+
+
+async def _awaited(awaitable: Awaitable[T]) -> T:
+    return await awaitable

@@ -14,13 +14,17 @@ _opening = threading.Lock()
 
 
 def workbench() -> Workbench:
-    """Return the workbench, opened by the settings at the first call. An exception of a script's own function passes
-    through it: nothing expired stands in.
+    """Return the workbench, opened by the settings at the first call.
 
     Raises:
         InvalidInput: the settings cannot be used.
     """
     return _workbench or _open()
+
+
+def name_of(function: object) -> str:
+    """Return the name of a script's function, for messages."""
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 
 def close() -> None:
@@ -42,6 +46,6 @@ def _open() -> Workbench:
     with _opening:
         if _workbench is None:
             # an empty answer of a function of yours is not known to be a true "no results": it is asked again
-            _workbench = Workbench(replace(load().settings, negative_ttl=0.0), serve_stale=0.0)
+            _workbench = Workbench(replace(load().settings, negative_ttl=0.0))
             atexit.register(close)  # registered twice it does nothing the second time
         return _workbench

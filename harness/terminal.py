@@ -115,7 +115,7 @@ def configure_logging(level: str) -> None:
     """Show the program's own log lines from `level` on (`debug`, `info`, `warning`, `error`) on standard error, in
     place of what an earlier call has asked for.
     """
-    for name in ("harness", "evals"):
+    for name in ("harness", "harness_evals"):
         logger = logging.getLogger(name)
         logger.setLevel(level.upper())
         logger.handlers = [_Lines()]

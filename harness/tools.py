@@ -19,14 +19,14 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 from msgspec import Struct
 
 from harness import scripts
-from harness.cache import Cache
+from harness.cache import Answer, Cache
 from harness.cache.values import encoded
 from harness.core.entries import Hit
 from harness.core.freshness import HOUR, checked_ttl, seconds_of
 from harness.core.keys import MAX_QUERY_CHARS, checked_cache_type, in_words, is_url, tool_key
 from harness.core.text import shorten
 from harness.errors import InvalidInput
-from harness.flights import Flights, on_this_loop
+from harness.flights import Await, Flights, in_a_thread
 
 P = ParamSpec("P")
 T_co = TypeVar("T_co", covariant=True)
@@ -60,13 +60,16 @@ def cached_tool(
     is looked up as a query: its case does not count, and a query that means the same may answer; but for addresses of
     the web. Any other call is looked up by all its arguments, defaults included, exactly; with `exact` every call is.
     Results live as long as the setting `tool_ttl_hours` says, or `ttl_hours`, or `ttl` seconds. Of all calls that ask
-    the same at once, in threads, tasks and processes, one runs. Arguments and results are JSON values, and what is
-    returned has been through JSON either way: a tuple is a list. Empty results are not kept. Wrap functions and bound
-    methods: the `self` of others is no JSON. `cache` is another one than that of the settings, which is opened at the
-    first call (see `harness.scripts`).
+    the same at once, in threads, tasks and processes, one runs. Arguments are JSON values. Results are returned in
+    their JSON form, hit or miss (see `json_form`): a tuple is a list, a dataclass a dict. One without a JSON form is
+    returned as it is and not kept, with one warning for each function. Empty results are not kept. Wrap functions and
+    bound methods: the `self` of others is no JSON. `cache` is another one than that of the settings, which is opened at
+    the first call (see `harness.scripts`).
 
-    The function's own exceptions pass through; besides them a call raises:
-        InvalidInput: arguments or results that are no JSON values, or too long ones.
+    If the function fails, a result that expired less than `stale_if_error` seconds ago (a setting, by default a day;
+    the policy of a `cache` that is given) is served, with a warning in the log. A mistake in code, such as a TypeError,
+    is not such a failure. Otherwise the function's own exceptions pass through; besides them a call raises:
+        InvalidInput: arguments that are no JSON values, or too long ones.
         OfflineMiss: offline, and nothing is cached.
         StoreError: the cache cannot be opened or read.
 
@@ -105,7 +108,7 @@ class _Tool:
     ) -> None:
         self.cache_type = cache_type
         self.function = function
-        self.name = getattr(function, "__qualname__", type(function).__qualname__)
+        self.name = scripts.name_of(function)
         self._ttl_hours = ttl_hours
         self._exact = exact
         self._cache = cache
@@ -134,13 +137,18 @@ class _Tool:
         digest, shown = sha256(text.encode()).hexdigest(), shorten(text, MAX_SHOWN)
         return _Call(encoded({"arguments": shown, "sha256": digest}).decode(), {}, run)
 
-    def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Any:
+    def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Answer[Any]:
         """Return what is cached for a call, else what `compute` returns."""
         user = None if self._cache else scripts.workbench().identity.user
-        found = cache.tool(
-            self.cache_type, call.query, compute, params=call.params, ttl_hours=self._ttl_hours, created_by=user
+        return cache.tool(
+            self.cache_type,
+            call.query,
+            compute,
+            params=call.params,
+            ttl_hours=self._ttl_hours,
+            created_by=user,
+            name=self.name,
         )
-        return found.value
 
 
 def _is(value: object, default: object) -> bool:
@@ -161,11 +169,11 @@ def _sync(tool: _Tool) -> Callable[..., Any]:
     @wraps(tool.function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         call = tool.call(args, kwargs)
-        return tool.answer(tool.cache(fresh=False), call, call.run)
+        return tool.answer(tool.cache(fresh=False), call, call.run).value
 
     def refresh(*args: Any, **kwargs: Any) -> Any:
         call = tool.call(args, kwargs)
-        return tool.answer(tool.cache(fresh=True), call, call.run)
+        return tool.answer(tool.cache(fresh=True), call, call.run).value
 
     wrapped.refresh = refresh  # type: ignore[attr-defined]
     return wrapped
@@ -188,8 +196,11 @@ def _async(tool: _Tool) -> Callable[..., Any]:
         return await live(await asyncio.to_thread(tool.cache, fresh=True), call)
 
     async def live(cache: Cache, call: _Call) -> Any:
-        key = tool_key(tool.cache_type, call.query)
-        return await _flights.run((cache, key), partial(on_this_loop, partial(tool.answer, cache, call), call.run))
+        def work(wait: Await) -> Answer[Any]:
+            return tool.answer(cache, call, lambda: wait(call.run()))
+
+        key = (cache, tool_key(tool.cache_type, call.query))
+        return (await _flights.run(key, partial(in_a_thread, work), copy=Answer.copied)).value
 
     wrapped.refresh = refresh  # type: ignore[attr-defined]
     return wrapped

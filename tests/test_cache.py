@@ -195,15 +195,20 @@ def test_an_entry_too_large_is_an_error(cache: Cache) -> None:
         cache.put_search("q", [{"body": "x" * MAX_PAYLOAD_BYTES}])
 
 
-@pytest.mark.parametrize("stored", ["[{", '{"a": 1}', '["text"]', "3", '"text"'])
-def test_unreadable_cached_results_are_replaced(cache: Cache, caplog: pytest.LogCaptureFixture, stored: str) -> None:
-    """A row that somebody damaged costs one search and a warning, not an error."""
+@pytest.mark.parametrize(
+    ("stored", "reason"),
+    [("[{", "unreadable"), *((each, "not a list of results") for each in ('{"a": 1}', '["text"]', "3", '"text"'))],
+)
+def test_unusable_cached_results_are_replaced(
+    cache: Cache, caplog: pytest.LogCaptureFixture, stored: str, reason: str
+) -> None:
+    """A row that somebody damaged, or that a script's function made, costs one search; only damage is warned of."""
     cache.put_search("q", RESULTS)
     store = cache._store
     assert isinstance(store, SqliteStore)
     store._connections.write(lambda connection: connection.execute("UPDATE search_cache SET results = ?", (stored,)))
-    assert cache.search("q", Engine()).outcome == Miss("unreadable")
-    assert "unreadable" in caplog.text
+    assert cache.search("q", Engine()).outcome == Miss(reason)
+    assert ("unreadable" in caplog.text) is (reason == "unreadable")
     assert isinstance(cache.get_search("q"), Hit)
 
 

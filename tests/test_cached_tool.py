@@ -8,9 +8,12 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from harness import scripts
@@ -224,8 +227,8 @@ def test_exceptions_and_empty_results_are_not_kept(cache: Cache, calls: Calls) -
     assert len(calls) == 3
 
 
-def test_what_is_no_json_is_refused_by_name(cache: Cache) -> None:
-    """Arguments and results; the `self` of a function in a class is such an argument."""
+def test_arguments_that_are_no_json_are_refused_by_name(cache: Cache) -> None:
+    """The `self` of a function in a class is such an argument."""
 
     class Searcher:
         @cached_tool("x", cache=cache)
@@ -238,8 +241,47 @@ def test_what_is_no_json_is_refused_by_name(cache: Cache) -> None:
     with pytest.raises(InvalidInput, match=r"Searcher.search is called with cannot be kept: a Searcher"):
         Searcher().search("q")  # type: ignore[call-arg, arg-type]
     assert cached_tool("x", cache=cache)(Searcher().plain)("q") == ["q"]
-    with pytest.raises(InvalidInput, match="a set is no JSON value"):
-        cached_tool("x", cache=cache)(lambda query: {1})("other")
+
+
+def test_a_result_without_a_json_form_is_returned_and_not_kept(cache: Cache, caplog: pytest.LogCaptureFixture) -> None:
+    """The very object, sync and async, with one warning that names the function."""
+    found = object()
+
+    @cached_tool("x", cache=cache)
+    def opaque(query: str) -> object:
+        return found
+
+    @cached_tool("x", cache=cache)
+    async def unsync(query: str) -> object:
+        return found
+
+    assert all(opaque(query) is found for query in ("q", "q", "p"))
+    assert asyncio.run(unsync("q")) is found
+    assert caplog.text.count("<locals>.opaque is returned but not cached: object has no JSON form") == 1
+    assert caplog.text.count("<locals>.unsync is returned but not cached") == 1
+    assert cache.recent_tools() == []
+
+
+@dataclass
+class Job:
+    """A result as tools return them."""
+
+    title: str
+    pay: Any
+    posted: date
+
+
+def test_a_result_with_an_obvious_json_form_is_kept_in_it(cache: Cache, calls: Calls) -> None:
+    """A generator of dataclasses with a numpy number: the same lists and dicts on the miss and on the hit."""
+
+    @cached_tool("job_search", cache=cache)
+    def jobs(query: str) -> Iterator[Job]:
+        calls.note(query)
+        return (Job(title, np.float32(1.5), date(2026, 11, 22)) for title in ("a", "b"))
+
+    first, second = jobs("q"), jobs("q")
+    assert first == second == [{"title": title, "pay": 1.5, "posted": "2026-11-22"} for title in ("a", "b")]
+    assert len(calls) == 1
 
 
 def test_wrong_calls_are_the_functions_own_errors(cache: Cache) -> None:

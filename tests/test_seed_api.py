@@ -1,22 +1,37 @@
 """`search_cache`: the functions for scripts, and the maintenance command."""
 
+import asyncio
+import gc
 import hashlib
 import json
 import os
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import search_cache
-from search_cache import DEFAULT_TTL, cached_search, get, get_research, put, put_research
+from harness import scripts
+from harness.errors import InvalidInput
+from search_cache import DEFAULT_TTL, acached_search, aget, aput, cached_search, get, get_research, put, put_research
 
 ROOT = Path(__file__).parents[1]
 RESULTS = [{"title": "t", "href": "https://example.org", "body": "b"}]
+
+
+def never(query: str, max_results: int) -> list[dict[str, str]]:
+    """Fail: whoever calls this has missed what is cached."""
+    raise AssertionError(query)
+
+
 HEAVY = {"chromadb", "onnxruntime", "numpy", "tokenizers", "trafilatura", "ddgs", "pydantic", "httpx2", "torch"}
 
 
@@ -74,13 +89,261 @@ def test_an_error_of_the_function_passes_through() -> None:
             cached_search("q", fails)
 
 
+def test_an_expired_result_is_served_when_the_function_fails(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For a day, with a warning; not for a mistake in the code; not where the setting is 0."""
+
+    def fails(query: str, max_results: int) -> list[dict[str, str]]:
+        raise ConnectionError("no route")
+
+    put("q", RESULTS, ttl=1e-6)
+    assert cached_search("q", fails) == RESULTS
+    assert caplog.text.count("no route; serving the expired answer (just now)") == 1
+    with pytest.raises(TypeError, match="positional argument"):
+        cached_search("q", lambda: RESULTS)
+    with pytest.raises(NameError):
+        cached_search("q", lambda query: undefined)  # type: ignore[name-defined] # noqa: F821
+    search_cache.close()
+    monkeypatch.setenv("HARNESS_STALE_IF_ERROR", "0")
+    with pytest.raises(ConnectionError):
+        cached_search("q", fails)
+
+
+@pytest.mark.parametrize("found", ["a text", {"answer": 1, "hits": [1, 2]}, ["a", "b"], 3, [{"n": 1}, "mixed"]])
+def test_any_json_value_is_returned_unchanged(found: Any) -> None:
+    """On the miss, on the hit, and by `get`; the search of the program does not take it for a list of results."""
+    calls: list[str] = []
+    asked = [cached_search("q", lambda query, n: calls.append(query) or found) for _ in range(3)]
+    assert [*asked, get("q")] == [found] * 4
+    assert calls == ["q"]
+    program = scripts.workbench().cache.search("q", lambda query, n: RESULTS)
+    assert (program.value, program.how) == (RESULTS, "live")
+
+
+def test_only_as_many_results_are_kept_as_were_asked_for() -> None:
+    """A list is cut; a text is not."""
+    assert cached_search("list", lambda query, n: (each for each in "abcd"), max_results=2) == ["a", "b"]
+    assert cached_search("list", never, max_results=2) == ["a", "b"]
+    assert cached_search("text", lambda query, n: "abcd", max_results=2) == "abcd"
+
+
+@dataclass
+class Found:
+    """A result as libraries return them."""
+
+    title: str
+    score: Any
+
+
+def test_results_of_a_library_are_kept_in_their_json_form() -> None:
+    """A generator of dataclasses with numpy numbers: the same list of dicts on the miss and on the hit."""
+    first = cached_search("q", lambda query, n: (Found(title, np.float64(0.5)) for title in "ab"))
+    assert first == cached_search("q", never) == [{"title": title, "score": 0.5} for title in "ab"]
+
+
+def test_a_result_without_a_json_form_is_returned_uncached(caplog: pytest.LogCaptureFixture) -> None:
+    """The very object, at every call; one warning for each function names it and the type."""
+    frame = object()
+
+    def framed(query: str) -> object:
+        return frame
+
+    assert all(cached_search(query, framed) is frame for query in ("a", "a", "b"))
+    rows = [{"score": float("nan")}]
+    assert cached_search("c", lambda query: rows) is rows
+    assert get("a") is get("c") is None
+    warnings = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert len(warnings) == 2
+    assert "framed is returned but not cached: object has no JSON form" in warnings[0]
+    assert "nan is not a JSON number" in warnings[1]
+
+
+class Engine:
+    """A search engine's client, as `DDGS` is."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    def text(self, query: str, **kwargs: Any) -> list[dict[str, str]]:
+        """Search as `DDGS().text`."""
+        self.calls.append((query, kwargs))
+        return RESULTS
+
+
+def test_the_function_is_told_the_number_as_it_takes_it() -> None:
+    """By name, by position, or not at all; a second parameter that means something else keeps its default."""
+    engine = Engine()
+    cached_search("a", engine.text, max_results=3)
+    assert engine.calls == [("a", {"max_results": 3})]
+    took: dict[str, Any] = {
+        "by position": lambda query, n: [n],
+        "with a default": lambda query, limit=5: [limit],
+        "by name": lambda query, region="us-en", max_results=5: [region, max_results],
+        "by name alone": lambda query, *, max_results: [max_results],
+        "any": lambda *arguments: list(arguments),
+        "not at all": lambda query: ["none"],
+        "another": lambda query, region="us-en": [region],
+        "bound": partial(lambda region, query, n: [region, n], "de"),
+    }
+    assert {name: cached_search(name, function, max_results=3) for name, function in took.items()} == {
+        "by position": [3],
+        "with a default": [3],
+        "by name": ["us-en", 3],
+        "by name alone": [3],
+        "any": ["any", 3],
+        "not at all": ["none"],
+        "another": ["us-en"],
+        "bound": ["de", 3],
+    }
+
+
+def test_an_async_function_is_refused_where_nobody_can_wait() -> None:
+    """And the error says what to call instead."""
+
+    async def search(query: str) -> list[dict[str, str]]:
+        return RESULTS
+
+    with pytest.raises(InvalidInput, match="search is async; await acached_search"):
+        cached_search("q", search)
+
+
+# --- async
+
+
+def test_an_async_search_is_made_once() -> None:
+    """By an async function on the caller's loop, or a sync one in a thread; `aget` and `aput` share the rows."""
+    threads: list[Any] = []
+
+    async def on_the_loop(query: str, max_results: int) -> list[dict[str, str]]:
+        await asyncio.sleep(0)
+        threads.append(threading.current_thread())
+        return RESULTS
+
+    def in_a_thread(query: str) -> str:
+        threads.append(threading.current_thread())
+        return "text"
+
+    async def use() -> list[Any]:
+        assert await aput("put", RESULTS)
+        return [
+            await acached_search("a", on_the_loop), await acached_search("A", on_the_loop), await aget("a"),
+            await acached_search("b", in_a_thread), await acached_search("b", in_a_thread), await aget("put"),
+        ]  # fmt: skip
+
+    assert asyncio.run(use()) == [RESULTS, RESULTS, RESULTS, "text", "text", RESULTS]
+    assert [thread is threading.main_thread() for thread in threads] == [True, False]
+    assert cached_search("a", never) == RESULTS
+
+
+@pytest.mark.parametrize("sync", [False, True])
+def test_of_many_tasks_one_searches_and_each_has_a_list_of_its_own(sync: bool) -> None:
+    """What one changes, the others do not see; but an object that cannot be stored is the same for all."""
+    calls: list[str] = []
+    frame = object()
+
+    def blocking(query: str) -> Any:
+        time.sleep(0.2)
+        calls.append(query)
+        return frame if query == "frame" else [dict(each) for each in RESULTS]
+
+    async def waiting(query: str) -> Any:
+        await asyncio.sleep(0.2)
+        calls.append(query)
+        return frame if query == "frame" else RESULTS
+
+    async def use(query: str) -> list[Any]:
+        return await asyncio.gather(*(acached_search(query, blocking if sync else waiting) for _ in range(5)))
+
+    found = asyncio.run(use("q"))
+    found[0][0]["title"] = "changed"
+    assert found[1:] == [RESULTS] * 4
+    assert all(each is frame for each in asyncio.run(use("frame")))
+    assert calls == ["q", "frame"]
+
+
+@pytest.mark.parametrize("sync", [False, True])
+def test_a_cancelled_waiter_leaves_the_search_running(sync: bool) -> None:
+    """Its result is stored; who asks meanwhile waits for it, and nothing is searched twice."""
+    calls: list[str] = []
+
+    def blocking(query: str) -> str:
+        calls.append(query)
+        time.sleep(0.3)
+        return "found"
+
+    async def waiting(query: str) -> str:
+        calls.append(query)
+        await asyncio.sleep(0.3)
+        return "found"
+
+    async def use() -> str:
+        search = blocking if sync else waiting
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(acached_search("q", search), 0.1)
+        return await acached_search("q", search)
+
+    assert asyncio.run(use()) == "found"
+    assert (calls, get("q")) == (["q"], "found")
+
+
+def test_a_search_in_a_thread_outlives_its_loop(tmp_path: Path) -> None:
+    """A script that gave up waiting and ends has what it paid for the next time."""
+    script = """
+import asyncio, time
+from search_cache import acached_search
+
+def slow(query):
+    time.sleep(0.5)
+    return "found"
+
+async def main():
+    try:
+        await asyncio.wait_for(acached_search("q", slow), 0.1)
+    except TimeoutError:
+        print("gave up")
+
+asyncio.run(main())
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert (ended.stdout.strip(), ended.stderr) == ("gave up", "")
+    assert get("q") == "found"
+
+
+def test_an_error_that_nobody_waits_for_is_not_complained_of(caplog: pytest.LogCaptureFixture) -> None:
+    """The call of a cancelled waiter may fail; the next one asks again."""
+
+    async def failing(query: str) -> str:
+        await asyncio.sleep(0.1)
+        raise ConnectionError("down")
+
+    async def use() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(acached_search("q", failing), 0.05)
+        await asyncio.sleep(0.3)
+        with pytest.raises(ConnectionError):
+            await acached_search("q", failing)
+
+    asyncio.run(use())
+    gc.collect()
+    assert "never retrieved" not in caplog.text
+
+
+def test_wrong_input_is_refused_before_anything_is_called() -> None:
+    """As by `cached_search`."""
+    for wrong in ({"query": ""}, {"query": "q", "ttl": 0}, {"query": "q", "max_results": [1]}):
+        with pytest.raises(InvalidInput):
+            asyncio.run(acached_search(search_fn=never, **wrong))
+
+
 def test_what_a_script_was_answered_is_counted_when_it_ends() -> None:
     """Without a call of `close`."""
     put("q", RESULTS)
     search_cache.close()
     script = "import search_cache as s; s.get('q'); s.get('q')"
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
-    assert search_cache._cache().counted()["exact"] == 2
+    assert scripts.workbench().cache.counted()["exact"] == 2
 
 
 def test_put_and_get_know_only_the_query() -> None:

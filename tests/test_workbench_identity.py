@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_evals.run import told
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from evals.run import told
 from harness.core.entries import Entry, Hit
 from harness.core.freshness import DAY, HOUR
 from harness.core.pages import Page

@@ -1,12 +1,13 @@
 """The cache: exact, then by meaning, then compute once. What every cached thing goes through."""
 
 from harness.cache.agent import ToolReply, research_cache
+from harness.cache.json_form import MAX_PAYLOAD_BYTES
 from harness.cache.maintenance import KINDS, Explanation
 from harness.cache.policy import Policy
 from harness.cache.requests import Seen, request_scope
 from harness.cache.researches import ResearchContext
 from harness.cache.results import MAX_RESULTS, checked_max_results
-from harness.cache.road import MAX_PAYLOAD_BYTES, Answer
+from harness.cache.road import Answer
 from harness.cache.searches import DEFAULT_MAX_RESULTS, Results, SearchFunction
 from harness.cache.semantic import Semantics
 from harness.cache.service import Cache

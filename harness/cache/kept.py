@@ -4,12 +4,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 import orjson
 from msgspec import Struct
 
+from harness.cache.json_form import Made, Uncached
 from harness.cache.road import MAX_TOLD, NO_RESULTS, UNREADABLE, Answer, Road, raise_told, told
 from harness.cache.tables import COMPLETIONS, EVIDENCE, PAGES, UNANSWERED
 from harness.cache.uses import Use
@@ -37,7 +38,8 @@ MAX_URL = 10_000
 class Asked(Struct, Generic[T], frozen=True, kw_only=True):
     """One thing as it is asked for: its table, its key, what a person may read of it, and of what type the answer is.
 
-    `compute` makes the answer, `encode` makes bytes of it, and `keep` stores it. `failures` says for which exceptions
+    `compute` makes the answer, `encode` its form and bytes, or says that it is not to be cached, and `keep` stores the
+    two. `name` is the function that is called, for messages. `failures` says for which exceptions
     an expired answer may stand in. `like` looks for an answer to something that means the same. `told_as` is the key
     under which those who wait are told how it ended without an answer that is kept.
     """
@@ -47,11 +49,12 @@ class Asked(Struct, Generic[T], frozen=True, kw_only=True):
     text: str
     kind: type[T]
     compute: Callable[[], T]
-    encode: Callable[[T], bytes]
-    keep: Callable[[T, bytes], object]
+    encode: Callable[[T], Made | Uncached]
+    keep: Callable[[Any, bytes], object]
     failures: Callable[[Exception], bool]
     like: Callable[[], Hit[T] | None] = lambda: None
     told_as: str
+    name: str = ""
 
 
 class Kept(Road):
@@ -210,26 +213,32 @@ class Kept(Road):
             payload, mine = self._once.run(name, partial(self._meanwhile, asked, started), work)
         else:
             payload, mine = work(), True
-        self._note(asked.table, asked.key, asked.key, "live" if mine else "exact", payload)
+        how: Literal["live", "exact"] = "live" if mine else "exact"
+        if isinstance(payload, Uncached):
+            self._note(asked.table, asked.key, "", how, b"")
+            return Answer(payload.value, outcome, how, own=False)
+        self._note(asked.table, asked.key, asked.key, how, payload)
         value = msgspec.json.decode(payload, type=asked.kind)
         if mine:
             return Answer(value, outcome, "live")
         return Answer(value, Hit(value, "exact", asked.text, 1.0, 0.0), "exact")
 
-    def _computed(self, asked: Asked[T]) -> bytes:
+    def _computed(self, asked: Asked[T]) -> bytes | Uncached:
         try:
-            value = asked.compute()
-            payload = asked.encode(value)
+            made = asked.encode(asked.compute())
         except Exception as error:  # raised again in every case
             if isinstance(error, HarnessError) or asked.failures(error):
                 self._tell_waiting(asked, told(error, repr(shorten(asked.text, MAX_TOLD))))
             raise
+        if isinstance(made, Uncached):
+            self._warn_uncached(asked.name, made.reason)
+            return made
         if self.policy.write:
             try:
-                asked.keep(value, payload)
+                asked.keep(made.value, made.payload)
             except (StoreError, InvalidInput) as error:  # the disk is full, or it is too many bytes
                 self._say_once(f"what was read is not cached: {error}")
-        return payload
+        return made.payload
 
     def _meanwhile(self, asked: Asked[Any], started: float) -> bytes | None:
         """Return what somebody else has stored since this look-up began; raise what they failed with."""
@@ -263,9 +272,9 @@ def _tokens(text: str) -> int:
     return len(text) // 4
 
 
-def _encoded(value: object, asked: str) -> bytes:
+def _encoded(value: object, asked: str) -> Made:
     try:
-        return msgspec.json.encode(value)
+        return Made(value, msgspec.json.encode(value))
     except UnicodeEncodeError:
         raise InvalidInput(f"what was read for {shorten(asked, 300)!r} is broken Unicode; re-encode it") from None
 

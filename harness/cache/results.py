@@ -38,9 +38,15 @@ def encodable(results: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any
     return found
 
 
-def text_of(results: Sequence[Mapping[str, Any]]) -> str:
-    """Join what results say of themselves, for what it teaches."""
-    return "\n\n".join(str(result.get(field) or "")[:5_000] for result in results for field in ("title", "body"))
+def text_of(results: object) -> str:
+    """Return the titles and bodies of a list of results, for what they teach; "" for any other value."""
+    found = [each for each in results if isinstance(each, Mapping)] if isinstance(results, (list, tuple)) else []
+    return "\n\n".join(str(result.get(field) or "")[:5_000] for result in found for field in ("title", "body"))
+
+
+def is_results(value: object) -> bool:
+    """Say whether a value is a list of JSON objects."""
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def taught_by(table: str, payload: bytes) -> str:
@@ -55,5 +61,4 @@ def taught_by(table: str, payload: bytes) -> str:
         return ""
     if table == PAGES:
         return str(found.get("text") or "")[:MAX_TAUGHT_CHARS] if isinstance(found, dict) else ""
-    results = [result for result in found if isinstance(result, dict)] if isinstance(found, list) else []
-    return text_of(results)[:MAX_TAUGHT_CHARS]
+    return text_of(found)[:MAX_TAUGHT_CHARS]

@@ -3,12 +3,14 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from harness.cache.json_form import MAX_PAYLOAD_BYTES, Uncached
 from harness.cache.once import Once
 from harness.cache.policy import Policy
 from harness.cache.results import MAX_TAUGHT_CHARS
@@ -18,7 +20,15 @@ from harness.cache.uses import How, Tally, Use, day_of
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, jittered
 from harness.core.text import shorten
-from harness.errors import EmbeddingError, HarnessError, InvalidInput, OfflineMiss, SearchError, StoreError
+from harness.errors import (
+    AccessDenied,
+    EmbeddingError,
+    HarnessError,
+    InvalidInput,
+    OfflineMiss,
+    SearchError,
+    StoreError,
+)
 from harness.ports import Store
 
 if TYPE_CHECKING:  # it is made where hits are audited
@@ -27,7 +37,6 @@ if TYPE_CHECKING:  # it is made where hits are audited
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-MAX_PAYLOAD_BYTES = 16 * 2**20
 TOUCH_AFTER = HOUR
 """A hit notes its use only when the row's `last_used_at` is older, so that look-ups stay reads (cf. relatime)."""
 TALLY_EVERY = 2_000
@@ -41,11 +50,20 @@ MAX_TOLD = 300
 
 
 class Answer(Struct, Generic[T], frozen=True, gc=False):
-    """What the caller gets: `how` says who answered, `outcome` what the look-up had come to before."""
+    """What the caller gets: `how` says who answered, `outcome` what the look-up had come to before.
+
+    `own` says whether `value` is JSON made for this caller alone; otherwise it is the object that a function returned
+    and that could not be cached, which all who asked at the same time get.
+    """
 
     value: T
     outcome: Hit[T] | Stale[T] | Miss
     how: How
+    own: bool = True
+
+    def copied(self) -> "Answer[T]":
+        """Return this answer for another caller, who may change its value."""
+        return structs.replace(self, value=deepcopy(self.value)) if self.own else self
 
 
 class Road:
@@ -71,7 +89,7 @@ class Road:
         self._embedded: set[str] = set()
         self._tally = Tally()
         self._happened = self._tally.happened
-        self._once: Once[bytes] = Once(store, policy.turn_wait)
+        self._once: Once[bytes | Uncached] = Once(store, policy.turn_wait)
         self._uses: list[Use] | None = None
         self.began: float | None = None
         """When the run began that this cache records (seconds since the epoch); `None` outside a run."""
@@ -163,6 +181,12 @@ class Road:
             self._said.add(message)
             log.error(message)
 
+    def _warn_uncached(self, function: str, reason: str) -> None:
+        """Warn that the results of a function are not cached; once for each function."""
+        if function not in self._said:
+            self._said.add(function)
+            log.warning("a result of %s is returned but not cached: %s", function, reason)
+
     def _missed(self, asked: str, reason: str) -> Miss:
         if reason == UNREADABLE:
             log.warning("what is cached for %r is unreadable; it will be replaced", asked)
@@ -185,7 +209,7 @@ class Road:
             OfflineMiss: likewise, offline.
         """
         if isinstance(outcome, Stale) and 0 < self.policy.stale_if_error >= outcome.expired_for:
-            log.warning("%r: %s; what is %s is served", asked, error or "offline", age_in_words(outcome.age))
+            log.warning("%r: %s; serving the expired answer (%s)", asked, error or "offline", age_in_words(outcome.age))
             entry = self._store.get(table, self._tenant, key)
             self._note(table, key, key, "stale", entry.payload if entry else b"")
             return outcome
@@ -251,6 +275,17 @@ class Road:
         self._store.put(table, self._tenant, entry, sweep_before=now - kept_for)
         log.debug("stored %r in %s", text, table)
         return entry
+
+
+_BUGS = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, AssertionError, SyntaxError)
+_OURS = (InvalidInput, OfflineMiss, StoreError, AccessDenied)
+
+
+def is_failure(error: Exception) -> bool:
+    """Say whether an exception of a function means that what it asks has failed, so that an expired answer may be
+    served: not if the function or the call is wrong, or if the cache itself failed.
+    """
+    return not isinstance(error, (*_OURS, *_BUGS))
 
 
 def told(error: Exception, what: str = "the search") -> dict[str, str]:

@@ -2,16 +2,19 @@
 
 import copy
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import orjson
 from msgspec import Struct
 
-from harness.cache.results import checked_max_results, encodable, text_of
-from harness.cache.road import NO_RESULTS, UNREADABLE, Answer, Road, encode, raise_told, told
+from harness.cache.json_form import MAX_PAYLOAD_BYTES, Made, Uncached, made, too_much
+from harness.cache.results import checked_max_results, encodable, is_results, text_of
+from harness.cache.road import NO_RESULTS, UNREADABLE, Answer, Road, encode, is_failure, raise_told, told
 from harness.cache.tables import SEARCHES, UNANSWERED
+from harness.cache.uses import How
+from harness.cache.values import is_empty
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl, is_expired
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, search_key
@@ -42,6 +45,9 @@ class Question(Struct, frozen=True):
     engine: str
     options: str
     """Canonical JSON."""
+    function: str = ""
+    """The name of a script's function, whose result may be any JSON value; "" for an engine, whose results are a list
+    of JSON objects."""
 
     @property
     def scope(self) -> tuple[str, str]:
@@ -76,15 +82,41 @@ class Searches(Road):
             Exception: whatever `compute` raises; nothing is stored then. If a search fails in another process that this
                 one waits for, its `SearchError`.
         """
-        checked_ttl(ttl)
         wanted = checked_max_results(max_results)
-        key = search_key(query, engine, options)
-        outcome: Hit[Results] | Stale[Results] | Miss = Miss("not looked up")
+        question = Question(query, search_key(query, engine, options), wanted, engine, _canonical(options))
+        return self._answer(question, compute, checked_ttl(ttl))
+
+    def call(
+        self,
+        query: str,
+        compute: Callable[[str, int], object],
+        *,
+        name: str,
+        ttl: float = DEFAULT_TTL,
+        max_results: int = DEFAULT_MAX_RESULTS,
+        engine: str = DEFAULT_ENGINE,
+    ) -> Answer[Any]:
+        """Answer `query` as `search` does, for a function of a script; `name` is its name in messages.
+
+        Its result may be any value: it is stored and returned in its JSON form (see `json_form`). One that has none is
+        returned as it is, not stored, with one warning for each function. An expired answer is served, where that is
+        allowed, whichever exception the function fails with (see `is_failure`).
+
+        Raises:
+            InvalidInput: an unusable query, `ttl` or `max_results`.
+            StoreError, OfflineMiss, Exception: see `search`.
+        """
+        wanted = checked_max_results(max_results)
+        question = Question(query, search_key(query, engine), wanted, engine, "{}", name)
+        return self._answer(question, compute, checked_ttl(ttl))
+
+    def _answer(self, question: Question, compute: Callable[[str, int], Any], ttl: float) -> Answer[Any]:
+        key, query = question.key, question.query
+        outcome: Hit[Any] | Stale[Any] | Miss = Miss("not looked up")
         if self.policy.read:
-            outcome = self._look_up(key, query, wanted)
+            outcome = self._look_up(question)
             if type(outcome) is Hit:  # isinstance takes three times as long
                 return Answer(outcome.value, outcome, "exact")
-        question = Question(query, key, wanted, engine, _canonical(options))
         if self.policy.read and (other := self._known_empty(question) or self._by_meaning(question)):
             self._audit(question, other, compute, ttl)
             return Answer(other.value, other, other.found)
@@ -93,7 +125,9 @@ class Searches(Road):
             return Answer(late.value, late, "stale")
         try:
             return self._live(question, compute, ttl, outcome)
-        except SearchError as error:
+        except Exception as error:
+            if not isinstance(error, SearchError) and not (question.function and is_failure(error)):
+                raise
             self._failed(SEARCHES, key, error)
             late = self._late(SEARCHES, key, query, outcome, error)
             return Answer(late.value, late, "stale")
@@ -105,45 +139,49 @@ class Searches(Road):
         max_results: int | None = None,
         engine: str = DEFAULT_ENGINE,
         options: Mapping[str, Any] | None = None,
-    ) -> Hit[Results] | Stale[Results] | Miss:
-        """Look a search up, exactly, then by meaning. A row that was asked for fewer results does not answer.
+        function: str = "",
+    ) -> Hit[Any] | Stale[Any] | Miss:
+        """Look a search up, exactly, then by meaning. A row that was asked for fewer results does not answer, nor one
+        that is not a list of JSON objects, unless it is looked up for a script's `function`.
 
         Raises:
             InvalidInput: an unusable query or `max_results`.
             StoreError: the store cannot be read.
         """
         wanted = 0 if max_results is None else checked_max_results(max_results)
-        question = Question(query, search_key(query, engine, options), wanted, engine, _canonical(options))
-        outcome = self._look_up(question.key, query, wanted)
+        question = Question(query, search_key(query, engine, options), wanted, engine, _canonical(options), function)
+        outcome = self._look_up(question)
         return outcome if type(outcome) is Hit else self._by_meaning(question) or outcome
 
-    def _look_up(self, key: str, query: str, wanted: int) -> Hit[Results] | Stale[Results] | Miss:
-        """Look a search up by its key, that is to bring `wanted` results; 0 takes whatever is there."""
-        entry = self._store.get(SEARCHES, self._tenant, key)
+    def _look_up(self, question: Question) -> Hit[Any] | Stale[Any] | Miss:
+        """Look a search up by its key."""
+        entry = self._store.get(SEARCHES, self._tenant, question.key)
         if entry is None:
-            return self._missed(query, "unknown")
-        results = self._results(entry, wanted)
-        if type(results) is list:  # see `search`
-            return self._found(SEARCHES, entry, key, query, results)
-        assert isinstance(results, Miss)  # noqa: S101 - there is nothing else
-        return self._missed(query, results.reason)
+            return self._missed(question.query, "unknown")
+        results = self._results(entry, question.max_results, any_json=bool(question.function))
+        if type(results) is Miss:  # see `_answer`
+            return self._missed(question.query, results.reason)
+        return self._found(SEARCHES, entry, question.key, question.query, results)
 
-    def _results(self, entry: Entry, wanted: int) -> Results | Miss:
+    def _results(self, entry: Entry, wanted: int, *, any_json: bool = False) -> Any:
+        """Return what a row holds, at most `wanted` results (0: all of them), or the `Miss` that says why it cannot
+        answer; a value that is not a list of JSON objects does so only where `any_json` may.
+        """
         if entry.own[0] < wanted:  # own: max_results, engine, options
             return Miss("fewer results than asked for")
         try:
-            results: Results = orjson.loads(entry.payload)
+            results = orjson.loads(entry.payload)
         except ValueError:
             return Miss(UNREADABLE)
-        if not results:
+        if is_empty(results):
             return Miss("stored without results")
-        if type(results) is not list or type(results[0]) is not dict:  # an older program's file may hold anything
-            return Miss(UNREADABLE)
-        return results[:wanted] if wanted and len(results) > wanted else results
+        if not any_json and not is_results(results):
+            return Miss("not a list of results")
+        return _first(results, wanted) if wanted else results
 
-    def _unfit(self, entry: Entry, wanted: int) -> str:
+    def _unfit(self, entry: Entry, wanted: int, *, any_json: bool = False) -> str:
         """Say why a row cannot answer, "" when it can."""
-        results = self._results(entry, wanted)
+        results = self._results(entry, wanted, any_json=any_json)
         return results.reason if isinstance(results, Miss) else ""
 
     def _known_empty(self, question: Question) -> Hit[Results] | None:
@@ -163,17 +201,19 @@ class Searches(Road):
         believed = self._clock() - entry.created_at < self.policy.negative_ttl
         return entry if self.policy.replay or (believed and not is_expired(entry.expires_at, self._clock())) else None
 
-    def _by_meaning(self, question: Question) -> Hit[Results] | None:
+    def _by_meaning(self, question: Question) -> Hit[Any] | None:
         if self.semantics is None:
             return None
 
+        any_json = bool(question.function)
+
         def unfit(entry: Entry) -> str:
-            return self._unfit(entry, question.max_results)
+            return self._unfit(entry, question.max_results, any_json=any_json)
 
         found = self._nearest(SEARCHES, question.scope, question.query, unfit)
         if found is None:
             return None
-        results = self._results(found.entry, question.max_results)
+        results = self._results(found.entry, question.max_results, any_json=any_json)
         assert not isinstance(results, Miss)  # noqa: S101 - `unfit` has just said so
         return self._meant(SEARCHES, question.key, question.query, found, results)
 
@@ -182,6 +222,8 @@ class Searches(Road):
         kept. An engine that is free is asked, too: what other results it brings is as good an evidence.
         """
         if self.auditor is None or served.found != "semantic" or self.policy.offline or not self.policy.write:
+            return
+        if not is_results(served.value):  # nothing that can be compared
             return
         if self.auditor.wants_one():
             from harness.core.audits import addresses
@@ -209,46 +251,57 @@ class Searches(Road):
             raise
         finally:
             self.flush()
-        if (audit := compared(question.query, served, shown, live, self._clock())) is not None:
+        if is_results(live) and (audit := compared(question.query, served, shown, live, self._clock())) is not None:
             self._store.put_audit(self._tenant, audit)
 
     def _live(
-        self, question: Question, compute: SearchFunction, ttl: float, outcome: Hit[Results] | Stale[Results] | Miss
-    ) -> Answer[Results]:
+        self, question: Question, compute: SearchFunction, ttl: float, outcome: Hit[Any] | Stale[Any] | Miss
+    ) -> Answer[Any]:
         started = self._clock()
         work = partial(self._compute, question, compute, ttl)
+        if self.policy.write:
+            name = f"{self._tenant} {question.key} {question.max_results} {bool(question.function)}"
+            payload, mine = self._once.run(name, partial(self._computed_meanwhile, question, started), work)
+        else:
+            payload, mine = work(), True
+        if isinstance(payload, Uncached):
+            how: How = "live" if mine else "exact"
+            self._note(SEARCHES, question.key, "", how, b"")
+            return Answer(payload.value, outcome, how, own=False)
+        results = _first(orjson.loads(payload), question.max_results)
         if not self.policy.write:
-            self._note(SEARCHES, question.key, "", "live", payload := work())
-            return Answer(orjson.loads(payload), outcome, "live")
-        name = f"{self._tenant} {question.key} {question.max_results}"
-        payload, mine = self._once.run(name, partial(self._computed_meanwhile, question, started), work)
-        results: Results = orjson.loads(payload)[: question.max_results]
-        table, kept = (SEARCHES, payload) if results else (UNANSWERED, orjson.dumps(_NO_RESULTS))
-        self._note(table, question.key, question.key, "live" if mine else "exact" if results else "no results", kept)
+            self._note(SEARCHES, question.key, "", "live", payload)
+            return Answer(results, outcome, "live")
+        nothing = is_empty(results)
+        table, kept = (UNANSWERED, orjson.dumps(_NO_RESULTS)) if nothing else (SEARCHES, payload)
+        self._note(table, question.key, question.key, "live" if mine else "no results" if nothing else "exact", kept)
         if mine:
             self._embed_some(SEARCHES)
             return Answer(results, outcome, "live")
         log.info("hit %r, computed meanwhile", question.query)
-        found: Found = "exact" if results else "no results"
+        found: Found = "no results" if nothing else "exact"
         return Answer(results, Hit(results, found, question.query, 1.0, 0.0), found)
 
-    def _compute(self, question: Question, compute: SearchFunction, ttl: float) -> bytes:
+    def _compute(self, question: Question, compute: SearchFunction, ttl: float) -> bytes | Uncached:
         try:
-            results = encodable(compute(question.query, question.max_results))[: question.max_results]
+            result = _made(question, compute(question.query, question.max_results))
         except Exception as error:
             self._keep_unanswered(question, told(error), FAILURE_SECONDS)
             raise
-        payload = encode(results)
-        if not results:
-            self._keep_unanswered(question, _NO_RESULTS, max(self.policy.negative_ttl, FAILURE_SECONDS))
+        if isinstance(result, Uncached):
+            self._warn_uncached(question.function, result.reason)
+            return result
+        if is_empty(result.value):
+            reason = {**_NO_RESULTS, "value": result.value} if result.value != [] else _NO_RESULTS
+            self._keep_unanswered(question, reason, max(self.policy.negative_ttl, FAILURE_SECONDS))
         elif self.policy.write:
             try:
-                self._put_search(question, results, payload, ttl)
+                self._put_search(question, result.value, result.payload, ttl)
             except (StoreError, InvalidInput) as error:  # the disk is full, or they are too many bytes
                 self._say_once(f"results are not cached: {error}")
-        return payload
+        return result.payload
 
-    def _computed_meanwhile(self, question: Question, started: float) -> bytes | None:
+    def _computed_meanwhile(self, question: Question, started: float) -> "bytes | Uncached | None":
         """Return what somebody else has stored since this look-up began; raise what they failed with."""
         now = self._clock()
         entry = self._store.get(SEARCHES, self._tenant, question.key)
@@ -257,15 +310,16 @@ class Searches(Road):
             and not is_expired(entry.expires_at, now)
             and (self.policy.read or self._answers_unread(entry, started))
         ):
-            return None if isinstance(self._results(entry, question.max_results), Miss) else entry.payload
+            unfit = self._unfit(entry, question.max_results, any_json=bool(question.function))
+            return None if unfit else entry.payload
         unanswered = self._store.get(UNANSWERED, self._tenant, question.key)
         # of somebody who asked at the same time as this one, or it would not be waiting: not of an earlier failure
         if unanswered is None or unanswered.created_at <= started or is_expired(unanswered.expires_at, now):
             return None
         reason = orjson.loads(unanswered.payload)
-        if reason != _NO_RESULTS:
+        if reason["code"] != NO_RESULTS:
             raise_told(reason)
-        return b"[]"
+        return orjson.dumps(reason.get("value", []) if question.function else [])
 
     def _keep_unanswered(self, question: Question, reason: Mapping[str, str], ttl: float) -> None:
         if not self.policy.write:
@@ -306,9 +360,29 @@ class Searches(Road):
         self._put_search(Question(query, key, asked, engine, _canonical(options)), found, encode(found), ttl)
         return True
 
-    def _put_search(self, question: Question, results: Sequence[Mapping[str, Any]], payload: bytes, ttl: float) -> None:
+    def _put_search(self, question: Question, results: object, payload: bytes, ttl: float) -> None:
         own = (question.max_results, question.engine, question.options)
         self._put(SEARCHES, question.key, question.query, payload, ttl, own, text_of(results))
+
+
+def _made(question: Question, result: Any) -> Made | Uncached:
+    """Return what is stored of a result: of a list, as many results as were asked for."""
+    wanted = question.max_results
+    if not question.function:
+        results = encodable(result)[:wanted]
+        return Made(results, encode(results))
+    found = made(result, lambda form: _bounded(encode(_first(form, wanted))))
+    return Made(_first(found.value, wanted), found.payload) if isinstance(found, Made) else found
+
+
+def _first(results: Any, wanted: int) -> Any:
+    return results[:wanted] if isinstance(results, list) else results
+
+
+def _bounded(payload: bytes) -> bytes:
+    if len(payload) > MAX_PAYLOAD_BYTES:
+        raise too_much("it", MAX_PAYLOAD_BYTES)
+    return payload
 
 
 def _canonical(options: Mapping[str, Any] | None) -> str:

@@ -8,20 +8,19 @@ import msgspec
 import orjson
 from msgspec import Struct
 
+from harness.cache.json_form import made
 from harness.cache.kept import Asked, Kept
-from harness.cache.road import NO_RESULTS, UNREADABLE, Answer
+from harness.cache.road import NO_RESULTS, UNREADABLE, Answer, is_failure
 from harness.cache.tables import TOOLS
 from harness.cache.values import count_of, encoded, is_empty
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, DEFAULT_TTL, seconds_of
 from harness.core.keys import checked_cache_type, in_words, tool_key
 from harness.core.text import clean
-from harness.errors import AccessDenied, InvalidInput, OfflineMiss, StoreError
+from harness.errors import InvalidInput
 
 STALE_FOR = 7 * DAY
 """How long a look-up can still tell that there was an answer, after its expiry."""
-_OURS = (InvalidInput, OfflineMiss, StoreError, AccessDenied)
-"""What says that the call was wrong, or the cache failed; no answer of another time helps there."""
 MAX_PARAMS_BYTES = 100_000
 MAX_RECENT = 1_000
 MAX_USER = 200
@@ -101,28 +100,30 @@ class Tools(Kept):
         params: Mapping[str, Any] | None = None,
         ttl_hours: float | None = None,
         created_by: str | None = None,
+        name: str = "",
     ) -> Answer[Any]:
         """Return what a tool brings for `query`, from the cache, else `compute()`, kept as `put_tool` keeps it.
 
-        The answer has been through JSON either way. Of all who ask the same at the same time, in any thread or process,
-        one computes. What is empty is returned, and not kept.
+        The answer is in its JSON form either way (see `json_form`); one that has none is returned as it is, not stored,
+        with a warning that names the function (`name`). Of all who ask the same at the same time, in any thread or
+        process, one computes. What is empty is returned, and not kept.
 
         Raises:
-            InvalidInput: an unusable type, query or lifetime, or an answer that is no JSON value.
+            InvalidInput: an unusable type, query or lifetime.
             OfflineMiss: it is not in the cache, and may not be computed.
             StoreError: the store cannot be read.
-            Exception: whatever `compute` raises, unless an expired answer may stand in (`Policy.stale_if_error`). If it
-                fails in another process that this one waits for, a `SearchError`.
+            Exception: whatever `compute` raises, unless an expired answer may stand in (`Policy.stale_if_error`; see
+                `is_failure`). If it fails in another process that this one waits for, a `SearchError`.
         """
-        name, key, text = checked_cache_type(cache_type), tool_key(cache_type, query), query.strip()
-        ttl = self.tool_ttl(name, ttl_hours)
+        kind, key, text = checked_cache_type(cache_type), tool_key(cache_type, query), query.strip()
+        ttl = self.tool_ttl(kind, ttl_hours)
         told = _params(text, params)
 
         def keep(value: Any, payload: bytes) -> None:
             if is_empty(value):
                 self._tell_waiting(asked, {"code": NO_RESULTS, "value": value})
             else:
-                self._put_tool(key, text, payload, ttl, (name, told, count_of(value), _user(created_by)))
+                self._put_tool(key, text, payload, ttl, (kind, told, count_of(value), _user(created_by)))
 
         asked: Asked[Any] = Asked(
             table=TOOLS,
@@ -130,10 +131,11 @@ class Tools(Kept):
             text=text,
             kind=Any,
             compute=compute,
-            encode=partial(encoded, what=f"what {name} brought"),
+            encode=partial(made, encode=partial(encoded, what="it")),
             keep=keep,
-            failures=lambda error: not isinstance(error, _OURS),
-            like=partial(self._like, name, key, text),
+            failures=is_failure,
+            like=partial(self._like, kind, key, text),
+            name=name or kind,
             told_as=f"{TOOLS}:{key}",  # a search may well have the key of a tool's query
         )
         return self._kept(asked)

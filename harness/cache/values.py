@@ -6,12 +6,9 @@ from typing import Any
 
 import orjson
 
-from harness.cache.road import MAX_PAYLOAD_BYTES
+from harness.cache.json_form import MAX_DEPTH, MAX_PAYLOAD_BYTES, too_much
 from harness.core.keys import canonical_json
 from harness.errors import InvalidInput
-
-MAX_DEPTH = 100
-"""Lists and objects within each other."""
 
 
 def encoded(value: object, what: str = "the data", limit: int = MAX_PAYLOAD_BYTES) -> bytes:
@@ -28,7 +25,7 @@ def encoded(value: object, what: str = "the data", limit: int = MAX_PAYLOAD_BYTE
     except TypeError as error:  # a whole number of more than 64 bits, a lone surrogate
         raise InvalidInput(f"{what} cannot be kept: {error}; mend it first") from None
     if len(payload) > limit:
-        raise _too_much(what, limit)
+        raise too_much(what, limit)
     return payload
 
 
@@ -39,7 +36,7 @@ def parsed(text: str, what: str = "the data") -> Any:
         InvalidInput: it is none; line and column say where.
     """
     if len(text) > MAX_PAYLOAD_BYTES:
-        raise _too_much(what, MAX_PAYLOAD_BYTES)
+        raise too_much(what, MAX_PAYLOAD_BYTES)
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -65,7 +62,7 @@ def _check(value: object, what: str, limit: int) -> None:
         for part in levels[-1]:
             size += len(part) if type(part) is str else 2
             if size > limit:
-                raise _too_much(what, limit)
+                raise too_much(what, limit)
             if isinstance(part, (list, tuple, dict)):
                 if len(levels) > MAX_DEPTH:
                     raise InvalidInput(f"{what} has more than {MAX_DEPTH} levels; flatten it")
@@ -98,7 +95,3 @@ def _objection(part: object) -> str:
     if kind is _NotText:
         return "the names in an object must be text"
     return f"a {kind.__name__} is no JSON value; use text, numbers, lists and objects"
-
-
-def _too_much(what: str, limit: int) -> InvalidInput:
-    return InvalidInput(f"{what} is too much for one entry; at most {limit:,} bytes")

@@ -18,10 +18,11 @@ from harness.errors import InvalidInput
 from harness.terminal import ProgressBars
 
 if TYPE_CHECKING:
-    from evals.journal import Begun, Experiment, Journal, NoiseFloor
-    from evals.loop import Loop, Runner
-    from evals.proposers import Proposer
-    from evals.space import Space
+    from harness_evals.journal import Begun, Experiment, Journal, NoiseFloor
+    from harness_evals.loop import Loop, Runner
+    from harness_evals.proposers import Proposer
+    from harness_evals.space import Space
+
     from harness.workbench import Workbench
 
 HELP = """Try changes of settings on evaluation tasks, and keep only what is really better.
@@ -100,12 +101,13 @@ def autoresearch(
     """Run a loop of experiments (the help of the program tells all)."""
     if context.invoked_subcommand:
         return
-    from evals.journal import FOLDER, Options, journals_in, read_journal
-    from evals.loop import Budget, Loop, begin
-    from evals.space import DEFAULT_SPACE, checked_space, read_space
-    from evals.suite import settings_for
-    from evals.tasks import TASKS_DIR, load_tasks
-    from evals.verdicts import ALPHA, REPEATS
+    from harness_evals.journal import FOLDER, Options, journals_in, read_journal
+    from harness_evals.loop import Budget, Loop, begin
+    from harness_evals.space import DEFAULT_SPACE, checked_space, read_space
+    from harness_evals.suite import settings_for
+    from harness_evals.tasks import TASKS_DIR, load_tasks
+    from harness_evals.verdicts import ALPHA, REPEATS
+
     from harness.workbench import Workbench
 
     settings = settings_for(session.load().settings)
@@ -149,8 +151,8 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Print the experiments of a loop, and draw scores, baseline and verdicts."""
-    from evals.charts import write_png
-    from evals.journal import FOLDER, journals_in, read_journal
+    from harness_evals.charts import write_png
+    from harness_evals.journal import FOLDER, journals_in, read_journal
 
     folder = session.load().settings.data_dir / FOLDER
     journal = read_journal(_found(journals_in(folder), loop, folder))
@@ -171,7 +173,7 @@ def _check(proposer: str, file: Path | None) -> None:
 
 
 def _proposer(begun: "Begun", file: Path | None, space: "Space", workbench: "Workbench") -> "Proposer":
-    from evals import proposers
+    from harness_evals import proposers
 
     seed = begun.options.seed
     match begun.options.proposer:
@@ -193,8 +195,8 @@ def _proposer(begun: "Begun", file: Path | None, space: "Space", workbench: "Wor
 @contextmanager
 def _runner(workers: int, seconds: float, dask: str | None) -> "Iterator[Runner]":
     """Yield what does jobs: in processes that may hang, die, or take all memory; or on the workers of a scheduler."""
-    from evals import executors
-    from evals.run import run_jobs
+    from harness_evals import executors
+    from harness_evals.run import run_jobs
 
     if dask is not None:
         with executors.dask(dask) as (executor, at_once):
@@ -206,7 +208,7 @@ def _runner(workers: int, seconds: float, dask: str | None) -> "Iterator[Runner]
 
 def _lead(session: Session, loop: "Loop") -> None:
     """Go through the loop, telling each step as it comes."""
-    from evals.journal import NoiseFloor
+    from harness_evals.journal import NoiseFloor
 
     total = loop.begun.options.experiments
     with ProgressBars() as bars:
@@ -229,10 +231,9 @@ def _line(experiment: "Experiment") -> str:
 
 
 def _print(journal: "Journal") -> None:
+    from harness_evals.charts import terminal_chart
+    from harness_evals.journal import COLUMNS, row_of
     from tabulate import tabulate
-
-    from evals.charts import terminal_chart
-    from evals.journal import COLUMNS, row_of
 
     if journal.noise_floor is not None:
         typer.echo(_floor(journal.noise_floor))

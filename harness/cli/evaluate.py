@@ -20,10 +20,11 @@ from harness.terminal import ExitCode, ProgressBars
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from evals.judge import Judge
-    from evals.log import Log
-    from evals.suite import Summary
-    from evals.tasks import Task
+    from harness_evals.judge import Judge
+    from harness_evals.log import Log
+    from harness_evals.suite import Summary
+    from harness_evals.tasks import Task
+
     from harness.settings import Settings
 
 WIDTH = 105
@@ -75,8 +76,8 @@ def run(
       harness eval run --tasks T_A,T_B --repeat 3
       harness eval run --resume 20261122-101500-1a2b3c
     """
-    from evals import suite
-    from evals.log import SUFFIX, read_log
+    from harness_evals import suite
+    from harness_evals.log import SUFFIX, read_log
 
     settings = suite.settings_for(session.load().settings)
     chosen, folder = _tasks(tasks, tasks_dir), settings.data_dir / suite.FOLDER
@@ -108,8 +109,8 @@ def run(
 @with_session
 def list_(session: Session, as_json: JsonOption = False) -> None:
     """List evaluations, newest first."""
-    from evals import suite
-    from evals.log import logs_in, read_log
+    from harness_evals import suite
+    from harness_evals.log import logs_in, read_log
 
     logs = [read_log(path) for path in logs_in(session.load().settings.data_dir / suite.FOLDER)]
     told = [
@@ -145,7 +146,7 @@ def score(
     as_json: JsonOption = False,
 ) -> None:
     """Score an evaluation anew with the present scorers and tasks, without running anything."""
-    from evals import suite
+    from harness_evals import suite
 
     log = _log(session, evaluation)
     with _judge(session.load().settings, judge) as grading:
@@ -160,9 +161,8 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Compare two evaluations task by task: is the second one better?"""
+    from harness_evals import suite
     from msgspec import to_builtins
-
-    from evals import suite
 
     found = suite.compare(_log(session, first), _log(session, second))
     if as_json:
@@ -187,8 +187,8 @@ def check(
 
     Ends with 2 if something is wrong.
     """
-    from evals import tasks
-    from evals.tasks import TASKS_DIR, check_tasks
+    from harness_evals import tasks
+    from harness_evals.tasks import TASKS_DIR, check_tasks
 
     session.load()
     if schema:
@@ -219,7 +219,7 @@ def repeat(
     Example:
       harness eval repeat T_A -n 40
     """
-    from evals.repeating import repeat_task
+    from harness_evals.repeating import repeat_task
 
     if times < 2:
         raise InvalidInput(f"a comparison takes two runs, not {times}; pass -n 2 or more")
@@ -245,21 +245,21 @@ def repeat(
 
 
 def _tasks(ids: str, folder: Path | None) -> "list[Task]":
-    from evals.tasks import TASKS_DIR, load_tasks
+    from harness_evals.tasks import TASKS_DIR, load_tasks
 
     named = dict.fromkeys(each.strip() for each in ids.split(",") if each.strip())
     return load_tasks(list(named), folder or TASKS_DIR)
 
 
 def _log(session: Session, name: str) -> "Log":
-    from evals import suite
-    from evals.log import read_log
+    from harness_evals import suite
+    from harness_evals.log import read_log
 
     return read_log(suite.find_log(session.load().settings.data_dir / suite.FOLDER, name))
 
 
 def _weights(path: Path | None) -> "Mapping[str, float]":
-    from evals.scorers import WEIGHTS, read_weights
+    from harness_evals.scorers import WEIGHTS, read_weights
 
     return WEIGHTS if path is None else read_weights(path)
 
@@ -270,7 +270,8 @@ def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
     if not wanted:
         yield None
         return
-    from evals.judge import Judge
+    from harness_evals.judge import Judge
+
     from harness.workbench import Workbench
 
     with Workbench(settings) as workbench:
@@ -282,7 +283,7 @@ def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
 @contextmanager
 def _executor(settings: "Settings", workers: int | None, dask: str | None) -> "Iterator[tuple[Executor, int]]":
     """Yield what runs tasks, and how many at once."""
-    from evals import executors
+    from harness_evals import executors
 
     if workers is not None and dask is not None:
         raise InvalidInput("choose one of --workers and --dask")
@@ -299,10 +300,9 @@ def _executor(settings: "Settings", workers: int | None, dask: str | None) -> "I
 
 
 def _show(log: "Log", *, as_json: bool) -> None:
+    from harness_evals.judge import WEIGHT as JUDGE_WEIGHT
+    from harness_evals.suite import JUDGE, summary
     from msgspec import to_builtins
-
-    from evals.judge import WEIGHT as JUDGE_WEIGHT
-    from evals.suite import JUDGE, summary
 
     found = summary(log)
     if as_json:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from harness_evals.journal import FOLDER as LOOPS
+from harness_evals.journal import JOURNAL, Journal, journals_in, read_journal
+from harness_evals.log import Log, logs_in, read_log
+from harness_evals.suite import FOLDER as EVALUATIONS
+from harness_evals.suite import Summary, summary
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evals.journal import FOLDER as LOOPS
-from evals.journal import JOURNAL, Journal, journals_in, read_journal
-from evals.log import Log, logs_in, read_log
-from evals.suite import FOLDER as EVALUATIONS
-from evals.suite import Summary, summary
 from harness.core.text import clean, one_line, shorten
 from harness.errors import InvalidInput, NotFound, StoreCorrupt, StoreError
 

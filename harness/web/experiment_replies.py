@@ -2,10 +2,10 @@
 
 from typing import Annotated, Any
 
+from harness_evals.outcome import Stage
+from harness_evals.verdicts import Status
 from pydantic import BaseModel, Field, PlainSerializer, WithJsonSchema
 
-from evals.outcome import Stage
-from evals.verdicts import Status
 from harness.web.rendering import iso
 from harness.web.replies import example
 

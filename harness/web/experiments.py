@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness_evals import suite
+from harness_evals.journal import Experiment, Journal, as_config
+from harness_evals.log import Header
+from harness_evals.run import told
+from harness_evals.suite import first_differences
 from msgspec import structs, to_builtins
 
-from evals import suite
-from evals.journal import Experiment, Journal, as_config
-from evals.log import Header
-from evals.run import told
-from evals.suite import first_differences
 from harness.core.text import clean
 from harness.errors import InvalidInput
 from harness.settings import Settings

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evals.journal import Experiment, NoiseFloor, Options
-from evals.loop import Loop, Runner, begin
-from evals.outcome import Cited, Cost, Outcome
-from evals.proposers import FromFile, Grid, HillClimb, Proposer, Random
-from evals.run import Job
-from evals.space import Space
-from evals.tasks import Nugget, Structure, Task
+from harness_evals.journal import Experiment, NoiseFloor, Options
+from harness_evals.loop import Loop, Runner, begin
+from harness_evals.outcome import Cited, Cost, Outcome
+from harness_evals.proposers import FromFile, Grid, HillClimb, Proposer, Random
+from harness_evals.run import Job
+from harness_evals.space import Space
+from harness_evals.tasks import Nugget, Structure, Task
+
 from harness.settings import Settings
 
 NOTES = {

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_evals.journal import Journal, read_journal
+from harness_evals.run import Job, run_jobs
+from harness_evals.suite import settings_for
+from harness_evals.tasks import load_tasks
 
-from evals.journal import Journal, read_journal
-from evals.run import Job, run_jobs
-from evals.suite import settings_for
-from evals.tasks import load_tasks
 from harness.settings import load
 from tests.cli.program import Program
 from tests.evals.stand_ins import CountingEngine
@@ -38,7 +38,7 @@ def in_a_thread(count: int, *, seconds: float | None = None) -> Iterator[ThreadP
 @pytest.fixture
 def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run jobs in this process."""
-    monkeypatch.setattr("evals.executors.processes", in_a_thread)
+    monkeypatch.setattr("harness_evals.executors.processes", in_a_thread)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_the_best_settings_are_a_configuration(
     research: Callable[..., Journal], harness: Program, tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was kept is there for `--config`, and so is what the loop began with; the table is beside it."""
-    monkeypatch.setattr("evals.verdicts._passes", lambda finding: True)
+    monkeypatch.setattr("harness_evals.verdicts._passes", lambda finding: True)
     config = tmp_path / "config.yml"
     config.write_text("read_pages: 1\n")
     held = research(*file_of(tmp_path, {"chunk_tokens": [100, 200]}), "--config", config)

@@ -189,7 +189,7 @@ def test_a_stage_that_differs_is_named_with_its_difference(
             told["report"] += "\nanother sentence"
         return told
 
-    monkeypatch.setattr("evals.repeating.stages_of", drifting)
+    monkeypatch.setattr("harness_evals.repeating.stages_of", drifting)
     ended = harness("eval", "repeat", "retries", "-n", 5, "--tasks-dir", tasks_dir, *(["--json"] * as_json))
     assert ended.code == 1
     assert len(runs) == 3

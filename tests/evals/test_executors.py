@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_evals import executors
+from harness_evals.outcome import Outcome
+from harness_evals.run import Job, run_jobs
+from harness_evals.tasks import load_tasks
 
-from evals import executors
-from evals.outcome import Outcome
-from evals.run import Job, run_jobs
-from evals.tasks import load_tasks
 from harness.errors import InvalidInput
 from harness.settings import Settings
 from tests.evals.stand_ins import fact_task, saying

@@ -10,8 +10,7 @@ from concurrent.futures import CancelledError
 from pathlib import Path
 
 import pytest
-
-from evals.isolation import IsolatedExecutor, ProcessDied
+from harness_evals.isolation import IsolatedExecutor, ProcessDied
 
 
 class Unreadable(Exception):
@@ -126,7 +125,7 @@ def test_leaving_without_waiting_kills_what_is_under_way() -> None:
 
 LEADER = """
 import os, sys, time
-from evals.isolation import IsolatedExecutor
+from harness_evals.isolation import IsolatedExecutor
 from tests.evals.test_isolation import hang
 if __name__ == "__main__":
     executor = IsolatedExecutor(1)

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from harness_evals.judge import BEST, WEIGHT, Judge
+from harness_evals.outcome import Cited, Outcome
+from harness_evals.scorers import WEIGHTS, score
+from harness_evals.suite import JUDGE, scored
+from harness_evals.tasks import load_tasks
 
-from evals.judge import BEST, WEIGHT, Judge
-from evals.outcome import Cited, Outcome
-from evals.scorers import WEIGHTS, score
-from evals.suite import JUDGE, scored
-from evals.tasks import load_tasks
 from harness.cache import Cache
 from harness.errors import ModelError
 from tests.fakes import MemoryStore

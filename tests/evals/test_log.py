@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from harness_evals.log import Entry, Header, LogWriter, logs_in, read_log
+from harness_evals.outcome import Outcome
 
-from evals.log import Entry, Header, LogWriter, logs_in, read_log
-from evals.outcome import Outcome
 from harness.errors import InvalidInput, StoreBusy, StoreError
 
 HEADER = Header(
@@ -84,7 +84,7 @@ def test_what_is_no_log_is_refused(tmp_path: Path, lines: tuple[msgspec.Struct, 
 
 def test_a_line_beyond_all_bounds_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not read into memory as a whole."""
-    monkeypatch.setattr("evals.log.MAX_LINE_BYTES", 1_000)
+    monkeypatch.setattr("harness_evals.log.MAX_LINE_BYTES", 1_000)
     path = write(tmp_path / "one.jsonl", HEADER, entry("a" * 2_000, 0))
     with pytest.raises(InvalidInput, match="line 2"):
         read_log(path)
@@ -107,7 +107,7 @@ def test_it_is_finished_when_each_run_is_there(tmp_path: Path) -> None:
 def test_one_program_writes_a_log(tmp_path: Path) -> None:
     """Another one is told so, and nothing is mixed up; when the first is killed, nothing has to be unlocked."""
     path = tmp_path / "one.jsonl"
-    holds = "import sys, time, pathlib, evals.log as log\nw = log.LogWriter(pathlib.Path(sys.argv[1]))\n"
+    holds = "import sys, time, pathlib, harness_evals.log as log\nw = log.LogWriter(pathlib.Path(sys.argv[1]))\n"
     holds += "print(1, flush=True)\ntime.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", holds, path], stdout=subprocess.PIPE) as other:
         assert other.stdout is not None

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_evals.isolation import IsolatedExecutor
+from harness_evals.journal import COLUMNS, Experiment, digest_of, read_journal
+from harness_evals.loop import Budget, Loop, begin
+from harness_evals.outcome import Outcome
+from harness_evals.proposers import Tried
+from harness_evals.run import Job, run_jobs
+from harness_evals.space import Changes
 
-from evals.isolation import IsolatedExecutor
-from evals.journal import COLUMNS, Experiment, digest_of, read_journal
-from evals.loop import Budget, Loop, begin
-from evals.outcome import Outcome
-from evals.proposers import Tried
-from evals.run import Job, run_jobs
-from evals.space import Changes
 from harness.errors import InvalidInput, ModelUnavailable, StoreBusy
 from harness.settings import Settings, load
 from tests.evals.stand_ins import (
@@ -169,7 +169,7 @@ def test_a_candidate_that_misbehaves_is_a_crash_and_the_loop_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With its reason in the journal; what comes after runs as if nothing had been."""
-    monkeypatch.setattr("evals.run.run_apart", misbehaving)
+    monkeypatch.setattr("harness_evals.run.run_apart", misbehaving)
     with IsolatedExecutor(1, seconds=5, memory=2**30) as executor:
         proposer = from_file(tmp_path, *({"max_results": n} for n in (11, 12, 13, 14)), {"max_rounds": 1})
         found = experiments_of(

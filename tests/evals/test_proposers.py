@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness_evals.proposers import FromFile, FromModel, Grid, HillClimb, Proposer, Random, Tried
+from harness_evals.space import Changes, every
 
-from evals.proposers import FromFile, FromModel, Grid, HillClimb, Proposer, Random, Tried
-from evals.space import Changes, every
 from harness.errors import HarnessError, InvalidInput, ModelError
 from harness.settings import Settings
 from harness.workbench import Workbench

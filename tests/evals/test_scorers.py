@@ -5,11 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from evals.outcome import Cited, Cost, Outcome
-from evals.scorers import (
+from harness_evals.outcome import Cited, Cost, Outcome
+from harness_evals.scorers import (
     FEWEST_WORDS,
     MOST_WORDS,
     RECALL_AT,
@@ -25,7 +22,10 @@ from evals.scorers import (
     score,
     structure,
 )
-from evals.tasks import Nugget, Structure, Task, load_tasks
+from harness_evals.tasks import Nugget, Structure, Task, load_tasks
+from hypothesis import given
+from hypothesis import strategies as st
+
 from harness.errors import InvalidInput
 
 TASKS = load_tasks()

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from harness_evals.space import DEFAULT_SPACE, UNTOUCHABLE, changed, checked_space, every, read_space
 
-from evals.space import DEFAULT_SPACE, UNTOUCHABLE, changed, checked_space, every, read_space
 from harness.errors import InvalidInput
 from harness.settings import Settings
 

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-
-from evals.executors import threads
-from evals.log import Entry, Header, Log, LogWriter, read_log
-from evals.outcome import Outcome
-from evals.run import Job, run_task
-from evals.scorers import WEIGHTS
-from evals.suite import (
+from harness_evals.executors import threads
+from harness_evals.log import Entry, Header, Log, LogWriter, read_log
+from harness_evals.outcome import Outcome
+from harness_evals.run import Job, run_task
+from harness_evals.scorers import WEIGHTS
+from harness_evals.suite import (
     begin,
     compare,
     differing_stage,
@@ -29,7 +28,8 @@ from evals.suite import (
     settings_for,
     summary,
 )
-from evals.tasks import Task
+from harness_evals.tasks import Task
+
 from harness.errors import InvalidInput
 from harness.settings import Settings, load
 from harness.workbench import Workbench
@@ -54,7 +54,7 @@ def run_all(
     path: Path, tasks: Sequence[Task], header: Header, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[int, int]]:
     """Run what is missing; return the progress that was told."""
-    monkeypatch.setattr("evals.run.run_apart", lambda job: saying(job, 5))
+    monkeypatch.setattr("harness_evals.run.run_apart", lambda job: saying(job, 5))
     done = read_log(path).outcomes if path.exists() else []
     told: list[tuple[int, int]] = []
     with threads(2) as executor:
@@ -104,8 +104,8 @@ def test_what_is_missing_or_failed_is_run_on_resuming(tmp_path: Path, monkeypatc
 
 RUNNING = """
 import pathlib, sys, time
-from evals import run, suite
-from evals.executors import threads
+from harness_evals import run, suite
+from harness_evals.executors import threads
 from tests.evals.stand_ins import fact_task, saying
 
 def slowly(job):

@@ -9,10 +9,7 @@ import jsonschema
 import msgspec
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from evals.tasks import (
+from harness_evals.tasks import (
     MAX_FILE_BYTES,
     TASKS_DIR,
     Nugget,
@@ -23,6 +20,9 @@ from evals.tasks import (
     load_tasks,
     schema,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from harness.errors import InvalidInput
 
 TASK = """\
@@ -244,7 +244,7 @@ def test_a_pattern_is_searched_in_words_without_regard_to_case() -> None:
 
 def test_a_pattern_that_would_take_for_ever_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """With an error that names it, after `PATTERN_SECONDS` or so: never an endless run, never a silent no."""
-    monkeypatch.setattr("evals.tasks.PATTERN_SECONDS", 0.2)
+    monkeypatch.setattr("harness_evals.tasks.PATTERN_SECONDS", 0.2)
     endless = nugget(pattern=r"(a|aa|b?a)+c(a|aa|b?a)+$")
     started = time.process_time()
     with pytest.raises(InvalidInput, match=r"takes more than 0\.2 s"):

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from evals.verdicts import (
+from harness_evals.verdicts import (
     ALPHA,
     EXPERIMENTS,
     LOSER_TASKS,
@@ -20,6 +17,9 @@ from evals.verdicts import (
     needs_confirm,
     too_few_tasks,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from harness.core.statistics import Scores, alpha_share, sign_flip_p, tasks_needed
 from harness.errors import InvalidInput
 

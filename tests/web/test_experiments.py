@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from harness_evals import suite
+from harness_evals.executors import threads
+from harness_evals.journal import JOURNAL
+from harness_evals.outcome import STAGES, Outcome
+from harness_evals.run import Job
+from harness_evals.tasks import load_tasks
 from lxml import etree, html
 from starlette.testclient import TestClient
 
-from evals import suite
-from evals.executors import threads
-from evals.journal import JOURNAL
-from evals.outcome import STAGES, Outcome
-from evals.run import Job
-from evals.tasks import load_tasks
 from harness.settings import Settings
 from harness.web import experiment_files
 from harness.workbench import Workbench
@@ -56,7 +56,7 @@ def evaluate(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
             digests = {stage: "b" if stage == differs and job.repeat else "a" for stage in STAGES}
             return msgspec.structs.replace(said_by(job, number), digests={**digests, "report": str(number)})
 
-        monkeypatch.setattr("evals.run.run_apart", outcome)
+        monkeypatch.setattr("harness_evals.run.run_apart", outcome)
         tasks, wanted = (
             [fact_task(name) for name in facts],
             suite.settings_for(msgspec.structs.replace(settings, **changes)),

@@ -3,15 +3,15 @@
 import random
 from pathlib import Path
 
+from harness_evals import suite
+from harness_evals.journal import FOLDER as LOOPS
+from harness_evals.journal import Experiment, JournalWriter, NoiseFloor
+from harness_evals.log import Entry, LogWriter
+from harness_evals.loop import begin
+from harness_evals.outcome import STAGES, Cost, Outcome
+from harness_evals.scorers import WEIGHTS
 from msgspec.structs import replace
 
-from evals import suite
-from evals.journal import FOLDER as LOOPS
-from evals.journal import Experiment, JournalWriter, NoiseFloor
-from evals.log import Entry, LogWriter
-from evals.loop import begin
-from evals.outcome import STAGES, Cost, Outcome
-from evals.scorers import WEIGHTS
 from harness.settings import Settings
 from tests.evals.stand_ins import SPACE, fact_tasks, options
 

@@ -5,13 +5,13 @@ from itertools import cycle
 from pathlib import Path
 
 import msgspec
+from harness_evals import suite
+from harness_evals.log import Entry as LogEntry
+from harness_evals.log import LogWriter
+from harness_evals.outcome import Outcome
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evals import suite
-from evals.log import Entry as LogEntry
-from evals.log import LogWriter
-from evals.outcome import Outcome
 from harness.cache.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.settings import Settings
 from harness.stores.sqlite import SqliteStore

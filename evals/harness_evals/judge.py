@@ -3,12 +3,12 @@
 import msgspec
 from msgspec import Struct
 
-from evals.outcome import Outcome
-from evals.tasks import Task
 from harness.cache import Cache
 from harness.core.text import clean, one_line
 from harness.errors import ModelError
 from harness.ports import LanguageModel, Message
+from harness_evals.outcome import Outcome
+from harness_evals.tasks import Task
 
 WEIGHT = 0.2
 """What the judge counts in the total, where there is one; the other scorers share the rest."""

@@ -10,12 +10,12 @@ import yaml
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evals.log import LogWriter, read_lines
-from evals.run import told
-from evals.space import UNTOUCHABLE, checked_changes
-from evals.verdicts import Status
 from harness.errors import InvalidInput, StoreError
 from harness.settings import Settings
+from harness_evals.log import LogWriter, read_lines
+from harness_evals.run import told
+from harness_evals.space import UNTOUCHABLE, checked_changes
+from harness_evals.verdicts import Status
 
 FOLDER = "autoresearch"
 JOURNAL = "journal.jsonl"
@@ -28,7 +28,7 @@ COLUMNS = ("experiment", "score", "baseline", "delta", "p", "interval", "status"
 
 
 class Options(Struct, frozen=True):
-    """The rules of a loop, fixed before it begins; see `evals.verdicts` for `delta` and `alpha`."""
+    """The rules of a loop, fixed before it begins; see `harness_evals.verdicts` for `delta` and `alpha`."""
 
     experiments: int
     repeats: int

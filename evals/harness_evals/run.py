@@ -11,13 +11,13 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from evals.outcome import Cited, Cost, Outcome
-from evals.tasks import Task
 from harness.errors import HarnessError
 from harness.research.ended import Research
 from harness.research.stages import stages_of
 from harness.settings import Settings
 from harness.workbench import Workbench
+from harness_evals.outcome import Cited, Cost, Outcome
+from harness_evals.tasks import Task
 
 
 class Job(Struct, frozen=True):

@@ -11,16 +11,16 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from evals.judge import WEIGHT as JUDGE_WEIGHT
-from evals.judge import Judge
-from evals.log import SUFFIX, Entry, Header, Log, LogWriter, logs_in, read_log
-from evals.outcome import STAGES, Outcome, Stage
-from evals.run import Job, digest, run_jobs, told, versions
-from evals.scorers import WEIGHTS, score
-from evals.tasks import Task
 from harness.core.statistics import Scores, bootstrap_interval, clustered_error, paired_differences, sign_flip_p
 from harness.errors import InvalidInput, ModelError
 from harness.settings import Settings
+from harness_evals.judge import WEIGHT as JUDGE_WEIGHT
+from harness_evals.judge import Judge
+from harness_evals.log import SUFFIX, Entry, Header, Log, LogWriter, logs_in, read_log
+from harness_evals.outcome import STAGES, Outcome, Stage
+from harness_evals.run import Job, digest, run_jobs, told, versions
+from harness_evals.scorers import WEIGHTS, score
+from harness_evals.tasks import Task
 
 logger = logging.getLogger(__name__)
 

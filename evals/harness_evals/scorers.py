@@ -13,11 +13,11 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from evals.outcome import Cost, Outcome
-from evals.tasks import Nugget, Task, comparable, is_said
 from harness.core.text import words
 from harness.errors import InvalidInput
 from harness.settings import read_mapping
+from harness_evals.outcome import Cost, Outcome
+from harness_evals.tasks import Nugget, Task, comparable, is_said
 
 Scorer: TypeAlias = Callable[[Task, Outcome], float]
 

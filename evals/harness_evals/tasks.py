@@ -19,7 +19,9 @@ from harness.core.patterns import MAX_REPETITIONS, repetitions
 from harness.core.text import sentences, words
 from harness.errors import InvalidInput
 
-TASKS_DIR = Path(__file__).with_name("tasks")
+_HERE = Path(__file__).parent
+# installed, the tasks are in the package; in the repository, beside it
+TASKS_DIR = tasks if (tasks := _HERE / "tasks").is_dir() else _HERE.parent / "tasks"
 PYTHON_DOCS = "corpus:python-docs"
 
 MAX_FILE_BYTES = 100_000

@@ -5,10 +5,10 @@ import time
 
 from msgspec import Struct
 
-from evals.run import digest, research_task
-from evals.tasks import Task
 from harness.research.stages import stages_of
 from harness.workbench import Workbench
+from harness_evals.run import digest, research_task
+from harness_evals.tasks import Task
 
 MAX_DIFFERENCE_LINES = 40
 

@@ -14,7 +14,10 @@ from typing import Self, TypeAlias
 
 from msgspec import Struct
 
-from evals.journal import (
+from harness.core.statistics import Scores, alpha_share, noise_floor
+from harness.errors import HarnessError, InvalidInput
+from harness.settings import Settings
+from harness_evals.journal import (
     JOURNAL,
     STOP,
     Begun,
@@ -26,17 +29,14 @@ from evals.journal import (
     digest_of,
     read_journal,
 )
-from evals.outcome import Outcome
-from evals.proposers import Proposer, Tried
-from evals.run import Job, told, versions
-from evals.scorers import score
-from evals.space import Changes, Space, changed
-from evals.suite import digest_of_task
-from evals.tasks import Task
-from evals.verdicts import LOSER_TASKS, Arm, Verdict, clear_loser, compare, decide, needs_confirm, too_few_tasks
-from harness.core.statistics import Scores, alpha_share, noise_floor
-from harness.errors import HarnessError, InvalidInput
-from harness.settings import Settings
+from harness_evals.outcome import Outcome
+from harness_evals.proposers import Proposer, Tried
+from harness_evals.run import Job, told, versions
+from harness_evals.scorers import score
+from harness_evals.space import Changes, Space, changed
+from harness_evals.suite import digest_of_task
+from harness_evals.tasks import Task
+from harness_evals.verdicts import LOSER_TASKS, Arm, Verdict, clear_loser, compare, decide, needs_confirm, too_few_tasks
 
 log = logging.getLogger(f"harness.{__name__}")  # what is shown is what `harness` logs
 

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO, Self
 import msgspec
 from msgspec import Struct
 
-from evals.outcome import Outcome
 from harness.errors import InvalidInput, StoreBusy, StoreError
+from harness_evals.outcome import Outcome
 
 FORMAT = 1
 SUFFIX = ".jsonl"

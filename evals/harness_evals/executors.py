@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 
-from evals.isolation import IsolatedExecutor
 from harness.errors import InvalidInput
+from harness_evals.isolation import IsolatedExecutor
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from evals.journal import Experiment
 from harness.errors import InvalidInput
+from harness_evals.journal import Experiment
 
 MARKS = {"keep": ("green", "keep"), "discard": ("red", "discard"), "inconclusive": ("yellow", "inconclusive")}
 SHADES = {"keep": "tab:green", "discard": "tab:red", "inconclusive": "tab:orange"}

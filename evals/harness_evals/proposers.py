@@ -10,12 +10,12 @@ import msgspec
 import orjson
 from msgspec import Struct
 
-from evals.space import Changes, Space, checked_changes, every
 from harness.cache import Cache
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput, ModelError
 from harness.ports import LanguageModel, Message
 from harness.settings import read_mapping
+from harness_evals.space import Changes, Space, checked_changes, every
 
 MAX_TRIES = 200
 """Draws after which a proposer that only repeats itself has nothing left."""
