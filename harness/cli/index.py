@@ -25,7 +25,7 @@ def index(
     from harness.engines.corpus import Corpus
 
     with session.workbench() as workbench:
-        [engine] = workbench.engines([corpus])
+        [engine] = workbench.engines([corpus], waits=True)
         if not isinstance(engine, Corpus):
             raise InvalidInput(f"{corpus} is not indexed here; name a corpus:PATH")
         engine.embed()
