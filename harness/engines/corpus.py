@@ -27,7 +27,7 @@ EMBED_IN_PASSING = 16
 """At most this many for a caller that does not wait, which takes less than a second."""
 
 PATIENCE_SECONDS = 1.0
-"""How long a caller that does not wait lets another process finish these."""
+"""A caller that does not wait gives another process this long to finish these."""
 
 
 class PythonDocs:
@@ -61,7 +61,7 @@ class Corpus:
     program are taken on opening. If the caller `waits`, up to `EMBED_AT_ONCE` others are made then, else up to
     `EMBED_IN_PASSING`. The rest is made by `embed`, and in the background of searches, for the next time it is opened.
 
-    A change of the text or of the mode is a change of `options`, so of every key. A damaged index is made anew.
+    A change of the text or of the mode is a change of `options`, so of every key. A damaged index is made again.
 
     Raises:
         StoreError: the index cannot be written.
@@ -153,11 +153,11 @@ class Corpus:
         try:
             return operation(self._index)
         except (StoreCorrupt, EngineUnavailable):
-            with self._mending:  # another thread may be making it anew
+            with self._mending:  # another thread may be making it again
                 try:
                     return operation(self._index)
                 except StoreCorrupt as error:
-                    log.warning("%s: making it anew", error)
+                    log.warning("%s: making it again", error)
                     self._index.make_anew(self._source, self._progress)
                     self._up_to_date(self._index)
                     return operation(self._index)

@@ -1,4 +1,4 @@
-"""Making the vectors of a corpus: while somebody waits, or behind the searches of a process that lives on."""
+"""Making the vectors of a corpus: for a caller that waits, or in the background of a long-lived process."""
 
 import logging
 import threading
@@ -17,11 +17,11 @@ from harness.ports import Embedder, Progress, Vectors
 log = logging.getLogger(__name__)
 
 BATCH = 32
-"""Texts that are stored at once: what a crash costs at the most, one to three seconds of work."""
+"""Texts that are stored at once; a crash costs at most one batch, one to three seconds of work."""
 
 LOCK_POLL_SECONDS = 1.0
 YIELD_SECONDS = 0.2
-"""How long the background thread leaves the lock free between two batches: who waits for the vectors is faster."""
+"""The background thread leaves the lock free for this long between two batches: a caller that waits is faster."""
 
 STUCK_SECONDS = 120.0
 """So long another process may hold the lock without a new vector; longer than any batch takes."""

@@ -22,6 +22,7 @@ from harness.research.gathered import Gathered, Lifetimes, Limits, Round
 from harness.research.judging import Holdings, Judge
 from harness.research.planner import Plan, Planner
 from harness.research.recording import Recorder, checked_run_id, finished, new_run_id
+from harness.research.searching import ranked_by
 from harness.research.solved import Origin, Solved
 from harness.research.synthesis import Report, write_report
 from harness.research.writing import excerpts_instead, write_with_model
@@ -107,6 +108,11 @@ class Researcher:
     def engine(self) -> str:
         """The engines' names, joined by `+`."""
         return "+".join(engine.name for engine in self._engines)
+
+    @property
+    def by_words(self) -> bool:
+        """Whether an engine ranks a corpus by words alone."""
+        return any(ranked_by(engine) == "words" for engine in self._engines)
 
     def run(self, question: str, *, sections: int | None = None, run: str = "") -> Research:
         """Plan, gather (or take the gathered context from the cache), find evidence, write. A number of `sections`

@@ -509,7 +509,7 @@ def test_a_search_does_not_wait_for_a_stuck_process(
     corpus.close()
 
 
-def test_who_waits_is_told_of_a_stuck_process(
+def test_who_waits_gets_an_error_for_a_stuck_process(
     folder: Path,
     opened: Open,
     lock_held: Callable[[], contextlib.AbstractContextManager[None]],
@@ -610,7 +610,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.parametrize("waits", [True, False])
 def test_a_file_that_is_no_index_is_replaced(folder: Path, opened: Open, tmp_path: Path, waits: bool) -> None:
-    """Whatever stands there, opening makes the index again, for who waits and who does not."""
+    """Opening makes the index again, for callers that wait and those that do not."""
     opened(folder)
     [path] = (tmp_path / "indexes").glob("*.db")
     path.write_bytes(b"no database at all" * 1_000)

@@ -93,7 +93,7 @@ def test_another_text_is_embedded(tmp_path: Path, notes: str, file: Path) -> Non
 
 
 def test_another_embedder_takes_none(tmp_path: Path, notes: str, file: Path) -> None:
-    """Vectors of one model never stand for another's."""
+    """No vector is used for another model."""
     embedder = ConceptEmbedder()
     embedder.id = "other"
     open_corpus(notes, tmp_path / "indexes", quiet, embedder)
@@ -104,7 +104,7 @@ def test_another_embedder_takes_none(tmp_path: Path, notes: str, file: Path) -> 
 def test_a_damaged_file_costs_a_warning(
     tmp_path: Path, notes: str, file: Path, damage: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What ships damaged, or not at all, is computed; it is said once, with what to do."""
+    """The vectors are computed instead, and one warning says what to do."""
     if callable(damage):
         file.write_bytes(damage(file.read_bytes()))
     else:
