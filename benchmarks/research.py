@@ -37,9 +37,9 @@ class Slow:
 class SlowWorkbench(Workbench):
     """A workbench whose engine is slow."""
 
-    def engines(self, specs: Sequence[str] = ()) -> tuple[SearchEngine, ...]:
+    def engines(self, specs: Sequence[str] = (), *, waits: bool = False) -> tuple[SearchEngine, ...]:
         """See `Workbench.engines`."""
-        return tuple(map(Slow, super().engines(specs)))
+        return tuple(map(Slow, super().engines(specs, waits=waits)))
 
 
 def _timed(data: Path, runs: int) -> list[tuple[str, float, Research]]:
@@ -47,7 +47,7 @@ def _timed(data: Path, runs: int) -> list[tuple[str, float, Research]]:
     settings = Settings(data_dir=data, engine=("corpus:python-docs",), read_pages=0)
     with SlowWorkbench(settings) as workbench:
         workbench.embedder.embed(["loads the model"])
-        workbench.engines()[0].search("indexes the corpus", 1)
+        workbench.engines(waits=True)[0].search("indexes the corpus", 1)
         told = []
         for name in ("cold", *["warm"] * runs):
             start = time.perf_counter()

@@ -15,8 +15,8 @@ def index(
 ) -> None:
     """Index a corpus, and embed its passages, so that it is searched by words and by meaning.
 
-    Small corpora are embedded when they are first searched; larger ones are searched by words alone until this is done.
-    Interrupted, it goes on where it was.
+    A research waits until up to 1,000 passages are embedded; a search ranks by words alone until they are. This makes
+    all of them. Interrupted, it goes on where it stopped.
 
     \b
     Example:
@@ -25,7 +25,7 @@ def index(
     from harness.engines.corpus import Corpus
 
     with session.workbench() as workbench:
-        [engine] = workbench.engines([corpus])
+        [engine] = workbench.engines([corpus], waits=True)
         if not isinstance(engine, Corpus):
             raise InvalidInput(f"{corpus} is not indexed here; name a corpus:PATH")
         engine.embed()

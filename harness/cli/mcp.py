@@ -75,9 +75,16 @@ def mcp(
             _serve_stdio(workbench)
             return
         from harness.mcp.http import serve
+        from harness.serving.warming import Warming
 
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # as gracefully as Ctrl-C
-        serve(workbench, host, port, per_minute=rate, names=allow_host or (), tell=session.tell)
+        warming = stack.enter_context(Warming(workbench, session.tell))
+
+        def reachable(words: str) -> None:
+            session.tell(words)
+            warming.start()
+
+        serve(workbench, host, port, per_minute=rate, names=allow_host or (), tell=reachable)
 
 
 def _greet(workbench: "Workbench") -> None:

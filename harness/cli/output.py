@@ -2,6 +2,8 @@
 
 import typer
 
+BY_WORDS = "note: ranked by words alone: not every passage has a vector yet; `harness index corpus:...` makes them"
+
 
 def print_json(told: object) -> None:
     """Print one JSON object."""

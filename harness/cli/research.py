@@ -17,6 +17,7 @@ from harness.cli.options import (
     SemanticOption,
     TtlOption,
 )
+from harness.cli.output import BY_WORDS
 from harness.cli.report import show, summary
 from harness.cli.session import Session, with_session
 from harness.core.freshness import MAX_TTL
@@ -152,6 +153,8 @@ def research(
         session.end_progress()
         show(found, workbench.cache.now, output, as_html=as_html, as_json=as_json)
         session.tell(summary(found))
+        if workbench.settings.corpus_meaning and researcher.by_words:
+            session.tell(BY_WORDS)
         sys.stdout.flush()
     if not found.report:
         raise typer.Exit(ExitCode.NOTHING_FOUND)

@@ -16,6 +16,7 @@ from harness.cli.options import (
     SemanticOption,
     TtlOption,
 )
+from harness.cli.output import BY_WORDS
 from harness.cli.session import Session, with_session
 from harness.core.entries import Hit, Stale
 from harness.core.freshness import age_in_words
@@ -68,6 +69,8 @@ def search(
             _print_table(results)
         for asked in found:
             session.tell(_summary(asked))
+        if workbench.settings.corpus_meaning and any(asked.ranked_by == "words" for asked in found):
+            session.tell(BY_WORDS)
         if len(found) > 1:
             session.tell(f"{len(results)} results of {len(found)} engines, fused")
         sys.stdout.flush()
@@ -80,6 +83,8 @@ def _summary(asked: "Asked") -> str:
     if isinstance(answer, SearchError):
         return f"warning: {asked.engine}: {answer}"
     count = f"{len(answer.value)} result{'' if len(answer.value) == 1 else 's'}"
+    if asked.ranked_by == "words":
+        count += ", ranked by words alone,"
     outcome = answer.outcome
     if isinstance(outcome, Hit):
         told = f"{outcome.found}, {age_in_words(outcome.age)}"
@@ -110,7 +115,8 @@ def _as_json(asked: "Asked") -> dict[str, Any]:
     if isinstance(answer, SearchError):
         return {"engine": asked.engine, "outcome": "failed", "error": answer.code, "message": str(answer)}
     outcome = answer.outcome
-    told: dict[str, Any] = {"engine": asked.engine, "outcome": type(outcome).__name__.lower()}
+    told: dict[str, Any] = {"engine": asked.engine, "ranked_by": asked.ranked_by or None}
+    told["outcome"] = type(outcome).__name__.lower()
     if isinstance(outcome, Hit):
         told |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
         told["similarity"] = round(outcome.similarity, 4)

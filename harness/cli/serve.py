@@ -51,17 +51,24 @@ def serve(
     with session.workbench({"engine": engine or None, "offline": offline}) as workbench:
         if not workbench.identity.local:
             raise InvalidInput("a server is not one token's: every request brings its own; unset HARNESS_TOKEN")
-        workbench.engines()  # a corpus is indexed now, with progress, and not while somebody waits for a page
+        workbench.check_engines()
+        from harness.serving.warming import Warming
         from harness.web.server import serve as run
 
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # as gracefully as Ctrl-C
-        run(
-            workbench,
-            host,
-            port,
-            per_minute=rate,
-            most_researches=researches,
-            names=allow_host or (),
-            logs=log_requests,
-            tell=lambda words: typer.echo(words, err=True),
-        )
+        with Warming(workbench, session.tell) as warming:
+
+            def reachable(words: str) -> None:
+                typer.echo(words, err=True)
+                warming.start()
+
+            run(
+                workbench,
+                host,
+                port,
+                per_minute=rate,
+                most_researches=researches,
+                names=allow_host or (),
+                logs=log_requests,
+                tell=reachable,
+            )

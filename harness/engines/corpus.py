@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from harness.core.keys import digest_of
 from harness.core.text import one_line
-from harness.engines.corpus_embedding import VectorMaker
+from harness.engines.corpus_embedding import STUCK_SECONDS, VectorMaker
 from harness.engines.corpus_files import Document, FileSource, Source
 from harness.engines.corpus_index import CorpusIndex, Meaning
-from harness.errors import EmbeddingError, EngineUnavailable, InvalidInput, StoreBusy, StoreCorrupt
+from harness.errors import EmbeddingError, EngineUnavailable, InvalidInput, StoreCorrupt, StoreError
 from harness.ports import Embedder, Progress, SearchResult
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,13 @@ T = TypeVar("T")
 BUNDLED = "python-docs"
 
 EMBED_AT_ONCE = 1_000
-"""Passages that opening a corpus embeds while the user waits, once: half a minute to a minute on two slow cores."""
+"""At most this many passages are embedded on opening for a caller that waits: up to a minute on two slow cores."""
+
+EMBED_IN_PASSING = 16
+"""At most this many for a caller that does not wait, which takes less than a second."""
+
+PATIENCE_SECONDS = 1.0
+"""A caller that does not wait gives another process this long to finish these."""
 
 
 class PythonDocs:
@@ -37,19 +43,25 @@ class PythonDocs:
         """See `Source.read`."""
         from pydoc_data.topics import topics
 
-        for label in sorted(topics):
-            heading = next(iter(topics[label].splitlines()), label)
-            yield Document(id=label, title=one_line(heading), text=topics[label], href=f"pydoc:{label}")
+        return topic_documents(topics)
+
+
+def topic_documents(topics: Mapping[str, str]) -> Iterator[Document]:
+    """Yield one document a topic, in the order of their labels."""
+    for label in sorted(topics):
+        heading = next(iter(topics[label].splitlines()), label)
+        yield Document(id=label, title=one_line(heading), text=topics[label], href=f"pydoc:{label}")
 
 
 class Corpus:
     """A `SearchEngine` over an index of local text, brought up to date when it is opened.
 
     With an `embedder` it searches by words and meaning (`mode` in its options: "hybrid") once every passage has a
-    vector, until then by words alone ("words"), and stays at what it was opened with. Up to `EMBED_AT_ONCE` vectors
-    are made when it is opened; more are made by `embed`, and behind the searches of this object, for the next one.
+    vector, until then by words alone ("words"), and stays at what it was opened with. Vectors that ship with the
+    program are taken on opening. If the caller `waits`, up to `EMBED_AT_ONCE` others are made then, else up to
+    `EMBED_IN_PASSING`. The rest is made by `embed`, and in the background of searches, for the next time it is opened.
 
-    A change of the text or of the mode is a change of `options`, so of every key. A damaged index is made anew.
+    A change of the text or of the mode is a change of `options`, so of every key. A damaged index is made again.
 
     Raises:
         StoreError: the index cannot be written.
@@ -58,8 +70,15 @@ class Corpus:
     name = "corpus"
 
     def __init__(
-        self, source: Source, index: CorpusIndex, progress: Progress, embedder: Embedder | None = None
+        self,
+        source: Source,
+        index: CorpusIndex,
+        progress: Progress,
+        embedder: Embedder | None = None,
+        *,
+        waits: bool = True,
     ) -> None:
+        self._waits = waits
         self._source = source
         self._index = index
         self._progress = progress
@@ -102,16 +121,25 @@ class Corpus:
     def _up_to_date(self, index: CorpusIndex) -> tuple[str, bool]:
         """Bring the index up to date; return its version and whether all of it has vectors."""
         index.update(self._source, self._progress)
-        left = self.unembedded()
-        if 0 < left <= EMBED_AT_ONCE:
-            try:
-                self.embed()
-                left = 0
-            except (EmbeddingError, StoreBusy) as error:
-                log.warning("searching %s by words alone: %s", self._source.label, error)
-        elif left:
-            log.info("searching %s by words alone: %d of its passages have no vector yet", self._source.label, left)
-        return index.version(), self._maker is not None and not left
+        return index.version(), self._maker is not None and self._is_embedded(self._maker)
+
+    def _is_embedded(self, maker: VectorMaker) -> bool:
+        """Make the missing vectors if they are few enough; return whether none is missing now."""
+        at_once, patience = (EMBED_AT_ONCE, STUCK_SECONDS) if self._waits else (EMBED_IN_PASSING, PATIENCE_SECONDS)
+        try:
+            left = maker.take_shipped()
+            if left > at_once:
+                log.info("searching %s by words alone: %d of its passages have no vector", self._source.label, left)
+                return False
+            maker.finish(f"embedding {self._source.label}", self._progress, patience=patience)
+        except StoreCorrupt:
+            raise
+        except (EmbeddingError, StoreError) as error:
+            if self._waits and isinstance(error, StoreError):  # who waits wants an answer that repeats
+                raise
+            log.warning("searching %s by words alone: %s", self._source.label, error)
+            return False
+        return True
 
     def _meaning(self, query: str) -> Meaning | None:
         if self._embedder is None:
@@ -125,31 +153,42 @@ class Corpus:
         try:
             return operation(self._index)
         except (StoreCorrupt, EngineUnavailable):
-            with self._mending:  # another thread may be making it anew
+            with self._mending:  # another thread may be making it again
                 try:
                     return operation(self._index)
                 except StoreCorrupt as error:
-                    log.warning("%s: making it anew", error)
+                    log.warning("%s: making it again", error)
                     self._index.make_anew(self._source, self._progress)
                     self._up_to_date(self._index)
                     return operation(self._index)
 
 
-def open_corpus(argument: str, index_dir: Path, progress: Progress, embedder: Embedder | None = None) -> Corpus:
-    """Open the corpus that `argument` names (`python-docs` or a path), bringing its index up to date first.
-
-    With an `embedder` it is searched by words and meaning (see `Corpus`), without one by words.
+def source_of(argument: str) -> Source:
+    """Return what `argument` (`python-docs` or a path) names; nothing is read or indexed.
 
     Raises:
-        InvalidInput: no argument, no such path, or nothing in it that can be read.
-        StoreError: the index cannot be written.
+        InvalidInput: no argument, no such path, or a file of a kind that cannot be read.
     """
     if not argument:
         raise InvalidInput("which corpus? pass --engine corpus:python-docs or --engine corpus:PATH")
-    source: Source = PythonDocs() if argument == BUNDLED else FileSource.at(argument)
+    return PythonDocs() if argument == BUNDLED else FileSource.at(argument)
+
+
+def open_corpus(
+    argument: str, index_dir: Path, progress: Progress, embedder: Embedder | None = None, *, waits: bool = True
+) -> Corpus:
+    """Open the corpus that `argument` names (`python-docs` or a path), bringing its index up to date first.
+
+    With an `embedder` it is searched by words and meaning, without one by words; see `Corpus` for that and `waits`.
+
+    Raises:
+        InvalidInput: see `source_of`; or there is nothing in it that can be read.
+        StoreError: the index cannot be written.
+    """
+    source = source_of(argument)
     name = "".join(char if char.isalnum() else "-" for char in Path(source.label).name.lower())[:40]
     index = CorpusIndex(index_dir / f"{name}-{digest_of(source.label)}.db")
-    corpus = Corpus(source, index, progress, embedder)
+    corpus = Corpus(source, index, progress, embedder, waits=waits)
     if not corpus.options["version"]:
         raise InvalidInput(f"nothing to read in {source.label}; put .md .txt .rst .html .pdf or .jsonl files there")
     return corpus

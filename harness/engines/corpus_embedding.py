@@ -1,4 +1,4 @@
-"""Making the vectors of a corpus: while somebody waits, or behind the searches of a process that lives on."""
+"""Making the vectors of a corpus: for a caller that waits, or in the background of a long-lived process."""
 
 import logging
 import threading
@@ -6,18 +6,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 
 from harness.engines import corpus_vectors
 from harness.engines.corpus_database import IndexDatabase
+from harness.engines.corpus_shipped import shipped
 from harness.errors import HarnessError, StoreBusy, StoreError
 from harness.ports import Embedder, Progress, Vectors
 
 log = logging.getLogger(__name__)
 
 BATCH = 32
-"""Texts that are stored at once: what a crash costs at the most, one to three seconds of work."""
+"""Texts that are stored at once; a crash costs at most one batch, one to three seconds of work."""
 
 LOCK_POLL_SECONDS = 1.0
+YIELD_SECONDS = 0.2
+"""The background thread leaves the lock free for this long between two batches: a caller that waits is faster."""
+
 STUCK_SECONDS = 120.0
 """So long another process may hold the lock without a new vector; longer than any batch takes."""
 
@@ -41,12 +46,28 @@ class VectorMaker:
         with self._database.connected() as connection:
             return corpus_vectors.missing(connection, self._embedder.id)
 
-    def finish(self, what: str, progress: Progress) -> None:
-        """Make all that are missing, or wait for who makes them; tell `progress` of `what`.
+    def take_shipped(self) -> int:
+        """Store those of the missing vectors that ship with the program; return how many are still missing.
+
+        Raises:
+            StoreError: the index cannot be written.
+        """
+        embedder = self._embedder.id
+        with self._database.connected() as connection:
+            keys = corpus_vectors.missing_keys(connection, embedder)
+            if not keys:
+                return 0
+            known = shipped(embedder)
+            if found := {key: known[key] for key in keys if key in known}:
+                corpus_vectors.keep(connection, embedder, found)
+        return len(keys) - len(found)
+
+    def finish(self, what: str, progress: Progress, *, patience: float = STUCK_SECONDS) -> None:
+        """Make all missing vectors, or wait while another process makes them; report `what` to `progress`.
 
         Raises:
             EmbeddingError: the embedder failed; what it made before is kept.
-            StoreBusy: another process has held the lock for `STUCK_SECONDS` and made nothing.
+            StoreBusy: another process has held the lock for `patience` seconds and made nothing.
             StoreError: the index cannot be written.
         """
         left = total = self.missing()
@@ -59,15 +80,16 @@ class VectorMaker:
             total = max(total, left)
             if left < before:
                 moved = time.monotonic()
-            elif time.monotonic() - moved > STUCK_SECONDS:
-                raise StoreBusy(f"another process has been embedding {self._database.path} for too long; end it")
+            elif time.monotonic() - moved > patience:
+                raise StoreBusy(f"another process holds {self._lock_file} and makes no vectors; end it")
         if total:
             progress(what, total, total)
 
     def start(self) -> None:
         """Make what is missing in a thread, one text at a time, until it is done, `stop`, or the program ends.
 
-        Does nothing while the thread is at work; the thread ends when another one, or another process, is at it.
+        Does nothing while the thread is at work; the thread ends when another one, or another process, is at it: one
+        that waits for the vectors takes over.
         """
         with self._starting:
             if not self._stopped.is_set() and (self._thread is None or not self._thread.is_alive()):
@@ -82,14 +104,22 @@ class VectorMaker:
                 self._thread.join()
 
     def _run(self) -> None:
+        made = 0
         try:
+            log.info("embedding %s in the background: %d vectors are missing", self._database.path, self.missing())
             while self._may_go_on():
                 with self._turn(wait=0.0) as is_ours:
-                    if not (is_ours and self._make_batch(one_by_one=True)):
-                        return
+                    batch = self._make_batch(one_by_one=True) if is_ours else 0
+                made += batch
+                if not batch:
+                    break
+                if self._may_go_on():
+                    self._stopped.wait(YIELD_SECONDS)
         except HarnessError as error:
             self._stopped.set()  # the next search would only fail in the same way
             log.warning("searching by words alone, no vectors are made: %s", error)
+        finally:
+            log.info("embedded %d passages of %s in the background", made, self._database.path)
 
     def _may_go_on(self) -> bool:
         # the thread is no daemon, which would be cut off inside the model: it sees itself that the program ends
@@ -105,8 +135,9 @@ class VectorMaker:
         vectors = self._one_by_one(texts) if one_by_one else self._embedder.embed(texts)
         if len(vectors):
             with self._database.connected() as connection:
-                digests = [digest for digest, _ in islice(batch, len(vectors))]
-                corpus_vectors.keep(connection, self._embedder.id, digests, vectors)
+                keys = (key for key, _ in islice(batch, len(vectors)))
+                packed = dict(zip(keys, corpus_vectors.packed(vectors), strict=True))
+                corpus_vectors.keep(connection, self._embedder.id, packed)
         return len(vectors)
 
     def _one_by_one(self, texts: list[str]) -> Vectors:
@@ -121,12 +152,16 @@ class VectorMaker:
             )  # of one text it makes one core busy; the searches need the other
         return np.concatenate(vectors)
 
+    @property
+    def _lock_file(self) -> Path:
+        return self._database.path.with_name(self._database.path.name + ".lock")
+
     @contextmanager
     def _turn(self, wait: float = LOCK_POLL_SECONDS) -> Iterator[bool]:
         """Hold the lock; yields whether it was got within `wait` seconds."""
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self._database.path.with_name(self._database.path.name + ".lock"))
+        lock = FileLock(self._lock_file)
         try:
             lock.acquire(timeout=wait)
         except Timeout:

@@ -123,6 +123,8 @@ def _update(database: IndexDatabase, source: Source, progress: Progress) -> None
             progress(what, done, len(changed))
             with suppress(PartUnavailable), connection:
                 connection.execute("BEGIN IMMEDIATE")
+                if _is_at(connection, part, current[part]):
+                    continue  # another thread or process was faster
                 _forget(connection, part)
                 digest = _add(connection, part, _counted(source.read(part), progress, what, done, len(changed)))
                 connection.execute("INSERT INTO parts VALUES (?, ?, ?, randomblob(8))", (part, current[part], digest))
@@ -169,6 +171,11 @@ def _add(connection: sqlite3.Connection, part: str, documents: Iterator[Document
         for field in (document.href, document.title, document.text):
             digest.update(field.encode() + b"\0")
     return digest.hexdigest() if any_text else ""
+
+
+def _is_at(connection: sqlite3.Connection, part: str, state: str) -> bool:
+    found = connection.execute("SELECT 1 FROM parts WHERE part = ? AND state = ?", (part, state)).fetchone()
+    return found is not None
 
 
 def _forget(connection: sqlite3.Connection, part: str) -> None:

@@ -7,7 +7,7 @@ the cosine of two vectors is the same to the bit on every machine and in every b
 
 import sqlite3
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:  # numpy takes 0.1 s to import, and a search by words has no v
 
 HELD_BYTES = 64 * 2**20
 """Vectors that one open corpus keeps in memory: those of 170,000 passages of MiniLM. More are read at every search."""
+
+KEY_BYTES = 16
+"""Bytes of `key_of`."""
 
 _LEVELS = 127
 _SCALE_BYTES = 4
@@ -55,8 +58,13 @@ def embedded_text(title: str, section: str, text: str) -> str:
 
 
 def key_of(text: str) -> bytes:
-    """Return what names a text among the vectors: 16 bytes of its SHA-256."""
-    return sha256(text.encode()).digest()[:16]
+    """Return the key of a text among the vectors: the first `KEY_BYTES` of its SHA-256."""
+    return sha256(text.encode()).digest()[:KEY_BYTES]
+
+
+def packed_bytes(dimension: int) -> int:
+    """Return the size of a packed vector of this dimension."""
+    return _SCALE_BYTES + dimension
 
 
 def missing(connection: sqlite3.Connection, embedder: str) -> int:
@@ -67,8 +75,14 @@ def missing(connection: sqlite3.Connection, embedder: str) -> int:
     return count
 
 
+def missing_keys(connection: sqlite3.Connection, embedder: str) -> list[bytes]:
+    """Return the keys of all texts that have no vector of `embedder`."""
+    rows = connection.execute(f"SELECT DISTINCT digest FROM passages WHERE {_MISSING}", (embedder,))
+    return [digest for (digest,) in rows]
+
+
 def unembedded(connection: sqlite3.Connection, embedder: str, limit: int) -> list[tuple[bytes, str]]:
-    """Return digest and text of up to `limit` texts that have no vector of `embedder`."""
+    """Return key and text of up to `limit` texts that have no vector of `embedder`."""
     rows = connection.execute(
         f"SELECT digest, title, section, text FROM passages WHERE {_MISSING} GROUP BY digest LIMIT ?",
         (embedder, limit),
@@ -76,14 +90,13 @@ def unembedded(connection: sqlite3.Connection, embedder: str, limit: int) -> lis
     return [(digest, embedded_text(title, section, text)) for digest, title, section, text in rows]
 
 
-def keep(connection: sqlite3.Connection, embedder: str, digests: Sequence[bytes], vectors: Vectors) -> None:
-    """Store the vectors of these texts, in one transaction."""
-    packed = _packed(vectors)
+def keep(connection: sqlite3.Connection, embedder: str, vectors: Mapping[bytes, bytes]) -> None:
+    """Store packed vectors by the keys of their texts, in one transaction."""
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         connection.executemany(
             "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
-            [(embedder, digest, vector) for digest, vector in zip(digests, packed, strict=True)],
+            [(embedder, key, vector) for key, vector in vectors.items()],
         )
 
 
@@ -127,7 +140,7 @@ def nearness(batches: Iterable[Batch], question: Vectors) -> Near:
     """Compare every vector with `question`, a unit vector of shape (dimension,); 20 bytes a passage are kept."""
     import numpy as np
 
-    levels, scales = _unpacked(_packed(question[np.newaxis]), len(question))
+    levels, scales = _unpacked(packed(question[np.newaxis]), len(question))
     asked, scale = levels[0].astype(np.float32), scales[0]
     passages, documents, cosines = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.float32)]
     for batch in batches:
@@ -147,7 +160,7 @@ def _read(connection: sqlite3.Connection, embedder: str, dimension: int) -> Iter
         yield Batch(np.array(passages, np.int64), np.array(documents, np.int64), levels, scales)
 
 
-def _packed(vectors: Vectors) -> list[bytes]:
+def packed(vectors: Vectors) -> list[bytes]:
     """Turn each vector into bytes: the scale as float32, then a signed byte a dimension."""
     import numpy as np
 
@@ -156,17 +169,17 @@ def _packed(vectors: Vectors) -> list[bytes]:
     return [scale.tobytes() + level.tobytes() for scale, level in zip(scales, levels, strict=True)]
 
 
-def _unpacked(packed: Sequence[bytes], dimension: int) -> "tuple[NDArray[np.int8], Vectors]":
-    """Return levels, of shape (len(packed), dimension), and scales.
+def _unpacked(vectors: Sequence[bytes], dimension: int) -> "tuple[NDArray[np.int8], Vectors]":
+    """Return levels, of shape (len(vectors), dimension), and scales.
 
     Raises:
         StoreCorrupt: see `VectorReader.batches`.
     """
     import numpy as np
 
-    if {len(each) for each in packed} != {_SCALE_BYTES + dimension}:
+    if {len(each) for each in vectors} != {packed_bytes(dimension)}:
         raise StoreCorrupt(f"a passage's vector is not of {dimension} dimensions; the index is damaged")
-    raw = np.frombuffer(b"".join(packed), np.int8).reshape(len(packed), -1)
+    raw = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1)
     scales = np.ascontiguousarray(raw[:, :_SCALE_BYTES]).view("<f4")[:, 0]
     if not np.isfinite(scales).all():
         raise StoreCorrupt("a passage's vector has no length; the index is damaged")

@@ -43,6 +43,10 @@ class SearchReply(BaseModel):
     age_seconds: AgeSeconds
     live_calls: LiveCalls
     failed: Annotated[list[Failure], Field(description="Engines that failed; the results are of the others.")]
+    ranked_by_words: Annotated[
+        bool,
+        Field(description="Whether a corpus was ranked by words alone: not every passage has a vector (yet)."),
+    ]
     results: list[Result]
     truncated: Annotated[bool, Field(description="Whether more results follow.")]
     total: Annotated[int, Field(description="How many results there are altogether.")]

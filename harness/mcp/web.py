@@ -137,6 +137,7 @@ def _search_reply(query: str, asked: "list[Asked]", results: "Results", offset: 
             for each in asked
             if isinstance(each.outcome, SearchError)
         ],
+        ranked_by_words=any(each.ranked_by == "words" for each in asked),
         results=[],
         truncated=False,
         total=len(results),

@@ -24,6 +24,7 @@ from harness.research.judging import Holdings, Judge
 from harness.research.model_for_run import model_outage
 from harness.research.planner import Plan, Planner
 from harness.research.recording import Recorder, checked_run_id, finished, new_run_id
+from harness.research.searching import ranked_by
 from harness.research.solved import Origin, Solved
 from harness.research.synthesis import Report, write_report
 from harness.research.writing import Unsupported, excerpts_instead, write_with_model
@@ -113,6 +114,11 @@ class Researcher:
     def engine(self) -> str:
         """The engines' names, joined by `+`."""
         return "+".join(engine.name for engine in self._engines)
+
+    @property
+    def by_words(self) -> bool:
+        """Whether an engine ranks a corpus by words alone."""
+        return any(ranked_by(engine) == "words" for engine in self._engines)
 
     def run(self, question: str, *, sections: int | None = None, run: str = "") -> Research:
         """Plan, gather (or take the gathered context from the cache), find evidence, write. A number of `sections`

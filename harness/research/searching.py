@@ -19,11 +19,12 @@ WAIT_AT_ONCE = 1.0
 
 
 class Asked(Struct, frozen=True):
-    """One query asked of one engine, and what came of it."""
+    """One query asked of one engine, and what came of it. `ranked_by` is "words" or "hybrid" for a corpus, else ""."""
 
     query: str
     engine: str
     outcome: Answer[Results] | SearchError
+    ranked_by: str = ""
 
     @property
     def results(self) -> Results:
@@ -68,11 +69,19 @@ def ask_all(
         asked = []
         for done, ((query, engine), future) in enumerate(zip(pairs, futures, strict=True)):
             progress(what, done, len(pairs))
-            asked.append(Asked(query, engine.name, _outcome(future)))
+            asked.append(Asked(query, engine.name, _outcome(future), ranked_by(engine)))
         progress(what, len(pairs), len(pairs))
         return asked
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # on Ctrl-C, do not wait for an engine's time-out
+
+
+def ranked_by(engine: SearchEngine) -> str:
+    """Return how a corpus ranks: "words" without vectors, "hybrid" with them; "" for any other engine.
+
+    It is one of the options, so part of the key: what is cached was ranked in the same way.
+    """
+    return str(engine.options.get("mode", ""))
 
 
 def fused(asked: Sequence[Asked]) -> list[tuple[str, list[dict[str, Any]]]]:

@@ -29,14 +29,17 @@ class Found(Struct, frozen=True):
 
 
 class Searched(Struct, frozen=True):
-    """What came of a search, best first; and the engines that failed where others answered, with the reason."""
+    """What came of a search, best first; the engines that failed where others answered, with the reason; and those that
+    ranked by words alone.
+    """
 
     found: Sequence[Found]
     failed: Sequence[tuple[str, str]]
     live_calls: int
+    by_words: Sequence[str]
 
 
-NOTHING = Searched((), (), 0)
+NOTHING = Searched((), (), 0, ())
 """What comes of no search."""
 
 
@@ -58,6 +61,7 @@ def search(workbench: Workbench, query: str, wishes: Wishes, max_results: int) -
         found=[_found(result, ranks) for result in results],
         failed=[(engine, shorten(clean(error, 2 * MAX_REASON), MAX_REASON)) for engine, error in failures],
         live_calls=sum(not isinstance(each.outcome, SearchError) and each.outcome.how == "live" for each in asked),
+        by_words=list(dict.fromkeys(each.engine for each in asked if each.ranked_by == "words")),
     )
 
 

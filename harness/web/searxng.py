@@ -3,6 +3,7 @@
 https://docs.searxng.org/dev/search_api.html
 """
 
+import operator
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode, urlparse
 
@@ -96,6 +97,11 @@ class SearxngReply(BaseModel):
     unresponsive_engines: list[tuple[str, str]] = Field(
         description="Engines that failed where others answered, and why; if all fail, the search does."
     )
+    ranked_by_words: list[str] = Field(
+        default=[],
+        exclude_if=operator.not_,
+        description="Not SearXNG's: corpora ranked by words alone: not every passage has a vector (yet).",
+    )
 
 
 def no_json(request: Request) -> None:
@@ -165,6 +171,7 @@ def _reply(query: str, searched: Searched, begin: int) -> SearxngReply:
         number_of_results=len(searched.found),
         results=[_result(found, rank) for rank, found in page],
         unresponsive_engines=list(searched.failed),
+        ranked_by_words=list(searched.by_words),
     )
 
 

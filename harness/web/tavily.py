@@ -81,6 +81,7 @@ def tavily_search(asked: TavilySearch, workbench: Mine) -> TavilyReply:
         response_time=_since(began),
         request_id=str(uuid.uuid4()),
         usage=Usage(credits=searched.live_calls + sum(page.live for page in pages if page)),
+        ranked_by_words=list(searched.by_words),
     )
 
 

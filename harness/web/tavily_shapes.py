@@ -1,5 +1,6 @@
 """The shapes of what Tavily's clients send, and of what they are answered."""
 
+import operator
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -104,6 +105,11 @@ class TavilyReply(BaseModel):
     response_time: float = Field(description="Seconds.", ge=0)
     request_id: str
     usage: Usage
+    ranked_by_words: list[str] = Field(
+        default=[],
+        exclude_if=operator.not_,
+        description="Not Tavily's: corpora ranked by words alone: not every passage has a vector (yet).",
+    )
 
 
 class TavilyExtract(BaseModel):

@@ -321,22 +321,40 @@ class Workbench(Lending):
         settings = self.settings
         return WebReader(timeout=settings.page_timeout, allowed_hosts=settings.allowed_hosts, proxy=settings.proxy)
 
-    def engines(self, specs: Sequence[str] = ()) -> tuple[SearchEngine, ...]:
+    def engines(self, specs: Sequence[str] = (), *, waits: bool = False) -> tuple[SearchEngine, ...]:
         """Return the engines that `specs` (`NAME[:ARG]`, else the setting) name; replaying, those of the time.
+
+        If the caller `waits`, a corpus gets its missing vectors first (see `Corpus`): for whatever must repeat exactly.
 
         Raises:
             InvalidInput: no such engine, a missing or unusable argument, or one named twice.
+            StoreError: the index of a corpus cannot be written.
         """
         if self._replay is not None and (run := self.snapshot[0].run) is not None:
             from harness.stores.recorded import RecordedEngine
 
             return tuple(RecordedEngine(engine.name, engine.options) for engine in run.engines)
+        from harness.workbench.engines import engine_for
+
+        named = self._named(specs)
+        return tuple(engine_for(spec, self.settings, self.embedder, self.progress, waits=waits) for spec in named)
+
+    def check_engines(self) -> None:
+        """Check the engines that the settings name, in milliseconds: no corpus is indexed.
+
+        Raises:
+            InvalidInput: see `engines`; that a corpus holds nothing to read is not seen yet.
+        """
+        from harness.workbench.engines import check_engine
+
+        for spec in self._named(()):
+            check_engine(spec, self.settings, self.embedder, self.progress)
+
+    def _named(self, specs: Sequence[str]) -> tuple[str, ...]:
         named = tuple(specs) or self.settings.engine
         if len(set(named)) < len(named):
             raise InvalidInput(f"an engine is named twice: {', '.join(named)}")
-        from harness.workbench.engines import engine_for
-
-        return tuple(engine_for(spec, self.settings, self.embedder, self.progress) for spec in named)
+        return named
 
     def search(self, query: str, specs: Sequence[str] = ()) -> "tuple[list[Asked], Results]":
         """Ask the engines that `specs` name one query, through the cache; return what came of each, and the results.

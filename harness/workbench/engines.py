@@ -5,9 +5,9 @@ from harness.ports import Embedder, Progress, SearchEngine
 from harness.settings import Settings
 
 
-def engine_for(spec: str, settings: Settings, embedder: Embedder, progress: Progress) -> SearchEngine:
+def engine_for(spec: str, settings: Settings, embedder: Embedder, progress: Progress, *, waits: bool) -> SearchEngine:
     """Return the engine that `spec` (`NAME[:ARG]`) names; what asks others is spaced by the gate. `embedder` is for
-    what is searched here.
+    what is searched here; whether the caller `waits` for its vectors, see `Corpus`.
 
     Raises:
         InvalidInput: no such engine, a missing or unusable argument.
@@ -18,7 +18,7 @@ def engine_for(spec: str, settings: Settings, embedder: Embedder, progress: Prog
             from harness.engines.corpus import open_corpus
 
             meaning = embedder if settings.corpus_meaning else None
-            return open_corpus(argument, settings.data_dir / "corpora", progress, meaning)
+            return open_corpus(argument, settings.data_dir / "corpora", progress, meaning, waits=waits)
         case "searxng":
             return _gated(_searxng(argument, settings), settings)
         case "ddgs" | "pubmed" | "browser" if argument:
@@ -32,6 +32,21 @@ def engine_for(spec: str, settings: Settings, embedder: Embedder, progress: Prog
     raise InvalidInput(
         f"no such engine: {name!r}; choose ddgs, searxng:URL, pubmed, browser, corpus:python-docs or corpus:PATH"
     )
+
+
+def check_engine(spec: str, settings: Settings, embedder: Embedder, progress: Progress) -> None:
+    """Check what `spec` names; a corpus is neither read nor indexed.
+
+    Raises:
+        InvalidInput: see `engine_for`.
+    """
+    name, _, argument = spec.partition(":")
+    if name == "corpus":
+        from harness.engines.corpus import source_of
+
+        source_of(argument)
+    else:
+        engine_for(spec, settings, embedder, progress, waits=False)
 
 
 def _gated(engine: SearchEngine, settings: Settings) -> SearchEngine:

@@ -34,7 +34,7 @@ def researcher_of(
         planner = ModelPlanner(model, epoch=epoch, follow_ups=asked.follow_ups)
     return Researcher(
         workbench.cache,
-        workbench.engines(specs),
+        workbench.engines(specs, waits=True),
         workbench.reader,
         workbench.embedder,
         workbench.memory,

@@ -1,25 +1,28 @@
 """Research over local text by words and meaning: vectors made once, in batches, and never half a mode."""
 
+import contextlib
 import logging
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from harness.core.keys import search_key
 from harness.core.text import stems
 from harness.embedders.minilm import MiniLM
 from harness.engines import corpus as corpus_module
 from harness.engines import corpus_embedding, corpus_vectors
 from harness.engines.corpus import Corpus, open_corpus
-from harness.errors import EmbeddingError, EngineUnavailable
+from harness.errors import EmbeddingError, EngineUnavailable, StoreBusy
 from harness.ports import Vectors
 
 SYNONYMS = {"car": "vehicle", "automobil": "vehicle", "physician": "doctor"}
@@ -93,7 +96,9 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def opened(tmp_path: Path, embedder: ConceptEmbedder) -> Open:
     """Open a corpus whose index is kept beside the test's files."""
-    return lambda path, used=embedder: open_corpus(str(path), tmp_path / "indexes", quiet, used)
+    return lambda path, used=embedder, waits=True: open_corpus(
+        str(path), tmp_path / "indexes", quiet, used, waits=waits
+    )
 
 
 @pytest.fixture
@@ -437,7 +442,180 @@ def test_a_failure_behind_the_searches_is_told_once(
     assert [r.levelno for r in caplog.records].count(logging.WARNING) == 1
 
 
+# --- not waiting
+
+
+LOCK_HOLDER = """
+import sys
+from filelock import FileLock
+with FileLock(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def lock_held(tmp_path: Path) -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """Hold the lock of the index in another process, which makes no vectors: as one that is suspended does."""
+
+    @contextlib.contextmanager
+    def held() -> Iterator[None]:
+        [index] = (tmp_path / "indexes").glob("*.db")
+        command = [sys.executable, "-c", LOCK_HOLDER, f"{index}.lock"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "held\n"
+            yield
+            process.communicate()
+
+    return held
+
+
+def test_who_does_not_wait_is_answered_by_words_first(folder: Path, opened: Open, embedder: ConceptEmbedder) -> None:
+    """Opening embeds nothing, the answer comes by words, and its vectors follow in the background."""
+    many(folder, corpus_module.EMBED_IN_PASSING)
+    corpus = opened(folder, waits=False)
+    assert (corpus.options["mode"], embedder.embedded) == ("words", [])
+    assert names(corpus, "car") == ["garage.md"]
+    wait_until(lambda: corpus.unembedded() == 0)
+    after = opened(folder, waits=False)
+    assert (after.options["mode"], names(after, "automobile")) == ("hybrid", ["garage.md"])
+    corpus.close()
+
+
+def test_a_small_corpus_is_embedded_in_passing(folder: Path, opened: Open) -> None:
+    """A few notes take less than a second: their first search is by meaning, too."""
+    assert names(opened(folder, waits=False), "automobile") == ["garage.md"]
+
+
+def test_what_ranks_by_words_has_a_key_of_its_own(folder: Path, opened: Open) -> None:
+    """What was cached before the vectors were there never answers a search that ranks by them."""
+    many(folder, corpus_module.EMBED_IN_PASSING)
+    before, after = opened(folder, waits=False).options, opened(folder).options
+    assert search_key("car", "corpus", before) != search_key("car", "corpus", after)
+
+
+def test_a_search_does_not_wait_for_a_stuck_process(
+    folder: Path, opened: Open, lock_held: Callable[[], contextlib.AbstractContextManager[None]]
+) -> None:
+    """While another process holds the lock and makes nothing, a search is answered by words within seconds."""
+    opened(folder)
+    (folder / "more.md").write_text("# More\n\nAn automobile.\n")
+    with lock_held():
+        began = time.monotonic()
+        corpus = opened(folder, waits=False)
+        assert (corpus.options["mode"], names(corpus, "automobile")) == ("words", ["more.md"])
+        assert time.monotonic() - began < 5
+    corpus.close()
+
+
+def test_who_waits_gets_an_error_for_a_stuck_process(
+    folder: Path,
+    opened: Open,
+    lock_held: Callable[[], contextlib.AbstractContextManager[None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What must repeat is not ranked by words instead: an error names the lock."""
+    opened(folder)
+    (folder / "more.md").write_text("# More\n\nAn automobile.\n")
+    monkeypatch.setattr(corpus_module, "STUCK_SECONDS", 0.1)
+    with lock_held(), pytest.raises(StoreBusy, match=r"holds .*\.lock and makes no vectors"):
+        opened(folder)
+    assert opened(folder).options["mode"] == "hybrid"
+
+
+def test_who_waits_takes_over_from_the_background(folder: Path, opened: Open, small_batches: None) -> None:
+    """The thread behind the searches makes one text at a time; it gives way to a research, which makes many."""
+    many(folder, 40)
+
+    class Noting(ConceptEmbedder):
+        most = 0
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            self.most = max(self.most, len(texts))
+            return super().embed(texts)
+
+    slow = Noting(delay=0.05)
+    corpus = opened(folder, slow, waits=False)
+    corpus.search("car", 5)
+    assert opened(folder, slow).options["mode"] == "hybrid"
+    assert corpus._maker is not None
+    assert corpus._maker._thread is not None
+    wait_until(lambda: not corpus._maker._thread.is_alive())
+    assert (slow.most, len(slow.embedded), len(set(slow.embedded))) == (2, 43, 43)
+
+
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from harness.engines import corpus as corpus_module
+from harness.engines.corpus import open_corpus
+from harness.errors import StoreError
+from tests.engines.test_corpus_meaning import ConceptEmbedder
+folder, indexes = sys.argv[1], Path(sys.argv[2])
+corpus_module.EMBED_IN_PASSING = 1_000
+[index] = indexes.glob("*.db")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (index.stat().st_size,) * 2)  # as a full disk: no file grows any more
+found = open_corpus(folder, indexes, lambda *step: None, ConceptEmbedder(), waits=False)
+print(found.options["mode"], len(found.search("car", 5)))
+found.close()
+try:
+    open_corpus(folder, indexes, lambda *step: None, ConceptEmbedder())
+except StoreError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_costs_the_vectors_alone(folder: Path, opened: Open, tmp_path: Path) -> None:
+    """A search is answered by words; what waits for the vectors says what to do; with room again nothing was lost."""
+    many(folder, 300)
+    opened(folder, None)  # the words are indexed
+    command = [sys.executable, "-c", FULL_DISK, str(folder), str(tmp_path / "indexes")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    mode, error = done.stdout.splitlines()
+    assert mode == "words 1"
+    assert "free space or remove that file" in error
+    embedder = ConceptEmbedder()
+    assert opened(folder, embedder).options["mode"] == "hybrid"
+    assert len(embedder.embedded) <= 303
+
+
+def test_a_process_that_is_killed_in_the_background_loses_one_batch(folder: Path, opened: Open, tmp_path: Path) -> None:
+    """After SIGKILL the index is whole, the lock is free, and the next one makes only what is missing."""
+    many(folder, 200)
+    program = """
+import os, signal, sys, time
+from pathlib import Path
+from harness.engines import corpus_embedding
+from harness.engines.corpus import open_corpus
+from tests.engines.test_corpus_meaning import ConceptEmbedder
+corpus_embedding.BATCH, corpus_embedding.YIELD_SECONDS = 4, 0.01
+notes = open_corpus(sys.argv[1], Path(sys.argv[2]), lambda *step: None, ConceptEmbedder(delay=0.01), waits=False)
+notes.search("car", 5)
+while notes.unembedded() > 150:
+    time.sleep(0.01)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    command = [sys.executable, "-c", program, str(folder), str(tmp_path / "indexes")]
+    assert subprocess.run(command, check=False, timeout=60).returncode == -signal.SIGKILL
+    assert on_index(tmp_path, "PRAGMA integrity_check") == [("ok",)]
+    after = ConceptEmbedder()
+    assert opened(folder, after).options["mode"] == "hybrid"
+    assert 0 < len(after.embedded) <= 150
+
+
 # --- damage
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_file_that_is_no_index_is_replaced(folder: Path, opened: Open, tmp_path: Path, waits: bool) -> None:
+    """Opening makes the index again, for callers that wait and those that do not."""
+    opened(folder)
+    [path] = (tmp_path / "indexes").glob("*.db")
+    path.write_bytes(b"no database at all" * 1_000)
+    corpus = opened(folder, waits=waits)
+    assert names(corpus, "automobile") == ["garage.md"]
 
 
 def test_an_index_of_an_older_version_is_made_anew(folder: Path, opened: Open, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_fraction_of_a_cosine_is_lost_by_keeping_bytes(monkeypatch: pytest.Mon
     connection.execute("CREATE TABLE vectors (embedder TEXT, digest BLOB, vector BLOB, PRIMARY KEY (embedder, digest))")
     keys = [n.to_bytes(16) for n in range(len(vectors))]
     connection.executemany("INSERT INTO passages VALUES (?, ?, ?)", [(n, n, key) for n, key in enumerate(keys)])
-    corpus_vectors.keep(connection, "e", keys, vectors)
+    corpus_vectors.keep(connection, "e", dict(zip(keys, corpus_vectors.packed(vectors), strict=True)))
     found = []
     for rows in (4_096, 37):
         monkeypatch.setattr(corpus_vectors, "_SCAN_ROWS", rows)

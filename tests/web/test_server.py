@@ -55,6 +55,8 @@ def ends(process: "subprocess.Popen[str]", sent: int, within: float = 15.0) -> t
         (["--host", "0.0.0.0"], "others can reach 0.0.0.0, and there is no token yet"),  # noqa: S104
         (["--host", "no such host"], "there is no token yet"),
         (["--rate", "nan"], "at least once a minute"),
+        (["--engine", "corpus:/no/such/folder"], "no such corpus"),
+        (["--engine", "altavista"], "no such engine"),
     ],
 )
 def test_what_cannot_be_served_is_told_in_a_line(harness: Program, arguments: list[str], told: str) -> None:
@@ -107,6 +109,31 @@ def test_other_commands_do_not_load_the_web() -> None:
 
 
 # --- the process
+
+
+@pytest.mark.slow
+def test_it_serves_before_its_corpus_has_vectors(tmp_path: Path) -> None:
+    """The address comes first; searches rank by words until the vectors are made, and say so."""
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(70):
+        (folder / f"{number}.md").write_text(f"# Note {number}\n\n" + f"Retry {number} waits for the server. " * 30)
+    environment = [("HARNESS_CORPUS_MEANING", "true")]
+    with program("--engine", f"corpus:{folder}", environment=environment) as (process, address):
+
+        def ask(query: str) -> dict[str, Any]:
+            reply: dict[str, Any] = httpx2.get(f"{address}/search", params={"q": query, "format": "json"}).json()
+            return reply
+
+        first = ask("retries of the server")
+        assert (first["ranked_by_words"], len(first["results"])) == (["corpus"], 10)
+        until(lambda: "ranked_by_words" not in ask("retries of the server"))
+        code, said = ends(process, signal.SIGTERM)
+    assert code == 0
+    assert [line.split(", ")[-1] for line in said.splitlines() if "embedding" in line] == [
+        "in the background",
+        "70 of 70",
+    ]
 
 
 @pytest.mark.slow

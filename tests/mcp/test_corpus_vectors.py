@@ -1,0 +1,49 @@
+"""Tools on a corpus without vectors: a search says so, a research waits with progress."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client import Client
+
+from harness.mcp.server import build_server
+from harness.settings import Settings
+from harness.workbench import Workbench
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def workbench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workbench]:
+    """A workbench with more notes than a search embeds in passing, and no thread that makes their vectors."""
+    monkeypatch.setattr("harness.engines.corpus_embedding.VectorMaker.start", lambda maker: None)
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"{number}.md").write_text(f"# Note {number}\n\nRetries of service {number} use backoff.\n")
+    with Workbench(Settings(data_dir=tmp_path / "data", engine=(f"corpus:{folder}",))) as opened:
+        yield opened
+
+
+async def test_a_search_by_words_says_so_until_a_research_has_waited(workbench: Workbench) -> None:
+    """A research makes the vectors first, and reports that as progress; then searches rank by them."""
+    steps: list[str] = []
+
+    async def note(done: float, total: float | None, message: str | None) -> None:
+        steps.append(message or "")
+
+    async with Client(build_server(workbench)) as client:
+
+        async def call(tool: str, **arguments: Any) -> dict[str, Any]:
+            reply = await client.call_tool(tool, arguments, progress_callback=note)
+            assert not reply.is_error
+            assert reply.structured_content is not None
+            return reply.structured_content
+
+        first = await call("search", query="retries")
+        assert (first["ranked_by_words"], first["total"]) == (True, 10)
+        assert (await call("research", question="How do retries use backoff?"))["found"]
+        assert any("embedding" in step for step in steps)
+        after = await call("search", query="retries")
+        assert (after["ranked_by_words"], after["live_calls"]) == (False, 1)
