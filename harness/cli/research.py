@@ -70,7 +70,7 @@ def research(
         bool | None,
         typer.Option(
             "--research-cache/--no-research-cache",
-            help="Keep the whole gathered research, too (as RESEARCH_CACHE=1).",
+            help="Reuse whole gathered researches (as RESEARCH_CACHE=1), or none, solved questions included (=0).",
             show_default=False,
         ),
     ] = None,

@@ -3,7 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import convert
+
 from harness.research.evidence import Choice
+from harness.research.fingerprint import Code, code_of
 from harness.research.gathered import Lifetimes, Limits, Round
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import Planner, RulePlanner
@@ -30,10 +33,12 @@ def researcher_of(
     planner: Planner = RulePlanner(asked.follow_ups)
     if workbench.model is not None:
         planner = ModelPlanner(workbench.model, epoch=epoch, follow_ups=asked.follow_ups)
+    engines, reader = workbench.engines(specs), workbench.reader
+    code = convert(run.code, Code) if run else code_of(planner, engines, reader)
     return Researcher(
         workbench.cache,
-        workbench.engines(specs),
-        workbench.reader,
+        engines,
+        reader,
         workbench.embedder,
         workbench.memory,
         planner=planner,
@@ -62,6 +67,7 @@ def researcher_of(
         ),
         lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
         keep_research=asked.research_cache,
+        code=code,
         progress=workbench.progress,
         on_round=on_round,
     )
