@@ -61,11 +61,12 @@ class Comparison(Struct, frozen=True):
     p: float
 
 
-def settings_for(settings: Settings) -> Settings:
-    """Return the settings of an evaluation: whole researches are kept, so that each task is gathered once; and only the
-    very same search answers, for which of two like ones comes first depends on the order of threads.
+def settings_for(settings: Settings, *, fresh: bool = False) -> Settings:
+    """Return the settings of an evaluation: whole researches are reused, so that each task is gathered once by the same
+    code, unless `fresh` or the setting `research_cache` is false; and only the very same search answers, for which of
+    two like ones comes first depends on the order of threads.
     """
-    return replace(settings, research_cache=True, semantic=False)
+    return replace(settings, research_cache=settings.research_cache is not False and not fresh, semantic=False)
 
 
 def begin(

@@ -77,7 +77,7 @@ def autoresearch(
     ] = None,
     fresh_gather: Annotated[
         bool,
-        typer.Option("--fresh-gather", help="Gather anew in every run, instead of once for each way of gathering."),
+        typer.Option("--fresh-gather", help="Gather again in every run, with live searches, pages and model calls."),
     ] = False,
     task_seconds: Annotated[
         float, typer.Option("--task-seconds", metavar="S", help="A run that takes longer is killed: a crash.")

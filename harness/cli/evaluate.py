@@ -59,6 +59,9 @@ def run(
     resume: Annotated[
         str | None, typer.Option("--resume", metavar="ID", help="Go on with an evaluation that was stopped.")
     ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Gather every context again; searches still come from the search cache.")
+    ] = False,
     tasks_dir: TasksDirOption = None,
     judge: JudgeOption = False,
     weights: WeightsOption = None,
@@ -79,10 +82,13 @@ def run(
     from harness_evals import suite
     from harness_evals.log import SUFFIX, read_log
 
-    settings = suite.settings_for(session.load().settings)
+    settings = suite.settings_for(session.load().settings, fresh=fresh)
     chosen, folder = _tasks(tasks, tasks_dir), settings.data_dir / suite.FOLDER
     if resume is not None:
-        log = suite.resume(suite.find_log(folder, resume), _tasks("", tasks_dir), settings)
+        path = suite.find_log(folder, resume)
+        began_fresh = read_log(path).header.settings.get("research_cache") is False
+        settings = suite.settings_for(settings, fresh=fresh or began_fresh)
+        log = suite.resume(path, _tasks("", tasks_dir), settings)
         header, done, path = log.header, log.outcomes, log.path
         chosen = _tasks(",".join(header.tasks), tasks_dir)
     else:
@@ -220,13 +226,15 @@ def repeat(
       harness eval repeat T_A -n 40
     """
     from harness_evals.repeating import repeat_task
+    from harness_evals.suite import settings_for
 
     if times < 2:
         raise InvalidInput(f"a comparison takes two runs, not {times}; pass -n 2 or more")
     chosen = _tasks(task, tasks_dir)
     if len(chosen) != 1:
         raise InvalidInput(f"one task is run again and again, not {len(chosen)}; name one")
-    with session.workbench({"research_cache": True, "semantic": False}) as workbench:
+    settings = settings_for(session.load().settings)
+    with session.workbench({"research_cache": settings.research_cache, "semantic": settings.semantic}) as workbench:
         found = repeat_task(workbench, chosen[0], times)
     if as_json:
         from msgspec import to_builtins

@@ -75,7 +75,7 @@ def research(
         bool | None,
         typer.Option(
             "--research-cache/--no-research-cache",
-            help="Keep the whole gathered research, too (as RESEARCH_CACHE=1).",
+            help="Reuse whole gathered researches (as RESEARCH_CACHE=1), or none, solved questions included (=0).",
             show_default=False,
         ),
     ] = None,
@@ -153,7 +153,7 @@ def research(
         session.end_progress()
         show(found, workbench.cache.now, output, as_html=as_html, as_json=as_json)
         session.tell(summary(found))
-        if workbench.settings.corpus_meaning and researcher.by_words:
+        if workbench.settings.corpus_meaning and found.by_words:
             session.tell(BY_WORDS)
         sys.stdout.flush()
     if not found.report:

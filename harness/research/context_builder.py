@@ -11,9 +11,6 @@ from harness.research.gathered import Source, documents_of
 from harness.research.judging import Holdings
 from harness.vector_cache import Anchor, StoredChunk
 
-CONTEXT = "context-1"
-"""Goes up when other text would be chosen."""
-
 
 class Chunks(Protocol):
     """Where the neighbours of a chunk are."""
@@ -53,7 +50,7 @@ def cached_context(
         StoreError: the cache or the chunks cannot be read.
     """
     sources = {found.source.url: found.source for found in evidence}
-    ranking = f"{CONTEXT} {budget} {holdings.way}"
+    ranking = f"{holdings.code.context} {budget} {holdings.way}"
     made_of = (list(sources.values()), [(found.document, found.chunk) for found in evidence])
     kept = cache.derived(
         holdings.question,

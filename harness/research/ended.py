@@ -23,7 +23,7 @@ class Research(Struct, frozen=True):
     gathered at the time, and `origin` for which question. `id` names the run; empty when it was not recorded.
     `evidence` is what the report was made of, `shown` what a language model was shown for it, `tokens` those that it
     read and wrote, now or when its answers were cached. `model_outage` says why the model was unavailable, empty where
-    it answered: rules planned and excerpts are the report instead.
+    it answered: rules planned and excerpts are the report instead. `by_words`: an engine ranked by words alone.
     """
 
     plan: Plan
@@ -41,3 +41,4 @@ class Research(Struct, frozen=True):
     style: str = ""
     tokens: int = 0
     model_outage: str = ""
+    by_words: bool = False

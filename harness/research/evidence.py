@@ -26,9 +26,6 @@ MIN_SIMILARITY = 0.35
 MAX_OVERLAP = 0.5
 """Two excerpts that share more than this of the shorter one's words say the same."""
 
-RANKING = "chunks-1"
-"""Goes up when other excerpts would be chosen."""
-
 _WORDS_IN_CHUNK = 0.3
 """What the question's words weigh in the choice of chunks, beside a similarity that weighs 1."""
 _MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 30, 450, 6
@@ -106,7 +103,7 @@ def cached_evidence(
         ]
 
     by_url = {source.url: source for source in sources}
-    ranking = f"{RANKING} {choice} {holdings.way}"
+    ranking = f"{holdings.code.evidence} {choice} {holdings.way}"
     kept = cache.derived(holdings.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
     if any(each.url not in by_url or not each.sentences for each in kept):  # from a file of somebody else
         kept = compute()

@@ -11,6 +11,7 @@ from harness.core.novelty import novelty
 from harness.core.text import one_line
 from harness.errors import StoreError
 from harness.ports import Embedder, Progress, Vectors
+from harness.research.fingerprint import Code
 from harness.research.gathered import Document
 from harness.vector_cache import EmbeddedChunk, StoredChunk, VectorCache
 
@@ -18,9 +19,6 @@ log = logging.getLogger(__name__)
 
 SCORED = 3
 """The score is the mean similarity of so many best chunks: one alone may be there by chance."""
-
-JUDGING = "judging-1"
-"""Goes up when the same finds would be judged otherwise."""
 
 
 class Judgement(Struct, frozen=True):
@@ -37,7 +35,7 @@ class Holdings:
     """The documents of one research, in chunks with their vectors.
 
     They come from the chunk store, where they are added first; with `keep` off, or where they cannot be kept, they are
-    held here alone. `ttl` is for how many seconds they are kept.
+    held here alone. `ttl` is for how many seconds they are kept. `code` names the code that works with them.
     """
 
     def __init__(
@@ -46,11 +44,13 @@ class Holdings:
         chunks: VectorCache,
         embedder: Embedder,
         *,
+        code: Code,
         keep: bool,
         ttl: float,
         progress: Progress,
     ) -> None:
         self.question = question
+        self.code = code
         self.embedder = embedder
         self._chunks = chunks
         self._keep = keep
@@ -128,7 +128,7 @@ class Judge:
             StoreError: the cache cannot be read.
         """
         ids = [[document.id for document in documents] for documents in (found, held)]
-        ranking = f"{JUDGING} {self._holdings.way}"
+        ranking = f"{self._holdings.code.judging} {self._holdings.way}"
         return self._cache.derived(
             self._holdings.question, ranking, ids, lambda: self._judged(found, held), Judgement, ttl=self._ttl
         )

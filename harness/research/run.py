@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from harness.cache import Cache, ResearchContext
@@ -18,6 +18,7 @@ from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchE
 from harness.research.context_builder import Shown, cached_context
 from harness.research.ended import Research, ResearchCacheUse
 from harness.research.evidence import Choice, Evidence, cached_evidence
+from harness.research.fingerprint import Code
 from harness.research.gather import Gatherer
 from harness.research.gathered import Gathered, Lifetimes, Limits, Round
 from harness.research.judging import Holdings, Judge
@@ -74,6 +75,9 @@ class Researcher:
 
     `memory` returns the vector cache of a space: for the chunks of what is found, and for questions that are solved.
 
+    `keep_research` says whether whole researches are reused: gathered contexts and solved questions; `None` reuses
+    solved questions alone. `code` names the code that makes what is stored.
+
     Each run is recorded stage by stage: one that was stopped, by whatever, is resumed where it was. `on_round` is told
     of each round that is gathered now, in the thread that runs; what it raises ends the run, which can be resumed.
     `started_with` is stored with each run, for whoever resumes it.
@@ -91,7 +95,8 @@ class Researcher:
         writing: Writing,
         limits: Limits,
         lifetimes: Lifetimes,
-        keep_research: bool,
+        keep_research: bool | None,
+        code: Code,
         progress: Progress,
         on_round: Callable[[Round], None] | None = None,
         started_with: Mapping[str, Any] = NOTHING,
@@ -106,6 +111,7 @@ class Researcher:
         self._limits = limits
         self._lifetimes = lifetimes
         self._keep_research = keep_research
+        self._code = code
         self._progress = progress
         self._on_round = on_round
         self._started_with = started_with
@@ -116,7 +122,7 @@ class Researcher:
         return "+".join(engine.name for engine in self._engines)
 
     @property
-    def by_words(self) -> bool:
+    def _by_words(self) -> bool:
         """Whether an engine ranks a corpus by words alone."""
         return any(ranked_by(engine) == "words" for engine in self._engines)
 
@@ -134,7 +140,7 @@ class Researcher:
         cache = self._cache.recording()
         run = checked_run_id(run or new_run_id(cache.now))
         recorder = Recorder(cache, run, self._about(question, sections))
-        if (solution := self._solved(cache).find(question)) is not None:
+        if self._reuses_solved and (solution := self._solved(cache).find(question)) is not None:
             recorder.about, recorder.before = self._about(solution.origin.question, sections), solution.uses
             found, cache.tokens = _Found(solution.gathered, "solved", solution.origin), solution.tokens
             plan = replace(solution.plan, wanted=sections)
@@ -179,7 +185,7 @@ class Researcher:
         recorder.keep("writing", gathered=encoded, tokens=spent)
         evidence = cached_evidence(gathered.sources, holdings, cache, self._writing.choice, ttl=ttl)
         report, shown = self._written(plan, evidence, holdings, cache) if evidence else (None, ())
-        if report and found.now:  # what a stopped run had gathered may be old by now
+        if report and found.now and self._reuses_solved:  # what a stopped run had gathered may be old by now
             self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl, tokens=spent)
         if found.now and "live" in gathered.answered_by:
             holdings.tidy()
@@ -200,6 +206,7 @@ class Researcher:
             style=self._writing.style,
             tokens=cache.tokens,
             model_outage=model_outage(cache.uses),
+            by_words=self._by_words,
         )
         result = {**finished(research), **_stopped_by_time(gathered)}
         if research.model_outage:  # resumed when the model is back, only the report is written again
@@ -279,12 +286,17 @@ class Researcher:
     def _holdings(self, plan: Plan, cache: Cache) -> Holdings:
         return Holdings(
             plan.question,
-            self._memory(f"{CHUNK_SPACE} {self._limits.chunk_tokens}"),
+            self._memory(f"{CHUNK_SPACE} {self._limits.chunk_tokens} {self._code.chunks}".rstrip()),
             self._embedder,
+            code=self._code,
             keep=cache.policy.write,
             ttl=self._lifetimes.searches,
             progress=self._progress,
         )
+
+    @property
+    def _reuses_solved(self) -> bool:
+        return self._keep_research is not False
 
     def _solved(self, cache: Cache) -> Solved:
         """Return the questions that were solved in this way; how it was written from what was found does not count."""
@@ -292,7 +304,8 @@ class Researcher:
 
     def _fingerprint(self) -> str:
         """Name everything that decides what is gathered; how a report is written from it does not count."""
-        return digest_of({"planner": self._planner.version, **self._gathering()})
+        code = {"code": self._code.gathering} if self._code.gathering else {}
+        return digest_of({"planner": self._planner.version, **self._gathering(), **code})
 
     def _gathering(self) -> dict[str, Any]:
         limits = self._limits
@@ -321,6 +334,7 @@ class Researcher:
             "sections": sections,
             **self._gathering(),
             "research_cache": self._keep_research,
+            "code": to_builtins(self._code),
             "model": told,
             "strict": self._writing.unsupported == "drop",
             "marked": self._writing.unsupported == "mark",

@@ -141,7 +141,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     ttl: Annotated[float, Meta(gt=0, le=MAX_TTL, description="lifetime of cached searches and researches, seconds")] = (
         float(DEFAULT_TTL)
     )
-    research_cache: Annotated[bool, Meta(description="keep whole researches, too; also RESEARCH_CACHE=1")] = False
+    research_cache: Annotated[
+        bool | None,
+        Meta(
+            description="reuse whole researches, also RESEARCH_CACHE; not set: solved questions only (and all that "
+            "evaluations and experiments gather); false: none"
+        ),
+    ] = None
     max_rounds: Annotated[int, Meta(ge=1, le=5, description="rounds of searches at the most")] = 5
     enough_score: Annotated[
         float, Meta(ge=0, le=1, description="stop when the best chunks are so similar to the question")

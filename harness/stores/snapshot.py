@@ -73,11 +73,13 @@ class Run(Struct, frozen=True):
     ranking_weights: tuple[float, float, float, float]
     embedder: str
     reader: str
-    research_cache: bool
+    research_cache: bool | None
     model: AskedModel | None
     strict: bool
     epoch: str
     marked: bool = False
+    code: dict[str, Annotated[str, Meta(max_length=100)]] = {}
+    """Names the code that made what it reused; older runs do not say."""
 
 
 class Header(Struct, frozen=True, kw_only=True):

@@ -3,7 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import convert
+
 from harness.research.evidence import Choice
+from harness.research.fingerprint import Code, code_of
 from harness.research.gathered import Lifetimes, Limits, Round
 from harness.research.model_for_run import ModelForRun
 from harness.research.model_planner import ModelPlanner
@@ -32,10 +35,12 @@ def researcher_of(
     model = None if workbench.model is None else ModelForRun(workbench.model)
     if model is not None:
         planner = ModelPlanner(model, epoch=epoch, follow_ups=asked.follow_ups)
+    engines, reader = workbench.engines(specs, waits=True), workbench.reader
+    code = convert(run.code, Code) if run else code_of(planner, engines, reader)
     return Researcher(
         workbench.cache,
-        workbench.engines(specs, waits=True),
-        workbench.reader,
+        engines,
+        reader,
         workbench.embedder,
         workbench.memory,
         planner=planner,
@@ -64,6 +69,7 @@ def researcher_of(
         ),
         lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
         keep_research=asked.research_cache,
+        code=code,
         progress=workbench.progress,
         on_round=on_round,
         started_with=workbench.started_with,

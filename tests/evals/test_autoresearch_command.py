@@ -124,7 +124,7 @@ def test_the_best_settings_are_a_configuration(
     shown = harness("config", "--config", best)
     assert shown.code == 0
     settings = load(config=best).settings
-    assert (settings.chunk_tokens, settings.read_pages, settings.research_cache) == ((100, 200), 1, False)
+    assert (settings.chunk_tokens, settings.read_pages, settings.research_cache) == ((100, 200), 1, None)
     assert harness("eval", "run", "--tasks-dir", tasks_dir, "--config", best).code == 0
     (row,) = csv.DictReader((held.folder / "results.tsv").read_text().splitlines(), delimiter="\t")
     assert (row["status"], row["description"]) == ("keep", "chunk_tokens=(100, 200)")

@@ -5,9 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from harness.embedders.minilm import MiniLM
+from harness.settings import Settings
 from harness.workbench import Workbench
 from tests.cli.program import Program
 from tests.evals.stand_ins import CountingEngine
@@ -51,6 +53,53 @@ def test_tasks_are_run_scored_and_kept(
     assert shown.out.splitlines()[3].startswith("caches    1.000")
     assert harness("eval", "show", told["id"], "--json").told == told
     assert harness("eval", "score", "last", "--tasks-dir", tasks_dir, "--json").told == told
+
+
+def uses(tmp_path: Path) -> list[str]:
+    """Return what each run took from past researches, the first run first."""
+    with Workbench(Settings(data_dir=tmp_path / "data")) as workbench:
+        return [orjson.loads(run.payload)["cache_use"] for run in reversed(workbench.cache.runs())]
+
+
+def test_a_fresh_evaluation_gathers_every_context_again(
+    harness: Program, tasks_dir: Path, tmp_path: Path, counting: Callable[..., CountingEngine]
+) -> None:
+    """Through the search cache, so that it costs no live call; a stopped one goes on as it began."""
+    engine = counting()
+    told = [
+        harness("eval", "run", "--tasks-dir", tasks_dir, "--tasks", "retries", *how) for how in ((), (), ("--fresh",))
+    ]
+    asked = len(engine.asked)
+    assert [each.code for each in told] == [0, 0, 0]
+    assert uses(tmp_path) == ["stored", "hit", "off"]
+    log = logs(tmp_path)[-1]
+    log.write_text(log.read_text().splitlines(keepends=True)[0])
+    assert harness("eval", "run", "--tasks-dir", tasks_dir, "--resume", log.stem).code == 0
+    assert uses(tmp_path) == ["stored", "hit", "off", "off"]
+    assert len(engine.asked) == asked
+
+
+@pytest.mark.parametrize("enough", ["0", "1"], ids=["solved", "gathered"])
+def test_research_cache_0_reuses_no_past_research(
+    harness: Program,
+    tasks_dir: Path,
+    tmp_path: Path,
+    counting: Callable[..., CountingEngine],
+    monkeypatch: pytest.MonkeyPatch,
+    enough: str,
+) -> None:
+    """Neither a gathered context nor a solved question: in evaluations, repeats, experiments and researches."""
+    counting()
+    monkeypatch.setenv("RESEARCH_CACHE", "0")
+    monkeypatch.setenv("HARNESS_ENOUGH_SCORE", enough)
+    of_one = ("--tasks-dir", tasks_dir, "--tasks", "retries")
+    for command in (
+        *[("eval", "run", *of_one)] * 2,
+        ("eval", "repeat", "retries", "--tasks-dir", tasks_dir, "-n", 2),
+        *[("research", "How do retries use exponential backoff?")] * 2,
+    ):
+        assert harness(*command).code == 0
+    assert set(uses(tmp_path)) == {"off"}
 
 
 def test_evaluations_are_listed_and_compared(

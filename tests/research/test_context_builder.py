@@ -14,6 +14,7 @@ from harness.cache import Cache, Policy
 from harness.errors import StoreError
 from harness.research.context_builder import Shown, Window, build_context, cached_context
 from harness.research.evidence import Choice, Evidence, find_evidence
+from harness.research.fingerprint import Code
 from harness.research.gathered import Source
 from harness.research.judging import Holdings
 from harness.vector_cache import Anchor, StoredChunk, VectorCache
@@ -127,7 +128,7 @@ def holdings(store: MemoryStore, embedder: Any = None, *, keep: bool = True) -> 
     """Return what holds documents."""
     embedder = embedder or Plain()
     chunks = VectorCache(store, embedder, space="research")
-    return Holdings(QUESTION, chunks, embedder, keep=keep, ttl=60, progress=lambda what, done, total: None)
+    return Holdings(QUESTION, chunks, embedder, code=Code(), keep=keep, ttl=60, progress=lambda what, done, total: None)
 
 
 def excerpt(of: Source, held: Holdings, chunk: int, similarity: float = 0.9) -> Evidence:

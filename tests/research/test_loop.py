@@ -16,6 +16,7 @@ from harness.cache import Cache, Policy
 from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, StoreError
 from harness.ports import Completion, Message
 from harness.research.ended import Research
+from harness.research.fingerprint import Code
 from harness.research.gathered import Document
 from harness.research.judging import Holdings, Judge, Judgement
 from harness.research.planner import Plan, RulePlanner
@@ -499,7 +500,9 @@ def test_what_stands_in_an_address_makes_no_other_document(cache: Cache, embedde
 
 def test_negative_similarity_counts_as_none(cache: Cache, embedder: Any) -> None:
     """The opposite of the question is as far away as something unrelated."""
-    holdings = Holdings(QUESTION, memory_of(cache, embedder)("x"), embedder, keep=True, ttl=60, progress=silent)
+    holdings = Holdings(
+        QUESTION, memory_of(cache, embedder)("x"), embedder, code=Code(), keep=True, ttl=60, progress=silent
+    )
     documents = [Document(f"{SITE}/{n}", text(similarity, n)) for n, similarity in enumerate((0.6, -0.9, -1.0))]
     judged = Judge(holdings, cache, ttl=60).judge(documents, ())
     assert judged == Judgement(1.0, 0.2, 0.6)

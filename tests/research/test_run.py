@@ -16,6 +16,7 @@ from harness.engines.corpus import open_corpus
 from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited
 from harness.ports import LanguageModel, PageReader, SearchEngine, SearchResult
 from harness.research.ended import Research
+from harness.research.fingerprint import Code
 from harness.research.gathered import Lifetimes, Limits
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
@@ -99,7 +100,7 @@ def researcher(
     engines: SearchEngine | Sequence[SearchEngine],
     embedder: MiniLM,
     *,
-    keep: bool = False,
+    keep: bool | None = None,
     rounds: int = 5,
     reader: PageReader | None = None,
     pages: int = 3,
@@ -134,6 +135,7 @@ def researcher(
         limits=limits,
         lifetimes=Lifetimes(60, 60),
         keep_research=keep,
+        code=Code(),
         progress=silent,
     )
 

@@ -16,6 +16,7 @@ from harness.embedders.minilm import MiniLM
 from harness.errors import InvalidInput
 from harness.ports import SearchResult
 from harness.research.ended import Research
+from harness.research.fingerprint import Code
 from harness.research.gathered import Lifetimes, Limits
 from harness.research.past import past_run
 from harness.research.planner import RulePlanner
@@ -63,7 +64,7 @@ def cache(store: SqliteStore) -> Cache:
     return Cache(store)
 
 
-def run(cache: Cache, *, keep: bool = False, words: str = "") -> Research:
+def run(cache: Cache, *, keep: bool | None = None, words: str = "") -> Research:
     """Do a research whose quotations come from a search, a page, and a page of a long address; `words` is what a
     language model makes of it.
     """
@@ -86,6 +87,7 @@ def run(cache: Cache, *, keep: bool = False, words: str = "") -> Research:
         limits=limits,
         lifetimes=Lifetimes(3_600, 3_600),
         keep_research=keep,
+        code=Code(),
         progress=silent,
     ).run(QUESTION)
 
