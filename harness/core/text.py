@@ -13,6 +13,9 @@ from typing import Any
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 MAX_BLOCK = 5_000
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
+_CLITIC = re.compile(r"['’](?:s|re|ve|ll|d|m)$")
+_NEGATED = re.compile(r"n['’]t$")
+"""Only auxiliary verbs have this ending: don't, isn't, won't."""
 
 STOP_WORDS = frozenset(
     """
@@ -55,8 +58,12 @@ def words(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the words that carry meaning, in order: no function words, no single letters."""
-    return [word for word in words(text) if len(word) > 1 and word not in STOP_WORDS]
+    """Return the words that carry meaning, in order: no function words, contracted or not, no single letters.
+
+    A possessive or contracted ending is cut off: "the API's limit" gives "api" and "limit", "what's" nothing.
+    """
+    bare = (_CLITIC.sub("", word) for word in words(text) if not _NEGATED.search(word))
+    return [word for word in bare if len(word) > 1 and word not in STOP_WORDS]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Which excerpts of the sources speak to the question, and how well: of the best chunks, the best sentences."""
+"""Choice of the excerpts that answer a question: of the best chunks, the best sentences."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from harness.core.text import sentences, stems, words
 from harness.ports import Vectors
 from harness.research.gathered import Source, documents_of
 from harness.research.judging import Holdings
+from harness.research.wording import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
 from harness.vector_cache import EmbeddedChunk
 
 MAX_EMBEDDED = 96
@@ -20,11 +21,8 @@ MAX_EMBEDDED = 96
 MAX_RUN = 3
 """Sentences of an excerpt: alone, one rarely says what it speaks of."""
 
-MIN_SIMILARITY = 0.35
-"""Below this cosine similarity all-MiniLM-L6-v2 sees no common subject: better nothing than something unrelated."""
-
 MAX_OVERLAP = 0.5
-"""Two excerpts that share more than this of the shorter one's words say the same."""
+"""Two excerpts that share more than this of the shorter one's words, apart from the question's, say the same."""
 
 _WORDS_IN_CHUNK = 0.3
 """What the question's words weigh in the choice of chunks, beside a similarity that weighs 1."""
@@ -112,12 +110,13 @@ def cached_evidence(
 
 def find_evidence(sources: Sequence[Source], holdings: Holdings, choice: Choice) -> list[Evidence]:
     """Return the excerpts that answer best, best first: as many as `choice` says, none that mostly repeats another,
-    none below `MIN_SIMILARITY`. The vector of an excerpt is the mean of its sentences'.
+    none that is not about the question (better nothing than something unrelated). The vector of an excerpt is the
+    mean of its sentences'.
 
     Raises:
         EmbeddingError: if the embedder fails.
     """
-    wanted = stems(holdings.question)
+    wanted = holdings.wording
     likely = _likely(sources, holdings, wanted)
     if not likely:
         return []
@@ -129,22 +128,30 @@ def find_evidence(sources: Sequence[Source], holdings: Holdings, choice: Choice)
         key=lambda evidence: -evidence.score,
     )
     return select_diverse(
-        (evidence for evidence in ranked if evidence.similarity >= MIN_SIMILARITY),
+        (evidence for evidence in ranked if _is_relevant(evidence, wanted)),
         limit=choice.most,
         document=lambda evidence: evidence.source.url,
         per_document=choice.per_source,
-        features=lambda evidence: set(evidence.stems),
+        features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
         max_overlap=MAX_OVERLAP,
     )
 
 
-def _likely(sources: Sequence[Source], holdings: Holdings, wanted: set[str]) -> list[_Sentence]:
+def _is_relevant(evidence: Evidence, wanted: Wording) -> bool:
+    if evidence.similarity >= MIN_SIMILARITY:
+        return True
+    return evidence.similarity >= MIN_WORDED_SIMILARITY and wanted.matches(
+        evidence.stems | stems(evidence.source.title)
+    )
+
+
+def _likely(sources: Sequence[Source], holdings: Holdings, wanted: Wording) -> list[_Sentence]:
     """Return the quotable sentences of the chunks that promise most, each once; in the order of sources and text."""
     by_url = {source.url: source for source in sources}
     chunks = holdings.chunks_of(documents_of(sources))
 
     def promise(chunk: EmbeddedChunk) -> float:
-        return float(chunk.vector @ holdings.asked) + _WORDS_IN_CHUNK * _share(wanted, frozenset(stems(chunk.text)))
+        return float(chunk.vector @ holdings.asked) + _WORDS_IN_CHUNK * wanted.share(frozenset(stems(chunk.text)))
 
     best = sorted(range(len(chunks)), key=lambda at: -promise(chunks[at]))  # stable: ties keep their order
     seen: set[str] = set()
@@ -180,7 +187,7 @@ def _excerpts(
     likely: Sequence[_Sentence],
     vectors: Vectors,
     asked: Vectors,
-    wanted: set[str],
+    wanted: Wording,
     title_similarity: dict[str, float],
     choice: Choice,
 ) -> Iterator[Evidence]:
@@ -197,7 +204,7 @@ def _excerpts(
                 of_excerpt * similarity
                 + of_chunk * chunk_similarity
                 + of_title * title_similarity[first.source.title]
-                + of_words * _share(wanted, held)
+                + of_words * wanted.share(held)
             )
             texts = tuple(likely[i].text for i in run)
             yield Evidence(
@@ -221,7 +228,3 @@ def _similarity(vectors: Vectors, asked: Vectors) -> float:
     """Return the cosine similarity of `asked` (a unit vector) and the mean of `vectors`."""
     mean = vectors.mean(axis=0)
     return float(mean @ asked) / (math.sqrt(float(mean @ mean)) or 1.0)
-
-
-def _share(wanted: set[str], held: frozenset[str]) -> float:
-    return len(wanted & held) / len(wanted) if wanted else 0.0

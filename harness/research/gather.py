@@ -28,9 +28,6 @@ MAX_BODY_CHARS = 50_000
 FEEDBACK_RESULTS = 10
 """How many of a round's first results suggest the next queries."""
 
-LEAST_QUALITY = 0.35
-"""Below this cosine similarity all-MiniLM-L6-v2 sees no common subject."""
-
 
 class Gatherer:
     """Gathers for one plan, round by round: searches of every engine, then the pages of the best results.
@@ -63,7 +60,7 @@ class Gatherer:
         self._sources: dict[str, Source] = {}
         self._rounds: list[Round] = []
         self._live = 0
-        self._best = 0.0
+        self._relevant = False
         self._tried: set[str] = set()
         self._began = cache.now
 
@@ -98,14 +95,14 @@ class Gatherer:
         if not self._rounds and len(failures) == len(asked):
             raise failures[0]
         shown = self._keep(asked)
-        if self._judge.judge(shown, held).best < LEAST_QUALITY and self._calls_left(len(self._engines)):
+        if not self._judge.judge(shown, held).relevant and self._calls_left(len(self._engines)):
             fallback = self._planner.fallback(plan, [*self._queries(), *queries])
             if fallback:
                 asked += self._ask([fallback], f"round {number}, again")
                 shown = self._keep(asked)
         readings, pages = self._read(asked, f"pages of round {number}")
         judgement = self._judge.judge([*shown, *pages], held)
-        self._best = max(self._best, judgement.best)
+        self._relevant |= judgement.relevant
         self._rounds.append(Round(tuple(map(_told, asked)), tuple(readings), judgement.novelty, judgement.score))
         return [document.text for document in shown]
 
@@ -165,7 +162,7 @@ class Gatherer:
         limits, last = self._limits, self._rounds[-1]
         seconds, tokens = self._cache.now - self._began, self._cache.tokens
         reasons: list[tuple[StopReason, bool]] = [
-            ("no evidence", self._best < LEAST_QUALITY),
+            ("no evidence", not self._relevant),
             ("score met", last.score >= limits.enough_score),
             ("stagnation", last.novelty < limits.min_novelty),
             ("limit of rounds", len(self._rounds) >= limits.max_rounds),

@@ -8,11 +8,12 @@ from msgspec import Struct
 
 from harness.cache import Cache
 from harness.core.novelty import novelty
-from harness.core.text import one_line
+from harness.core.text import one_line, stems
 from harness.errors import StoreError
 from harness.ports import Embedder, Progress, Vectors
 from harness.research.fingerprint import Code
 from harness.research.gathered import Document
+from harness.research.wording import MIN_SIMILARITY, Wording
 from harness.vector_cache import EmbeddedChunk, StoredChunk, VectorCache
 
 log = logging.getLogger(__name__)
@@ -23,12 +24,19 @@ SCORED = 3
 
 class Judgement(Struct, frozen=True):
     """Of a round: how far (mean cosine distance, 0..1) its chunks are from those held before. Of all that is held then:
-    the mean similarity (0..1) of the question to the best chunks, and that of the best one.
+    the mean similarity (0..1) of the question to the best chunks, that of the best one, and whether any has the
+    question's words (see `Wording.matches`).
     """
 
     novelty: float
     score: float
     best: float
+    worded: bool = False
+
+    @property
+    def relevant(self) -> bool:
+        """Whether any chunk is about the question, by meaning or by words."""
+        return self.worded or self.best >= MIN_SIMILARITY
 
 
 class Holdings:
@@ -72,6 +80,11 @@ class Holdings:
         """
         vector: Vectors = self.embedder.embed([self.question])[0]
         return vector
+
+    @cached_property
+    def wording(self) -> Wording:
+        """The question's words."""
+        return Wording.of(self.question)
 
     def chunks_of(self, documents: Iterable[Document]) -> list[EmbeddedChunk]:
         """Return the chunks of documents, in their order, each document once.
@@ -143,7 +156,9 @@ class Judge:
         chunks = self._holdings.chunks_of([*held, *found])
         different = {one_line(chunk.text): chunk.vector for chunk in chunks}  # a copy elsewhere says nothing more
         near = np.sort(np.clip(np.stack(list(different.values())) @ self._holdings.asked, 0.0, 1.0))[::-1]
-        return Judgement(novelty(nearest.tolist()), round(float(near[:SCORED].mean()), 4), round(float(near[0]), 4))
+        worded = any(self._holdings.wording.matches(frozenset(stems(text))) for text in different)
+        score, best = round(float(near[:SCORED].mean()), 4), round(float(near[0]), 4)
+        return Judgement(novelty(nearest.tolist()), score, best, worded)
 
     def _matrix(self, documents: Sequence[Document]) -> Vectors:
         """Return the vectors of the documents' chunks, shape (chunks, dimension)."""

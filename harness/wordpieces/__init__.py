@@ -14,6 +14,19 @@ def vocabulary() -> frozenset[str]:
     return frozenset(word for word in words if len(word) > 2 and word.isalpha())
 
 
+@cache
+def _ranks() -> dict[str, int]:
+    return {piece: rank for rank, piece in enumerate(_VOCABULARY.read_text(encoding="utf-8").split("\n"))}
+
+
+def rarity(word: str) -> int:
+    """Return how rare a word in small letters is in English: its rank in the vocabulary, which goes from frequent to
+    rare; all words that the vocabulary does not hold whole are equally rare, above every rank.
+    """
+    ranks = _ranks()
+    return ranks.get(word, len(ranks))
+
+
 def tokenizer() -> Any:
     """Return a new tokenizer (of `tokenizers`); its truncation is the caller's to set."""
     from tokenizers import BertWordPieceTokenizer

@@ -129,6 +129,24 @@ def test_content_words_leave_function_words_out() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (
+            "what's the difference between mutable and immutable objects",
+            ["difference", "mutable", "immutable", "objects"],
+        ),
+        ("Who’s on call, and what’re the rules?", ["call", "rules"]),
+        ("we'd say they've won't, can’t and isn't", []),
+        ("our public API's limits", ["public", "api", "limits"]),
+        ("O'Reilly's books", ["o'reilly", "books"]),
+    ],
+)
+def test_contracted_function_words_are_left_out(text: str, left: list[str]) -> None:
+    """With either apostrophe; a possessive is the word itself."""
+    assert content_words(text) == left
+
+
 @pytest.mark.parametrize("forms", [("caches", "cached", "caching"), ("search", "searches", "searching")])
 def test_forms_of_a_word_share_a_stem(forms: tuple[str, ...]) -> None:
     """Inflected forms meet in one stem."""

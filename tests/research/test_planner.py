@@ -50,3 +50,9 @@ def test_nothing_shared_gives_no_follow_up() -> None:
     """No word, no query."""
     plan = make_plan("semantic cache false positives")
     assert follow_ups(plan, plan.queries, ["alpha beta", "gamma delta"]) == ()
+
+
+@pytest.mark.parametrize("question", ["what's the difference between lists and tuples", "What’s lists’ difference?"])
+def test_no_query_of_keywords_keeps_a_contracted_stop_word(question: str) -> None:
+    """All queries but the question itself are made of the words that carry meaning."""
+    assert not any("what" in query for query in make_plan(question).queries[1:])
