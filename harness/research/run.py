@@ -127,7 +127,8 @@ class Researcher:
             recorder.about, recorder.before = self._about(solution.origin.question, sections), solution.uses
             found, cache.tokens = _Found(solution.gathered, "solved", solution.origin), solution.tokens
             plan = replace(solution.plan, wanted=sections)
-            return self._finished(plan, found, self._holdings(plan, cache), cache, recorder)
+            with recorder.resumable():
+                return self._finished(plan, found, self._holdings(plan, cache), cache, recorder)
         with recorder.resumable():
             plan = replace(self._planner.plan(question, cache), wanted=sections)
             recorder.keep("gathering")
@@ -144,7 +145,8 @@ class Researcher:
         record = self._cache.get_run(run)
         cache = self._cache.recording()
         sections = record.get("sections")
-        recorder = Recorder(cache, run, self._about(record["question"], sections), before=record.get("uses", ()))
+        about, uses = self._about(record["question"], sections), record.get("uses", ())
+        recorder = Recorder(cache, run, about, before=uses, held=record)
         with recorder.resumable():
             plan = replace(self._planner.plan(record["question"], cache), wanted=sections)
             holdings = self._holdings(plan, cache)

@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from harness.core.keys import normalise
 from harness.errors import HarnessError, InvalidInput, NotFound, TooManyRequests
+from harness.ports import Stopped
 from harness.serving.envelope import INTERNAL, Envelope, envelope, envelope_of
-from harness.serving.stopping import Stopped
+from harness.web.research_choices import DEFAULT, Chosen, chosen_for
 from harness.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -56,6 +57,13 @@ class Job:
         self.ended = threading.Event()
         self._stop = threading.Event()
 
+    @property
+    def ending(self) -> str:
+        """Why there is no record of it, though it has ended."""
+        if self.failure is not None:
+            return self.failure["message"]
+        return "this research was stopped before it had found anything; ask the question again"
+
     def stop(self) -> None:
         """Have it stop at its next step; what it has found by then is kept, and it can be resumed."""
         self._stop.set()
@@ -97,7 +105,15 @@ class Researches:
         self._lock = threading.Lock()
         self._closing = False
 
-    def begin(self, workbench: Workbench, question: str, *, sections: int | None = None, refresh: bool = False) -> Job:
+    def begin(
+        self,
+        workbench: Workbench,
+        question: str,
+        *,
+        sections: int | None = None,
+        refresh: bool = False,
+        choice: Chosen = DEFAULT,
+    ) -> Job:
         """Begin to research a question; with `refresh`, nothing is answered from the cache.
 
         Raises:
@@ -113,11 +129,12 @@ class Researches:
             workbench,
             Job(run, question, workbench.identity.tenant),
             lambda researcher: researcher.run(question, sections=sections, run=run),
+            choice,
             refresh=refresh,
         )
 
     def resume(self, workbench: Workbench, run: str) -> Job:
-        """Go on with a run that was stopped.
+        """Go on with a run that was stopped, with the engines that it was begun with.
 
         Raises:
             AccessDenied: a reader may not ask anew.
@@ -128,7 +145,7 @@ class Researches:
         from harness.research.past import past_run
 
         job = Job(run, past_run(workbench.cache, run).question, workbench.identity.tenant)
-        return self._begin(workbench, job, lambda researcher: researcher.resume(run))
+        return self._begin(workbench, job, lambda researcher: researcher.resume(run), chosen_for(workbench, run))
 
     def get(self, tenant: str, run: str) -> Job:
         """Return a research of a tenant that is under way, or has ended a while ago.
@@ -181,14 +198,21 @@ class Researches:
                 log.warning("a research is stopped: go on with `harness research --resume %s`", job.run)
 
     def _begin(
-        self, workbench: Workbench, job: Job, lead: "Callable[[Researcher], Research]", *, refresh: bool = False
+        self,
+        workbench: Workbench,
+        job: Job,
+        lead: "Callable[[Researcher], Research]",
+        choice: Chosen,
+        *,
+        refresh: bool = False,
     ) -> Job:
         workbench.identity.require("writer")
-        mine = workbench.serving(workbench.identity, progress=job.progress, read=False if refresh else None)
+        changes = {} if choice.model else {"model": None}
+        mine = workbench.serving(workbench.identity, progress=job.progress, read=False if refresh else None, **changes)
 
         def work() -> "Research":
             with mine:
-                return lead(mine.researcher(on_round=job.on_round))
+                return lead(mine.researcher(choice.specs, on_round=job.on_round))
 
         with self._lock:
             running = [each for each in self._jobs.values() if not each.ended.is_set()]

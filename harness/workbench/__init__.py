@@ -347,13 +347,18 @@ class Workbench(Lending):
         )
         return asked, results_of(asked, settings.max_results)
 
-    @shared
+    @property
     def model(self) -> LanguageModel | None:
         """The language model, if one is set; replaying, the one of the time.
 
         Raises:
             InvalidInput: the variable that is to hold its key holds none.
         """
+        return None if self._replay is None and self.settings.model is None else self.shared_model
+
+    @shared
+    def shared_model(self) -> LanguageModel | None:
+        """The language model of the workbench that lends it; see `model`."""
         settings = self.settings
         if self._replay is not None and (run := self.snapshot[0].run) is not None:
             from harness.stores.recorded import RecordedModel

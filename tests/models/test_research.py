@@ -82,7 +82,8 @@ def test_a_model_that_breaks_off_leaves_a_run_to_resume(harness: Program, notes:
     assert stopped.code == 5
     assert "error: " in stopped.err
     [run] = harness("runs", "--json").told["runs"]
-    assert run["state"] == "writing"
+    assert (run["state"], run["error"]["code"]) == ("failed", "model_unavailable")
+    assert run["error"]["message"] in stopped.err
     assert f"--resume {run['run']}" in stopped.err
     endpoint.answers(saying(WORDED))
     resumed = harness("research", "--resume", run["run"], *how, "--json").told
