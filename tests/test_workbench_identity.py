@@ -152,6 +152,13 @@ def test_what_is_opened_is_shared(bench: Workbench) -> None:
         assert getattr(ada, name) is not getattr(bob, name), name
 
 
+def test_settings_without_a_model_have_none(bench: Workbench) -> None:
+    """A workbench without a model lends none, although its lender has one."""
+    with Workbench(replace(bench.settings, model="writer")) as lender:
+        assert lender.serving(ADA).model is lender.model is not None
+        assert lender.serving(ADA, model=None).model is None
+
+
 def test_what_is_lent_is_not_closed(bench: Workbench) -> None:
     """Whoever was served may go: the others work on, and what was counted is kept."""
     with bench.serving(ADA) as ada:

@@ -11,7 +11,7 @@ import typer
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
-from harness.core.text import shorten
+from harness.core.text import one_line, shorten
 from harness.errors import InvalidInput
 
 log = logging.getLogger(__name__)
@@ -47,6 +47,7 @@ def runs(
             "state": record["state"],
             "answers": sum(use["how"] != "derived" for use in record["uses"]),
             "live_calls": sum(use["how"] in {"live", "failed"} for use in record["uses"]),
+            "error": record.get("error"),
         }
         for entry, record in found
     ]
@@ -56,9 +57,15 @@ def runs(
     from tabulate import tabulate
 
     names = ("run", "state", "question", "answers", "live_calls")
-    rows = [tuple(shorten(str(run[name]), 60) for name in names) for run in told]
+    rows = [tuple(shorten(str(run[name]), 60) for name in names) for run in map(_with_cause, told)]
     headers = [name.replace("_", " ") for name in names]
     typer.echo(tabulate(rows, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if rows else "no runs yet")
+
+
+def _with_cause(run: dict[str, Any]) -> dict[str, Any]:
+    """Return a run with the code of its error beside its state: `failed: offline_miss`."""
+    error = run["error"]
+    return {**run, "state": f"{run['state']}: {one_line(str(error['code']))}"} if error else run
 
 
 @with_session

@@ -10,8 +10,7 @@ from anyio.lowlevel import checkpoint
 from anyio.to_thread import run_sync
 
 from harness.errors import HarnessError
-from harness.ports import Progress
-from harness.serving.stopping import Stopped
+from harness.ports import Progress, Stopped
 
 T = TypeVar("T")
 Report = Callable[[float, str], Awaitable[None]]

@@ -15,7 +15,7 @@ from harness.core.text import clean, shorten
 from harness.errors import NotFound, StoreCorrupt
 from harness.research.gathered import Round, StopReason
 from harness.research.planner import Plan
-from harness.research.recording import ID_TIME, RUN_ID, State
+from harness.research.recording import ID_TIME, RUN_ID, RunError, State
 from harness.research.solved import Origin
 from harness.research.synthesis import Citation, CitedSource, Report
 
@@ -40,7 +40,8 @@ class PastRun(Struct, frozen=True):
     a cached research (`research_cache`, `origin`), tells how that was gathered then. `research_cache` is empty, and
     there are neither report nor rounds, where the run is not finished or an older program recorded it; calls and hits
     are then counted from what it was answered with. `limits` are the novelty below which it was to stop, and the score
-    (both 0..1) that was enough.
+    (both 0..1) that was enough. `error` says why a run that is not finished ended; it is
+    `None` while the run is under way, and where its process was killed.
     """
 
     id: str
@@ -63,6 +64,7 @@ class PastRun(Struct, frozen=True):
     sections: int | None
     plan: Plan | None
     limits: tuple[float, float]
+    error: RunError | None
 
 
 class _Named(Struct, frozen=True):
@@ -92,6 +94,7 @@ class _Record(Struct, frozen=True):
     plan: Plan | None = None
     min_novelty: Share = 0.0
     enough_score: Share = 1.0
+    error: RunError | None = None
 
 
 def past_run(cache: Cache, run: str) -> PastRun:
@@ -138,6 +141,7 @@ def past_run(cache: Cache, run: str) -> PastRun:
         record.sections,
         record.plan,
         (record.min_novelty, record.enough_score),
+        record.error,
     )
 
 

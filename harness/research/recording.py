@@ -8,19 +8,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from harness.cache import Cache
 from harness.core.chunking import passages
 from harness.core.citations import stands_in
-from harness.errors import InvalidInput, StoreError
+from harness.core.text import clean, one_line, shorten
+from harness.errors import HarnessError, InvalidInput, StoreError
+from harness.ports import Stopped
 from harness.research.ended import Research
 from harness.research.gathered import Gathered
 from harness.research.synthesis import CitedSource, Report
 
 log = logging.getLogger(__name__)
 
-State: TypeAlias = Literal["gathering", "writing", "finished"]
+State: TypeAlias = Literal["gathering", "writing", "finished", "failed"]
+
+INTERRUPTED = "interrupted"
+BUG = "internal_error"
+MAX_MESSAGE = 1_000
 
 RUN_ID = re.compile("[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 ID_TIME = "%Y%m%d-%H%M%S"
@@ -43,10 +49,26 @@ def checked_run_id(run: str) -> str:
     return run
 
 
+class RunError(Struct, frozen=True):
+    """Why a run ended early: a stable code (see `harness.errors`, `INTERRUPTED`, `BUG`), and a message of one line."""
+
+    code: str
+    message: str
+
+
+def error_of(error: BaseException) -> RunError:
+    """Return what the record of a run keeps of the exception that ended it."""
+    if isinstance(error, HarnessError):
+        return RunError(error.code, shorten(clean(one_line(str(error)), 2 * MAX_MESSAGE), MAX_MESSAGE))
+    if isinstance(error, Stopped) or not isinstance(error, Exception):
+        return RunError(INTERRUPTED, "it was stopped before it was finished")
+    return RunError(BUG, "it failed because of a bug in harness; the program's own output has the details")
+
+
 class Recorder:
     """Keeps the record of one run; where it cannot be kept, the run goes on without. `before` is what the run was
-    answered with earlier, or what it rests on was. With `keep_finished`, the record of a finished run stays until there
-    is a new result.
+    answered with earlier, or what it rests on was; `held` is the record of a run that is resumed. The record of a
+    finished run stays until there is a new result.
     """
 
     def __init__(
@@ -56,27 +78,53 @@ class Recorder:
         about: Mapping[str, Any],
         *,
         before: Sequence[Mapping[str, str]] = (),
-        keep_finished: bool = False,
+        held: Mapping[str, Any] | None = None,
     ) -> None:
         self._cache = cache
         self._run = run if cache.policy.write else ""
         self.about = about
         self.before = before
-        self._keep_finished = keep_finished
+        self._record = held or {}
         self._kept = False
 
     def keep(self, state: State, **more: Any) -> str:
         """Keep what is known by now; return the run's id, empty where it cannot be kept."""
-        if not self._run or (self._keep_finished and state != "finished"):
+        if self._record.get("state") == "finished" and state != "finished":
             return self._run
         uses = [*self.before, *to_builtins(self._cache.uses)]
-        told = {
+        now = {
             "state": state,
             "began": self._cache.began,
             "created_at": self._cache.now,
             "uses": sorted(uses, key=_place),
         }
-        record = {**self.about, **told, **more}
+        return self._put({**self.about, **now, **more})
+
+    @contextmanager
+    def resumable(self) -> Iterator[None]:
+        """Record what ends the run early; log how to resume it if something was found."""
+        try:
+            yield
+        except BaseException as error:
+            self._keep_error(error)
+            if self._kept and any(use.how != "failed" for use in self._cache.uses):
+                log.warning("nothing is lost: go on with `harness research --resume %s`", self._run)
+            raise
+
+    def _keep_error(self, error: BaseException) -> None:
+        """Add the error to what was kept last. An unusable question is no run, and a finished run stays as it is."""
+        if not self._record and not isinstance(error, InvalidInput):
+            self.keep("gathering")
+        if not self._record or self._record.get("state") == "finished":
+            return
+        found, stage = error_of(error), "writing" if "gathered" in self._record else "gathering"
+        state = stage if found.code == INTERRUPTED else "failed"
+        self._put({**self._record, "state": state, "created_at": self._cache.now, "error": to_builtins(found)})
+
+    def _put(self, record: Mapping[str, Any]) -> str:
+        self._record = record
+        if not self._run:
+            return ""
         engine = "+".join(each["name"] for each in self.about["engines"])
         try:
             self._cache.put_run(self._run, self.about["question"], engine, record)
@@ -85,16 +133,6 @@ class Recorder:
             self._run = ""
         self._kept = bool(self._run)
         return self._run
-
-    @contextmanager
-    def resumable(self) -> Iterator[None]:
-        """Say how to go on, should the run be stopped after something was found."""
-        try:
-            yield
-        except BaseException:
-            if self._kept and any(use.how != "failed" for use in self._cache.uses):
-                log.warning("nothing is lost: go on with `harness research --resume %s`", self._run)
-            raise
 
 
 def finished(research: Research) -> dict[str, Any]:

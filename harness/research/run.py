@@ -144,7 +144,8 @@ class Researcher:
             recorder.about, recorder.before = self._about(solution.origin.question, sections), solution.uses
             found, cache.tokens = _Found(solution.gathered, "solved", solution.origin), solution.tokens
             plan = replace(solution.plan, wanted=sections)
-            return self._finished(plan, found, self._holdings(plan, cache), cache, recorder)
+            with recorder.resumable():
+                return self._finished(plan, found, self._holdings(plan, cache), cache, recorder)
         with recorder.resumable():
             plan = replace(self._planner.plan(question, cache), wanted=sections)
             recorder.keep("gathering")
@@ -162,13 +163,8 @@ class Researcher:
         record = self._cache.get_run(run)
         cache = self._cache.recording(began=record.get("began", record.get("created_at")))
         sections = sections or record.get("sections")
-        recorder = Recorder(
-            cache,
-            run,
-            self._about(record["question"], sections),
-            before=record.get("uses", ()),
-            keep_finished=record.get("state") == "finished",
-        )
+        about, uses = self._about(record["question"], sections), record.get("uses", ())
+        recorder = Recorder(cache, run, about, before=uses, held=record)
         with recorder.resumable():
             plan = replace(self._planner.plan(record["question"], cache), wanted=sections)
             holdings = self._holdings(plan, cache)

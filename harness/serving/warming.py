@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from harness.errors import HarnessError
-from harness.serving.stopping import Stopped
+from harness.ports import Stopped
 from harness.workbench import Workbench
 
 log = logging.getLogger(__name__)

@@ -20,10 +20,11 @@ from harness.settings.loading import (
     read_mapping,
     setting_names,
 )
-from harness.settings.runs import REACHING, resumed_settings, run_settings
+from harness.settings.runs import BUNDLED, REACHING, resumed_settings, run_settings
 
 __all__ = [
     "BLOCKS",
+    "BUNDLED",
     "MAX_CONFIG_BYTES",
     "REACHING",
     "Described",

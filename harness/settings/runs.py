@@ -16,7 +16,7 @@ REACHING = frozenset("engine allowed_hosts model model_url embedding_model embed
 
 _CREDENTIALS = re.compile(r"(?<=//)[^/@\s]*@")
 _CORPUS = "corpus:"
-_BUNDLED = "corpus:python-docs"
+BUNDLED = "corpus:python-docs"
 
 
 def run_settings(settings: Settings) -> dict[str, Any]:
@@ -44,6 +44,6 @@ def _stored(value: Any) -> Any:
         return [_stored(each) for each in value]
     if not isinstance(value, str):
         return value
-    if value.startswith(_CORPUS) and value != _BUNDLED:
+    if value.startswith(_CORPUS) and value != BUNDLED:
         return f"{_CORPUS}{Path(value.removeprefix(_CORPUS)).expanduser().absolute()}"
     return _CREDENTIALS.sub("", value)

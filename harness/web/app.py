@@ -24,6 +24,7 @@ from harness.web import (
     pages,
     research_api,
     searxng,
+    searxng_instance,
     tavily,
 )
 from harness.web.failing import failed, failed_with
@@ -53,7 +54,16 @@ def build_routes(researches: Researches, admission: Admission) -> FastAPI:
         separate_input_output_schemas=False,
     )
     app.state.researches, app.state.admission = researches, admission
-    for module in (history_api, research_api, cache_api, knowledge_api, experiments_api, searxng, tavily):
+    for module in (
+        history_api,
+        research_api,
+        cache_api,
+        knowledge_api,
+        experiments_api,
+        searxng,
+        searxng_instance,
+        tavily,
+    ):
         app.include_router(module.router)
     app.include_router(charts_routes.router, include_in_schema=False)
     app.include_router(pages.router, include_in_schema=False)
@@ -102,6 +112,8 @@ async def _unfit(request: Request, error: Exception) -> Response:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
+    if error.status_code == 404 and tavily.serves(request):
+        return failed_with(request, tavily.not_found(request))
     words = {404: "there is nothing here", 405: "not with this method", 400: "the body cannot be read"}
     code = {404: "not_found"}.get(error.status_code, INVALID)
     message = words.get(error.status_code, str(error.detail))

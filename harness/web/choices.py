@@ -4,6 +4,7 @@ A wish that an engine cannot keep is refused: a search that only looks as if it 
 """
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -73,6 +74,33 @@ def choices(settings: Settings, wishes: Wishes) -> tuple[tuple[str, ...], dict[s
     return specs, changes
 
 
+class Abilities(Struct, frozen=True):
+    """Which choices an engine can follow: a language, a time range, strict safe search."""
+
+    language: bool
+    time_range: bool
+    safety: bool
+
+
+def engine_names(settings: Settings) -> tuple[str, ...]:
+    """Return the names of the engines that are set up here, each once."""
+    return tuple(dict.fromkeys(map(_name, settings.engine)))
+
+
+def abilities(name: str, settings: Settings) -> Abilities:
+    """Return which choices the engine `name` can follow."""
+    return Abilities(
+        _can(lambda: _in_language(name, "de", settings)),
+        _can(lambda: _within(name, "day")),
+        _can(lambda: _with_safety(name, len(_SAFETY) - 1)),
+    )
+
+
+def safe_search(settings: Settings) -> int:
+    """Return the level of safe search without a choice: 0 (off), 1 (moderate) or 2 (strict)."""
+    return _SAFETY.index(settings.ddgs_safesearch) if "ddgs" in engine_names(settings) else 0
+
+
 def region_of(language: str, region: str = "") -> str:
     """Return DuckDuckGo's region for a language; `region` itself, where that is one of a language without a country.
 
@@ -87,6 +115,15 @@ def region_of(language: str, region: str = "") -> str:
     if found not in _REGIONS:
         raise InvalidInput(f"DuckDuckGo has no region for the language {language}; leave it out, or ask for another")
     return found
+
+
+def _can(choose: Callable[[], object]) -> bool:
+    """Return whether a choice is accepted."""
+    try:
+        choose()
+    except InvalidInput:
+        return False
+    return True
 
 
 def _named(specs: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:

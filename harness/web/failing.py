@@ -11,7 +11,7 @@ from harness.serving.envelope import Envelope, envelope_of, status_of
 from harness.web import tavily
 from harness.web.rendering import page
 
-DATA = ("/api/", "/search", "/tavily/", "/charts/", "/healthz")
+DATA = ("/api/", "/search", "/config", "/autocompleter", "/tavily/", "/charts/", "/healthz")
 """What programs ask for: failures are JSON there, and pages of other sites are not answered at all."""
 
 

@@ -5,14 +5,15 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from harness.core.keys import normalise
 from harness.errors import HarnessError, InvalidInput, NotFound, TooManyRequests
+from harness.ports import Stopped
 from harness.serving.envelope import INTERNAL, Envelope, envelope, envelope_of
-from harness.serving.stopping import Stopped
+from harness.web.research_choices import DEFAULT, Chosen
 from harness.workbench import Workbench
 from harness.workbench.resuming import resume_run
 
@@ -56,6 +57,13 @@ class Job:
         self.ended = threading.Event()
         self._stop = threading.Event()
 
+    @property
+    def ending(self) -> str:
+        """Why there is no record of it, though it has ended."""
+        if self.failure is not None:
+            return self.failure["message"]
+        return "this research was stopped before it had found anything; ask the question again"
+
     def stop(self) -> None:
         """Have it stop at its next step; what it has found by then is kept, and it can be resumed."""
         self._stop.set()
@@ -97,7 +105,15 @@ class Researches:
         self._lock = threading.Lock()
         self._closing = False
 
-    def begin(self, workbench: Workbench, question: str, *, sections: int | None = None, refresh: bool = False) -> Job:
+    def begin(
+        self,
+        workbench: Workbench,
+        question: str,
+        *,
+        sections: int | None = None,
+        refresh: bool = False,
+        choice: Chosen = DEFAULT,
+    ) -> Job:
         """Begin to research a question; with `refresh`, nothing is answered from the cache.
 
         Raises:
@@ -114,11 +130,12 @@ class Researches:
             workbench,
             job,
             lambda mine: mine.researcher(on_round=job.on_round).run(question, sections=sections, run=run),
+            choice,
             refresh=refresh,
         )
 
     def resume(self, workbench: Workbench, run: str) -> Job:
-        """Go on with a run that was stopped.
+        """Go on with a run that was stopped, with the engines that it was begun with.
 
         Raises:
             AccessDenied: a reader may not ask anew.
@@ -184,10 +201,19 @@ class Researches:
                 log.warning("a research is stopped: go on with `harness research --resume %s`", job.run)
 
     def _begin(
-        self, workbench: Workbench, job: Job, lead: "Callable[[Workbench], Research]", *, refresh: bool = False
+        self,
+        workbench: Workbench,
+        job: Job,
+        lead: "Callable[[Workbench], Research]",
+        choice: Chosen = DEFAULT,
+        *,
+        refresh: bool = False,
     ) -> Job:
         workbench.identity.require("writer")
-        mine = workbench.serving(workbench.identity, progress=job.progress, read=False if refresh else None)
+        changes: dict[str, Any] = {} if choice.model else {"model": None}
+        if choice.specs:
+            changes["engine"] = choice.specs
+        mine = workbench.serving(workbench.identity, progress=job.progress, read=False if refresh else None, **changes)
 
         def work() -> "Research":
             with mine:

@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from harness.core.freshness import is_expired
 from harness.core.text import one_line
-from harness.errors import AccessDenied, HarnessError, InvalidInput
+from harness.errors import AccessDenied, HarnessError, InvalidInput, NotFound
 from harness.research.history import SOURCES, Past
 from harness.research.past import past_run
 from harness.serving.envelope import status_of
@@ -21,6 +21,7 @@ from harness.web.gate import COOKIE
 from harness.web.history_api import IdPath, SourcePath, find
 from harness.web.rendering import page
 from harness.web.research_api import RunPath, researches_of, run_reply
+from harness.web.research_choices import chosen, engine_choices, model_choices
 from harness.web.research_replies import CitationReply
 
 router = APIRouter()
@@ -66,6 +67,9 @@ def history(
         sources=("all", *SOURCES),
         spans=SPANS,
         jobs=working.under_way(workbench.identity.tenant),
+        engines=engine_choices(workbench.settings),
+        models=model_choices(workbench.settings),
+        offline=workbench.settings.offline,
     )
 
 
@@ -74,12 +78,15 @@ def research(
     request: Request,
     workbench: Mine,
     question: Annotated[str, Form(max_length=10_000)] = "",
+    engine: Annotated[str, Form(max_length=500)] = "",
+    model: Annotated[str, Form(max_length=500)] = "",
     refresh: Annotated[bool, Form()] = False,
 ) -> Response:
     """Begin a research, and show how it goes."""
     if not one_line(question):
         raise InvalidInput("what do you want to know? Write a question")
-    job = researches_of(request).begin(workbench, question, refresh=refresh)
+    choice = chosen(workbench.settings, engine, model)
+    job = researches_of(request).begin(workbench, question, refresh=refresh, choice=choice)
     return RedirectResponse(f"/runs/{job.run}", 303)
 
 
@@ -90,7 +97,10 @@ def run(request: Request, workbench: Mine, id: RunPath) -> Response:  # noqa: A0
     job = next((each for each in working.under_way(workbench.identity.tenant) if each.run == id), None)
     if job is not None:
         return page(request, "watch.html", job=job)
-    past = past_run(workbench.cache, id)
+    try:
+        past = past_run(workbench.cache, id)
+    except NotFound:  # where it ended before it could be recorded, this server may still know why
+        return page(request, "error.html", message=working.get(workbench.identity.tenant, id).ending, code=200)
     told = run_reply(past)
     return page(request, "report.html", past=past, run=told, laid_out=_laid_out(told.citations))
 

@@ -14,14 +14,17 @@ from harness.research.past import PastRun, passage_of, past_run
 from harness.web.asking import FAILURES, Mine
 from harness.web.history_api import Limit, Offset
 from harness.web.jobs import Job, Researches
-from harness.web.rendering import iso
+from harness.web.rendering import iso, short
 from harness.web.replies import Done
+from harness.web.research_choices import chosen, chosen_for, engine_choices, model_choices
 from harness.web.research_replies import (
+    RUN_PATTERN,
     Asked,
     Begun,
     CitationReply,
     Ended,
     RoundReply,
+    RunErrorReply,
     RunLine,
     RunReply,
     RunsReply,
@@ -32,7 +35,7 @@ from harness.web.research_replies import (
 
 router = APIRouter(prefix="/api", tags=["research"], responses=FAILURES)
 
-RunPath = Annotated[str, Path(pattern=r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$", description="The id of a run.")]
+RunPath = Annotated[str, Path(pattern=RUN_PATTERN, description="The id of a run.")]
 NO_EVENTS: dict[int | str, dict[str, Any]] = {
     status: {
         "description": told["description"],
@@ -68,8 +71,13 @@ Watched = Annotated[Job, Depends(job_of)]
 @router.post("/researches", status_code=202)
 def begin(request: Request, workbench: Mine, asked: Asked) -> Begun:
     """Begin to research a question; it goes on though nobody watches."""
-    job = researches_of(request).begin(workbench, asked.question, sections=asked.sections, refresh=asked.refresh)
-    return _begun(job)
+    settings = workbench.settings
+    choice = chosen_for(workbench, asked.like) if asked.like else chosen(settings, asked.engine, asked.model)
+    return _begun(
+        researches_of(request).begin(
+            workbench, asked.question, sections=asked.sections, refresh=asked.refresh, choice=choice
+        )
+    )
 
 
 @router.get("/researches")
@@ -77,7 +85,12 @@ def under_way(request: Request, workbench: Mine) -> UnderWay:
     """Tell which researches are under way."""
     working = researches_of(request)
     jobs = working.under_way(workbench.identity.tenant)
-    return UnderWay(items=[_begun(job) for job in jobs], most=working.most)
+    return UnderWay(
+        items=[_begun(job) for job in jobs],
+        most=working.most,
+        engines=[choice.name for choice in engine_choices(workbench.settings)],
+        models=model_choices(workbench.settings),
+    )
 
 
 @router.delete("/researches/{id}")
@@ -208,6 +221,7 @@ def run_reply(past: PastRun) -> RunReply:
         answered=past.answered,
         origin=past.origin.question if past.origin else None,
         markdown=report.markdown() if report else None,
+        error=RunErrorReply(code=past.error.code, message=short(past.error.message, 1_000)) if past.error else None,
     )
 
 

@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from harness.web.replies import example
 
+RUN_PATTERN = r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$"
+"""The id of a run."""
+
 
 class Asked(BaseModel):
     """A question to research."""
@@ -18,6 +21,11 @@ class Asked(BaseModel):
     question: str = Field(min_length=1, max_length=10_000)
     sections: int | None = Field(None, ge=1, le=20, description="Sections of the report; the usual ones if left out.")
     refresh: bool = Field(False, description="Ask everything anew; nothing is answered from the cache.")
+    engine: str = Field("", max_length=500, description="One of `engines` of `GET /api/researches`; else its first.")
+    model: str = Field("", max_length=500, description="One of `models` of `GET /api/researches`; else its first.")
+    like: str | None = Field(
+        None, pattern=RUN_PATTERN, description="A recorded run, whose engines and model are used instead."
+    )
 
 
 class Begun(BaseModel):
@@ -39,12 +47,14 @@ class Begun(BaseModel):
 
 
 class UnderWay(BaseModel):
-    """Researches that this server leads at the moment."""
+    """Researches that this server leads at the moment, and what a new one can be made with."""
 
-    model_config = example(items=[], most=4)
+    model_config = example(items=[], most=4, engines=["ddgs", "corpus:python-docs"], models=["qwen3-8b", "none"])
 
     items: list[Begun]
     most: int = Field(description="How many may be led at a time.")
+    engines: list[str] = Field(description="What can be searched, the default first.")
+    models: list[str] = Field(description="Who can write, the default first; `none` makes a report of excerpts.")
 
 
 class StepReply(BaseModel):
@@ -127,6 +137,13 @@ class SourceReply(BaseModel):
     url: str
 
 
+class RunErrorReply(BaseModel):
+    """Why a run ended early."""
+
+    code: str = Field(description="Stable; `interrupted` where it was stopped.")
+    message: str
+
+
 class RunReply(BaseModel):
     """A recorded run, whole."""
 
@@ -150,11 +167,14 @@ class RunReply(BaseModel):
         answered={"exact": 8},
         origin="How does Python look up an attribute?",
         markdown="# In which order does Python look up an attribute?\n",
+        error={"code": "model_unavailable", "message": "http://127.0.0.1:11434/v1 does not answer; start the server"},
     )
 
     id: str
     question: str
-    state: Literal["gathering", "writing", "finished"] = Field(description="Any but `finished` can be resumed.")
+    state: Literal["gathering", "writing", "finished", "failed"] = Field(
+        description="Any but `finished` can be resumed."
+    )
     engine: str
     model: str | None
     created_at: str
@@ -171,3 +191,4 @@ class RunReply(BaseModel):
     answered: dict[str, int]
     origin: str | None = Field(description="The question whose research answers, where it was another one.")
     markdown: str | None = Field(description="The report as Markdown.")
+    error: RunErrorReply | None = Field(description="Why it ended early; none where it finished, or was killed.")

@@ -130,10 +130,14 @@ def searxng_search(
 
 @router.post("/search", response_model=SearxngReply, dependencies=[Depends(no_json)])
 def searxng_search_by_form(
-    request: Request, asked: Annotated[SearxngQuery, Form()], workbench: Mine
+    request: Request,
+    asked: Annotated[SearxngQuery, Query()],
+    sent: Annotated[SearxngQuery, Form()],
+    workbench: Mine,
 ) -> SearxngReply | RedirectResponse:
-    """Search as in SearXNG, with the fields of a form."""
-    return _answer(request, asked, workbench)
+    """Search as in SearXNG, with the fields of a form; a field that it lacks is taken from the query string."""
+    fields = {name: getattr(sent, name) for name in sent.model_fields_set}
+    return _answer(request, asked.model_copy(update=fields), workbench)
 
 
 def _answer(request: Request, asked: SearxngQuery, workbench: Mine) -> SearxngReply | RedirectResponse:

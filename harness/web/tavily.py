@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.pages import Page
 from harness.core.text import clean, one_line, shorten
-from harness.errors import HarnessError, InvalidInput, OfflineMiss, PageError
+from harness.errors import HarnessError, InvalidInput, NotFound, OfflineMiss, PageError
 from harness.serving.envelope import Envelope
 from harness.web.asking import FAILURES, Mine
 from harness.web.choices import Wishes
@@ -57,6 +57,15 @@ _NOT_SEARCHED: Mapping[str, tuple[Any, ...]] = {
 }
 """What a search here cannot do, each with the values that do not ask for it."""
 _NOT_EXTRACTED: Mapping[str, tuple[Any, ...]] = {"query": _OFF, "include_images": _OFF, "include_favicon": _OFF}
+_NOT_SERVED: Mapping[str, str] = {
+    "crawl": "pages are read one by one: send their addresses to /tavily/extract",
+    "map": "the pages of a site are not listed: find them with /tavily/search and include_domains",
+    "research": "ask with POST /api/researches, or with `harness research`",
+    "feedback": "feedback is not collected",
+    "usage": "the live calls of a request are in its own answer, in usage.credits",
+}
+"""Tavily's other endpoints, each with what to do instead."""
+_OTHERWISE = "only POST /tavily/search and POST /tavily/extract are served here"
 
 router = APIRouter(
     prefix=PREFIX,
@@ -105,6 +114,17 @@ def tavily_extract(asked: TavilyExtract, workbench: Mine) -> TavilyPages:
         request_id=str(uuid.uuid4()),
         usage=Usage(credits=sum(each.live for each in pages)),
     )
+
+
+def not_found(request: Request) -> HarnessError:
+    """Return why nothing is served at an address below `/tavily/`.
+
+    An endpoint of Tavily is an unusable request, not a missing address: Tavily's clients show the message of that one.
+    """
+    name = request.url.path.removeprefix(f"{PREFIX}/").partition("/")[0]
+    if name in _NOT_SERVED:
+        return InvalidInput(f"Tavily's {name} is not served here; {_NOT_SERVED[name]}")
+    return NotFound(f"there is nothing here; {_OTHERWISE}")
 
 
 def serves(request: Request) -> bool:

@@ -295,14 +295,10 @@ class Workbench(Lending):
         )
         return FirstAvailable(endpoint, local)
 
-    @property
-    def started_with(self) -> dict[str, Any]:
-        """What the record of a run holds besides its result, so that it can be resumed as it was started."""
-        return {
-            "settings": run_settings(self.settings),
-            "refresh": not self._read,
-            "serve_stale": self._serve_stale,
-        }
+    def started_with(self, specs: Sequence[str] = ()) -> dict[str, Any]:
+        """Return what the record of a run with the engines `specs` holds besides its result, so that it can be resumed."""
+        settings = replace(self.settings, engine=tuple(specs) or self.settings.engine)
+        return {"settings": run_settings(settings), "refresh": not self._read, "serve_stale": self._serve_stale}
 
     @property
     def reader(self) -> PageReader:

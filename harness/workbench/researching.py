@@ -72,5 +72,5 @@ def researcher_of(
         code=code,
         progress=workbench.progress,
         on_round=on_round,
-        started_with=workbench.started_with,
+        started_with=workbench.started_with(specs),
     )

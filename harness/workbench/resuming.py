@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from harness.errors import InvalidInput, StoreCorrupt
 from harness.ports import Progress
-from harness.settings import REACHING, Settings, resumed_settings
+from harness.settings import BUNDLED, REACHING, Settings, resumed_settings
 
 if TYPE_CHECKING:
     from harness.research.ended import Research
@@ -80,10 +80,18 @@ def _settings(started: _Started, workbench: "Workbench", given: Mapping[str, Any
             )
         return present
     settings = resumed_settings(started.settings, present, given, run)
-    other = sorted(name for name in REACHING if getattr(settings, name) != getattr(present, name))
+    other = sorted(name for name in REACHING if not _is_set_up(name, settings, present))
     if other and not workbench.identity.local:
         raise InvalidInput(
             f"the run {run} was started with another {', '.join(other)} than this server has; resume it where these "
             "are set, with `harness research --resume`"
         )
     return settings
+
+
+def _is_set_up(name: str, settings: Settings, present: Settings) -> bool:
+    """Say whether what a run reaches by one setting is set up here: some of the engines, or no model, also are."""
+    wanted, offered = getattr(settings, name), getattr(present, name)
+    if name == "engine":
+        return {*wanted} <= {*offered, BUNDLED}
+    return wanted == offered or (name == "model" and wanted is None)

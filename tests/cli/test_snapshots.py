@@ -95,6 +95,18 @@ def test_a_run_is_listed(harness: Program, notes: str) -> None:
     assert harness("cache", "runs", "--limit", 0).code == 2
 
 
+def test_a_run_that_failed_is_listed_with_its_cause(harness: Program, notes: str) -> None:
+    """The code in the table, the message in JSON; resumed, there is none."""
+    ended = harness("research", QUESTION, "-e", notes, "--offline")
+    (run,) = harness("cache", "runs", "--json").told["runs"]
+    assert (ended.code, run["state"], run["error"]["code"]) == (6, "failed", "offline_miss")
+    assert run["error"]["message"] in ended.err
+    assert "failed: offline_miss" in harness("runs").out
+    harness("research", "--resume", run["run"], "-e", notes)
+    (run,) = harness("cache", "runs", "--json").told["runs"]
+    assert (run["state"], run["error"]) == ("finished", None)
+
+
 @pytest.mark.parametrize("arguments", [(), ("--research-cache",)])
 def test_a_run_is_replayed_elsewhere(
     harness: Program, notes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]

@@ -8,8 +8,7 @@ import pytest
 
 from harness.errors import SearchError
 from harness.mcp.threads import Threads
-from harness.ports import Progress
-from harness.serving.stopping import Stopped
+from harness.ports import Progress, Stopped
 
 pytestmark = pytest.mark.anyio
 

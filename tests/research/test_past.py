@@ -17,11 +17,12 @@ from harness.cache import Cache, Policy
 from harness.core.citations import stands_in
 from harness.core.freshness import DAY
 from harness.core.text import one_line
-from harness.errors import InvalidInput, NotFound, StoreCorrupt, StoreError
+from harness.errors import EngineUnavailable, InvalidInput, NotFound, StoreCorrupt, StoreError
 from harness.research.ended import Research
 from harness.research.gathered import Round
 from harness.research.past import PastRun, passage_of, past_run
-from harness.research.recording import new_run_id
+from harness.research.planner import Plan
+from harness.research.recording import RunError, new_run_id
 from harness.research.run import Researcher, Writing
 from harness.research.synthesis import Citation
 from harness.settings import Settings
@@ -199,6 +200,7 @@ def test_a_run_that_was_stopped_while_it_gathered_is_told(cache: Cache, embedder
     past = past_run(cache, RUN)
     assert (past.state, past.report, past.rounds, past.sources, past.stop_reason) == ("gathering", None, (), (), "")
     assert (past.question, past.engine, past.research_cache) == (QUESTION, "scripted", "")
+    assert past.error == RunError("interrupted", "it was stopped before it was finished")
 
 
 def test_a_run_that_was_stopped_while_it_was_written_is_told_then_finished(cache: Cache, embedder: Any) -> None:
@@ -207,11 +209,72 @@ def test_a_run_that_was_stopped_while_it_was_written_is_told_then_finished(cache
     with pytest.raises(RuntimeError, match="stopped"):
         away.run(QUESTION, run=RUN)
     past = past_run(cache, RUN)
-    assert (past.state, past.report, past.rounds) == ("writing", None, ())
+    assert (past.state, past.report, past.rounds) == ("failed", None, ())
+    assert past.error is not None
+    assert past.error.code == "internal_error"
     assert (past.live_calls, past.cache_hits, past.model) == (2, 0, "writer")
     resumed = leading(cache, embedder, words=WORDED).resume(RUN)
     assert resumed.report is not None
     assert_told(past_run(cache, RUN), resumed)
+
+
+def test_a_run_that_failed_before_it_found_anything_has_its_cause(cache: Cache, embedder: Any) -> None:
+    """The message is on one line, bounded and without control characters; the finished run has none."""
+    broken = leading(cache, embedder)
+    broken._engines = (Scripted(lambda query: EngineUnavailable("no \x1b[31manswer\nfrom it" + "!" * 500)),)
+    with pytest.raises(EngineUnavailable):
+        broken.run(QUESTION, run=RUN)
+    past = past_run(cache, RUN)
+    assert past.error is not None
+    assert (past.state, past.error.code) == ("failed", "engine_unavailable")
+    assert past.error.message.startswith("no [31manswer from it!!")
+    assert "\x1b" not in past.error.message
+    assert len(past.error.message) <= 1_000
+    leading(cache, embedder).resume(RUN)
+    assert (past_run(cache, RUN).state, past_run(cache, RUN).error) == ("finished", None)
+
+
+def test_a_bug_is_recorded_without_its_text(cache: Cache, embedder: Any) -> None:
+    """What a foreign exception says may hold anything."""
+
+    def stop(round_: Round) -> None:
+        raise ValueError("secret")
+
+    leader = leading(cache, embedder)
+    leader._on_round = stop
+    with pytest.raises(ValueError, match="secret"):
+        leader.run(QUESTION, run=RUN)
+    past = past_run(cache, RUN)
+    assert past.error is not None
+    assert (past.state, past.error.code) == ("failed", "internal_error")
+    assert "secret" not in past.error.message
+
+
+def test_a_resumed_run_that_fails_again_keeps_what_was_gathered(
+    cache: Cache, embedder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failure before writing leaves the record whole: the next attempt searches nothing again."""
+    away = leading(cache, embedder, words=RuntimeError("stopped"))
+    with pytest.raises(RuntimeError, match="stopped"):
+        away.run(QUESTION, run=RUN)
+    gathered = cache.get_run(RUN)["gathered"]
+
+    def unplanned(question: str, cache: Cache) -> Plan:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(away._planner, "plan", unplanned)
+    with pytest.raises(KeyboardInterrupt):
+        away.resume(RUN)
+    record = cache.get_run(RUN)
+    assert (record["state"], record["gathered"], record["error"]["code"]) == ("writing", gathered, "interrupted")
+
+
+def test_an_unusable_question_leaves_no_run(cache: Cache, embedder: Any) -> None:
+    """There is nothing to resume."""
+    with pytest.raises(InvalidInput):
+        leading(cache, embedder).run(" ", run=RUN)
+    with pytest.raises(NotFound):
+        past_run(cache, RUN)
 
 
 def test_a_finished_run_that_is_resumed_is_told_anew(cache: Cache, clock: FakeClock, embedder: Any) -> None:

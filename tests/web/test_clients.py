@@ -104,6 +104,23 @@ def test_tavily_tells_why_a_search_is_refused(address: str, instance: Instance) 
             client.search("rag")
 
 
+def test_tavily_tells_why_its_other_endpoints_are_refused(address: str) -> None:
+    """With what to use instead, in the error of its client."""
+    from tavily import BadRequestError, TavilyClient
+
+    with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
+        with pytest.raises(BadRequestError, match=r"crawl is not served here.*/tavily/extract"):
+            client.crawl("https://example.org")
+        with pytest.raises(BadRequestError, match=r"map is not served here.*include_domains"):
+            client.map("https://example.org")
+        with pytest.raises(BadRequestError, match=r"research is not served here.*/api/researches"):
+            client.research("rag")
+        with pytest.raises(BadRequestError, match="research is not served here"):
+            list(client.research("rag", stream=True))
+        with pytest.raises(BadRequestError, match="research is not served here"):
+            client.get_research("1")
+
+
 def test_tavily_searches_and_reads_asynchronously(address: str, instance: Instance, httpserver: HTTPServer) -> None:
     """It has another client for that."""
     from tavily import AsyncTavilyClient, BadRequestError

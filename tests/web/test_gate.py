@@ -633,3 +633,32 @@ def test_a_bug_before_the_routes_is_an_envelope(
     answer = client.get("/api/stats")
     assert "secret" not in refused(answer, 500, "internal_error")
     assert "content-security-policy" in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "instead"),
+    [
+        ("POST", "crawl", "/tavily/extract"),
+        ("POST", "map", "include_domains"),
+        ("POST", "research", "/api/researches"),
+        ("GET", "research/1", "/api/researches"),
+        ("GET", "usage", "usage.credits"),
+    ],
+)
+def test_tavilys_other_endpoints_are_refused_with_the_reason(
+    client: TestClient, method: str, path: str, instead: str
+) -> None:
+    """The message says what is not served and what to use, where Tavily's clients look for it."""
+    answer = client.request(method, f"/tavily/{path}", json={})
+    assert answer.status_code == 400
+    told = answer.json()
+    assert told["message"].startswith(f"Tavily's {path.partition('/')[0]} is not served here; ")
+    assert instead in told["message"]
+    assert told["detail"] == {"error": told["message"]}
+
+
+def test_what_tavily_does_not_have_either_is_not_found(client: TestClient) -> None:
+    """The message names the two endpoints that are served."""
+    answer = client.post("/tavily/nothing", json={})
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert "POST /tavily/search and POST /tavily/extract" in answer.json()["detail"]["error"]

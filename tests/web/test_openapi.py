@@ -94,7 +94,7 @@ def test_every_failure_has_the_one_shape(described: dict[str, Any]) -> None:
 
 def test_what_is_not_of_the_api_is_not_described(described: dict[str, Any], client: TestClient) -> None:
     """Pages, charts and files are for people; no viewer of the description is served, which would load from outside."""
-    assert all(re.match("/(api|search$|tavily)", path) for path in described["paths"])
+    assert all(re.match("/(api|search$|config$|autocompleter$|tavily)", path) for path in described["paths"])
     for address in ("/docs", "/redoc", "/openapi.json"):
         assert client.get(address).status_code == 404
     assert "HTTPValidationError" not in described["components"]["schemas"]

@@ -211,6 +211,15 @@ def test_who_asks_for_json_gets_it_whatever_it_accepts(client: TestClient) -> No
     assert len(found(answer)) == 10
 
 
+def test_a_form_is_completed_by_the_query_string(client: TestClient, instance: Instance) -> None:
+    """As SearXNG merges them; what both have is taken from the form."""
+    assert found(client.post("/search?format=json&pageno=2", data={"q": "rag"})) == list(range(11, 21))
+    assert found(client.post("/search?q=rag&format=json&language=de")) == list(range(1, 11))
+    answer = client.post("/search?q=other&format=html&pageno=2", data={"q": "rag", "format": "json", "pageno": "1"})
+    assert (answer.json()["query"], found(answer)) == ("rag", list(range(1, 11)))
+    assert [asked["language"] for asked in instance.asked] == ["auto", "auto", "de"]
+
+
 def test_a_search_in_json_is_refused(client: TestClient) -> None:
     """Its fields would be passed over."""
     assert "form fields" in refusal(client.post("/search", json={"q": "rag", "format": "json"}))

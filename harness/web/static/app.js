@@ -49,6 +49,11 @@ for (const button of all("button[data-address]")) {
   });
 }
 
+const engine = one("#engine");
+engine?.addEventListener("change", () => {
+  one("#question").placeholder = engine.selectedOptions[0].dataset.question;
+});
+
 const asking = all('form[method="post"] button');
 addEventListener("submit", (event) => {
   // once it is sent: a second click would begin a second research
@@ -187,21 +192,8 @@ if (watched) {
     one("#rounds").append(row);
   });
   source.addEventListener("ended", (event) => {
-    const told = JSON.parse(event.data);
-    if (told.state !== "failed") {
-      end(told.state === "finished" ? "Done." : "Stopped.");
-      reloadOnceServed(tell);
-      return;
-    }
-    end(`It failed: ${told.message}`);
-    step.className = "failure";
-    if (!stop) return;
-    const again = document.createElement("button");
-    again.textContent = "Go on";
-    again.addEventListener("click", () =>
-      ask("POST", watched.dataset.resume).then(() => location.reload(), (error) => say(error.message))
-    );
-    one(".actions", watched).append(again);
+    end({ finished: "Done.", stopped: "Stopped.", failed: "It failed." }[JSON.parse(event.data).state]);
+    reloadOnceServed(tell); // the page of the run shows how it ended
   });
   source.addEventListener("error", () => {
     if (source.readyState === EventSource.CLOSED) reloadOnceServed(tell);

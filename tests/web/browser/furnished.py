@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
-from harness.serving.stopping import Stopped
+from harness.ports import Stopped
 from harness.settings import Settings
 from harness.stores.sqlite import SqliteStore
 from harness.workbench import DATABASE, Workbench

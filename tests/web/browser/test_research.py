@@ -100,7 +100,9 @@ def test_a_failed_research_says_why(visit: Visitor, lab: Site, engine: Engine) -
     engine.broken = True
     page = begin(visit, lab, "What is a weak validator?")
     engine.let()
-    expect(page.get_by_role("status").first).to_have_text(re.compile("It failed: .*(500|searxng)"))
+    expect(page.get_by_role("alert")).to_have_text(re.compile("This research failed: .*(500|searxng)"))
+    expect(page.get_by_role("heading", name="Under way")).to_have_count(0)
+    expect(page.locator(".tag.bad")).to_have_text("failed")
     engine.broken = False
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_role("heading", name="Sources")).to_be_visible()
