@@ -15,7 +15,7 @@ from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
-from harness.terminal import ProgressBars
+from harness.terminal.progress import ProgressBars
 
 if TYPE_CHECKING:
     from evals.journal import Begun, Experiment, Journal, NoiseFloor
@@ -240,7 +240,11 @@ def _print(journal: "Journal") -> None:
     typer.echo(tabulate(rows, headers=COLUMNS, disable_numparse=True) if rows else "no experiments yet")
     width = min(shutil.get_terminal_size().columns, 100)
     if chart := terminal_chart(journal.experiments, width, colour=sys.stdout.isatty()):
-        typer.echo(f"\n{chart}")
+        from rich.text import Text
+
+        from harness.terminal.console import SafeConsole
+
+        SafeConsole().print(Text.from_ansi(f"\n{chart}"), soft_wrap=True)
 
 
 def _told(journal: "Journal") -> dict[str, object]:

@@ -15,7 +15,8 @@ from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
-from harness.terminal import ExitCode, ProgressBars
+from harness.terminal import ExitCode
+from harness.terminal.progress import ProgressBars
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

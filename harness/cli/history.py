@@ -1,6 +1,5 @@
 """`harness history`: the past of one's research, in the terminal."""
 
-import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +12,6 @@ from harness.core.freshness import age_in_words
 
 if TYPE_CHECKING:
     from harness.research.history import Past
-
-PIPED_WIDTH = 120
 
 
 @with_session
@@ -58,18 +55,17 @@ def history(
 
 def _print(found: "list[Past]", asked: bool) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
+    from harness.terminal.console import SafeConsole
+
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
     for name in (*(("Like",) if asked else ()), "When", "What"):
         table.add_column(name, no_wrap=True)
     table.add_column("Title", overflow="fold", ratio=1)
     now = time.time()
     for each in found:
-        # Text, not markup: what a page says of itself is never an instruction to the terminal
         title = Text(each.title, style="bold")
         if each.expired:
             title.append("  expired", style="not bold yellow")
@@ -78,4 +74,4 @@ def _print(found: "list[Past]", asked: bool) -> None:
                 title.append(f"\n{line}", style="not bold dim")
         likeness = (f"{each.similarity:.3f}",) if asked else ()
         table.add_row(*likeness, age_in_words(now - each.timestamp), each.source, title)
-    console.print(table)
+    SafeConsole().print(table)

@@ -12,6 +12,7 @@ import typer
 from harness.cli.options import EngineOption, OfflineOption
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput, StoreError
+from harness.terminal.streams import unguarded
 
 if TYPE_CHECKING:
     from harness.workbench import Workbench
@@ -101,4 +102,5 @@ def _serve_stdio(workbench: "Workbench") -> None:
 
     from harness.mcp.server import build_server
 
+    sys.stdout = unguarded(sys.stdout)  # a protocol for programs, whose bytes stay as they are
     anyio.run(build_server(workbench).run_stdio_async)

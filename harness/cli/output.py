@@ -2,12 +2,14 @@
 
 import typer
 
+from harness.core.text import printable_json
+
 
 def print_json(told: object) -> None:
     """Print one JSON object."""
     import orjson
 
-    typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+    typer.echo(printable_json(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode()))
 
 
 def confirmed(question: str) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from harness.core.freshness import age_in_words
+from harness.core.text import printable_json
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def show(found: "Research", now: float, output: Path | None, *, as_html: bool, a
     if as_json:
         import orjson
 
-        text = orjson.dumps(reports.as_json(found), option=orjson.OPT_INDENT_2).decode() + "\n"
+        text = printable_json(orjson.dumps(reports.as_json(found), option=orjson.OPT_INDENT_2).decode()) + "\n"
     elif found.report is None:
         return
     elif as_html:
@@ -45,11 +46,12 @@ def _print_report(markdown: str) -> None:
     if not sys.stdout.isatty():
         typer.echo(markdown, nl=False)
         return
-    from rich.console import Console
     from rich.markdown import Markdown
 
-    console = Console()
-    console.print(Markdown(markdown), width=min(console.width, MAX_LINE))
+    from harness.terminal.console import SafeConsole
+
+    console = SafeConsole()
+    console.print(Markdown(markdown, hyperlinks=False), width=min(console.width, MAX_LINE))
 
 
 def summary(found: "Research") -> str:

@@ -20,7 +20,6 @@ from harness.cli.options import (
 from harness.cli.report import show, summary
 from harness.cli.session import Session, with_session
 from harness.core.freshness import MAX_TTL
-from harness.core.text import clean
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
 
@@ -132,7 +131,7 @@ def research(
         "semantic": semantic,
         "offline": offline,
     }
-    live = _Stream() if sys.stdout.isatty() and not (as_html or as_json or output) else None
+    live = _Stream(session) if sys.stdout.isatty() and not (as_html or as_json or output) else None
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as workbench:
         researcher = workbench.researcher(epoch=epoch, on_text=live)
         found = researcher.resume(resume) if resume else researcher.run(question or "", sections=sections)
@@ -145,10 +144,18 @@ def research(
 
 
 class _Stream:
-    """Shows on the terminal what the model writes, dimly, until the report stands; control characters are not."""
+    """Shows on the terminal what the model writes, dimly, until the report is there."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def __call__(self, text: str) -> None:
-        typer.secho(clean(text, len(text)), dim=True, nl=False, err=True)
+        from rich.text import Text
+
+        from harness.terminal.console import SafeConsole
+
+        self._session.end_progress()
+        SafeConsole(stderr=True).print(Text(text, style="dim"), end="", soft_wrap=True)
 
 
 def _checked_late(seconds: float | None) -> float:

@@ -11,7 +11,8 @@ import typer
 
 from harness import settings
 from harness.settings import Loaded
-from harness.terminal import ProgressBars, configure_logging
+from harness.terminal import configure_logging
+from harness.terminal.progress import ProgressBars
 
 if TYPE_CHECKING:  # it takes long to import, and `--help` needs none
     from harness.workbench import Workbench
@@ -72,10 +73,11 @@ class Session:
                 yield workbench
 
     def end_progress(self) -> None:
-        """Take the progress off the terminal: an answer follows, though the workbench is still open. To close that may
-        take a moment, if an audit is under way.
+        """Take the progress off the terminal for good: an answer follows, though the workbench is still open. To close
+        that may take a moment, if an audit is under way.
         """
         if self._bars is not None:
+            self._bars.visible = False
             self._bars.stop()
 
     def tell(self, message: str) -> None:
