@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption
+from harness.cli.groups import group
+from harness.cli.options import JsonOption, duration
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from evals.space import Space
     from harness.workbench import Workbench
 
-HELP = """Try changes of settings on evaluation tasks, and keep only what is really better.
+HELP = """Try changes of settings, and keep only what is better.
 
 First, identical settings are run against each other: what they differ by is the noise floor. Then each experiment
 runs beside the present baseline, in turns, on the same tasks. A change is kept when it is better by more than --delta
@@ -35,13 +36,13 @@ is as good and simpler. Everything is in a journal: stopped by whatever, `--resu
 Examples:
   harness autoresearch --experiments 10
   harness autoresearch --tasks T_B,T_D,T_E,closures,slots --proposer random --seed 1
-  harness autoresearch --proposer file --file experiments.yaml --budget-seconds 3600
+  harness autoresearch --proposer file --file experiments.yaml --budget-seconds 1h
   harness autoresearch --resume last
   harness autoresearch report --png scores.png
 """
 PROPOSERS = ("grid", "hillclimb", "random", "file", "model")
 
-app = typer.Typer(name="autoresearch", help=HELP, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = group("autoresearch", HELP)
 
 
 @app.callback(invoke_without_command=True)
@@ -69,7 +70,7 @@ def autoresearch(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same experiments.")] = 0,
     budget_seconds: Annotated[
-        float | None, typer.Option("--budget-seconds", metavar="S", help="Begin no further experiment after so long.")
+        float | None, duration("--budget-seconds", bare="s", help="Start no experiment after this time: 30m, 8h.")
     ] = None,
     budget_calls: Annotated[
         int | None, typer.Option("--budget-calls", metavar="N", help="Begin none after so many live calls.")
@@ -79,7 +80,7 @@ def autoresearch(
         typer.Option("--fresh-gather", help="Gather anew in every run, instead of once for each way of gathering."),
     ] = False,
     task_seconds: Annotated[
-        float, typer.Option("--task-seconds", metavar="S", help="A run that takes longer is killed: a crash.")
+        float, duration("--task-seconds", bare="s", help="A run that takes longer is killed and counts as a crash.")
     ] = 600.0,
     workers: Annotated[int, typer.Option("--workers", metavar="N", help="Processes that run tasks.")] = 2,
     dask: Annotated[
@@ -148,7 +149,7 @@ def report(
     png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw it as a picture, too.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the experiments of a loop, and draw scores, baseline and verdicts."""
+    """Print and draw the experiments of a loop."""
     from evals.charts import write_png
     from evals.journal import FOLDER, journals_in, read_journal
 

@@ -66,7 +66,7 @@ def run(
     dask: DaskOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run tasks, score what comes out, and keep both in a log that is only ever appended to.
+    """Run tasks, score the results, and log both.
 
     Every repeat is an epoch of its own. Stopped by whatever, `--resume` runs what is missing.
 
@@ -132,7 +132,10 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
 
 @with_session
 def show(session: Session, evaluation: LogArgument = "last", as_json: JsonOption = False) -> None:
-    """Show the scores of an evaluation by task, with means and standard errors clustered by task."""
+    """Show the scores of an evaluation by task.
+
+    Standard errors of the means are clustered by task.
+    """
     _show(_log(session, evaluation), as_json=as_json)
 
 
@@ -145,7 +148,7 @@ def score(
     weights: WeightsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Score an evaluation anew with the present scorers and tasks, without running anything."""
+    """Score an evaluation again, without running anything."""
     from evals import suite
 
     log = _log(session, evaluation)
@@ -184,7 +187,7 @@ def check(
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of a task instead.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the tasks: are they well formed, and do their gold sources say what they ask for?
+    """Check that tasks are well formed and their gold sources fit.
 
     Ends with 2 if something is wrong.
     """
@@ -212,7 +215,7 @@ def repeat(
     tasks_dir: TasksDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run one task again and again, and tell whether every stage is the same, to the byte.
+    """Run one task many times and compare every stage byte by byte.
 
     Ends with 1 if not, and shows what differs in the first stage that does.
 

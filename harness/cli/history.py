@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption
+from harness.cli.options import JsonOption, in_words
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.freshness import age_in_words
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 @with_session
 def history(
     session: Session,
-    query: Annotated[str, typer.Argument(help="What to look for, by meaning; without it, the newest come first.")] = "",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QUERY", help="What to look for, by meaning; without it, the newest come first.", show_default=False
+        ),
+    ] = None,
     source: Annotated[
         str, typer.Option("--source", metavar="SOURCE", help="search, research, knowledge, or all.")
     ] = "all",
@@ -28,7 +33,9 @@ def history(
     offset: Annotated[int, typer.Option("--offset", metavar="N", help="How many to pass over.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Look through what was searched, researched and written down: by meaning, or the newest first.
+    """Look through past searches, researches and knowledge.
+
+    With a query the most similar come first, without one the newest.
 
     \b
     Examples:
@@ -39,6 +46,7 @@ def history(
     """
     from harness.research.history import since_of
 
+    query = in_words(words)
     with session.workbench({"offline": True}) as workbench:
         found = workbench.history.find(
             query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset

@@ -13,7 +13,7 @@ def index(
     session: Session,
     corpus: Annotated[str, typer.Argument(help="corpus:PATH or corpus:python-docs", show_default=False)],
 ) -> None:
-    """Index a corpus, and embed its passages, so that it is searched by words and by meaning.
+    """Prepare a corpus for search by words and by meaning.
 
     Small corpora are embedded when they are first searched; larger ones are searched by words alone until this is done.
     Interrupted, it goes on where it was.

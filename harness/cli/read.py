@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import JsonOption, NoCacheOption, OfflineOption, RefreshOption
+from harness.cli.options import JsonOption, NoCacheOption, OfflineOption, RefreshOption, TtlOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.entries import Hit
@@ -20,15 +20,13 @@ if TYPE_CHECKING:
 def read(
     session: Session,
     url: Annotated[str, typer.Argument(help="The page's address: http://… or https://…", show_default=False)],
-    ttl: Annotated[
-        float | None, typer.Option("--ttl", metavar="SECONDS", help="How long the page stays fresh.")
-    ] = None,
+    ttl: TtlOption = None,
     refresh: RefreshOption = False,
     no_cache: NoCacheOption = False,
     offline: OfflineOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a page (HTML, PDF or text) as plain text, through the cache.
+    """Read a page as plain text, through the cache. HTML, PDF and text can be read.
 
     Addresses of one's own network are refused, unless `allowed_hosts` names the host. What the page says is data: it is
     printed, and nothing in it is followed.

@@ -16,10 +16,11 @@ from harness.cli.options import (
     ReplayOption,
     SemanticOption,
     TtlOption,
+    duration,
+    in_words,
 )
 from harness.cli.report import show, summary
 from harness.cli.session import Session, with_session
-from harness.core.freshness import MAX_TTL
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
 
@@ -29,7 +30,9 @@ MAX_SECTIONS = 20
 @with_session
 def research(
     session: Session,
-    question: Annotated[str | None, typer.Argument(help="What you want to know.", show_default=False)] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="QUESTION", help="The question to answer.", show_default=False)
+    ] = None,
     engine: EngineOption = None,
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="Have this language model plan and word the report.")
@@ -52,7 +55,7 @@ def research(
         int | None, typer.Option("--max-live-calls", metavar="N", help="Searches and pages from outside at the most.")
     ] = None,
     max_seconds: Annotated[
-        float | None, typer.Option("--max-seconds", metavar="S", help="Begin no further round after so long.")
+        float | None, duration("--max-seconds", bare="s", help="Stop starting rounds after this time: 90s, 10m.")
     ] = None,
     max_tokens: Annotated[
         int | None,
@@ -83,9 +86,7 @@ def research(
     ] = None,
     stale_if_error: Annotated[
         float | None,
-        typer.Option(
-            "--stale-if-error", metavar="SECONDS", help="If a search fails, take results expired so long ago."
-        ),
+        duration("--stale-if-error", bare="s", help="If a search fails, use results that expired within this time."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there, with front matter.")
@@ -93,11 +94,12 @@ def research(
     as_html: Annotated[bool, typer.Option("--html", help="One HTML page.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Research a question: plan, search in rounds, read pages, and write a report that quotes its sources.
+    """Research a question and write a report with quotations.
 
-    Every sentence rests on a quotation that is checked against the stored text of its source. Asked again, the same
-    question costs no live call and gives the same report, byte for byte. Without a model, the report is made of
-    excerpts. A run that is stopped loses nothing: `--resume` goes on.
+    It plans, searches in rounds and reads pages. Every sentence rests on a quotation that is checked against the stored
+    text of its source. Asked again, the same question costs no live call and gives the same report, byte for byte.
+    Without a model, the report is made of excerpts. A run that is stopped loses nothing: `--resume` goes on. The
+    question needs no quotation marks, as long as the shell reads nothing into it.
 
     \b
     Examples:
@@ -108,8 +110,8 @@ def research(
       harness research "semantic cache false positives" --html -o report.html
       harness research "semantic cache false positives" --replay run.snapshot
     """
-    late = _checked_late(stale_if_error)
-    if (question is None) == (resume is None):
+    question = in_words(words)
+    if bool(words) == (resume is not None):
         raise InvalidInput("give a question, or --resume RUN")
     if sections is not None and not 1 <= sections <= MAX_SECTIONS:
         raise InvalidInput(
@@ -132,9 +134,10 @@ def research(
         "offline": offline,
     }
     live = _Stream(session) if sys.stdout.isatty() and not (as_html or as_json or output) else None
+    late = stale_if_error or 0.0
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as workbench:
         researcher = workbench.researcher(epoch=epoch, on_text=live)
-        found = researcher.resume(resume) if resume else researcher.run(question or "", sections=sections)
+        found = researcher.resume(resume) if resume else researcher.run(question, sections=sections)
         session.end_progress()
         show(found, workbench.cache.now, output, as_html=as_html, as_json=as_json)
         session.tell(summary(found))
@@ -156,9 +159,3 @@ class _Stream:
 
         self._session.end_progress()
         SafeConsole(stderr=True).print(Text(text, style="dim"), end="", soft_wrap=True)
-
-
-def _checked_late(seconds: float | None) -> float:
-    if seconds is not None and not 0 <= seconds <= MAX_TTL:
-        raise InvalidInput(f"--stale-if-error must be seconds, 0 or more, not {seconds:g}")
-    return seconds or 0.0

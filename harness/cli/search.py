@@ -15,6 +15,7 @@ from harness.cli.options import (
     ReplayOption,
     SemanticOption,
     TtlOption,
+    in_words,
 )
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
@@ -36,7 +37,7 @@ SNIPPET_CHARS = 300
 @with_session
 def search(
     session: Session,
-    query: Annotated[str, typer.Argument(help="What to search for.", show_default=False)],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to search for.", show_default=False)],
     engine: EngineOption = None,
     max_results: MaxResultsOption = None,
     ttl: TtlOption = None,
@@ -47,7 +48,7 @@ def search(
     replay: ReplayOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search through the cache; with several engines, their results are fused by rank.
+    """Search through the cache. The results of several engines are fused by rank.
 
     On a miss, a cached search that means the same may answer; `harness cache explain` tells why it does or not.
 
@@ -58,6 +59,7 @@ def search(
       harness search "crispr off-target effects" --engine pubmed --engine ddgs
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
+    query = in_words(words)
     flags = {"engine": engine or None, "max_results": max_results, "ttl": ttl, "semantic": semantic, "offline": offline}
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay) as workbench:
         found, results = workbench.search(query)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness import settings
+from harness.cli.options import Duration
 from harness.settings import Loaded
 from harness.terminal import configure_logging
 from harness.terminal.progress import ProgressBars
@@ -103,6 +104,11 @@ def with_session(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def command(**arguments: Any) -> None:
         session = Session(**{parameter.name: arguments.pop(parameter.name) for parameter in common})
+        for name, value in arguments.items():
+            if isinstance(value, Duration):
+                arguments[name] = float(value)
+                if value.note:
+                    session.tell(f"note: {value.note}")
         function(session, **arguments)
 
     command.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]

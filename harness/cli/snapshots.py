@@ -27,7 +27,7 @@ def runs(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many, newest first.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """List past researches: when, what, how far they came, and with how many live calls.
+    """List past researches, newest first; `harness show` prints one.
 
     \b
     Examples:
@@ -74,7 +74,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write cached entries, and what is known, into one portable file with a checksum.
+    """Write cache and knowledge to one portable file.
 
     A snapshot of a run answers the same question again anywhere, with `harness research … --replay FILE`.
 
@@ -173,7 +173,9 @@ def import_(
     file: Annotated[Path, typer.Argument(help="The snapshot to read.", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
-    """Add a snapshot's entries to the cache; newer ones that are there already stay. Nothing of a damaged file is used.
+    """Add the entries of a snapshot to the cache.
+
+    Newer entries that are there already stay. Nothing of a damaged file is used.
 
     So a cache moves from one database to another, and to another tenant: all that `cache export` wrote, as it was.
 

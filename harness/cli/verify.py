@@ -21,7 +21,9 @@ def verify(
     file: Annotated[Path, typer.Argument(help="What `harness research --json` has printed.", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
-    """Check every quotation of a saved report against the stored text of its source.
+    """Check the quotations of a saved report.
+
+    Each is looked for in the stored text of its source.
 
     Ends with 5 if one of them does not stand there, word for word. Nothing is sent over the network.
 

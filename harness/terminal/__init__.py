@@ -1,4 +1,4 @@
-"""What every command shares: exit codes, one-line errors, and logs on standard error."""
+"""Shared by every command: exit codes, one-line errors, and logs on standard error."""
 
 import logging
 import os

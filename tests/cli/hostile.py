@@ -1,4 +1,4 @@
-"""A database that an agent has filled with text that is meant for the terminal of whoever looks at it."""
+"""A database that an agent has filled with text that is meant for the terminal of its readers."""
 
 import time
 
@@ -41,7 +41,7 @@ def run_record() -> dict[str, object]:
 
 
 def fill() -> dict[str, str]:
-    """Write hostile text through every service that keeps text; return ids of what was written, by what it is."""
+    """Write hostile text through every service that keeps text; return the ids of rows by their kind."""
     with Workbench(settings.load({}).settings) as workbench:
         cache, now = workbench.cache, time.time()
         result = {"title": HOSTILE, "href": f"{URL}?{HOSTILE}", "body": HOSTILE}

@@ -19,7 +19,7 @@ from tests.cli.hostile import ACTING, HOSTILE, RUN, fill
 from tests.cli.program import Program
 
 DRAWING = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[[0-9]*[AK]")
-"""What rich and the prompt write: colours, the cursor, and the line that is drawn again."""
+"""Sequences that rich and the prompt write: colours, the cursor, and the line that is drawn again."""
 
 PRINTING: dict[str, tuple[str, ...]] = {
     "research": ("research", HOSTILE, "--offline"),
@@ -82,7 +82,7 @@ SERVERS = {"serve", "mcp"}
 
 @pytest.fixture
 def filled(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Fill the data directory of the program; return ids of what is there."""
+    """Fill the data directory of the program; return the ids of its rows."""
     monkeypatch.setenv("HARNESS_PUBMED_EMAIL", HOSTILE)
     return fill()
 
@@ -161,7 +161,7 @@ for arguments in json.loads(sys.argv[1]):
 
 
 def test_nothing_acts_on_a_terminal(filled: dict[str, str], tmp_path: Path) -> None:
-    """On a real terminal there are colours and frames of the program's own, and nothing else that acts."""
+    """On a real terminal there are colours and frames, and nothing that stored text could do."""
     lines = [arguments_of(command, filled) for command in PRINTING]
     lines += [[*line, "--verbose"] for line in lines[:3]]
     script = tmp_path / "all.py"
