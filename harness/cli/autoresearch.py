@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, duration
 from harness.cli.output import print_json
@@ -50,7 +51,10 @@ app = group("autoresearch", HELP)
 def autoresearch(
     session: Session,
     context: typer.Context,
-    tasks: Annotated[str, typer.Option("--tasks", metavar="ID,ID,…", help="The tasks; all by default.")] = "",
+    tasks: Annotated[
+        str,
+        typer.Option("--tasks", metavar="ID,ID,…", help="The tasks; all by default.", autocompletion=completion.tasks),
+    ] = "",
     experiments: Annotated[int, typer.Option("--experiments", metavar="N", help="Experiments at the most.")] = 20,
     proposer: Annotated[
         str, typer.Option("--proposer", metavar="NAME", help=f"What proposes them: {', '.join(PROPOSERS)}.")
@@ -94,7 +98,13 @@ def autoresearch(
         Path | None, typer.Option("--tasks-dir", metavar="DIR", help="A folder with tasks of your own.")
     ] = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="ID", help="Go on with a loop that was stopped, or `last`.")
+        str | None,
+        typer.Option(
+            "--resume",
+            metavar="ID",
+            help="Go on with a loop that was stopped, or `last`.",
+            autocompletion=completion.loops,
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -145,7 +155,9 @@ def autoresearch(
 @with_session
 def report(
     session: Session,
-    loop: Annotated[str, typer.Argument(help="A loop: its id, the beginning of one, or `last`.")] = "last",
+    loop: Annotated[
+        str, typer.Argument(help="A loop: its id, the beginning of one, or `last`.", autocompletion=completion.loops)
+    ] = "last",
     png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw it as a picture, too.")] = None,
     as_json: JsonOption = False,
 ) -> None:

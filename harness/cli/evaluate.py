@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
@@ -31,7 +32,14 @@ WIDTH = 105
 """Columns that the table of all scores takes."""
 
 TasksOption = Annotated[
-    str, typer.Option("--tasks", metavar="ID,ID,…", help="The tasks; all of them by default.", show_default=False)
+    str,
+    typer.Option(
+        "--tasks",
+        metavar="ID,ID,…",
+        help="The tasks; all by default.",
+        show_default=False,
+        autocompletion=completion.tasks,
+    ),
 ]
 TasksDirOption = Annotated[
     Path | None, typer.Option("--tasks-dir", metavar="DIR", help="A folder with tasks of your own.")
@@ -48,7 +56,12 @@ JudgeOption = Annotated[
 WeightsOption = Annotated[
     Path | None, typer.Option("--weights", metavar="FILE", help="Weights of your own: a YAML file, scorer: share.")
 ]
-LogArgument = Annotated[str, typer.Argument(help="An evaluation: its id, the beginning of one, a file, or `last`.")]
+LogArgument = Annotated[
+    str,
+    typer.Argument(
+        help="An evaluation: its id, the beginning of one, a file, or `last`.", autocompletion=completion.evaluations
+    ),
+]
 
 
 @with_session
@@ -57,7 +70,13 @@ def run(
     tasks: TasksOption = "",
     repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="Runs of each task.")] = 1,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="ID", help="Go on with an evaluation that was stopped.")
+        str | None,
+        typer.Option(
+            "--resume",
+            metavar="ID",
+            help="Go on with an evaluation that was stopped.",
+            autocompletion=completion.evaluations,
+        ),
     ] = None,
     tasks_dir: TasksDirOption = None,
     judge: JudgeOption = False,
@@ -160,7 +179,9 @@ def score(
 def compare(
     session: Session,
     first: LogArgument,
-    second: Annotated[str, typer.Argument(help="The evaluation that it is compared with.")] = "last",
+    second: Annotated[
+        str, typer.Argument(help="The evaluation that it is compared with.", autocompletion=completion.evaluations)
+    ] = "last",
     as_json: JsonOption = False,
 ) -> None:
     """Compare two evaluations task by task: is the second one better?"""
@@ -210,7 +231,7 @@ def check(
 @with_session
 def repeat(
     session: Session,
-    task: Annotated[str, typer.Argument(help="The task.", show_default=False)],
+    task: Annotated[str, typer.Argument(help="The task.", show_default=False, autocompletion=completion.task)],
     times: Annotated[int, typer.Option("--times", "-n", metavar="N", help="How often.")] = 10,
     tasks_dir: TasksDirOption = None,
     as_json: JsonOption = False,

@@ -66,6 +66,7 @@ def _print(found: "list[Past]", asked: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from harness.research.recording import RUN_ID
     from harness.terminal.console import SafeConsole
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
@@ -77,7 +78,8 @@ def _print(found: "list[Past]", asked: bool) -> None:
         title = Text(each.title, style="bold")
         if each.expired:
             title.append("  expired", style="not bold yellow")
-        for line in (each.snippet, each.url):
+        run = f"harness show {each.id}" if each.source == "research" and RUN_ID.fullmatch(each.id) else ""
+        for line in (each.snippet, each.url, run):
             if line:
                 title.append(f"\n{line}", style="not bold dim")
         likeness = (f"{each.similarity:.3f}",) if asked else ()

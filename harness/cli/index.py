@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 
@@ -11,7 +12,10 @@ from harness.errors import InvalidInput
 @with_session
 def index(
     session: Session,
-    corpus: Annotated[str, typer.Argument(help="corpus:PATH or corpus:python-docs", show_default=False)],
+    corpus: Annotated[
+        str,
+        typer.Argument(help="corpus:PATH or corpus:python-docs", show_default=False, autocompletion=completion.engines),
+    ],
 ) -> None:
     """Prepare a corpus for search by words and by meaning.
 

@@ -19,6 +19,7 @@ from harness.cli.read import read
 from harness.cli.research import research
 from harness.cli.search import search
 from harness.cli.serve import serve
+from harness.cli.show import show
 from harness.cli.verify import verify
 from harness.terminal import EXIT_CODES, run
 
@@ -32,6 +33,7 @@ Examples:
   harness search "best practices for rag pipelines" --json
   harness read https://docs.python.org/3/reference/datamodel.html
   harness history "rag pipelines"
+  harness show last
   harness serve
   harness cache explain "best practices for rag pipelines"
   harness doctor
@@ -50,6 +52,7 @@ app.command()(read)
 app.command()(verify)
 app.command()(index)
 app.command()(snapshots.runs)
+app.command()(show)
 app.command()(history)
 app.command()(serve)
 app.command()(mcp)

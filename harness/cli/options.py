@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from harness.cli import completion
 from harness.core.durations import NAMES, is_bare, seconds_in, spelled
 from harness.errors import InvalidInput
 
@@ -50,6 +51,7 @@ EngineOption = Annotated[
         "-e",
         metavar="NAME[:ARG]",
         help="ddgs, searxng:URL, pubmed, browser, corpus:PATH or corpus:python-docs. Several are fused.",
+        autocompletion=completion.engines,
     ),
 ]
 MaxResultsOption = Annotated[

@@ -1,8 +1,9 @@
 """A research as the terminal shows it: the report, printed or written to a file, and how it went."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,14 +17,21 @@ if TYPE_CHECKING:
 MAX_LINE = 100
 
 
-def show(found: "Research", now: float, output: Path | None, *, as_html: bool, as_json: bool) -> None:
-    """Print the report, or write it to `output`, as asked for."""
+def show(
+    found: "Research",
+    now: float,
+    output: Path | None,
+    *,
+    as_html: bool = False,
+    as_json: Mapping[str, Any] | None = None,
+) -> None:
+    """Print the report, or write it to `output`: as HTML, or as JSON where that is given."""
     from harness.research import reports
 
-    if as_json:
+    if as_json is not None:
         import orjson
 
-        text = printable_json(orjson.dumps(reports.as_json(found), option=orjson.OPT_INDENT_2).decode()) + "\n"
+        text = printable_json(orjson.dumps(as_json, option=orjson.OPT_INDENT_2).decode()) + "\n"
     elif found.report is None:
         return
     elif as_html:

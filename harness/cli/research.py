@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.options import (
     EngineOption,
     JsonOption,
@@ -82,7 +83,10 @@ def research(
     offline: OfflineOption = None,
     replay: ReplayOption = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a run that was stopped.")
+        str | None,
+        typer.Option(
+            "--resume", metavar="RUN", help="Go on with a run that was stopped.", autocompletion=completion.runs
+        ),
     ] = None,
     stale_if_error: Annotated[
         float | None,
@@ -117,6 +121,8 @@ def research(
         raise InvalidInput(
             f"a report has 1 to {MAX_SECTIONS} sections, not {sections}; leave --sections out for the usual"
         )
+    from harness.research import reports
+
     flags = {
         "engine": engine or None,
         "model": model,
@@ -139,7 +145,8 @@ def research(
         researcher = workbench.researcher(epoch=epoch, on_text=live)
         found = researcher.resume(resume) if resume else researcher.run(question, sections=sections)
         session.end_progress()
-        show(found, workbench.cache.now, output, as_html=as_html, as_json=as_json)
+        told = reports.as_json(found) if as_json else None
+        show(found, workbench.cache.now, output, as_html=as_html, as_json=told)
         session.tell(summary(found))
         sys.stdout.flush()
     if not found.report:

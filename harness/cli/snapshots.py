@@ -1,6 +1,7 @@
 """`harness cache runs | export | import`: what runs were answered with, in files that others can replay."""
 
 import logging
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,11 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli import completion
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
-from harness.core.text import shorten
+from harness.core.text import printable, shorten
 from harness.errors import InvalidInput
+
+PIPED_WIDTH = 120
+LEAST_QUESTION = 30
+"""Characters of a question that a list shows, however narrow the terminal is."""
+BESIDE = 55
+"""Columns that the other columns take."""
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +40,7 @@ def runs(
     \b
     Examples:
       harness cache runs --limit 5
+      harness show 20261122-101500-1a2b3c
       harness research --resume 20261122-101500-1a2b3c
     """
     import orjson
@@ -56,7 +65,8 @@ def runs(
     from tabulate import tabulate
 
     names = ("run", "state", "question", "answers", "live_calls")
-    rows = [tuple(shorten(str(run[name]), 60) for name in names) for run in told]
+    width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - BESIDE)
+    rows = [tuple(shorten(printable(str(run[name])), width) for name in names) for run in told]
     headers = [name.replace("_", " ") for name in names]
     typer.echo(tabulate(rows, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if rows else "no runs yet")
 
@@ -65,7 +75,10 @@ def runs(
 def export(
     session: Session,
     file: Annotated[Path | None, typer.Argument(help="The snapshot to write.", show_default=False)] = None,
-    run: Annotated[str | None, typer.Option("--run", metavar="ID", help="What this run was answered with.")] = None,
+    run: Annotated[
+        str | None,
+        typer.Option("--run", metavar="ID", help="What this run was answered with.", autocompletion=completion.runs),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every entry (default).")] = False,
     pairs: Annotated[
         Path | None,

@@ -27,6 +27,7 @@ PRINTING: dict[str, tuple[str, ...]] = {
     "read": ("read", f"https://example.org/{HOSTILE}", "--offline"),
     "history": ("history",),
     "runs": ("runs",),
+    "show": ("show", RUN),
     "chat": ("chat", "--query-vector-store", "retries of a client"),
     "doctor": ("doctor", "--engine", f"corpus:{HOSTILE}"),
     "index": ("index", f"corpus:{HOSTILE}"),
