@@ -4,12 +4,13 @@ python autoresearch.py --tasks T_B,T_D,T_E --experiments 10 --proposer hillclimb
 """
 
 from harness.cli.autoresearch import app
+from harness.cli.groups import invoke
 from harness.terminal import run
 
 
 def main() -> None:
     """Run the program and exit."""
-    run(lambda: app(prog_name="autoresearch"))
+    run(lambda: invoke(app, "autoresearch"))
 
 
 if __name__ == "__main__":

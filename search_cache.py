@@ -19,7 +19,7 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from harness.cached_search import (
     DEFAULT_TTL,
@@ -66,9 +66,14 @@ _EXAMPLES = """examples:
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InvalidInput(f"{message}; `{self.prog} --help` shows how")
+
+
 def _parser() -> argparse.ArgumentParser:
     # argparse, not typer: this command starts in half the time that typer takes to be imported
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="search_cache",
         description="Tell what the search cache and the research cache hold; delete what is expired, or everything.",
         epilog=f"{_EXAMPLES}\n{EXIT_CODES}",

@@ -140,7 +140,7 @@ class Tokens:
         role: str,
         *,
         name: str = "",
-        expires_days: int = DEFAULT_DAYS,
+        expires_days: float = DEFAULT_DAYS,
         created_by: str = "",
     ) -> NewToken:
         """Make a token for a user of a tenant, valid for so many days (1 to 3,650). `name` says what it is for.
@@ -154,7 +154,7 @@ class Tokens:
         if role not in ROLES:
             raise InvalidInput(f"no such role: {clean(role, 100)!r}; choose {', '.join(ROLES)}")
         if not 1 <= expires_days <= MAX_DAYS:
-            raise InvalidInput(f"a token is valid for 1 to {MAX_DAYS:,} days, not {expires_days}")
+            raise InvalidInput(f"a token is valid for 1 to {MAX_DAYS:,} days, not {expires_days:g}")
         identifier, secret = secrets.token_hex(8), _base64(secrets.token_bytes(32))
         now = self._clock()
         payload = msgspec.json.encode(_Kept(_hash(secret), created_by))

@@ -212,6 +212,18 @@ def test_a_mapping_from_the_environment(text: str) -> None:
     assert from_environment(HARNESS_TOOL_TTL_HOURS=text).tool_ttl_hours == expected
 
 
+def test_a_duration_may_name_its_unit(file: Path) -> None:
+    """In the file and in the environment; a number keeps the unit of its setting."""
+    file.write_text("ttl: 7d\npage_ttl: 90\npage_timeout: 1m\ntool_ttl_hours: {web_fetch: 30m}\n")
+    environment = {"HARNESS_KNOWLEDGE_TTL_HOURS": "30d", "HARNESS_MAX_SECONDS": "1.5m", "HARNESS_STALE_IF_ERROR": "0.1"}
+    found = load(config=file, environment=environment).settings
+    assert (found.ttl, found.page_ttl, found.page_timeout) == (604_800, 90, 60)
+    assert (found.knowledge_ttl_hours, found.max_seconds, found.stale_if_error) == (720, 90, 0.1)
+    assert (found.tool_ttl_hours["web_fetch"], found.tool_ttl_hours["job_search"]) == (0.5, 24)
+    with pytest.raises(InvalidInput, match=r"page_timeout .* cannot be '10m'"):
+        load(environment={"HARNESS_PAGE_TIMEOUT": "10m"})
+
+
 def test_a_mapping_from_the_file(file: Path) -> None:
     """As YAML writes one; a variable takes its place, and both are merged over the defaults."""
     text = "tool_ttl_hours:\n  my_type: 2\n"

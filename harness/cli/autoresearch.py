@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption
+from harness.cli import completion
+from harness.cli.groups import group
+from harness.cli.options import JsonOption, duration
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
-from harness.terminal import ProgressBars
+from harness.terminal.progress import ProgressBars
 
 if TYPE_CHECKING:
     from harness_evals.journal import Begun, Experiment, Journal, NoiseFloor
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from harness.workbench import Workbench
 
-HELP = """Try changes of settings on evaluation tasks, and keep only what is really better.
+HELP = """Try changes of settings, and keep only what is better.
 
 First, identical settings are run against each other: what they differ by is the noise floor. Then each experiment
 runs beside the present baseline, in turns, on the same tasks. A change is kept when it is better by more than --delta
@@ -36,13 +38,13 @@ is as good and simpler. Everything is in a journal: stopped by whatever, `--resu
 Examples:
   harness autoresearch --experiments 10
   harness autoresearch --tasks T_B,T_D,T_E,closures,slots --proposer random --seed 1
-  harness autoresearch --proposer file --file experiments.yaml --budget-seconds 3600
+  harness autoresearch --proposer file --file experiments.yaml --budget-seconds 1h
   harness autoresearch --resume last
   harness autoresearch report --png scores.png
 """
 PROPOSERS = ("grid", "hillclimb", "random", "file", "model")
 
-app = typer.Typer(name="autoresearch", help=HELP, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = group("autoresearch", HELP)
 
 
 @app.callback(invoke_without_command=True)
@@ -50,7 +52,10 @@ app = typer.Typer(name="autoresearch", help=HELP, rich_markup_mode=None, pretty_
 def autoresearch(
     session: Session,
     context: typer.Context,
-    tasks: Annotated[str, typer.Option("--tasks", metavar="ID,ID,…", help="The tasks; all by default.")] = "",
+    tasks: Annotated[
+        str,
+        typer.Option("--tasks", metavar="ID,ID,…", help="The tasks; all by default.", autocompletion=completion.tasks),
+    ] = "",
     experiments: Annotated[int, typer.Option("--experiments", metavar="N", help="Experiments at the most.")] = 20,
     proposer: Annotated[
         str, typer.Option("--proposer", metavar="NAME", help=f"What proposes them: {', '.join(PROPOSERS)}.")
@@ -70,7 +75,7 @@ def autoresearch(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same experiments.")] = 0,
     budget_seconds: Annotated[
-        float | None, typer.Option("--budget-seconds", metavar="S", help="Begin no further experiment after so long.")
+        float | None, duration("--budget-seconds", bare="s", help="Start no experiment after this time: 30m, 8h.")
     ] = None,
     budget_calls: Annotated[
         int | None, typer.Option("--budget-calls", metavar="N", help="Begin none after so many live calls.")
@@ -80,7 +85,7 @@ def autoresearch(
         typer.Option("--fresh-gather", help="Gather again in every run, with live searches, pages and model calls."),
     ] = False,
     task_seconds: Annotated[
-        float, typer.Option("--task-seconds", metavar="S", help="A run that takes longer is killed: a crash.")
+        float, duration("--task-seconds", bare="s", help="A run that takes longer is killed and counts as a crash.")
     ] = 600.0,
     workers: Annotated[int, typer.Option("--workers", metavar="N", help="Processes that run tasks.")] = 2,
     dask: Annotated[
@@ -94,7 +99,13 @@ def autoresearch(
         Path | None, typer.Option("--tasks-dir", metavar="DIR", help="A folder with tasks of your own.")
     ] = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="ID", help="Go on with a loop that was stopped, or `last`.")
+        str | None,
+        typer.Option(
+            "--resume",
+            metavar="ID",
+            help="Go on with a loop that was stopped, or `last`.",
+            autocompletion=completion.loops,
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -146,11 +157,13 @@ def autoresearch(
 @with_session
 def report(
     session: Session,
-    loop: Annotated[str, typer.Argument(help="A loop: its id, the beginning of one, or `last`.")] = "last",
+    loop: Annotated[
+        str, typer.Argument(help="A loop: its id, the beginning of one, or `last`.", autocompletion=completion.loops)
+    ] = "last",
     png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw it as a picture, too.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the experiments of a loop, and draw scores, baseline and verdicts."""
+    """Print and draw the experiments of a loop."""
     from harness_evals.charts import write_png
     from harness_evals.journal import FOLDER, journals_in, read_journal
 
@@ -241,7 +254,11 @@ def _print(journal: "Journal") -> None:
     typer.echo(tabulate(rows, headers=COLUMNS, disable_numparse=True) if rows else "no experiments yet")
     width = min(shutil.get_terminal_size().columns, 100)
     if chart := terminal_chart(journal.experiments, width, colour=sys.stdout.isatty()):
-        typer.echo(f"\n{chart}")
+        from rich.text import Text
+
+        from harness.terminal.console import SafeConsole
+
+        SafeConsole().print(Text.from_ansi(f"\n{chart}"), soft_wrap=True)
 
 
 def _told(journal: "Journal") -> dict[str, object]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption, YesOption
+from harness.cli.options import JsonOption, YesOption, duration
 from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session, with_session
 from harness.core.text import shorten
@@ -101,7 +101,7 @@ def clear(
     session: Session,
     kind: KindOption = "all",
     older_than: Annotated[
-        float | None, typer.Option("--older-than", metavar="HOURS", help="Only entries stored longer ago than this.")
+        float | None, duration("--older-than", help="Only entries stored longer ago than this: 48h, 30d.")
     ] = None,
     query: Annotated[
         str | None, typer.Option("--query", metavar="TEXT", help="Only entries about this very query.")
@@ -124,7 +124,7 @@ def clear(
     \b
     Examples:
       harness cache clear --dry-run
-      harness cache clear --kind search --older-than 48 --yes
+      harness cache clear --kind search --older-than 48h --yes
       harness cache clear --query "python 3.12 release date"
       harness cache clear --kind tools --type job_search --user ada
     """
@@ -137,15 +137,12 @@ def clear(
     tables, only = table_names(kind), stored_by(cache_type, user)
     if kind != "tools" and (cache_type is not None or user is not None):
         raise InvalidInput("--type and --user choose among what tools brought; add --kind tools")
-    if older_than is not None and not older_than >= 0:
-        raise InvalidInput(f"--older-than must be hours, 0 or more, not {older_than}")
     everything = kind == "all" and older_than is None and query is None
     with session.workbench() as workbench:
         if not dry_run:
             workbench.identity.require("admin")
         cache = workbench.cache
-        seconds = None if older_than is None else older_than * 3600
-        selected = cache.select(tables, older_than=seconds, query=query, only=only)
+        selected = cache.select(tables, older_than=older_than, query=query, only=only)
         count = sum(map(len, selected.values()))
         if not as_json:
             _print_selected([entry for entries in selected.values() for entry in entries])
@@ -223,7 +220,7 @@ def expired(
 
 @with_session
 def reindex(session: Session, as_json: JsonOption = False) -> None:
-    """Embed what has no vector yet, and make the vector index anew from the rows.
+    """Embed rows without a vector, and rebuild the vector index.
 
     \b
     Example:
@@ -250,7 +247,7 @@ def verify(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the database file, every row, what audits found, and the vector index. Ends with 4 if one is wrong.
+    """Check the database, every row and the vector index. Ends with 4 if one is wrong.
 
     \b
     Examples:

@@ -50,7 +50,7 @@ def calibrate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what the rule would be.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Set how sure a match by meaning must be, on labelled pairs of questions.
+    """Set how sure a match by meaning must be, from labelled pairs.
 
     The threshold is found by conformal risk control: on questions like these, the share of different pairs that are
     served wrongly stays within --max-wrong; with --max-wrong-of-served, so does (in 19 of 20 cases) the share of the

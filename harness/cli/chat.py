@@ -37,7 +37,7 @@ def chat(
     stats: Annotated[bool, typer.Option("--vector-store-stats", help="Tell what is remembered, and leave.")] = False,
     offline: OfflineOption = None,
 ) -> None:
-    """Talk with a language model that is reminded of earlier conversations.
+    """Talk with a language model that remembers.
 
     Every reply is remembered on this machine, and what fits a later question is given to the model with it, marked as
     memory. /help in the chat lists its commands: they research a question, remember texts and documents, find, show and

@@ -94,7 +94,7 @@ class ChatCompleter(Completer):
     def _of_threads(self, begun: str) -> Iterator[Completion]:
         for thread in self._known_threads():
             if thread.id.startswith(begun):
-                meta = shorten(thread.title, 60)
+                meta = shorten(clean(thread.title, 200), 60)
                 yield Completion(thread.id, -len(begun), display=thread_line(thread), display_meta=meta)
 
     def _known_threads(self) -> "list[ThreadInfo]":

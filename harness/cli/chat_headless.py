@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from harness.cli.chat_screen import Screen, show, statistics
 from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session
-from harness.core.freshness import seconds_in
+from harness.core.durations import spelled
 from harness.core.text import shorten
 from harness.errors import InvalidInput
 from harness.memory.chat import checked_text
@@ -122,16 +122,17 @@ def import_(session: Session, file: Path, *, as_json: bool = False) -> None:
     _tell(told, f"{came.added} imported from {file}, {came.known} known already{kept}", as_json=as_json)
 
 
-def forget(session: Session, older_than: str | None, thread: str | None, *, yes: bool, as_json: bool = False) -> None:
+def forget(session: Session, older_than: float | None, thread: str | None, *, yes: bool, as_json: bool = False) -> None:
     """Forget what is old, or a thread, with consent."""
     if (older_than is None) == (thread is None):
         raise InvalidInput("say what to forget: --older-than AGE, as 90d, or --thread ID")
-    seconds = None if older_than is None else seconds_in(older_than)
+    if older_than == 0:
+        raise InvalidInput("--older-than must be longer than 0, as 90d")
     with opened(session, writes=True) as memory:
         whole = None if thread is None else whole_id(memory, thread, ("thread",))
         if not yes:
-            _ask(f"Forget all that is older than {older_than}?" if whole is None else f"Forget the thread {whole}?")
-        gone = memory.forget(older_than=seconds, thread=whole)
+            _ask(f"Forget {'all older than ' + spelled(older_than or 0) if whole is None else 'the thread ' + whole}?")
+        gone = memory.forget(older_than=older_than, thread=whole)
     _tell({"forgotten": gone}, f"{gone} forgotten", as_json=as_json)
 
 

@@ -56,9 +56,9 @@ class Screen:
     def console(self) -> "Console":
         """The terminal."""
         if self._console is None:
-            from rich.console import Console
+            from harness.terminal.console import SafeConsole
 
-            self._console = Console(highlight=False)
+            self._console = SafeConsole()
         return self._console
 
     @property

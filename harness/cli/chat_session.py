@@ -11,7 +11,8 @@ from harness.memory.chat_commands import continue_thread, is_command, run_comman
 from harness.memory.chat_values import Left
 from harness.memory.exchanges import MAX_MESSAGE
 from harness.ports import LanguageModel
-from harness.terminal import ExitCode, ProgressBars, exit_code
+from harness.terminal import ExitCode, exit_code
+from harness.terminal.progress import ProgressBars
 
 if TYPE_CHECKING:
     from prompt_toolkit.history import History

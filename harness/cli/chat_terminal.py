@@ -10,11 +10,13 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import ThreadedCompleter
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import create_output
 
 from harness.cli.chat_completion import ChatCompleter
 from harness.errors import HarnessError
 from harness.files import replacing
 from harness.memory.chat import Chat
+from harness.terminal.streams import unguarded
 
 MAX_HISTORY = 2**20
 """Bytes of the history file; one that has grown to twice as many is cut to so many at the next start."""
@@ -76,6 +78,7 @@ class Typing:
             completer=ThreadedCompleter(ChatCompleter(chat, documents)),
             complete_while_typing=False,
             key_bindings=_keys(),
+            output=create_output(unguarded(sys.stdout)),
             multiline=True,
             prompt_continuation=CONTINUED,
         )

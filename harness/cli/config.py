@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.options import JsonOption
+from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 
 
@@ -33,10 +34,8 @@ def config(
         return
     described = loaded.describe()
     if as_json:
-        import orjson
-
         told = {each.name: {"value": each.value, "origin": each.origin, "help": each.help} for each in described}
-        typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+        print_json(told)
         return
     from tabulate import tabulate
 

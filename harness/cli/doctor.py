@@ -31,7 +31,7 @@ class Finding(NamedTuple):
 
 @with_session
 def doctor(session: Session, as_json: JsonOption = False) -> None:
-    """Check Python, disk, database, embedder, vector index and engines, and say what to do.
+    """Check everything that the harness needs, and say what to do.
 
     Ends with 5 if one of them is broken. Nothing is sent over the network, but for a few words to the endpoint of
     embeddings where one is set.

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
-from harness.terminal import ExitCode, ProgressBars
+from harness.terminal import ExitCode
+from harness.terminal.progress import ProgressBars
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -31,7 +33,14 @@ WIDTH = 105
 """Columns that the table of all scores takes."""
 
 TasksOption = Annotated[
-    str, typer.Option("--tasks", metavar="ID,ID,…", help="The tasks; all of them by default.", show_default=False)
+    str,
+    typer.Option(
+        "--tasks",
+        metavar="ID,ID,…",
+        help="The tasks; all by default.",
+        show_default=False,
+        autocompletion=completion.tasks,
+    ),
 ]
 TasksDirOption = Annotated[
     Path | None, typer.Option("--tasks-dir", metavar="DIR", help="A folder with tasks of your own.")
@@ -48,7 +57,12 @@ JudgeOption = Annotated[
 WeightsOption = Annotated[
     Path | None, typer.Option("--weights", metavar="FILE", help="Weights of your own: a YAML file, scorer: share.")
 ]
-LogArgument = Annotated[str, typer.Argument(help="An evaluation: its id, the beginning of one, a file, or `last`.")]
+LogArgument = Annotated[
+    str,
+    typer.Argument(
+        help="An evaluation: its id, the beginning of one, a file, or `last`.", autocompletion=completion.evaluations
+    ),
+]
 
 
 @with_session
@@ -57,7 +71,13 @@ def run(
     tasks: TasksOption = "",
     repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="Runs of each task.")] = 1,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="ID", help="Go on with an evaluation that was stopped.")
+        str | None,
+        typer.Option(
+            "--resume",
+            metavar="ID",
+            help="Go on with an evaluation that was stopped.",
+            autocompletion=completion.evaluations,
+        ),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Gather every context again; searches still come from the search cache.")
@@ -69,7 +89,7 @@ def run(
     dask: DaskOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run tasks, score what comes out, and keep both in a log that is only ever appended to.
+    """Run tasks, score the results, and log both.
 
     Every repeat is an epoch of its own. Stopped by whatever, `--resume` runs what is missing.
 
@@ -138,7 +158,10 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
 
 @with_session
 def show(session: Session, evaluation: LogArgument = "last", as_json: JsonOption = False) -> None:
-    """Show the scores of an evaluation by task, with means and standard errors clustered by task."""
+    """Show the scores of an evaluation by task.
+
+    Standard errors of the means are clustered by task.
+    """
     _show(_log(session, evaluation), as_json=as_json)
 
 
@@ -151,7 +174,7 @@ def score(
     weights: WeightsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Score an evaluation anew with the present scorers and tasks, without running anything."""
+    """Score an evaluation again, without running anything."""
     from harness_evals import suite
 
     log = _log(session, evaluation)
@@ -163,7 +186,9 @@ def score(
 def compare(
     session: Session,
     first: LogArgument,
-    second: Annotated[str, typer.Argument(help="The evaluation that it is compared with.")] = "last",
+    second: Annotated[
+        str, typer.Argument(help="The evaluation that it is compared with.", autocompletion=completion.evaluations)
+    ] = "last",
     as_json: JsonOption = False,
 ) -> None:
     """Compare two evaluations task by task: is the second one better?"""
@@ -189,7 +214,7 @@ def check(
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of a task instead.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the tasks: are they well formed, and do their gold sources say what they ask for?
+    """Check that tasks are well formed and their gold sources fit.
 
     Ends with 2 if something is wrong.
     """
@@ -212,12 +237,12 @@ def check(
 @with_session
 def repeat(
     session: Session,
-    task: Annotated[str, typer.Argument(help="The task.", show_default=False)],
+    task: Annotated[str, typer.Argument(help="The task.", show_default=False, autocompletion=completion.task)],
     times: Annotated[int, typer.Option("--times", "-n", metavar="N", help="How often.")] = 10,
     tasks_dir: TasksDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run one task again and again, and tell whether every stage is the same, to the byte.
+    """Run one task many times and compare every stage byte by byte.
 
     Ends with 1 if not, and shows what differs in the first stage that does.
 

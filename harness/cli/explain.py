@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import EngineOption, JsonOption, MaxResultsOption
+from harness.cli.options import EngineOption, JsonOption, MaxResultsOption, in_words
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.entries import Hit, Miss, Stale
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 @with_session
 def explain(
     session: Session,
-    query: Annotated[str, typer.Argument(help="The search to explain.", show_default=False)],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="The search to explain.", show_default=False)],
     engine: EngineOption = None,
     max_results: MaxResultsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell how a search would be answered: the candidates, what each guard says of them, and the decision.
+    """Explain how a search would be answered, and why.
 
+    It shows the candidates, what each guard says about them, and the decision.
     Nothing is searched, and nothing is changed.
 
     \b
@@ -33,6 +34,7 @@ def explain(
       harness cache explain "python 3.12 release date"
       harness cache explain "rag tips" --engine corpus:python-docs --json
     """
+    query = in_words(words)
     with session.workbench({"engine": engine or None, "max_results": max_results}) as workbench:
         source = workbench.engines()[0]
         explained = workbench.cache.explain(

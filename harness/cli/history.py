@@ -1,12 +1,11 @@
 """`harness history`: the past of one's research, in the terminal."""
 
-import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption
+from harness.cli.options import JsonOption, in_words
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.freshness import age_in_words
@@ -14,13 +13,16 @@ from harness.core.freshness import age_in_words
 if TYPE_CHECKING:
     from harness.research.history import Past
 
-PIPED_WIDTH = 120
-
 
 @with_session
 def history(
     session: Session,
-    query: Annotated[str, typer.Argument(help="What to look for, by meaning; without it, the newest come first.")] = "",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QUERY", help="What to look for, by meaning; without it, the newest come first.", show_default=False
+        ),
+    ] = None,
     source: Annotated[
         str, typer.Option("--source", metavar="SOURCE", help="search, research, knowledge, or all.")
     ] = "all",
@@ -31,7 +33,9 @@ def history(
     offset: Annotated[int, typer.Option("--offset", metavar="N", help="How many to pass over.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Look through what was searched, researched and written down: by meaning, or the newest first.
+    """Look through past searches, researches and knowledge.
+
+    With a query the most similar come first, without one the newest.
 
     \b
     Examples:
@@ -42,6 +46,7 @@ def history(
     """
     from harness.research.history import since_of
 
+    query = in_words(words)
     with session.workbench({"offline": True}) as workbench:
         found = workbench.history.find(
             query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset
@@ -58,24 +63,25 @@ def history(
 
 def _print(found: "list[Past]", asked: bool) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
+    from harness.research.recording import RUN_ID
+    from harness.terminal.console import SafeConsole
+
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
     for name in (*(("Like",) if asked else ()), "When", "What"):
         table.add_column(name, no_wrap=True)
     table.add_column("Title", overflow="fold", ratio=1)
     now = time.time()
     for each in found:
-        # Text, not markup: what a page says of itself is never an instruction to the terminal
         title = Text(each.title, style="bold")
         if each.expired:
             title.append("  expired", style="not bold yellow")
-        for line in (each.snippet, each.url):
+        run = f"harness show {each.id}" if each.source == "research" and RUN_ID.fullmatch(each.id) else ""
+        for line in (each.snippet, each.url, run):
             if line:
                 title.append(f"\n{line}", style="not bold dim")
         likeness = (f"{each.similarity:.3f}",) if asked else ()
         table.add_row(*likeness, age_in_words(now - each.timestamp), each.source, title)
-    console.print(table)
+    SafeConsole().print(table)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 
@@ -11,9 +12,12 @@ from harness.errors import InvalidInput
 @with_session
 def index(
     session: Session,
-    corpus: Annotated[str, typer.Argument(help="corpus:PATH or corpus:python-docs", show_default=False)],
+    corpus: Annotated[
+        str,
+        typer.Argument(help="corpus:PATH or corpus:python-docs", show_default=False, autocompletion=completion.engines),
+    ],
 ) -> None:
-    """Index a corpus, and embed its passages, so that it is searched by words and by meaning.
+    """Prepare a corpus for search by words and by meaning.
 
     A research waits until up to 1,000 passages are embedded; a search ranks by words alone until they are. This makes
     all of them. Interrupted, it goes on where it stopped.

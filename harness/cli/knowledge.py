@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption, YesOption
+from harness.cli.groups import group
+from harness.cli.options import JsonOption, YesOption, duration, in_words
 from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session, with_session
-from harness.core.freshness import age_in_words, is_expired
+from harness.core.freshness import HOUR, age_in_words, is_expired
 from harness.core.text import shorten
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 MAX_READ = 2**20
 
-HELP = """Write down what is known, and look it up: by URL, then by meaning.
+HELP = """Write down what is known, and look it up.
+
+A look-up goes by URL, then by meaning.
 
 \b
 Examples:
@@ -30,7 +33,7 @@ Examples:
   harness knowledge lookup "what is the rate limit of the github rest api"
   harness knowledge list --tag api
 """
-app = typer.Typer(name="knowledge", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+app = group("knowledge", HELP)
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)]
 UrlOption = Annotated[str | None, typer.Option("--source-url", metavar="URL", help="Where it was, or may be, read.")]
@@ -42,10 +45,11 @@ AgentOption = Annotated[str | None, typer.Option("--agent", metavar="NAME", help
 @with_session
 def lookup(
     session: Session,
-    query: Annotated[str, typer.Argument(help="What to look for.", show_default=False)],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)],
     source_url: UrlOption = None,
     max_age: Annotated[
-        float | None, typer.Option("--max-age-hours", metavar="HOURS", help="Only what was updated since.")
+        float | None,
+        duration("--max-age", "--max-age-hours", bare="h", help="Only what was updated within this time: 24h, 7d."),
     ] = None,
     min_confidence: Annotated[
         float, typer.Option("--min-confidence", metavar="SHARE", help="Only what is so sure, 0 to 1.")
@@ -59,10 +63,11 @@ def lookup(
     \b
     Examples:
       harness knowledge lookup "github api rate limits"
-      harness knowledge lookup "rate limits" --source-url https://docs.github.com/rest --max-age-hours 24 --json
+      harness knowledge lookup "rate limits" --source-url https://docs.github.com/rest --max-age 24h --json
     """
     with session.workbench() as workbench:
-        found = workbench.knowledge.lookup(query, source_url, max_age, min_confidence, limit, tag)
+        hours = None if max_age is None else max_age / HOUR
+        found = workbench.knowledge.lookup(in_words(words), source_url, hours, min_confidence, limit, tag)
     if as_json:
         print_json(found.shown())
     elif found.document is not None:
@@ -93,7 +98,9 @@ def write(
         float | None, typer.Option("--confidence", metavar="SHARE", help="How sure it is, 0 to 1.")
     ] = None,
     source_url: UrlOption = None,
-    ttl: Annotated[float | None, typer.Option("--ttl-hours", metavar="HOURS", help="How long it stays fresh.")] = None,
+    ttl: Annotated[
+        float | None, duration("--ttl", "--ttl-hours", bare="h", help="How long it stays fresh: 24h, 30d.")
+    ] = None,
     expires_at: Annotated[
         str | None, typer.Option("--expires-at", metavar="TIME", help="Until when it is fresh: 2027-01-31T12:00:00Z.")
     ] = None,
@@ -105,7 +112,7 @@ def write(
     \b
     Examples:
       harness knowledge write "GitHub REST API rate limits" "5,000 an hour." --source-url https://docs.github.com/rest
-      harness knowledge write "Retries" --file notes/retries.md --tag client --ttl-hours 720
+      harness knowledge write "Retries" --file notes/retries.md --tag client --ttl 30d
       harness knowledge write --id 0123456789abcdef0123456789abcdef
     """
     text = _content(content, file)
@@ -120,7 +127,7 @@ def write(
             source_url=source_url,
             id=document_id,
             version=version,
-            ttl_hours=ttl,
+            ttl_hours=None if ttl is None else ttl / HOUR,
             expires_at=expires_at,
         )
     if as_json:
@@ -159,7 +166,7 @@ def list_(
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Documents at the most.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """List documents, expired or not, the one that was updated last first.
+    """List documents, expired or not, last updated first.
 
     \b
     Examples:

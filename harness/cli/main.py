@@ -11,6 +11,7 @@ from harness.cli.chat import chat
 from harness.cli.config import config
 from harness.cli.doctor import doctor
 from harness.cli.explain import explain
+from harness.cli.groups import group, invoke
 from harness.cli.history import history
 from harness.cli.index import index
 from harness.cli.mcp import mcp
@@ -18,6 +19,7 @@ from harness.cli.read import read
 from harness.cli.research import research
 from harness.cli.search import search
 from harness.cli.serve import serve
+from harness.cli.show import show
 from harness.cli.verify import verify
 from harness.terminal import EXIT_CODES, run
 
@@ -31,19 +33,18 @@ Examples:
   harness search "best practices for rag pipelines" --json
   harness read https://docs.python.org/3/reference/datamodel.html
   harness history "rag pipelines"
+  harness show last
   harness serve
   harness cache explain "best practices for rag pipelines"
   harness doctor
+  harness help cache explain
 
 Searches and pages go through one cache: the same search is never paid for twice, nor is one that means the same.
 
 {EXIT_CODES}
 """
 
-# Without rich markup: `--help` takes half the time, and reads the same in a pipe.
-app = typer.Typer(
-    name="harness", help=HELP, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
-)
+app = group("harness", HELP, completion=True)
 app.command()(research)
 app.command()(chat)
 app.command()(search)
@@ -51,6 +52,7 @@ app.command()(read)
 app.command()(verify)
 app.command()(index)
 app.command()(snapshots.runs)
+app.command()(show)
 app.command()(history)
 app.command()(serve)
 app.command()(mcp)
@@ -65,7 +67,7 @@ Examples:
   harness cache explain "python 3.12 release date"
   harness cache export run.snapshot --run 20261122-101500-1a2b3c
 """
-cache_app = typer.Typer(name="cache", help=CACHE_HELP, no_args_is_help=True, rich_markup_mode=None)
+cache_app = group("cache", CACHE_HELP)
 for command in (cache.stats, explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate):
     cache_app.command()(command)
 cache_app.command()(snapshots.runs)
@@ -73,7 +75,9 @@ cache_app.command()(snapshots.export)
 cache_app.command("import")(snapshots.import_command)
 app.add_typer(cache_app)
 
-ACCESS_HELP = """Make, list and end access tokens: they say whose cache is used, and what may be done.
+ACCESS_HELP = """Create, list and revoke access tokens.
+
+A token says whose cache is used, and what its holder may do.
 
 \b
 Examples:
@@ -81,20 +85,20 @@ Examples:
   harness token list
   harness token revoke 0123456789abcdef
 """
-token_app = typer.Typer(name="token", help=ACCESS_HELP, no_args_is_help=True, rich_markup_mode=None)
+token_app = group("token", ACCESS_HELP)
 token_app.command()(token.create)
 token_app.command("list")(token.list_)
 token_app.command()(token.revoke)
 app.add_typer(token_app)
 
-TENANT_HELP = """Tell whose entries the database holds, or delete all that somebody has.
+TENANT_HELP = """List tenants, or delete one with everything it has.
 
 \b
 Examples:
   harness tenant list
   harness tenant delete lab
 """
-tenant_app = typer.Typer(name="tenant", help=TENANT_HELP, no_args_is_help=True, rich_markup_mode=None)
+tenant_app = group("tenant", TENANT_HELP)
 tenant_app.command("list")(tenant.list_)
 tenant_app.command()(tenant.delete)
 app.add_typer(tenant_app)
@@ -108,7 +112,7 @@ Examples:
   harness eval compare 20261122-1015 last
   harness eval repeat T_A -n 40
 """
-eval_app = typer.Typer(name="eval", help=EVAL_HELP, no_args_is_help=True, rich_markup_mode=None)
+eval_app = group("eval", EVAL_HELP)
 for command in (evaluate.run, evaluate.show, evaluate.score, evaluate.compare, evaluate.check, evaluate.repeat):
     eval_app.command()(command)
 eval_app.command("list")(evaluate.list_)
@@ -135,7 +139,7 @@ def _options(
 
 def main() -> None:
     """Run the program and exit."""
-    run(lambda: app(prog_name="harness"))
+    run(lambda: invoke(app, "harness"))
 
 
 if __name__ == "__main__":

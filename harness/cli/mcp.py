@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import EngineOption, OfflineOption
+from harness.cli.options import EngineOption, OfflineOption, duration
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput, StoreError
+from harness.terminal.streams import unguarded
 
 if TYPE_CHECKING:
     from harness.workbench import Workbench
@@ -40,12 +41,12 @@ def mcp(
     ] = 600.0,
     sweep_every: Annotated[
         float | None,
-        typer.Option("--sweep-every", metavar="SECONDS", help="Delete what has expired, of every tenant, so often."),
+        duration("--sweep-every", bare="s", help="Delete what has expired, of every tenant, this often: 15m, 1h."),
     ] = None,
     engine: EngineOption = None,
     offline: OfflineOption = None,
 ) -> None:
-    """Serve the cache, searches, pages, researches and knowledge as tools for agents (MCP).
+    """Serve cache, search, research and knowledge to MCP agents.
 
     Over standard input and output, whoever starts it is served: as the token in the settings says (HARNESS_TOKEN), else
     as the local user. Over HTTP every request brings its own token (`Authorization: Bearer …`), which alone says whose
@@ -57,10 +58,10 @@ def mcp(
       claude mcp add harness -- harness mcp
       harness mcp --engine corpus:~/notes
       harness mcp --http
-      harness mcp --http --host 0.0.0.0 --port 8765 --sweep-every 3600
+      harness mcp --http --host 0.0.0.0 --port 8765 --sweep-every 1h
     """
-    if sweep_every is not None and not sweep_every >= LEAST_SWEEP_SECONDS:
-        raise InvalidInput(f"--sweep-every must be seconds, {LEAST_SWEEP_SECONDS:g} or more, not {sweep_every:g}")
+    if sweep_every is not None and sweep_every < LEAST_SWEEP_SECONDS:
+        raise InvalidInput(f"--sweep-every must be {LEAST_SWEEP_SECONDS:g}s or more, not {sweep_every:g}s")
     settings = session.load(engine=engine or None, offline=offline).settings
     from harness.workbench import Workbench
 
@@ -108,4 +109,5 @@ def _serve_stdio(workbench: "Workbench") -> None:
 
     from harness.mcp.server import build_server
 
+    sys.stdout = unguarded(sys.stdout)  # a protocol for programs, whose bytes stay as they are
     anyio.run(build_server(workbench).run_stdio_async)

@@ -5,13 +5,14 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.options import JsonOption, YesOption
+from harness.cli.groups import group
+from harness.cli.options import JsonOption, YesOption, duration, in_words
 from harness.cli.session import Session, with_session
 
 RESULTS = 5
 MAX_RESULTS = 50
 
-HELP = """Look after what conversations remember: add, find, show and delete it; move it; forget what is old.
+HELP = """Search and manage what conversations remember.
 
 \b
 Examples:
@@ -21,7 +22,7 @@ Examples:
   harness memory export memory.jsonl
   harness memory forget --older-than 90d
 """
-app = typer.Typer(name="memory", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+app = group("memory", HELP)
 
 IdArgument = Annotated[
     str,
@@ -45,7 +46,9 @@ def add(
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Remember a document, or a text from standard input; a long one is cut into passages.
+    """Remember a document, or text from standard input.
+
+    A long text is cut into passages.
 
     \b
     Examples:
@@ -61,7 +64,7 @@ def add(
 @with_session
 def query(
     session: Session,
-    text: Annotated[str, typer.Argument(help="What to look for.", show_default=False)],
+    words: Annotated[list[str], typer.Argument(metavar="TEXT", help="What to look for.", show_default=False)],
     k: Annotated[
         int, typer.Option("-k", "--results", metavar="N", help=f"Results at the most, 1 to {MAX_RESULTS}.")
     ] = RESULTS,
@@ -76,13 +79,13 @@ def query(
     """
     from harness.cli import chat_headless
 
-    chat_headless.query(session, text, k, as_json=as_json)
+    chat_headless.query(session, in_words(words), k, as_json=as_json)
 
 
 @app.command()
 @with_session
 def get(session: Session, id_: IdArgument, as_json: JsonOption = False) -> None:
-    """Show what an id names, whole: an exchange, a passage, a session, or a thread.
+    """Show the exchange, passage, session or thread with an id.
 
     \b
     Examples:
@@ -97,7 +100,7 @@ def get(session: Session, id_: IdArgument, as_json: JsonOption = False) -> None:
 @app.command()
 @with_session
 def delete(session: Session, id_: IdArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Delete an exchange or a passage, or a document with all its passages. Asks first.
+    """Delete an exchange, a passage or a whole document. Asks first.
 
     \b
     Example:
@@ -115,7 +118,9 @@ def threads(
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Threads at the most.", min=1)] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """List the threads, the last used first; `harness chat --continue` goes on with one.
+    """List the threads, last used first.
+
+    `harness chat --continue ID` goes on with one.
 
     \b
     Examples:
@@ -149,7 +154,7 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
-    """Write all that is remembered to a file that `harness memory import` reads.
+    """Write everything remembered to a file.
 
     \b
     Example:
@@ -167,7 +172,9 @@ def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that was exported.", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
-    """Remember what a file holds that `harness memory export` has written; what is known already stays as it is.
+    """Remember what a file from `harness memory export` holds.
+
+    What is known already stays as it is.
 
     \b
     Example:
@@ -183,7 +190,7 @@ def import_(
 def forget(
     session: Session,
     older_than: Annotated[
-        str | None, typer.Option("--older-than", metavar="AGE", help="What is older than so long: 12h, 90d, 8w, 2y.")
+        float | None, duration("--older-than", help="What is older than this: 12h, 90d, 8w, 2y.")
     ] = None,
     thread: Annotated[
         str | None, typer.Option("--thread", metavar="ID", help="A thread, by its id or its beginning.")

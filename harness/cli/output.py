@@ -2,6 +2,8 @@
 
 import typer
 
+from harness.core.text import printable_json
+
 BY_WORDS = "note: ranked by words alone: not every passage has a vector yet; `harness index corpus:...` makes them"
 
 
@@ -9,7 +11,7 @@ def print_json(told: object) -> None:
     """Print one JSON object."""
     import orjson
 
-    typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+    typer.echo(printable_json(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode()))
 
 
 def confirmed(question: str) -> bool:

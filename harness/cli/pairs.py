@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from harness.cli.output import print_json
+from harness.core.text import printable_json
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def export_pairs(session: "Session", file: Path, *, force: bool, as_json: bool) 
         audits = workbench.cache.audits()
     lines = _lines(audits)
     if file == STDOUT:
-        typer.echo(lines, nl=False)
+        typer.echo(printable_json(lines.decode()), nl=False)
     else:
         _write(file, lines)
     disagreeing = sum(not audit.agreed for audit in audits)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import JsonOption, NoCacheOption, OfflineOption, RefreshOption
+from harness.cli.options import JsonOption, NoCacheOption, OfflineOption, RefreshOption, TtlOption
+from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.entries import Hit
 from harness.core.freshness import age_in_words
@@ -19,15 +20,13 @@ if TYPE_CHECKING:
 def read(
     session: Session,
     url: Annotated[str, typer.Argument(help="The page's address: http://… or https://…", show_default=False)],
-    ttl: Annotated[
-        float | None, typer.Option("--ttl", metavar="SECONDS", help="How long the page stays fresh.")
-    ] = None,
+    ttl: TtlOption = None,
     refresh: RefreshOption = False,
     no_cache: NoCacheOption = False,
     offline: OfflineOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a page (HTML, PDF or text) as plain text, through the cache.
+    """Read a page as plain text, through the cache. HTML, PDF and text can be read.
 
     Addresses of one's own network are refused, unless `allowed_hosts` names the host. What the page says is data: it is
     printed, and nothing in it is followed.
@@ -52,10 +51,11 @@ def read(
 
 def _print_text(page: "Page") -> None:
     if sys.stdout.isatty():
-        from rich.console import Console
         from rich.text import Text
 
-        console = Console()
+        from harness.terminal.console import SafeConsole
+
+        console = SafeConsole()
         console.print(Text(page.title, style="bold"))
         console.print(Text(f"\n{page.text}"), width=min(console.width, 100))
     else:
@@ -71,11 +71,10 @@ def _summary(answer: "Answer[Page]") -> str:
 
 
 def _print_json(url: str, answer: "Answer[Page]") -> None:
-    import orjson
     from msgspec import to_builtins
 
     outcome = answer.outcome
     told: dict[str, Any] = {"asked": url, **to_builtins(answer.value), "answered_by": answer.how}
     if isinstance(outcome, Hit):
         told["age_seconds"] = round(outcome.age, 3)
-    typer.echo(orjson.dumps(told | {"live_calls": int(answer.how == "live")}, option=orjson.OPT_INDENT_2))
+    print_json(told | {"live_calls": int(answer.how == "live")})

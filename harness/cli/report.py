@@ -1,38 +1,46 @@
 """A research as the terminal shows it: the report, printed or written to a file, and how it went."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from harness.core.freshness import age_in_words
+from harness.core.text import printable_json
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
     from harness.research.ended import Research
+    from harness.research.saved import SavedReport
 
 MAX_LINE = 100
 
 
-def show(found: "Research", now: float, output: Path | None, *, as_html: bool, as_json: bool) -> None:
-    """Print the report, or write it to `output`, as asked for."""
+def show(
+    saved: "SavedReport",
+    now: float,
+    output: Path | None,
+    *,
+    as_html: bool = False,
+    as_json: Mapping[str, Any] | None = None,
+) -> None:
+    """Print the report, or write it to `output`: as HTML, or as JSON where that is given."""
     from harness.research import reports
-    from harness.research.saved import saved_research
 
-    saved = saved_research(found)
-    if as_json:
+    if as_json is not None:
         import orjson
 
-        text = orjson.dumps(saved.as_dict(), option=orjson.OPT_INDENT_2).decode() + "\n"
-    elif found.report is None:
+        text = printable_json(orjson.dumps(as_json, option=orjson.OPT_INDENT_2).decode()) + "\n"
+    elif saved.report is None:
         return
     elif as_html:
         text = reports.as_html(saved, now)
     elif output:
         text = reports.as_markdown(saved, now)
     else:
-        _print_report(found.report.markdown())
+        _print_report(saved.report.markdown())
         return
     if output is None:
         typer.echo(text, nl=False)
@@ -47,11 +55,12 @@ def _print_report(markdown: str) -> None:
     if not sys.stdout.isatty():
         typer.echo(markdown, nl=False)
         return
-    from rich.console import Console
     from rich.markdown import Markdown
 
-    console = Console()
-    console.print(Markdown(markdown), width=min(console.width, MAX_LINE))
+    from harness.terminal.console import SafeConsole
+
+    console = SafeConsole()
+    console.print(Markdown(markdown, hyperlinks=False), width=min(console.width, MAX_LINE))
 
 
 def summary(found: "Research") -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli import completion
 from harness.cli.options import (
     EngineOption,
     JsonOption,
@@ -16,12 +17,12 @@ from harness.cli.options import (
     ReplayOption,
     SemanticOption,
     TtlOption,
+    duration,
+    in_words,
 )
 from harness.cli.output import BY_WORDS
 from harness.cli.report import show, summary
 from harness.cli.session import Session, with_session
-from harness.core.freshness import MAX_TTL
-from harness.core.text import clean
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
 
@@ -31,7 +32,9 @@ MAX_SECTIONS = 20
 @with_session
 def research(
     session: Session,
-    question: Annotated[str | None, typer.Argument(help="What you want to know.", show_default=False)] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="QUESTION", help="The question to answer.", show_default=False)
+    ] = None,
     engine: EngineOption = None,
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="Have this language model plan and word the report.")
@@ -58,7 +61,7 @@ def research(
         int | None, typer.Option("--max-live-calls", metavar="N", help="Searches and pages from outside at the most.")
     ] = None,
     max_seconds: Annotated[
-        float | None, typer.Option("--max-seconds", metavar="S", help="Begin no further round after so long.")
+        float | None, duration("--max-seconds", bare="s", help="Stop starting rounds after this time: 90s, 10m.")
     ] = None,
     max_tokens: Annotated[
         int | None,
@@ -85,13 +88,14 @@ def research(
     offline: OfflineOption = None,
     replay: ReplayOption = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a run that was stopped.")
+        str | None,
+        typer.Option(
+            "--resume", metavar="RUN", help="Go on with a run that was stopped.", autocompletion=completion.runs
+        ),
     ] = None,
     stale_if_error: Annotated[
         float | None,
-        typer.Option(
-            "--stale-if-error", metavar="SECONDS", help="If a search fails, take results expired so long ago."
-        ),
+        duration("--stale-if-error", bare="s", help="If a search fails, use results that expired within this time."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there, with front matter.")
@@ -99,11 +103,12 @@ def research(
     as_html: Annotated[bool, typer.Option("--html", help="One HTML page.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Research a question: plan, search in rounds, read pages, and write a report that quotes its sources.
+    """Research a question and write a report with quotations.
 
-    Every sentence rests on a quotation that is checked against the stored text of its source. Asked again, the same
-    question costs no live call and gives the same report, byte for byte. Without a model, the report is made of
-    excerpts. A run that is stopped loses nothing: `--resume` goes on.
+    It plans, searches in rounds and reads pages. Every sentence rests on a quotation that is checked against the stored
+    text of its source. Asked again, the same question costs no live call and gives the same report, byte for byte.
+    Without a model, the report is made of excerpts. A run that is stopped loses nothing: `--resume` goes on. The
+    question needs no quotation marks, as long as the shell reads nothing into it.
 
     \b
     Examples:
@@ -114,15 +119,17 @@ def research(
       harness research "semantic cache false positives" --html -o report.html
       harness research "semantic cache false positives" --replay run.snapshot
     """
+    from harness.research.saved import saved_research
     from harness.workbench.resuming import resume_run
 
-    late = _checked_late(stale_if_error)
-    if (question is None) == (resume is None):
+    question = in_words(words)
+    if bool(words) == (resume is not None):
         raise InvalidInput("give a question, or --resume RUN")
     if sections is not None and not 1 <= sections <= MAX_SECTIONS:
         raise InvalidInput(
             f"a report has 1 to {MAX_SECTIONS} sections, not {sections}; leave --sections out for the usual"
         )
+
     flags = {
         "engine": engine or None,
         "model": model,
@@ -140,18 +147,19 @@ def research(
         "semantic": semantic,
         "offline": offline,
     }
-    live = _Stream() if sys.stdout.isatty() and not (as_html or as_json or output) else None
+    live = _Stream(session) if sys.stdout.isatty() and not (as_html or as_json or output) else None
+    late = stale_if_error or 0.0
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as workbench:
         if resume:
             given = {name: value for name, value in flags.items() if value is not None}
-            stale = None if stale_if_error is None else late
             found = resume_run(
-                workbench, resume, given=given, epoch=epoch, sections=sections, serve_stale=stale, on_text=live
+                workbench, resume, given=given, epoch=epoch, sections=sections, serve_stale=stale_if_error, on_text=live
             )
         else:
-            found = workbench.researcher(epoch=epoch, on_text=live).run(question or "", sections=sections)
+            found = workbench.researcher(epoch=epoch, on_text=live).run(question, sections=sections)
         session.end_progress()
-        show(found, workbench.cache.now, output, as_html=as_html, as_json=as_json)
+        saved = saved_research(found)
+        show(saved, workbench.cache.now, output, as_html=as_html, as_json=saved.as_dict() if as_json else None)
         session.tell(summary(found))
         if workbench.settings.corpus_meaning and found.by_words:
             session.tell(BY_WORDS)
@@ -161,13 +169,15 @@ def research(
 
 
 class _Stream:
-    """Shows on the terminal what the model writes, dimly, until the report stands; control characters are not."""
+    """Shows on the terminal what the model writes, dimly, until the report is there."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def __call__(self, text: str) -> None:
-        typer.secho(clean(text, len(text)), dim=True, nl=False, err=True)
+        from rich.text import Text
 
+        from harness.terminal.console import SafeConsole
 
-def _checked_late(seconds: float | None) -> float:
-    if seconds is not None and not 0 <= seconds <= MAX_TTL:
-        raise InvalidInput(f"--stale-if-error must be seconds, 0 or more, not {seconds:g}")
-    return seconds or 0.0
+        self._session.end_progress()
+        SafeConsole(stderr=True).print(Text(text, style="dim"), end="", soft_wrap=True)

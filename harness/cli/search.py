@@ -15,8 +15,9 @@ from harness.cli.options import (
     ReplayOption,
     SemanticOption,
     TtlOption,
+    in_words,
 )
-from harness.cli.output import BY_WORDS
+from harness.cli.output import BY_WORDS, print_json
 from harness.cli.session import Session, with_session
 from harness.core.entries import Hit, Stale
 from harness.core.freshness import age_in_words
@@ -30,14 +31,13 @@ if TYPE_CHECKING:
     from harness.cache import Results
     from harness.research.searching import Asked
 
-PIPED_WIDTH = 120
 SNIPPET_CHARS = 300
 
 
 @with_session
 def search(
     session: Session,
-    query: Annotated[str, typer.Argument(help="What to search for.", show_default=False)],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to search for.", show_default=False)],
     engine: EngineOption = None,
     max_results: MaxResultsOption = None,
     ttl: TtlOption = None,
@@ -48,7 +48,7 @@ def search(
     replay: ReplayOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search through the cache; with several engines, their results are fused by rank.
+    """Search through the cache. The results of several engines are fused by rank.
 
     On a miss, a cached search that means the same may answer; `harness cache explain` tells why it does or not.
 
@@ -59,6 +59,7 @@ def search(
       harness search "crispr off-target effects" --engine pubmed --engine ddgs
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
+    query = in_words(words)
     flags = {"engine": engine or None, "max_results": max_results, "ttl": ttl, "semantic": semantic, "offline": offline}
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay) as workbench:
         found, results = workbench.search(query)
@@ -101,13 +102,10 @@ def _summary(asked: "Asked") -> str:
 
 
 def _print_json(query: str, found: "Sequence[Asked]", results: "Results") -> None:
-    import orjson
-
     searches = [_as_json(asked) for asked in found]
     told: dict[str, Any] = {"query": query}
     told |= searches[0] if len(searches) == 1 else {"searches": searches}
-    told |= {"results": results}
-    typer.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+    print_json(told | {"results": results})
 
 
 def _as_json(asked: "Asked") -> dict[str, Any]:
@@ -125,19 +123,18 @@ def _as_json(asked: "Asked") -> dict[str, Any]:
 
 def _print_table(results: "Results") -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
+    from harness.terminal.console import SafeConsole
+
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
     table.add_column("#", justify="right", style="dim")
     table.add_column("Result", overflow="fold", ratio=1)
     table.add_column("Text", overflow="fold", ratio=2)
     for number, result in enumerate(results, start=1):
-        # Text, not markup: what a page says of itself is never an instruction to the terminal
         title = Text(f"{result.get('title', '')}\n", style="bold").append(
             str(result.get("href", "")), style="not bold cyan"
         )
         table.add_row(str(number), title, Text(shorten(str(result.get("body", "")), SNIPPET_CHARS) + "\n"))
-    console.print(table)
+    SafeConsole().print(table)

@@ -33,7 +33,7 @@ def serve(
     engine: EngineOption = None,
     offline: OfflineOption = None,
 ) -> None:
-    """Serve the past of your research as pages, the same as JSON, and cached search for other tools.
+    """Serve your research as web pages, and cached search.
 
     Pages: history, reports with their passages, the cache, experiments, knowledge. Other tools that take the address of
     a SearXNG or of Tavily search through the cache when they are given this one (/search, /tavily). /api/openapi.json

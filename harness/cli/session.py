@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness import settings
+from harness.cli.options import Duration
 from harness.settings import Loaded
-from harness.terminal import ProgressBars, configure_logging
+from harness.terminal import configure_logging
+from harness.terminal.progress import ProgressBars
 
 if TYPE_CHECKING:  # it takes long to import, and `--help` needs none
     from harness.workbench import Workbench
@@ -72,10 +74,11 @@ class Session:
                 yield workbench
 
     def end_progress(self) -> None:
-        """Take the progress off the terminal: an answer follows, though the workbench is still open. To close that may
-        take a moment, if an audit is under way.
+        """Take the progress off the terminal for good: an answer follows, though the workbench is still open. To close
+        that may take a moment, if an audit is under way.
         """
         if self._bars is not None:
+            self._bars.visible = False
             self._bars.stop()
 
     def tell(self, message: str) -> None:
@@ -101,6 +104,11 @@ def with_session(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def command(**arguments: Any) -> None:
         session = Session(**{parameter.name: arguments.pop(parameter.name) for parameter in common})
+        for name, value in arguments.items():
+            if isinstance(value, Duration):
+                arguments[name] = float(value)
+                if value.note:
+                    session.tell(f"note: {value.note}")
         function(session, **arguments)
 
     command.__signature__ = inspect.Signature([*own, *common])  # type: ignore[attr-defined]

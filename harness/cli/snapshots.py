@@ -1,6 +1,7 @@
 """`harness cache runs | export | import`: what runs were answered with, in files that others can replay."""
 
 import logging
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,11 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli import completion
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
-from harness.core.text import one_line, shorten
+from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
+
+PIPED_WIDTH = 120
+LEAST_QUESTION = 30
+"""Characters of a question that a list shows, however narrow the terminal is."""
+BESIDE = 55
+"""Columns that the other columns take."""
 
 log = logging.getLogger(__name__)
 
@@ -27,11 +35,12 @@ def runs(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many, newest first.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """List past researches: when, what, how far they came, and with how many live calls.
+    """List past researches, newest first; `harness show` prints one.
 
     \b
     Examples:
       harness cache runs --limit 5
+      harness show 20261122-101500-1a2b3c
       harness research --resume 20261122-101500-1a2b3c
     """
     import orjson
@@ -57,7 +66,8 @@ def runs(
     from tabulate import tabulate
 
     names = ("run", "state", "question", "answers", "live_calls")
-    rows = [tuple(shorten(str(run[name]), 60) for name in names) for run in map(_with_cause, told)]
+    width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - BESIDE)
+    rows = [tuple(shorten(printable(str(run[name])), width) for name in names) for run in map(_with_cause, told)]
     headers = [name.replace("_", " ") for name in names]
     typer.echo(tabulate(rows, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if rows else "no runs yet")
 
@@ -72,7 +82,10 @@ def _with_cause(run: dict[str, Any]) -> dict[str, Any]:
 def export(
     session: Session,
     file: Annotated[Path | None, typer.Argument(help="The snapshot to write.", show_default=False)] = None,
-    run: Annotated[str | None, typer.Option("--run", metavar="ID", help="What this run was answered with.")] = None,
+    run: Annotated[
+        str | None,
+        typer.Option("--run", metavar="ID", help="What this run was answered with.", autocompletion=completion.runs),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every entry (default).")] = False,
     pairs: Annotated[
         Path | None,
@@ -81,7 +94,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write cached entries, and what is known, into one portable file with a checksum.
+    """Write cache and knowledge to one portable file.
 
     A snapshot of a run answers the same question again anywhere, with `harness research … --replay FILE`.
 
@@ -180,7 +193,9 @@ def import_(
     file: Annotated[Path, typer.Argument(help="The snapshot to read.", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
-    """Add a snapshot's entries to the cache; newer ones that are there already stay. Nothing of a damaged file is used.
+    """Add the entries of a snapshot to the cache.
+
+    Newer entries that are there already stay. Nothing of a damaged file is used.
 
     So a cache moves from one database to another, and to another tenant: all that `cache export` wrote, as it was.
 

@@ -49,7 +49,7 @@ def delete(
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete a tenant with everything that it has, tokens too; or one of its users. Asks first.
+    """Delete a tenant with everything it has, or one user. Asks first.
 
     \b
     Examples:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import JsonOption
+from harness.cli.options import JsonOption, duration
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
-from harness.core.freshness import is_expired
+from harness.core.freshness import DAY, is_expired
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -30,10 +30,12 @@ def create(
         ),
     ],
     name: Annotated[str, typer.Option("--name", metavar="TEXT", help="What it is for, as a list shows it.")] = "",
-    expires_days: Annotated[int, typer.Option("--expires-days", metavar="N", help="Valid for so many days.")] = 365,
+    expires: Annotated[
+        float, duration("--expires", "--expires-days", bare="d", help="How long it is valid: 30d, 1y.")
+    ] = 365 * DAY,
     as_json: JsonOption = False,
 ) -> None:
-    """Make an access token, and print it: this once, for only a hash of it is kept.
+    """Create an access token and print it. It is shown once: only a hash of it is kept.
 
     \b
     Examples:
@@ -43,7 +45,7 @@ def create(
     with session.workbench() as workbench:
         asks = workbench.identity
         asks.require_over(tenant)
-        made = workbench.tokens.create(tenant, user, role, name=name, expires_days=expires_days, created_by=asks.user)
+        made = workbench.tokens.create(tenant, user, role, name=name, expires_days=expires / DAY, created_by=asks.user)
     if as_json:
         print_json({"token": made.text, **_as_json(made.info)})
     else:

@@ -25,7 +25,9 @@ def verify(
     file: Annotated[Path, typer.Argument(help="A report saved with --json, --html or -o.", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
-    """Check a saved report against its stored run: question, sentences, quotations, sources, numbers, order.
+    """Check a saved report against its stored run.
+
+    Compares question, sentences, quotations, sources, numbers and order.
 
     Exits with 5 if anything differs, a quotation is not in its source or does not support its sentence, or there is no
     quotation to verify. Exits with 2 if the report cannot be verified: its run is not stored. Sends nothing over the

@@ -31,8 +31,6 @@ _VOLATILE = re.compile(
     r"who is winning|who won)\b",
     re.IGNORECASE,
 )
-_AGE = re.compile(r"([0-9]{1,6})\s*([hdwy])")
-_UNITS = {"h": HOUR, "d": DAY, "w": 7 * DAY, "y": 365 * DAY}
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -63,19 +61,6 @@ def seconds_of(ttl_hours: float) -> float:
     if type(ttl_hours) in _NUMBERS and 0 < ttl_hours <= MAX_TTL / HOUR:
         return ttl_hours * HOUR
     raise InvalidInput(f"ttl_hours must be a number, more than 0 and at most {MAX_TTL / HOUR:.0f} (a century)")
-
-
-def seconds_in(age: str) -> float:
-    """Read an age: `12h`, `90d`, `8w`, `2y` (of 365 days).
-
-    Raises:
-        InvalidInput: it is none, or longer than a century.
-    """
-    found = _AGE.fullmatch(age[:40].strip().lower())
-    seconds = int(found[1]) * _UNITS[found[2]] if found else 0.0
-    if not 0 < seconds <= MAX_TTL:
-        raise InvalidInput(f"an age is a number with h, d, w or y, as 90d, not {age[:40]!r}")
-    return seconds
 
 
 def age_in_words(seconds: float) -> str:

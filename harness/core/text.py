@@ -11,6 +11,8 @@ from functools import cache
 from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_ACTING = re.compile(rf"{_CONTROL.pattern}|\r|\u061c")
+"""What a terminal acts on: also a carriage return, after which text is written over text."""
 MAX_BLOCK = 5_000
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _CLITIC = re.compile(r"['’](?:s|re|ve|ll|d|m)$")
@@ -37,6 +39,16 @@ def clean(text: object, limit: int) -> str:
     if text is None:
         return ""
     return _CONTROL.sub("", str(text)[: 2 * limit])[:limit].strip()
+
+
+def printable(text: str) -> str:
+    """Drop everything from `text` that a terminal would act on; line breaks and tabs stay."""
+    return _ACTING.sub("", text)
+
+
+def printable_json(text: str) -> str:
+    """Escape everything in a JSON document that a terminal would act on; it means the same to a JSON parser."""
+    return _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def one_line(text: str) -> str:

@@ -12,8 +12,9 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
+from harness.core.durations import seconds_in
 from harness.core.entries import Entry, Neighbour
-from harness.core.freshness import is_expired, seconds_in
+from harness.core.freshness import is_expired
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EmbeddingError, IndexUnavailable, InvalidInput, NotFound, SearchBackendError, StoreError
 from harness.ports import Embedder, Store, Vectors
@@ -267,10 +268,13 @@ def since_of(text: str, now: float) -> float:
         seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
         return max(0.0, seconds)
     try:
-        return max(0.0, now - seconds_in(text))
+        age = seconds_in(text)
     except InvalidInput:
+        age = 0.0
+    if not age:
         told = clean(text, 40)
-        raise InvalidInput(f"since is a date as 2026-11-22, a time in ISO 8601 or an age as 7d, not {told!r}") from None
+        raise InvalidInput(f"since is a date as 2026-11-22, a time in ISO 8601 or an age as 7d, not {told!r}")
+    return max(0.0, now - age)
 
 
 def _sources(source: str) -> tuple[Source, ...]:

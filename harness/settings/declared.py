@@ -18,6 +18,9 @@ APP = "harness"
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 Weight: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Secret: TypeAlias = Annotated[str, Meta(extra={"secret": True})]
+Seconds: TypeAlias = Annotated[float, Meta(extra={"unit": "s"})]
+Hours: TypeAlias = Annotated[float, Meta(extra={"unit": "h"})]
+"""Durations: as text they may name another unit, as 7d (see `harness.core.durations`)."""
 
 
 def default_data_dir() -> Path:
@@ -138,9 +141,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         ),
     ] = ("ddgs",)
     max_results: Annotated[int, Meta(ge=1, le=100, description="results asked for by each search")] = 10
-    ttl: Annotated[float, Meta(gt=0, le=MAX_TTL, description="lifetime of cached searches and researches, seconds")] = (
-        float(DEFAULT_TTL)
-    )
+    ttl: Annotated[
+        Seconds, Meta(gt=0, le=MAX_TTL, description="lifetime of cached searches and researches, seconds")
+    ] = float(DEFAULT_TTL)
     research_cache: Annotated[
         bool | None,
         Meta(
@@ -169,7 +172,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         ),
     ] = (0.45, 0.15, 0.25, 0.15)
     concurrency: Annotated[int, Meta(ge=1, le=32, description="searches of one round at the same time")] = 4
-    search_timeout: Annotated[float, Meta(gt=0, le=300, description="seconds to wait for a search engine")] = 10.0
+    search_timeout: Annotated[Seconds, Meta(gt=0, le=300, description="seconds to wait for a search engine")] = 10.0
     ddgs_backends: Annotated[
         tuple[str, ...], Meta(min_length=1, description="backends of ddgs, tried in this order")
     ] = ("duckduckgo",)
@@ -196,7 +199,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         str | None, Meta(description="Chromium that the engine browser starts; else the one on PATH")
     ] = None
     browser_headless: Annotated[bool, Meta(description="whether the browser shows no window")] = True
-    browser_timeout: Annotated[float, Meta(gt=0, le=300, description="seconds for one search by browser")] = 30.0
+    browser_timeout: Annotated[Seconds, Meta(gt=0, le=300, description="seconds for one search by browser")] = 30.0
     corpus_meaning: Annotated[
         bool, Meta(description="search a corpus by meaning, too; its passages are embedded once, with progress")
     ] = True
@@ -221,27 +224,28 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 0.0
     candidates: Annotated[int, Meta(ge=1, le=100, description="nearest entries that are tried, in order")] = 8
     volatile_ttl: Annotated[
-        float, Meta(gt=0, le=MAX_TTL, description="lifetime at the most of answers about now (latest, price), seconds")
+        Seconds,
+        Meta(gt=0, le=MAX_TTL, description="longest lifetime of answers about now (latest, price), seconds"),
     ] = HOUR
     negative_ttl: Annotated[
-        float, Meta(ge=0, le=MAX_TTL, description='how long "no results" is believed, seconds; 0 never')
+        Seconds, Meta(ge=0, le=MAX_TTL, description='how long "no results" is believed, seconds; 0 never')
     ] = 600.0
     ttl_jitter: Annotated[
         float,
         Meta(ge=0, le=0.5, description="share of lifetimes taken off by chance, so that not all expire at once"),
     ] = 0.0
     stale_if_error: Annotated[
-        float,
+        Seconds,
         Meta(ge=0, le=MAX_TTL, description="seconds past their expiry that results serve if a search fails"),
     ] = DAY
     tool_ttl_hours: Annotated[
         dict[
-            Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9_-]{0,63}$")], Annotated[float, Meta(gt=0, le=MAX_TTL / HOUR)]
+            Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9_-]{0,63}$")], Annotated[Hours, Meta(gt=0, le=MAX_TTL / HOUR)]
         ],
         Meta(description="lifetime of what tools bring, hours, as job_search=24; 24 for types that are not named"),
     ] = field(default_factory=lambda: dict(TOOL_TTL_HOURS))
     knowledge_ttl_hours: Annotated[
-        float, Meta(gt=0, le=MAX_TTL / HOUR, description="lifetime of knowledge of which nobody says, hours")
+        Hours, Meta(gt=0, le=MAX_TTL / HOUR, description="lifetime of knowledge of which nobody says, hours")
     ] = 720.0
     knowledge_floor: Annotated[
         float, Meta(ge=0, le=1, description="least similarity of a document's title to what is looked up")
@@ -249,8 +253,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     read_pages: Annotated[
         int, Meta(ge=0, le=20, description="pages that a research reads each round, of the best results; 0 none")
     ] = 3
-    page_ttl: Annotated[float, Meta(gt=0, le=MAX_TTL, description="lifetime of cached pages, seconds")] = float(HOUR)
-    page_timeout: Annotated[float, Meta(gt=0, le=300, description="seconds to wait for a page, whole")] = 20.0
+    page_ttl: Annotated[Seconds, Meta(gt=0, le=MAX_TTL, description="lifetime of cached pages, seconds")] = float(HOUR)
+    page_timeout: Annotated[Seconds, Meta(gt=0, le=300, description="seconds to wait for a page, whole")] = 20.0
     allowed_hosts: Annotated[
         tuple[str, ...],
         Meta(description="hosts (HOST or HOST:PORT) that pages are read from though their address is private"),
@@ -260,7 +264,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(description="searches and pages of one research; those that the cache answers count, so that it repeats"),
     ] = None
     max_seconds: Annotated[
-        Annotated[float, Meta(gt=0)] | None, Meta(description="seconds after which no further round begins")
+        Annotated[Seconds, Meta(gt=0)] | None, Meta(description="seconds after which no further round begins")
     ] = None
     max_tokens: Annotated[
         Count | None, Meta(description="tokens of the model, read and written, that one research may take")
@@ -277,11 +281,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = None
     model_temperature: Annotated[float, Meta(ge=0, le=2, description="temperature of the model")] = 0.0
     model_max_tokens: Annotated[int, Meta(ge=16, le=100_000, description="tokens of one answer at the most")] = 2_048
-    model_timeout: Annotated[float, Meta(gt=0, le=3_600, description="seconds to wait for the model's next words")] = (
-        60.0
-    )
+    model_timeout: Annotated[
+        Seconds, Meta(gt=0, le=3_600, description="seconds to wait for the next words of the model")
+    ] = 60.0
     model_wait: Annotated[
-        float,
+        Seconds,
         Meta(gt=0, le=3_600, description="seconds to wait in all for an answer of the model to begin, tries included"),
     ] = 60.0
     embedding_model: Annotated[
@@ -295,7 +299,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         str | None, Meta(description="environment variable that holds that endpoint's key, as OPENAI_API_KEY")
     ] = None
     embedding_timeout: Annotated[
-        float, Meta(gt=0, le=3_600, description="seconds of silence that are borne of the embedding endpoint")
+        Seconds, Meta(gt=0, le=3_600, description="seconds of silence that are borne of the embedding endpoint")
     ] = 30.0
     writer_style: Annotated[
         str, Meta(max_length=2_000, description="what the model is told of style, besides the rules for its report")

@@ -13,6 +13,7 @@ import msgspec
 import platformdirs
 from msgspec import Meta, Struct
 
+from harness.core.durations import UNITS, seconds_in
 from harness.core.text import shorten
 from harness.errors import InvalidInput
 from harness.settings.declared import APP, BLOCKS, Settings, VectorStoreSettings
@@ -225,8 +226,9 @@ def _checked(name: str, raw: object, origin: str) -> Any:
     merged = get_origin(get_args(kind)[0]) is dict
     if merged and isinstance(raw, str):
         raw = dict(_pair(part) for part in raw.split(",") if part.strip())
+    unit = _meta(name, "unit")
     try:
-        value = msgspec.convert(raw, kind, strict=False, dec_hook=_decode)
+        value = msgspec.convert(_in_unit(raw, unit) if unit else raw, kind, strict=False, dec_hook=_decode)
         return {**getattr(Settings(), name), **value} if merged else value
     except msgspec.ValidationError as error:
         reason = shorten(str(error), 200)
@@ -255,6 +257,18 @@ def _pair(text: str) -> tuple[str, str]:
     """Read one `name=value` of a mapping in the environment; what has no value has an empty one, which none can be."""
     name, _, value = text.partition("=")
     return name.strip(), value.strip()
+
+
+def _in_unit(value: object, unit: str) -> object:
+    """Return durations (`7d`) as numbers of a unit; what is none is left for the check to refuse."""
+    if isinstance(value, dict):
+        return {name: _in_unit(each, unit) for name, each in value.items()}
+    if not isinstance(value, str) or not value[-1:].isalpha():
+        return value
+    try:
+        return seconds_in(value) / UNITS[unit]
+    except InvalidInput:
+        return value
 
 
 def _decode(kind: type, value: object) -> object:

@@ -296,7 +296,7 @@ class Workbench(Lending):
         return FirstAvailable(endpoint, local)
 
     def started_with(self, specs: Sequence[str] = ()) -> dict[str, Any]:
-        """Return what the record of a run with the engines `specs` holds besides its result, so that it can be resumed."""
+        """Return what the record of a run with the engines `specs` holds for whoever resumes it."""
         settings = replace(self.settings, engine=tuple(specs) or self.settings.engine)
         return {"settings": run_settings(settings), "refresh": not self._read, "serve_stale": self._serve_stale}
 

@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from harness.core.freshness import seconds_in
-from harness.errors import InvalidInput
 from tests.cli.program import Program
 
 COMMANDS = ("add", "query", "get", "delete", "threads", "stats", "export", "import", "forget")
@@ -161,18 +159,3 @@ def test_the_historical_options_of_chat(harness: Program, tmp_path: Path) -> Non
     harness("chat", "--vector-store-stats", "--no-vector-store").one_line_error(2)
     harness("chat", "--vector-store-stats", "--query-vector-store", "x").one_line_error(2)
     harness("chat", "--add-to-vector-store", tmp_path / "none.md").one_line_error(2)
-
-
-@pytest.mark.parametrize(
-    ("age", "seconds"), [("12h", 43_200), ("90d", 7_776_000), ("2 W", 1_209_600), ("1y", 31_536_000)]
-)
-def test_ages_are_read(age: str, seconds: float) -> None:
-    """A number, and its unit."""
-    assert seconds_in(age) == seconds
-
-
-@pytest.mark.parametrize("age", ["", "90", "d", "-1d", "1.5d", "999999y", "٩d", "90d90d"])
-def test_what_is_no_age_is_refused(age: str) -> None:
-    """Nothing is taken for another age than was meant."""
-    with pytest.raises(InvalidInput):
-        seconds_in(age)

@@ -24,8 +24,8 @@ def test_other_commands_do_not_load_the_sdk() -> None:
         (["--http", "--host", "0.0.0.0"], "others can reach 0.0.0.0, and there is no token yet"),  # noqa: S104
         (["--http", "--host", "no such host"], "there is no token yet"),
         (["--http", "--rate", "0"], "at least once a minute"),
-        (["--sweep-every", "0"], "--sweep-every must be seconds"),
-        (["--sweep-every", "nan"], "--sweep-every must be seconds"),
+        (["--sweep-every", "0"], "--sweep-every must be 1s or more"),
+        (["--sweep-every", "nan"], "--sweep-every: a duration is a number with"),
     ],
 )
 def test_what_cannot_be_served_is_told_in_a_line(harness: Program, arguments: list[str], told: str) -> None:

@@ -1,4 +1,4 @@
-"""What every command shares: exit codes, one-line errors, logs and progress on standard error."""
+"""Shared by every command: exit codes, one-line errors, and logs on standard error."""
 
 import logging
 import os
@@ -6,14 +6,11 @@ import sys
 import traceback
 from collections.abc import Callable
 from enum import IntEnum
-from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import NoReturn
 
+from harness.core.text import one_line
 from harness.errors import AccessDenied, HarnessError, InvalidInput, OfflineMiss, SearchError, StoreError
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-    from rich.progress import TaskID
+from harness.terminal.streams import guarded_streams
 
 
 class ExitCode(IntEnum):
@@ -56,9 +53,12 @@ def run(command: Callable[[], object]) -> NoReturn:
     """Run a command-line program to its end: an error is one line on standard error, with a traceback only for
     `--debug`, and Ctrl-C ends at once with 130. What the cache has acknowledged is kept in every case.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a character still shows the rest
+    with guarded_streams():
+        _leave(_ended(command))
+
+
+def _ended(command: Callable[[], object]) -> int:
+    """Run a command, report what went wrong, and return its exit code."""
     try:
         command()
         code: int = ExitCode.OK
@@ -79,17 +79,17 @@ def run(command: Callable[[], object]) -> NoReturn:
         _report(f"{type(error).__name__}: {error} (a bug in harness; run again with --debug for the details)")
     if code == ExitCode.INTERRUPTED:  # from here, or from typer
         _say("interrupted; what is cached stays cached")
-    _leave(code)
+    return code
 
 
 def _report(message: str) -> None:
     if "--debug" in sys.argv:
         traceback.print_exc()
-    _say(f"error: {' '.join(message.split())}")
+    _say(f"error: {one_line(message)}")
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr)  # noqa: T201 - standard error as it is now, a progress bar's if there is one
+    print(line, file=sys.stderr)  # noqa: T201 - the one place where errors and logs are written
 
 
 def _leave(code: int) -> NoReturn:
@@ -104,11 +104,13 @@ def _leave(code: int) -> NoReturn:
 
 
 class _Lines(logging.Handler):
-    """Writes `level: message` to whatever standard error is now, so that a progress bar is not torn."""
+    """Writes `level: message` to standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one line."""
-        _say(f"{record.levelname.lower()}: {self.format(record)}")
+        """Write one line, and below it the traceback, if there is one."""
+        _say(f"{record.levelname.lower()}: {one_line(record.getMessage())}")
+        if record.exc_info:
+            _say(logging.Formatter().formatException(record.exc_info))
 
 
 def configure_logging(level: str) -> None:
@@ -123,45 +125,3 @@ def configure_logging(level: str) -> None:
     root = logging.getLogger()
     root.handlers = [each for each in root.handlers if not isinstance(each, _Lines | logging.NullHandler)]
     root.addHandler(_Lines() if level == "debug" else logging.NullHandler())  # what libraries log is for --debug
-
-
-class ProgressBars:
-    """The `Progress` of a terminal: bars on standard error that vanish when done; nothing at all when it is piped."""
-
-    def __init__(self) -> None:
-        self._bars: Bars | None = None
-        self._task: TaskID | None = None
-        self.visible = sys.stderr.isatty()
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """See `Progress`."""
-        if not self.visible:
-            return
-        if self._bars is None:
-            self._bars = _new_bars()
-            self._bars.start()
-        if self._task is None:
-            self._task = self._bars.add_task(what)
-        self._bars.update(self._task, description=what, completed=done, total=total)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Take the bars away."""
-        if self._bars is not None:
-            self._bars.stop()
-            self._bars = self._task = None
-
-
-def _new_bars() -> "Bars":
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)

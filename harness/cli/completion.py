@@ -1,0 +1,112 @@
+"""Completion in the shell: ids of runs, evaluations and loops, engines, names of tasks.
+
+It is quick, changes nothing, and completes nothing where something is wrong. What it returns is read by a shell, some
+of which evaluate it (zsh): texts are reduced to letters, digits and a few signs.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import wraps
+from pathlib import Path
+from typing import TypeAlias
+
+import typer
+
+from harness.core.text import one_line, shorten
+
+Completions: TypeAlias = list[tuple[str, str]]
+
+ENGINES = {
+    "ddgs": "DuckDuckGo",
+    "searxng:": "a SearXNG instance, by its address",
+    "pubmed": "PubMed",
+    "browser": "a search page in Chromium",
+    "corpus:python-docs": "the Python documentation",
+    "corpus:": "a folder of your own, by its path",
+}
+MAX_RUNS = 50
+MAX_HELP = 60
+MAX_HEAD = 4_000
+"""Characters of a task's file in which its id is looked for."""
+
+_ID = re.compile(r"[\w.-]{1,100}", re.ASCII)
+_TASK_ID = re.compile(r"^id:\s*([\w.-]+)\s*$", re.ASCII | re.MULTILINE)
+_UNSAFE = re.compile(r"[^\w .,?!+-]")
+
+Completer: TypeAlias = Callable[[typer.Context, str], Completions]
+
+
+def _never_failing(complete: Completer) -> Completer:
+    """Make a completion that completes nothing instead of failing, and has only safe texts."""
+
+    @wraps(complete)
+    def safe(ctx: typer.Context, incomplete: str) -> Completions:
+        try:
+            found = complete(ctx, incomplete)
+        except Exception:  # noqa: BLE001 - whatever it is, the command itself says it better than a completion could
+            return []
+        return [(value, shorten(one_line(_UNSAFE.sub(" ", text)), MAX_HELP)) for value, text in found]
+
+    return safe
+
+
+@_never_failing
+def runs(ctx: typer.Context, incomplete: str) -> Completions:
+    """Complete the id of a run, newest first, with its question."""
+    from harness.settings import load
+    from harness.stores.recent import recent_runs
+
+    settings = load({"data_dir": ctx.params.get("data_dir")}, config=ctx.params.get("config")).settings
+    if settings.store or settings.token:  # a server, or a token to check: not within the time of a key
+        return []
+    found = recent_runs(settings.data_dir / "harness.db", "default", MAX_RUNS)
+    return [(run, question) for run, question in found if _ID.fullmatch(run) and run.startswith(incomplete)]
+
+
+@_never_failing
+def engines(ctx: typer.Context, incomplete: str) -> Completions:  # noqa: ARG001
+    """Complete the name of an engine."""
+    return [(name, text) for name, text in ENGINES.items() if name.startswith(incomplete)]
+
+
+@_never_failing
+def task(ctx: typer.Context, incomplete: str) -> Completions:
+    """Complete the name of an evaluation task, with its file."""
+    return [(id_, path.name) for id_, path in _tasks(ctx) if id_.startswith(incomplete)]
+
+
+@_never_failing
+def tasks(ctx: typer.Context, incomplete: str) -> Completions:
+    """Complete the last of several names of tasks with commas between them."""
+    before, comma, begun = incomplete.rpartition(",")
+    known = before.split(",")
+    found = [(id_, path) for id_, path in _tasks(ctx) if id_.startswith(begun) and id_ not in known]
+    return [(f"{before}{comma}{id_}", path.name) for id_, path in found]
+
+
+@_never_failing
+def evaluations(ctx: typer.Context, incomplete: str) -> Completions:
+    """Complete the id of an evaluation, newest first."""
+    return [(path.stem, "") for path in _newest(ctx, "evals", incomplete) if path.suffix == ".jsonl"]
+
+
+@_never_failing
+def loops(ctx: typer.Context, incomplete: str) -> Completions:
+    """Complete the id of a loop of experiments, newest first."""
+    return [(path.name, "") for path in _newest(ctx, "autoresearch", incomplete) if path.is_dir()]
+
+
+def _tasks(ctx: typer.Context) -> Iterator[tuple[str, Path]]:
+    folder = ctx.params.get("tasks_dir") or Path(__file__).parents[2] / "evals" / "tasks"
+    for path in sorted(Path(folder).glob("*.yaml")):
+        with path.open(encoding="utf-8") as file:
+            if found := _TASK_ID.search(file.read(MAX_HEAD)):
+                yield found[1], path
+
+
+def _newest(ctx: typer.Context, folder: str, incomplete: str) -> list[Path]:
+    from harness.settings import load
+
+    settings = load({"data_dir": ctx.params.get("data_dir")}, config=ctx.params.get("config")).settings
+    found = (path for path in (settings.data_dir / folder).iterdir() if _ID.fullmatch(path.stem))
+    return sorted((path for path in found if path.name.startswith(incomplete)), reverse=True)[:MAX_RUNS]

@@ -1,0 +1,126 @@
+"""Completion in the shell, as the shells ask for it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness_evals.tasks import load_tasks
+
+from harness import settings
+from harness.workbench import Workbench
+from tests.cli.program import Program
+from tests.cli.test_show import OLDER, QUESTION, keep
+
+RUN = "20261123-101500-1a2b3c"
+INJECTION = '\\$(touch owned) `touch owned` "; touch owned; " \x1b]0;x\x07 [bold]'
+
+
+def completed(line: str, program: str = "fish", **environment: str) -> list[str]:
+    """Return what a shell is told for a line, of which the last word is not finished."""
+    words = {
+        "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+        "zsh": {"_TYPER_COMPLETE_ARGS": line},
+        "bash": {"COMP_WORDS": line.replace(" ", "\n"), "COMP_CWORD": str(line.count(" "))},
+    }[program]
+    ended = subprocess.run(
+        [str(Path(sys.executable).parent / "harness")],
+        env={**os.environ, "_HARNESS_COMPLETE": f"complete_{program}", **words, **environment},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert ended.stderr == ""
+    return ended.stdout.strip("\n").splitlines()
+
+
+@pytest.fixture
+def two_runs() -> None:
+    """Keep two runs, one with a question that a shell could run."""
+    keep(OLDER, state="finished")
+    with Workbench(settings.load({}).settings) as workbench:
+        workbench.cache.put_run(RUN, f"what {INJECTION}", "ddgs", workbench.cache.get_run(OLDER))
+
+
+def test_runs_are_completed_newest_first_with_their_questions(two_runs: None) -> None:
+    """For `show`, `--resume` and `--run`; only those that begin so."""
+    for command in ("show ", "research --resume ", "cache export --run "):
+        first, second = completed(f"harness {command}")
+        assert first.startswith(f"{RUN}\twhat")
+        assert second == f"{OLDER}\t{QUESTION}"
+    assert [line.split("\t")[0] for line in completed("harness show 20261122")] == [OLDER]
+    assert completed("harness show ", program="bash") == [RUN, OLDER]
+
+
+def test_a_question_is_never_run_by_the_shell(two_runs: None, tmp_path: Path) -> None:
+    """Zsh evaluates what it is told: nothing of a question is left that it could run."""
+    said = "\n".join(completed("harness show ", program="zsh"))
+    assert RUN in said
+    for line in (said, "\n".join(completed("harness show "))):
+        assert not set("$`\\;\x1b\x07[]") & set(line.replace('"":""', "").replace("_arguments '*: :((", ""))
+    if zsh := shutil.which("zsh"):
+        subprocess.run([zsh, "-c", f"_arguments() {{ :; }}; eval $(cat <<'E'\n{said}\nE\n)"], cwd=tmp_path, check=False)
+        assert not (tmp_path / "owned").exists()
+
+
+def test_engines_and_tasks_are_completed() -> None:
+    """Engines by name, tasks one by one behind commas."""
+    assert [each.split("\t")[0] for each in completed("harness search x --engine p")] == ["pubmed"]
+    assert "corpus:python-docs\tthe Python documentation" in completed("harness index corp")
+    names = [each.split("\t")[0] for each in completed("harness eval repeat ")]
+    assert sorted(names) == sorted(task.id for task in load_tasks())
+    listed = [each.split("\t")[0] for each in completed("harness eval run --tasks T_A,T_B,T_")]
+    assert listed[0] == "T_A,T_B,T_C"
+    assert not {"T_A,T_B,T_A", "T_A,T_B,T_B"} & set(listed)
+
+
+def test_evaluations_and_loops_are_completed(tmp_path: Path) -> None:
+    """By the files in the data directory."""
+    (tmp_path / "data" / "evals").mkdir(parents=True)
+    (tmp_path / "data" / "evals" / f"{RUN}.jsonl").touch()
+    (tmp_path / "data" / "autoresearch" / RUN).mkdir(parents=True)
+    assert completed("harness eval show 2") == completed("harness autoresearch report 2") == [RUN]
+
+
+def test_nothing_wrong_is_ever_shown(tmp_path: Path) -> None:
+    """No database, a damaged one, wrong settings, a server out of reach: no completions, no error, nothing written."""
+    assert completed("harness show ") == []
+    assert not (tmp_path / "data").exists()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "harness.db").write_bytes(b"not a database at all" * 100)
+    assert completed("harness show ") == []
+    assert completed("harness show ", HARNESS_TTL="soon") == []
+    assert completed("harness show ", HARNESS_STORE="postgresql://127.0.0.1:1/none") == []
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["harness.db"]
+
+
+def test_a_data_directory_on_the_line_is_used(two_runs: None, tmp_path: Path) -> None:
+    """`--data-dir` before the word decides where runs are looked for."""
+    assert completed(f"harness show --data-dir {tmp_path} ") == []
+    assert completed(f"harness show --data-dir {tmp_path / 'data'} ", HARNESS_DATA_DIR=str(tmp_path))
+
+
+def test_completing_loads_nothing_heavy(two_runs: None) -> None:
+    """What answers a key press imports no model, no index and no web library."""
+    script = (
+        "import sys\n"
+        "from harness.cli.main import main\n"
+        "from unittest.mock import Mock\n"
+        "from harness.cli import completion\n"
+        "assert completion.runs(Mock(params={}), '')\n"
+        "assert completion.tasks(Mock(params={}), '')\n"
+        "loaded = {'numpy', 'chromadb', 'onnxruntime', 'openai', 'mcp', 'fastapi', 'yaml', 'rich'} & set(sys.modules)\n"
+        "sys.exit(f'loaded: {loaded}' if loaded else 0)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_the_script_for_the_shell_is_printed(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--show-completion` prints what to put into the shell's own file."""
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    told: Any = subprocess.run(
+        [str(Path(sys.executable).parent / "harness")],
+        env={**os.environ, "_HARNESS_COMPLETE": "source_bash"}, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert "complete -o default -F" in told
