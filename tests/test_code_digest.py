@@ -57,7 +57,12 @@ class Copy:
             [sys.executable, "-c", code, *map(str, arguments)],
             capture_output=True,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+            env={
+                **os.environ,
+                "PYTHONPATH": f"{self.folder}{os.pathsep}{self.folder / 'evals'}",
+                "PYTHONDONTWRITEBYTECODE": "1",
+                **environment,
+            },
             cwd=self.folder,
             check=False,
             timeout=120,
@@ -107,7 +112,7 @@ def test_an_edited_planner_gathers_again_and_an_edited_command_does_not(copy: Co
 
     first, again = ("stored", "hit") if kept else ("off", "solved")
     assert used() == first
-    copy.edit("cli/history.py", "PIPED_WIDTH = 120", "PIPED_WIDTH = 121")
+    copy.edit("cli/snapshots.py", "PIPED_WIDTH = 120", "PIPED_WIDTH = 121")
     copy.edit("research/planner.py", '"""The built-in planner;', '# It asks nobody.\n    """The planner by rules;')
     assert used() == again
     plan_otherwise(copy)

@@ -13,6 +13,10 @@ from harness.research.solved import Origin
 from harness.research.synthesis import CitedSource, Report
 
 
+RUN_FIELDS = frozenset({"state", "created_at", "error"})
+"""Fields of the run that `harness show --json` adds to those of a saved report."""
+
+
 class SavedReport(Struct, frozen=True, kw_only=True):
     """What a saved report holds. `sources` are all that were gathered, number 0 where the report does not cite one;
     `run` is empty where the run is not recorded, `plan` is `None` in records of older versions.

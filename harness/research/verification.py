@@ -17,7 +17,7 @@ from harness.core.text import clean, shorten
 from harness.errors import InvalidInput, NotFound
 from harness.research.past import PastRun, past_run
 from harness.research.reports import as_html, as_markdown
-from harness.research.saved import SavedReport, saved_run
+from harness.research.saved import RUN_FIELDS, SavedReport, saved_run
 
 MAX_REPORT_BYTES = 50_000_000
 MAX_DIFFERENCES = 1_000
@@ -181,7 +181,7 @@ def _of_json(saved: dict[str, Any], stored: SavedReport) -> Iterator[Difference]
     expected = orjson.loads(orjson.dumps(stored.as_dict()))
     if stored.plan is None:
         expected["plan"] = saved.get("plan")
-    yield from _compare("", saved, expected)
+    yield from _compare("", {name: value for name, value in saved.items() if name not in RUN_FIELDS}, expected)
 
 
 def _compare(where: str, saved: object, stored: object) -> Iterator[Difference]:
