@@ -305,7 +305,8 @@ class Loop:
             for repeat in range(options.repeats):
                 pair = [(baseline, 0), (candidate, apart)]
                 for side, offset in pair if (place + repeat) % 2 == 0 else reversed(pair):
-                    job = Job(task, number * EPOCHS + offset + repeat, side.settings, self.begun.at, options.fresh)
+                    epoch = number * EPOCHS + offset + repeat
+                    job = Job(task, epoch, side.settings, self.begun.at, options.fresh, "experiment")
                     sides[id(job)] = side
                     jobs.append(job)
         calls = 0

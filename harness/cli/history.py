@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption
+from harness.cli.options import JsonOption, OriginOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.freshness import age_in_words
@@ -25,10 +25,12 @@ def history(
         str, typer.Option("--source", metavar="SOURCE", help="search, research, knowledge, or all.")
     ] = "all",
     since: Annotated[
-        str, typer.Option("--since", metavar="TIME", help="Only what was stored since: 2026-11-22, or an age as 7d.")
+        str,
+        typer.Option("--since", metavar="TIME", help="Only what was stored since: 2026-11-22, a Unix time, or 7d."),
     ] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many at the most.")] = 20,
     offset: Annotated[int, typer.Option("--offset", metavar="N", help="How many to pass over.")] = 0,
+    origin: OriginOption = "own",
     as_json: JsonOption = False,
 ) -> None:
     """Look through what was searched, researched and written down: by meaning, or the newest first.
@@ -38,13 +40,14 @@ def history(
       harness history
       harness history "attribute lookup" --source research
       harness history --since 7d -n 50
+      harness history --origin experiment
       harness history "rag pipelines" --json | jq -r '.items[].title'
     """
     from harness.research.history import since_of
 
     with session.workbench({"offline": True}) as workbench:
         found = workbench.history.find(
-            query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset
+            query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset, origin=origin
         )
     if as_json:
         from harness.research.history import as_json as told
@@ -71,6 +74,8 @@ def _print(found: "list[Past]", asked: bool) -> None:
     for each in found:
         # Text, not markup: what a page says of itself is never an instruction to the terminal
         title = Text(each.title, style="bold")
+        if each.count > 1:
+            title.append(f"  {each.count} runs", style="not bold")
         if each.expired:
             title.append("  expired", style="not bold yellow")
         for line in (each.snippet, each.url):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness import settings
+from harness.core.origins import RunOrigin
 from harness.settings import Loaded
 from harness.terminal import ProgressBars, configure_logging
 
@@ -53,6 +54,7 @@ class Session:
         no_cache: bool = False,
         replay: Path | None = None,
         serve_stale: float | None = None,
+        origin: RunOrigin = "user",
     ) -> "Iterator[Workbench]":
         """Open a workbench by the settings, with progress on the terminal; close it at the end."""
         from harness.workbench import Workbench
@@ -68,6 +70,7 @@ class Session:
                 write=not no_cache,
                 replay=replay,
                 serve_stale=serve_stale,
+                origin=origin,
             ) as workbench:
                 yield workbench
 

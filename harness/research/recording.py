@@ -62,7 +62,12 @@ class Recorder:
         if not self._run:
             return ""
         uses = [*self.before, *to_builtins(self._cache.uses)]
-        told = {"state": state, "created_at": self._cache.now, "uses": sorted(uses, key=_place)}
+        told = {
+            "state": state,
+            "created_at": self._cache.now,
+            "run_origin": self._cache.origin,
+            "uses": sorted(uses, key=_place),
+        }
         record = {**self.about, **told, **more}
         engine = "+".join(each["name"] for each in self.about["engines"])
         try:
