@@ -51,7 +51,7 @@ class Answer(Struct, Generic[T], frozen=True, gc=False):
 
 class Road:
     """The road that every kind takes through one `Store`, for one tenant; `auditor` checks some hits by meaning.
-    `origin` says who it is used for: what is counted and stored is told apart by it.
+    `origin` says who uses it; counts and rows are kept with it.
     """
 
     def __init__(

@@ -45,7 +45,7 @@ def table_names(kind: str) -> tuple[str, ...]:
 
 @with_session
 def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = False) -> None:
-    """Tell what the cache holds, and how often it has answered: users and agents, unless --origin says otherwise.
+    """Show the cache's contents, and how often it answered users and agents, or those that --origin names.
 
     \b
     Examples:

@@ -26,7 +26,7 @@ def history(
     ] = "all",
     since: Annotated[
         str,
-        typer.Option("--since", metavar="TIME", help="Only what was stored since: 2026-11-22, a Unix time, or 7d."),
+        typer.Option("--since", metavar="TIME", help="Only entries stored since: 2026-11-22, a Unix time, or 7d."),
     ] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many at the most.")] = 20,
     offset: Annotated[int, typer.Option("--offset", metavar="N", help="How many to pass over.")] = 0,

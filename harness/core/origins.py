@@ -1,4 +1,4 @@
-"""Who a run, or a search, was made for: a user, an agent, an evaluation, an experiment."""
+"""Origins of runs and searches: a user, an agent, an evaluation, an experiment."""
 
 from typing import Literal, TypeAlias, get_args
 
@@ -6,10 +6,10 @@ from harness.errors import InvalidInput
 
 RunOrigin: TypeAlias = Literal["user", "agent", "evaluation", "experiment"]
 RowOrigin: TypeAlias = Literal["user", "agent", "evaluation", "experiment", "run"]
-"""That of a stored row: what a user's or an agent's run searches belongs to the run."""
+"""Origin of a stored row: the searches of a user's or an agent's run belong to the run."""
 
 OWN: tuple[RunOrigin, ...] = ("user", "agent")
-"""What history and statistics show by default."""
+"""Shown by history and statistics unless another origin is chosen."""
 EVERY: tuple[RowOrigin, ...] = get_args(RowOrigin)
 CHOICES = ("own", *EVERY, "all")
 OriginChoice: TypeAlias = Literal["own", "user", "agent", "evaluation", "experiment", "run", "all"]

@@ -121,7 +121,7 @@ class _Found(Struct, frozen=True):
 
 
 class _Wanted(Struct, frozen=True):
-    """What a page may hold, and how many things up to its end."""
+    """Limits of a page, and the number of entries up to its end."""
 
     sources: tuple[Source, ...]
     since: float
@@ -307,7 +307,7 @@ def shown(similarity: float) -> float:
 
 
 _UNIX_TIME = re.compile(r"[0-9]{9,11}(\.[0-9]{1,9})?", re.ASCII)
-"""Of March 1973 and later. `20261122` stays a date in ISO 8601."""
+"""A time from March 1973 on. `20261122` stays a date in ISO 8601."""
 
 
 def since_of(text: str, now: float) -> float:

@@ -97,7 +97,7 @@ _BY_ORIGIN = (
     f"FROM {RUNS.name}, json_each({_RECORD}, '$.uses') AS used WHERE json_extract(used.value, '$.how') = 'live' "
     f"AND json_extract(used.value, '$.table') = '{SEARCH.name}'",
 )
-"""Uses are counted by origin; what can be told of older rows is noted."""
+"""Count uses by origin; note the origin of older rows where it is known."""
 
 MIGRATIONS = (
     Migration("0001-search-cache", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL),

@@ -412,7 +412,7 @@ class SnapshotStore:
         return {}
 
     def origins(self, table: str, tenant: str, keys: Sequence[str]) -> dict[str, str]:
-        """See `Store.origins`: nobody but the user replays."""
+        """See `Store.origins`: all rows are the user's."""
         return {}
 
     def audits(self, tenant: str) -> list[Audit]:

@@ -317,7 +317,7 @@ AUDITED = (
 )
 """The tables that are no cache tables; what audits found came later."""
 ORIGIN_SOURCES = (SEARCH, RESEARCH, RUNS)
-"""The tables whose rows are told apart by who they were made for."""
+"""The tables whose rows have an origin."""
 BY_ORIGIN = (
     f"CREATE TABLE {USES} (tenant TEXT NOT NULL, day TEXT NOT NULL, origin TEXT NOT NULL, what TEXT NOT NULL, "
     "times INTEGER NOT NULL, PRIMARY KEY (tenant, day, origin, what)) WITHOUT ROWID",
@@ -329,6 +329,6 @@ BY_ORIGIN = (
         for table in ORIGIN_SOURCES
     ),
 )
-"""Who it was made for: counted apart, and noted of rows that are not the user's own. It takes the place of `BESIDE`'s
-table of uses.
+"""Tables of origins: uses are counted by origin (instead of `BESIDE`'s table), and rows of others than the user have
+one.
 """

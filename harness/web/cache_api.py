@@ -25,8 +25,8 @@ _WITHIN = (("1 hour", HOUR), ("1 day", DAY), ("1 week", 7 * DAY), ("30 days", 30
 
 @router.get("/stats")
 def stats(workbench: Mine, origin: OriginChosen = "own") -> StatsReply:
-    """Tell what the cache holds, how often it has answered, day by day, and what expires when. Answers are counted for
-    users and agents, unless `origin` says otherwise.
+    """Describe the cache: its contents, its answers day by day, and when entries expire. Answers are counted for users
+    and agents, unless `origin` says otherwise.
     """
     cache, local = workbench.cache, workbench.identity.local
     days = cache.counted_by_day(origins_of(origin))

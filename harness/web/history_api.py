@@ -24,7 +24,7 @@ SourcePath = Annotated[SourceName, Path(description="What kind of thing it is.")
 IdPath = Annotated[str, Path(min_length=1, max_length=200, description="Its id, as the history tells it.")]
 QueryText = Annotated[str, Query(max_length=10_000, description="What to look for, by meaning; the newest if empty.")]
 Since = Annotated[
-    str, Query(max_length=64, description="Only what was stored since: `2026-11-22`, a time, Unix seconds, or `7d`.")
+    str, Query(max_length=64, description="Only entries stored since: `2026-11-22`, a time, Unix seconds, or `7d`.")
 ]
 OriginChosen = Annotated[
     OriginChoice,

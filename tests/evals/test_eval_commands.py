@@ -102,7 +102,7 @@ def test_evaluations_are_not_in_the_history_of_the_user(
     assert "What does a queue hold" in searched
     harness("search", searched[0])
     assert sorted(titles()) == sorted([searched[0], "What does a queue hold?"])
-    assert harness("history", "--origin", "nobody").code == 2
+    assert harness("history", "--origin", "strangers").code == 2
 
 
 @pytest.mark.parametrize("enough", ["0", "1"], ids=["solved", "gathered"])

@@ -394,7 +394,7 @@ def test_a_stopped_loop_counts_the_same_live_calls(tmp_path: Path, stops: tuple[
 
 
 def test_a_crash_is_tried_again_and_its_calls_count(tmp_path: Path) -> None:
-    """Where the loop was stopped before it wrote the verdict."""
+    """Run it again, where the loop stopped before it wrote the verdict."""
 
     def crashing(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
         yield jobs[0], replace(saying(jobs[0], 5), error="lost: the network is gone")

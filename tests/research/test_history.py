@@ -146,8 +146,8 @@ def test_what_was_made_for_others_is_shown_on_demand(
     for choice, wanted in (("own", shown), ("evaluation", {"evaluation"}), ("all", {*EVERY[:4]})):
         found = history.find(query, origin=choice, limit=100)
         assert sorted(titles(found)) == sorted(f"retries of {origin}" for origin in wanted for _ in range(2))
-    with pytest.raises(InvalidInput, match="no such origin: 'nobody'; choose own, user"):
-        history.find(origin="nobody")
+    with pytest.raises(InvalidInput, match="no such origin: 'strangers'; choose own, user"):
+        history.find(origin="strangers")
 
 
 @pytest.mark.parametrize("query", ["", "retries"])

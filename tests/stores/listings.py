@@ -252,7 +252,7 @@ class ListingContract:
         assert list(told) == sorted(told)
 
     def test_uses_are_counted_by_origin(self, store: Store) -> None:
-        """Of some origins, or of all together."""
+        """Some origins are counted, or all together."""
         for origin, times in (("user", 2), ("agent", 3), ("experiment", 50)):
             store.count(TENANT, "2026-01-01", {"exact": times}, origin=origin)
         store.count(TENANT, "2026-01-02", {"live": 1}, origin="evaluation")

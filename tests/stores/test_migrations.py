@@ -281,7 +281,7 @@ def test_the_fresh_schema_is_the_declared_one(path: Path) -> None:
 
 
 def test_a_file_without_origins_keeps_its_counts_and_tells_runs_apart(path: Path) -> None:
-    """Counts are the user's; records of repeats, and what runs have searched live, are told as what they are."""
+    """Counts are the user's; records of repeats, and live searches of runs, get their origins."""
     store = SqliteStore(path)
     searched = {"table": SEARCHES, "asked": "q", "served": "q", "how": "live"}
     records = {

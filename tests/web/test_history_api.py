@@ -133,7 +133,7 @@ def test_what_experiments_did_is_shown_on_demand(client: TestClient, workbench: 
     chart = client.get("/charts/cache.svg", params={"origin": "agent"})
     assert chart.status_code == 404, "nothing was asked for agents"
     assert client.get("/charts/cache.svg", params={"origin": "experiment"}).status_code == 200
-    refused(client.get(ADDRESS, params={"origin": "nobody"}), 400, "invalid_input")
+    refused(client.get(ADDRESS, params={"origin": "strangers"}), 400, "invalid_input")
 
 
 def test_it_is_found_by_time_and_by_meaning(client: TestClient, workbench: Workbench) -> None:

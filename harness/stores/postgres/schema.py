@@ -81,7 +81,7 @@ def _made(logical: str) -> tuple[str, ...]:
 
 
 def _forgetting(logical: str, *beside: str) -> str:
-    """Make the function that deletes what stands beside a deleted row."""
+    """Make the function that deletes the rows that belong to a deleted row."""
     table = POSTGRES_TABLES[logical]
     row = f"tenant = OLD.{table.column('tenant')} AND source = '{logical}' AND key = OLD.{table.column('key')}"
     deletions = " ".join(f"DELETE FROM {name} WHERE {row};" for name in beside)
