@@ -10,16 +10,19 @@ from harness.ports import Store
 
 _NEEDED: Mapping[str, Role] = {
     **dict.fromkeys(("get", "whole", "rows", "recent", "outlines", "timeline", "scopes", "nearest", "scan"), "reader"),
-    **dict.fromkeys(("unembedded", "meanings", "counted", "turn", "stats", "expiring"), "reader"),
+    **dict.fromkeys(("unembedded", "meanings", "counted", "turn", "stats", "expiring", "origins"), "reader"),
     **dict.fromkeys(("audits", "audited", "disagreeing"), "reader"),
     **dict.fromkeys(("put", "swap", "replace", "embed", "touch", "sweep", "delete", "evict", "count"), "writer"),
-    "put_audit": "writer",
+    **dict.fromkeys(("put_audit", "mark"), "writer"),
     **dict.fromkeys(("clear", "clear_audits", "forget"), "admin"),
 }
 """The role for each method; those that are not here concern every tenant, and no token is enough for them."""
 
 
-_LEFT_UNDONE: Mapping[str, Callable[[], Any]] = {"touch": lambda: None, "embed": lambda: None, "unembedded": list}
+_LEFT_UNDONE: Mapping[str, Callable[[], Any]] = {
+    **dict.fromkeys(("touch", "mark", "embed"), lambda: None),
+    "unembedded": list,
+}
 """What look-ups do for later ones, and what a reader's get instead: no note of use, no row to be embedded."""
 
 

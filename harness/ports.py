@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from harness.core.audits import Audit
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
+from harness.core.origins import EVERY
 from harness.core.pages import Page
 
 if TYPE_CHECKING:  # numpy takes 0.1 s to import, and an exact hit has no vectors
@@ -104,9 +105,19 @@ class Store(Protocol):
             InvalidInput: the table has no such column, or none is named.
         """
 
-    def timeline(self, table: str, tenant: str, *, since: float = 0.0, limit: int, offset: int = 0) -> list[Outline]:
+    def timeline(
+        self,
+        table: str,
+        tenant: str,
+        *,
+        since: float = 0.0,
+        limit: int,
+        offset: int = 0,
+        origins: Sequence[str] = EVERY,
+    ) -> list[Outline]:
         """Return the tenant's up to `limit` rows created at or after `since` (seconds since the epoch), the newest
-        first; of those created at the same moment the one written last. The first `offset` of them are left out.
+        first; of those created at the same moment the one written last. The first `offset` of them are left out, and
+        so are those of other `origins`.
 
         Cheap beside `recent`: neither payload nor embedding is read. Expired rows count.
         """
@@ -177,11 +188,19 @@ class Store(Protocol):
         is taught. Short forms are compared without regard to case.
         """
 
-    def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
-        """Add to how often each thing happened on `day` (YYYY-MM-DD)."""
+    def count(self, tenant: str, day: str, times: Mapping[str, int], *, origin: str = "user") -> None:
+        """Add to how often each thing happened on `day` (YYYY-MM-DD) for this origin."""
 
-    def counted(self, tenant: str) -> dict[str, dict[str, int]]:
-        """Return how often each thing happened on each day (YYYY-MM-DD) on which anything did, the earliest first."""
+    def counted(self, tenant: str, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
+        """Return how often each thing happened for these origins on each day (YYYY-MM-DD) on which anything did, the
+        earliest first.
+        """
+
+    def mark(self, table: str, tenant: str, key: str, origin: str) -> None:
+        """Say who the row was made for. The mark goes with the row; without one, it is the user's."""
+
+    def origins(self, table: str, tenant: str, keys: Sequence[str]) -> dict[str, str]:
+        """Return who these rows were made for, by key; those of the user are left out."""
 
     def put_audit(self, tenant: str, audit: Audit) -> bool:
         """Keep what an audit found of a pair of queries; return whether it was kept. Of two that agree the later one

@@ -14,6 +14,7 @@ import numpy as np
 from harness.core.audits import Audit
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.core.freshness import is_expired
+from harness.core.origins import EVERY
 from harness.ports import NOTHING
 from harness.stores.tables import TABLES
 
@@ -45,7 +46,8 @@ class MemoryStore:
     def __init__(self) -> None:
         self._tables: dict[str, dict[tuple[str, str], Entry]] = {name: {} for name in TABLES}
         self._lock = threading.RLock()
-        self._times: dict[tuple[str, str, str], int] = {}
+        self._times: dict[tuple[str, str, str, str], int] = {}
+        self._marks: dict[tuple[str, str, str], str] = {}
         self._audits: dict[tuple[str, tuple[str, str]], Audit] = {}
         self._turns: dict[str, threading.Lock] = {}
         self._numbers: dict[tuple[str, str, str], int] = {}
@@ -115,11 +117,21 @@ class MemoryStore:
             found = [self._outline(table, tenant, each) for each in self.rows(table, tenant, where)]
         return [each for each in found if each.number > after][::-1][: max(0, limit)]
 
-    def timeline(self, table: str, tenant: str, *, since: float = 0.0, limit: int, offset: int = 0) -> list[Outline]:
+    def timeline(
+        self,
+        table: str,
+        tenant: str,
+        *,
+        since: float = 0.0,
+        limit: int,
+        offset: int = 0,
+        origins: Sequence[str] = EVERY,
+    ) -> list[Outline]:
         """See `Store.timeline`."""
         with self._lock:
             found = [self._outline(table, tenant, each) for each in self.scan(table, tenant)]
-        found = [each for each in found if each.created_at >= since]
+        marks = self.origins(table, tenant, [each.key for each in found])
+        found = [each for each in found if each.created_at >= since and marks.get(each.key, "user") in origins]
         newest = sorted(found, key=lambda each: (each.created_at, each.number), reverse=True)
         return newest[max(0, offset) :][: max(0, limit)]
 
@@ -198,20 +210,34 @@ class MemoryStore:
             entries = [e for rows in self._tables.values() for (owner, _), e in rows.items() if owner == tenant]
         return [pair for entry in entries for pair in entry.teaches if pair[0].casefold() in wanted]
 
-    def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
+    def count(self, tenant: str, day: str, times: Mapping[str, int], *, origin: str = "user") -> None:
         """See `Store.count`."""
         with self._lock:
             for what, number in times.items():
-                self._times[tenant, day, what] = self._times.get((tenant, day, what), 0) + number
+                place = (tenant, day, what, origin)
+                self._times[place] = self._times.get(place, 0) + number
 
-    def counted(self, tenant: str) -> dict[str, dict[str, int]]:
+    def counted(self, tenant: str, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
         """See `Store.counted`."""
         told: dict[str, dict[str, int]] = {}
         with self._lock:
-            for owner, day, what in sorted(self._times):
-                if owner == tenant:
-                    told.setdefault(day, {})[what] = self._times[owner, day, what]
+            for owner, day, what, origin in sorted(self._times):
+                if owner == tenant and origin in origins:
+                    times = told.setdefault(day, {})
+                    times[what] = times.get(what, 0) + self._times[owner, day, what, origin]
         return told
+
+    def mark(self, table: str, tenant: str, key: str, origin: str) -> None:
+        """See `Store.mark`."""
+        with self._lock:
+            self._marks[table, tenant, key] = origin
+
+    def origins(self, table: str, tenant: str, keys: Sequence[str]) -> dict[str, str]:
+        """See `Store.origins`."""
+        with self._lock:
+            held = {key: self._marks.get((table, tenant, key), "user") for key in keys}
+            there = self._tables[table]
+        return {key: origin for key, origin in held.items() if origin != "user" and (tenant, key) in there}
 
     def put_audit(self, tenant: str, audit: Audit) -> bool:
         """See `Store.put_audit`."""

@@ -1,4 +1,4 @@
-"""What is reused was made by this code: an edit of what gathers is gathered again, any other edit is not."""
+"""Results are reused by the code that made them: after an edit of that code they are made again."""
 
 import json
 import os
@@ -48,7 +48,7 @@ class Copy:
         path.write_text(text.replace(old, new))
 
     def run(self, *arguments: object, **environment: str) -> dict[str, Any]:
-        """Run the copied program in a process of its own; return what it prints as JSON."""
+        """Run the copied program in another process; return what it prints as JSON."""
         return self.script("from harness.cli.main import main; main()", *arguments, "--json", **environment)
 
     def script(self, code: str, *arguments: object, **environment: str) -> dict[str, Any]:
@@ -113,14 +113,14 @@ def test_an_edited_planner_gathers_again_and_an_edited_command_does_not(copy: Co
     first, again = ("stored", "hit") if kept else ("off", "solved")
     assert used() == first
     copy.edit("cli/snapshots.py", "PIPED_WIDTH = 120", "PIPED_WIDTH = 121")
-    copy.edit("research/planner.py", '"""The built-in planner;', '# It asks nobody.\n    """The planner by rules;')
+    copy.edit("research/planner.py", '"""The built-in planner;', '# It asks no model.\n    """The planner by rules;')
     assert used() == again
     plan_otherwise(copy)
     assert used() == first
 
 
 def test_an_evaluation_gathers_again_with_an_edited_planner(copy: Copy, tasks: Path, tmp_path: Path) -> None:
-    """The next evaluation measures the edited planner; without an edit it measures what was gathered before."""
+    """The next evaluation measures the edited planner; without an edit it reuses the contexts."""
 
     def queries() -> tuple[str, int]:
         id_ = copy.run("eval", "run", "--tasks-dir", tasks, "--tasks", "retries")["id"]

@@ -288,7 +288,7 @@ def arguments_for(name: str, tenant: str) -> dict[str, Any]:
         "k": 1, "now": 1.0, "embedding": b"", "before": 1.0, "keys": ["k"], "keep": 1, "user": None, "shorts": ["s"],
         "day": "2026-11-22", "times": {"exact": 1}, "name": f"{tenant} lock", "wait": 0.0, "at_least": 0.0,
         "sweep_before": None, "expecting": None, "expired_at": None, "repair": False, "after": 0, "since": 0.0,
-        "offset": 0, "moments": [1.0], "audit": an_audit("a", "b"),
+        "offset": 0, "moments": [1.0], "audit": an_audit("a", "b"), "origin": "user", "origins": ("user",),
     }  # fmt: skip
     return {each: given[each] for each in list(inspect.signature(getattr(Store, name)).parameters)[1:]}
 

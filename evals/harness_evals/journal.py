@@ -21,6 +21,8 @@ FOLDER = "autoresearch"
 JOURNAL = "journal.jsonl"
 RESULTS = "results.tsv"
 BEST = "best.yaml"
+UNDER_WAY = "under-way.jsonl"
+"""The runs of the experiment that is under way: stopped in its middle, it goes on after them."""
 STOP = "stop"
 """A file of this name in the loop's folder ends it after the experiment that is under way."""
 
@@ -91,6 +93,20 @@ class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
         return ", ".join(f"{name}={value}" for name, value in self.changes.items())
 
 
+class Ran(Struct, frozen=True, tag="ran", tag_field="line"):
+    """One run of an experiment that is under way: what it came to, and what it cost. `settings` is their digest,
+    `repeat` the number of the run (see `Job`), `report` the digest of the report; a crash has an `error` and no score.
+    """
+
+    settings: str
+    task: str
+    repeat: int
+    live_calls: int
+    score: float | None
+    report: str
+    error: str = ""
+
+
 class Journal(Struct, frozen=True):
     """A journal as it was read."""
 
@@ -98,6 +114,7 @@ class Journal(Struct, frozen=True):
     begun: Begun
     noise_floor: NoiseFloor | None
     experiments: tuple[Experiment, ...]
+    under_way: tuple[Ran, ...] = ()
 
     @property
     def best(self) -> dict[str, Any]:
@@ -116,14 +133,29 @@ class JournalWriter:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._log = LogWriter(folder / JOURNAL)
+        self._runs: LogWriter | None = None
 
     def write(self, line: Begun | NoiseFloor | Experiment) -> None:
-        """Append one line; it is on the disk when this returns."""
+        """Append one line; it is on the disk when this returns. The runs that it sums up are forgotten."""
         self._log.write(line)
+        self._close_runs()
+        (self.folder / UNDER_WAY).unlink(missing_ok=True)
+
+    def write_run(self, run: Ran) -> None:
+        """Keep a run of the experiment that is under way; it is on the disk when this returns."""
+        if self._runs is None:
+            self._runs = LogWriter(self.folder / UNDER_WAY)
+        self._runs.write(run)
 
     def close(self) -> None:
         """Close the journal."""
+        self._close_runs()
         self._log.close()
+
+    def _close_runs(self) -> None:
+        if self._runs is not None:
+            self._runs.close()
+        self._runs = None
 
     def write_table(self, experiments: Iterable[Experiment]) -> None:
         """Write the table of experiments anew, whole or not at all."""
@@ -167,7 +199,9 @@ def read_journal(folder: Path) -> Journal:
                 experiments.append(replace(line, changes=checked_changes(line.changes, f"{path}, line {number}")))
     if begun is None:
         raise InvalidInput(f"{path} is empty; it is no journal of experiments")
-    return Journal(folder, begun, floor, tuple(experiments))
+    runs = folder / UNDER_WAY
+    under_way = tuple(read_lines(runs, Ran)) if runs.exists() else ()
+    return Journal(folder, begun, floor, tuple(experiments), under_way)
 
 
 def as_table(experiments: Iterable[Experiment]) -> str:

@@ -26,6 +26,7 @@ from harness_evals.journal import (
     JournalWriter,
     NoiseFloor,
     Options,
+    Ran,
     digest_of,
     read_journal,
 )
@@ -139,6 +140,7 @@ class Loop:
         self._began = clock()
         self._tune = _shuffled([task for task in tasks if task.split == "tune"], begun.options.seed)
         self._confirm = [task for task in tasks if task.split == "confirm"]
+        self._ran: tuple[Ran, ...] = ()
         is_new = not (folder / JOURNAL).exists()
         if not is_new:
             self._go_on(read_journal(folder))
@@ -157,7 +159,7 @@ class Loop:
         """
         if self.noise_floor is None:
             self.noise_floor = self._measured_noise()
-            self._journal.write(self.noise_floor)
+            self._write(self.noise_floor)
             yield self.noise_floor
         while not (reason := self._reason_to_end()):
             try:
@@ -169,7 +171,7 @@ class Loop:
                 reason = "nothing is left to try"
                 break
             experiment = self._experiment(changes)
-            self._journal.write(experiment)
+            self._write(experiment)
             self.experiments.append(experiment)
             self._write_results()
             yield experiment
@@ -193,6 +195,10 @@ class Loop:
     ) -> None:
         self.close()
 
+    def _write(self, step: NoiseFloor | Experiment) -> None:
+        self._journal.write(step)
+        self._ran = ()
+
     def _write_results(self) -> None:
         self._journal.write_table(self.experiments)
         self._journal.write_best(changed(self._settings, self.best))
@@ -205,6 +211,8 @@ class Loop:
         for experiment in held.experiments:
             self._next()
             self.experiments.append(experiment)
+        number = len(self.experiments) + 1 if self.noise_floor else 0
+        self._ran = tuple(ran for ran in held.under_way if ran.repeat // EPOCHS == number)
 
     def _next(self) -> Changes | None:
         """Return the next changes that make settings which were not tried yet."""
@@ -230,6 +238,11 @@ class Loop:
             return "the budget of live calls is spent"
         return ""
 
+    @property
+    def _spent(self) -> int:
+        """The live calls of this step's runs that were made before the loop was stopped."""
+        return sum(ran.live_calls for ran in self._ran)
+
     # One experiment ----------------------------------------------------------------------------------------------
 
     def _measured_noise(self) -> NoiseFloor:
@@ -240,7 +253,7 @@ class Loop:
         if errors:
             raise InvalidInput(f"the settings that the loop begins with do not run: {errors[0]}")
         first, second = one.of(self._tune), other.of(self._tune)
-        return NoiseFloor(noise_floor(first, second), _mean(first), self._clock() - began, calls)
+        return NoiseFloor(noise_floor(first, second), _mean(first), self._clock() - began, calls + self._spent)
 
     def _experiment(self, changes: Changes) -> Experiment:
         number, options = len(self.experiments) + 1, self.begun.options
@@ -269,7 +282,7 @@ class Loop:
             verdict.reasons,
             found.tasks if found else 0,
             self._clock() - began,
-            calls,
+            calls + self._spent,
             score=None if crashed else _mean(candidate.of(self._tune)),
             baseline=None if crashed else _mean(baseline.of(self._tune)),
             delta=found.difference if found else None,
@@ -297,7 +310,9 @@ class Loop:
     def _run_sides(
         self, baseline: _Side, candidate: _Side, tasks: Sequence[Task], number: int, *, apart: int = 0
     ) -> int:
-        """Run both sides on tasks, in turns, until one crashes; return the live calls. `apart` parts their epochs."""
+        """Run both sides on tasks, in turns, until one crashes; return the live calls. `apart` parts their epochs. What
+        was run before the loop was stopped is not run again; crashes are.
+        """
         options = self.begun.options
         jobs: list[Job] = []
         sides: dict[int, _Side] = {}
@@ -305,19 +320,25 @@ class Loop:
             for repeat in range(options.repeats):
                 pair = [(baseline, 0), (candidate, apart)]
                 for side, offset in pair if (place + repeat) % 2 == 0 else reversed(pair):
-                    job = Job(task, number * EPOCHS + offset + repeat, side.settings, self.begun.at, options.fresh)
+                    epoch = number * EPOCHS + offset + repeat
+                    job = Job(task, epoch, side.settings, self.begun.at, options.fresh, "experiment")
                     sides[id(job)] = side
                     jobs.append(job)
         calls = 0
-        found: dict[int, Outcome] = {}
-        for job, outcome in self._run(jobs):
-            calls += outcome.cost.live_calls
-            found[id(job)] = outcome
-            if outcome.error:  # a crash is one whatever the rest comes to, and the rest may hang as long
+        held = {(ran.settings, ran.task, ran.repeat): ran for ran in self._ran if not ran.error}
+        digests = {id(side): digest_of(side.settings) for side in (baseline, candidate)}
+        places = {id(job): (digests[id(sides[id(job)])], job.task.id, job.repeat) for job in jobs}
+        found = {id(job): held[places[id(job)]] for job in jobs if places[id(job)] in held}
+        for job, outcome in self._run([job for job in jobs if id(job) not in found]):
+            ran = _ran(job, outcome, places[id(job)][0])
+            self._journal.write_run(ran)
+            calls += ran.live_calls
+            found[id(job)] = ran
+            if ran.error:  # a crash is one whatever the rest comes to, and the rest may hang as long
                 break
         for job in jobs:  # in their own order, whichever ended first
             if id(job) in found:
-                _add(sides[id(job)], job.task, found[id(job)])
+                _add(sides[id(job)], found[id(job)])
         return calls
 
     def _arms(self, baseline: _Side, candidate: _Side) -> tuple[Arm, Arm]:
@@ -334,12 +355,18 @@ class Loop:
         return one, other
 
 
-def _add(side: _Side, task: Task, outcome: Outcome) -> None:
-    if outcome.error:
-        side.errors.append(f"{task.id}: {outcome.error}")
+def _ran(job: Job, outcome: Outcome, settings: str) -> Ran:
+    total = None if outcome.error else score(job.task, outcome).total
+    report, calls = outcome.digests.get("report", ""), outcome.cost.live_calls
+    return Ran(settings, job.task.id, job.repeat, calls, total, report, outcome.error)
+
+
+def _add(side: _Side, ran: Ran) -> None:
+    if ran.score is None:
+        side.errors.append(f"{ran.task}: {ran.error}")
         return
-    side.scores.setdefault(task.id, []).append(score(task, outcome).total)
-    side.digests[task.id] = outcome.digests.get("report", "")
+    side.scores.setdefault(ran.task, []).append(ran.score)
+    side.digests[ran.task] = ran.report
 
 
 def _unconfirmed(tasks: int) -> str:

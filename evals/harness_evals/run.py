@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from harness.core.origins import RunOrigin
 from harness.errors import HarnessError
 from harness.research.ended import Research
 from harness.research.stages import stages_of
@@ -30,6 +31,7 @@ class Job(Struct, frozen=True):
     settings: Settings
     at: float | None = None
     fresh: bool = False
+    origin: RunOrigin = "evaluation"
 
 
 def research_task(workbench: Workbench, task: Task, repeat: int = 0) -> Research:
@@ -109,7 +111,7 @@ def run_apart(job: Job) -> Outcome:
     try:
         with _opening:
             # a clock that stands still would take what an earlier run has stored for an answer to this one
-            workbench = _workbench(job.settings, None if job.fresh else job.at, job.fresh)
+            workbench = _workbench(job.settings, None if job.fresh else job.at, job.fresh, job.origin)
         outcome = run_task(workbench, job.task, job.repeat)
         workbench.cache.flush()
     except Exception as error:  # noqa: BLE001 - an experiment may break anything; it is a crash, told with its reason
@@ -121,8 +123,8 @@ _opening = threading.Lock()
 
 
 @lru_cache(maxsize=8)
-def _workbench(settings: Settings, at: float | None, fresh: bool) -> Workbench:
-    return Workbench(settings, at=at, read=not fresh)
+def _workbench(settings: Settings, at: float | None, fresh: bool, origin: RunOrigin) -> Workbench:
+    return Workbench(settings, at=at, read=not fresh, origin=origin)
 
 
 def versions() -> dict[str, str]:

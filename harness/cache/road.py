@@ -15,10 +15,11 @@ from harness.cache.once import Once
 from harness.cache.policy import Policy
 from harness.cache.results import MAX_TAUGHT_CHARS
 from harness.cache.semantic import Candidate, Semantics
-from harness.cache.tables import UNANSWERED
+from harness.cache.tables import BY_ORIGIN, SEARCHES, UNANSWERED
 from harness.cache.uses import How, Tally, Use, day_of
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, jittered
+from harness.core.origins import OWN, RunOrigin
 from harness.core.text import shorten
 from harness.errors import (
     AccessDenied,
@@ -67,7 +68,9 @@ class Answer(Struct, Generic[T], frozen=True, gc=False):
 
 
 class Road:
-    """The road that every kind takes through one `Store`, for one tenant; `auditor` checks some hits by meaning."""
+    """The road that every kind takes through one `Store`, for one tenant; `auditor` checks some hits by meaning.
+    `origin` says who uses it; counts and rows are kept with it.
+    """
 
     def __init__(
         self,
@@ -78,8 +81,10 @@ class Road:
         auditor: "Auditor | None" = None,
         tenant: str = "default",
         clock: Callable[[], float] = time.time,
+        origin: RunOrigin = "user",
     ) -> None:
         self.policy = policy
+        self.origin: RunOrigin = origin
         self.semantics = semantics
         self.auditor = auditor
         self._store = store
@@ -112,7 +117,7 @@ class Road:
         counted = self._tally.take()
         if self.policy.write and counted:
             try:
-                self._store.count(self._tenant, day_of(self._clock()), counted)
+                self._store.count(self._tenant, day_of(self._clock()), counted, origin=self.origin)
             except StoreError as error:
                 log.debug("uses were not counted: %s", error)
 
@@ -273,8 +278,20 @@ class Road:
         entry = Entry(key, text, payload, now, expires_at, now, own, embedding, embedder, teaches)
         kept_for = max(policy.stale_if_error, policy.keep_expired, stale_for)
         self._store.put(table, self._tenant, entry, sweep_before=now - kept_for)
+        self._mark(table, key)
         log.debug("stored %r in %s", text, table)
         return entry
+
+    def _mark(self, table: str, key: str) -> None:
+        """Note who a row was stored for, where history asks. Searches of a run belong to the run."""
+        if table not in BY_ORIGIN:
+            return
+        origin = "run" if table == SEARCHES and self.began is not None and self.origin in OWN else self.origin
+        try:
+            if origin != "user" or self._store.origins(table, self._tenant, [key]):
+                self._store.mark(table, self._tenant, key, origin)
+        except StoreError as error:
+            log.debug("who %s was stored for is not noted: %s", key, error)
 
 
 _BUGS = (TypeError, AttributeError, NameError, ImportError, NotImplementedError, AssertionError, SyntaxError)

@@ -2,7 +2,7 @@
 
 import copy
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
@@ -11,12 +11,14 @@ from msgspec import structs
 from harness.cache.maintenance import Maintenance
 from harness.cache.researches import Researches
 from harness.cache.road import encode
-from harness.cache.tables import ANSWERS, EVERY_TABLE, MADE, RUNS, TABLES, TOOLS, UNANSWERED
+from harness.cache.tables import ANSWERS, EVERY_TABLE, MADE, RUNS, SEARCHES, TABLES, TOOLS, UNANSWERED
 from harness.cache.tools import Tools
 from harness.cache.uses import Use
 from harness.core.audits import Audit
 from harness.core.entries import Entry, TableStats
 from harness.core.freshness import DAY
+from harness.core.keys import search_key
+from harness.core.origins import EVERY, OWN
 from harness.errors import NotFound
 
 if TYPE_CHECKING:  # for who looks at them
@@ -45,20 +47,21 @@ class Cache(Maintenance, Researches, Tools):
         missing = {TOOLS: len(self.unembedded_tools())}
         return [*meant, *(structs.replace(each, unembedded=missing.get(each.table, 0)) for each in exact)]
 
-    def counted(self) -> dict[str, int]:
-        """Return how often searches were answered, by how (see `uses.How`), over all days."""
+    def counted(self, origins: Sequence[str] = EVERY) -> dict[str, int]:
+        """Return how often searches were answered for these origins, by how (see `uses.How`), over all days."""
         total = Counter[str]()
-        for times in self.counted_by_day().values():
+        for times in self.counted_by_day(origins).values():
             total.update(times)
         return dict(total)
 
-    def counted_by_day(self) -> dict[str, dict[str, int]]:
-        """Return how often searches were answered, by how, on each day (YYYY-MM-DD, UTC), the earliest first.
+    def counted_by_day(self, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
+        """Return how often searches were answered for these origins, by how, on each day (YYYY-MM-DD, UTC), the
+        earliest first.
 
         What this cache has not stored yet counts as today's.
         """
         self.flush()
-        return self._store.counted(self._tenant)
+        return self._store.counted(self._tenant, origins)
 
     def size(self) -> int:
         """Return the bytes that the database takes on disk."""
@@ -130,6 +133,19 @@ class Cache(Maintenance, Researches, Tools):
         now = self._clock()
         entry = Entry(run, question, encode(record), now, now + RUN_TTL, now, (engine,))
         self._store.put(RUNS, self._tenant, entry, sweep_before=now)
+        self._mark(RUNS, run)
+
+    def claim(self, query: str, engine: str, options: Mapping[str, Any]) -> None:
+        """Note that a user or agent asked a search that was stored for a run, an evaluation or an experiment: from now
+        on it is in their history.
+
+        Raises:
+            InvalidInput: an unusable query.
+            StoreError: the store cannot be read.
+        """
+        key = search_key(query, engine, options)
+        if self.policy.write and self.origin in OWN and key in self._store.origins(SEARCHES, self._tenant, [key]):
+            self._mark(SEARCHES, key)
 
     def get_run(self, run: str) -> dict[str, Any]:
         """Return the record of the run with this id.

@@ -25,5 +25,7 @@ MADE = (EVIDENCE, QUERIES, CHUNKS)
 """What was made of answers, and goes with them."""
 EVERY_TABLE = (*ANSWERS, *MADE, UNANSWERED, RUNS)
 """The cache, whole."""
+BY_ORIGIN = (SEARCHES, RESEARCH, RUNS)
+"""The tables of which it is noted who their rows were made for."""
 MOVED = (*EVERY_TABLE, KNOWLEDGE, KNOWLEDGE_HISTORY)
 """What goes along when a cache moves: all but who has access to it."""

@@ -139,7 +139,7 @@ def autoresearch(
         folder = folder / begun.id
     budget = Budget(budget_seconds, budget_calls)
     with (
-        Workbench(settings) as workbench,
+        Workbench(settings, origin="experiment") as workbench,
         _runner(workers, task_seconds, dask) as run,
         Loop(begun, folder, chosen, settings, _proposer(begun, file, allowed, workbench), run, budget=budget) as loop,
     ):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption, YesOption, duration
+from harness.cli.options import JsonOption, OriginOption, YesOption, duration
 from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session, with_session
 from harness.core.text import shorten
@@ -44,17 +44,21 @@ def table_names(kind: str) -> tuple[str, ...]:
 
 
 @with_session
-def stats(session: Session, as_json: JsonOption = False) -> None:
-    """Tell what the cache holds, and how often it has answered.
+def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = False) -> None:
+    """Show the cache's contents, and how often it answered users and agents, or those that --origin names.
 
     \b
     Examples:
       harness cache stats
+      harness cache stats --origin evaluation
       harness cache stats --json
     """
+    from harness.core.origins import origins_of
+
     with session.workbench() as workbench:
         cache = workbench.cache
-        held, counted, audited, database = cache.stats(), cache.counted(), cache.audited(), workbench.place
+        held, audited, database = cache.stats(), cache.audited(), workbench.place
+        counted = cache.counted(origins_of(origin))
         size = cache.size() if workbench.identity.local else None  # with a token: the file is all tenants'
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
     misses = counted.get("live", 0) + counted.get("failed", 0)

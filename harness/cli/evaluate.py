@@ -259,7 +259,8 @@ def repeat(
     if len(chosen) != 1:
         raise InvalidInput(f"one task is run again and again, not {len(chosen)}; name one")
     settings = settings_for(session.load().settings)
-    with session.workbench({"research_cache": settings.research_cache, "semantic": settings.semantic}) as workbench:
+    flags = {"research_cache": settings.research_cache, "semantic": settings.semantic}
+    with session.workbench(flags, origin="evaluation") as workbench:
         found = repeat_task(workbench, chosen[0], times)
     if as_json:
         from msgspec import to_builtins
@@ -307,7 +308,7 @@ def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
 
     from harness.workbench import Workbench
 
-    with Workbench(settings) as workbench:
+    with Workbench(settings, origin="evaluation") as workbench:
         if workbench.model is None:
             raise InvalidInput("--judge needs a language model; set `model`")
         yield Judge(workbench.model, workbench.cache)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption, in_words
+from harness.cli.options import JsonOption, OriginOption, in_words
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.freshness import age_in_words
@@ -27,10 +27,12 @@ def history(
         str, typer.Option("--source", metavar="SOURCE", help="search, research, knowledge, or all.")
     ] = "all",
     since: Annotated[
-        str, typer.Option("--since", metavar="TIME", help="Only what was stored since: 2026-11-22, or an age as 7d.")
+        str,
+        typer.Option("--since", metavar="TIME", help="Only entries stored since: 2026-11-22, a Unix time, or 7d."),
     ] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many at the most.")] = 20,
     offset: Annotated[int, typer.Option("--offset", metavar="N", help="How many to pass over.")] = 0,
+    origin: OriginOption = "own",
     as_json: JsonOption = False,
 ) -> None:
     """Look through past searches, researches and knowledge.
@@ -42,6 +44,7 @@ def history(
       harness history
       harness history "attribute lookup" --source research
       harness history --since 7d -n 50
+      harness history --origin experiment
       harness history "rag pipelines" --json | jq -r '.items[].title'
     """
     from harness.research.history import since_of
@@ -49,7 +52,7 @@ def history(
     query = in_words(words)
     with session.workbench({"offline": True}) as workbench:
         found = workbench.history.find(
-            query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset
+            query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset, origin=origin
         )
     if as_json:
         from harness.research.history import as_json as told
@@ -76,6 +79,8 @@ def _print(found: "list[Past]", asked: bool) -> None:
     now = time.time()
     for each in found:
         title = Text(each.title, style="bold")
+        if each.count > 1:
+            title.append(f"  {each.count} runs", style="not bold")
         if each.expired:
             title.append("  expired", style="not bold yellow")
         run = f"harness show {each.id}" if each.source == "research" and RUN_ID.fullmatch(each.id) else ""

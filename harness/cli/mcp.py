@@ -66,7 +66,7 @@ def mcp(
     from harness.workbench import Workbench
 
     with ExitStack() as stack:
-        workbench = stack.enter_context(Workbench(settings))
+        workbench = stack.enter_context(Workbench(settings, origin="agent"))
         _greet(workbench)
         if sweep_every is not None:
             _sweep(workbench, sweep_every, stack)

@@ -60,6 +60,15 @@ MaxResultsOption = Annotated[
 TtlOption = Annotated[
     float | None, duration("--ttl", bare="s", help="How long what is found stays fresh: 15m, 24h, 7d.")
 ]
+OriginOption = Annotated[
+    str,
+    typer.Option(
+        "--origin",
+        metavar="ORIGIN",
+        help="For whom it was made: own (users and agents), user, agent, run (searches of researches), evaluation, "
+        "experiment, or all.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 OfflineOption = Annotated[

@@ -11,6 +11,7 @@ import typer
 
 from harness import settings
 from harness.cli.options import Duration
+from harness.core.origins import RunOrigin
 from harness.settings import Loaded
 from harness.terminal import configure_logging
 from harness.terminal.progress import ProgressBars
@@ -55,6 +56,7 @@ class Session:
         no_cache: bool = False,
         replay: Path | None = None,
         serve_stale: float | None = None,
+        origin: RunOrigin = "user",
     ) -> "Iterator[Workbench]":
         """Open a workbench by the settings, with progress on the terminal; close it at the end."""
         from harness.workbench import Workbench
@@ -70,6 +72,7 @@ class Session:
                 write=not no_cache,
                 replay=replay,
                 serve_stale=serve_stale,
+                origin=origin,
             ) as workbench:
                 yield workbench
 

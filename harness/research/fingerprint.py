@@ -10,8 +10,9 @@ from harness.source_digest import source_digest
 
 
 class Code(Struct, frozen=True):
-    """Names the code that makes each kind of stored result: what is gathered, how a round is judged, which excerpts are
-    chosen, what a language model is shown, how texts are cut and embedded. The defaults are the names in older runs.
+    """Names the code that makes each kind of stored result: how contexts are gathered, how a round is judged, which
+    excerpts are chosen, what a language model is shown, how texts are cut and embedded. The defaults are the names in
+    older runs.
     """
 
     gathering: str = ""

@@ -1,7 +1,8 @@
 """What was searched, researched and written down: found again by meaning, or listed by time."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from heapq import nsmallest
 from itertools import islice
@@ -15,9 +16,11 @@ from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.durations import seconds_in
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_expired
+from harness.core.origins import origins_of
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EmbeddingError, IndexUnavailable, InvalidInput, NotFound, SearchBackendError, StoreError
 from harness.ports import Embedder, Store, Vectors
+from harness.research.repeats import MAX_RUNS, Repeats, repeats_in
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +55,7 @@ OWN_NAMES: Mapping[str, tuple[str, ...]] = {
     KNOWLEDGE: ("url_key", "version"),
 }
 """The tables' own columns, as they are declared."""
+MAX_IDS = 100
 EVER = 0.0
 """Asked for the rows that are not expired at this time, a store brings expired ones too."""
 
@@ -59,7 +63,9 @@ EVER = 0.0
 class Past(Struct, frozen=True):
     """One thing of the past. `id` names it among those of its `source`; `timestamp` is when it was stored, in seconds
     since the epoch; `similarity` (0..1) is to what was asked, 1.0 where nothing was. `url` is the address of its first
-    result or of its source, empty where it has none. The texts are from outside: data, bounded, never markup.
+    result or of its source, empty where it has none. A research that was repeated (the same question with the same
+    engines) is one thing: `count` says how often, `ids` names the up to `MAX_IDS` newest runs. The texts are from
+    outside: data, bounded, never markup.
     """
 
     source: Source
@@ -70,6 +76,8 @@ class Past(Struct, frozen=True):
     similarity: float
     url: str
     expired: bool
+    count: int = 1
+    ids: tuple[str, ...] = ()
 
 
 class Page(Struct, frozen=True):
@@ -105,11 +113,21 @@ class _Found(Struct, frozen=True):
     similarity: float
     place: int = 0
     entry: Entry | None = None
+    runs: tuple[str, ...] = ()
 
     @property
     def order(self) -> tuple[float, float, str, int, str]:
         """The most similar first, then the newest; then always the same."""
         return -self.similarity, -self.created_at, self.table, self.place, self.key
+
+
+class _Wanted(Struct, frozen=True):
+    """Limits of a page, and the number of entries up to its end."""
+
+    sources: tuple[Source, ...]
+    since: float
+    count: int
+    origins: tuple[str, ...]
 
 
 class History:
@@ -122,21 +140,35 @@ class History:
         self._clock = clock
 
     def find(
-        self, query: str = "", *, since: float = 0.0, source: str = "all", limit: int = 20, offset: int = 0
+        self,
+        query: str = "",
+        *,
+        since: float = 0.0,
+        source: str = "all",
+        limit: int = 20,
+        offset: int = 0,
+        origin: str = "own",
     ) -> list[Past]:
         """Return what is on a page of the past; see `page`."""
-        return self.page(query, since=since, source=source, limit=limit, offset=offset).items
+        return self.page(query, since=since, source=source, limit=limit, offset=offset, origin=origin).items
 
     def page(
-        self, query: str = "", *, since: float = 0.0, source: str = "all", limit: int = 20, offset: int = 0
+        self,
+        query: str = "",
+        *,
+        since: float = 0.0,
+        source: str = "all",
+        limit: int = 20,
+        offset: int = 0,
+        origin: str = "own",
     ) -> Page:
         """Return up to `limit` (1..100) things after the first `offset`, stored at or after `since` (seconds since the
         epoch), of one `source` or all: by meaning, the most similar first, where a query is given, else the newest
         first. Expired ones are among them, and say so. Page after page, each is there once, while none is stored or
-        deleted.
+        deleted. `origin` says for whom they were made (see `origins_of`): users and agents, unless told otherwise.
 
         Raises:
-            InvalidInput: no such source, or a number out of its range.
+            InvalidInput: no such source or origin, or a number out of its range.
             SearchBackendError: nothing can be looked up by meaning.
             StoreError: the store cannot be read.
         """
@@ -148,7 +180,11 @@ class History:
             )
         query = one_line(clean(query, 10_000))
         count = offset + limit + 1
-        found = self._near(query, sources, since, count) if query else self._newest(sources, since, count)
+        wanted = _Wanted(sources, since, count, origins_of(origin))
+        repeats = Repeats()
+        if "research" in sources:
+            repeats = repeats_in(self._store, self._tenant, since=since, origins=wanted.origins)
+        found = self._near(query, wanted, repeats) if query else self._newest(wanted, repeats)
         chosen = nsmallest(count, found, key=lambda each: each.order)[offset:]
         items = [past for past in map(self._told, chosen[:limit]) if past is not None]
         return Page(items, more=len(chosen) > limit)
@@ -167,34 +203,40 @@ class History:
                 return Kept(table, entry, dict(zip(OWN_NAMES[table], entry.own, strict=True)))
         raise NotFound(f"there is no {source} {clean(key, 80)!r}, or not any more")
 
-    def _newest(self, sources: Iterable[Source], since: float, count: int) -> Iterator[_Found]:
-        for source in sources:
+    def _newest(self, wanted: _Wanted, repeats: Repeats) -> Iterator[_Found]:
+        for source in wanted.sources:
             for table in TABLES_OF[source]:
-                newest = self._store.timeline(table, self._tenant, since=since, limit=count)
+                limit = MAX_RUNS if source == "research" else wanted.count
+                newest = self._store.timeline(
+                    table, self._tenant, since=wanted.since, limit=limit, origins=wanted.origins
+                )
                 for place, outline in enumerate(newest):
-                    yield _Found(source, table, outline.key, outline.created_at, 1.0, place)
+                    if not repeats.hides(table, outline.key, outline.text):
+                        runs = repeats.of(table, outline.key)
+                        yield _Found(source, table, outline.key, outline.created_at, 1.0, place, runs=runs)
 
-    def _near(self, query: str, sources: Iterable[Source], since: float, count: int) -> Iterator[_Found]:
+    def _near(self, query: str, wanted: _Wanted, repeats: Repeats) -> Iterator[_Found]:
         try:
             vector = self._embedder.embed([query])[0]
-            for source in sources:
+            for source in wanted.sources:
                 for table in TABLES_OF[source]:
                     if table != KNOWLEDGE:  # its rows change, and are given vectors where they are written
                         self._embed_some(table)
                     for scope in self._store.scopes(table, self._tenant, self._embedder.id):
-                        for near in self._near_in(table, scope, vector, since, count):
+                        for near in self._near_in(table, scope, vector, wanted, repeats):
                             entry, similarity = near.entry, shown(near.similarity)
-                            yield _Found(source, table, entry.key, entry.created_at, similarity, entry=entry)
+                            runs = repeats.of(table, entry.key)
+                            yield _Found(source, table, entry.key, entry.created_at, similarity, entry=entry, runs=runs)
         except (EmbeddingError, IndexUnavailable) as error:
             raise SearchBackendError(f"nothing can be looked up by meaning: {error}") from error
 
     def _near_in(
-        self, table: str, scope: tuple[str, ...], vector: Vectors, since: float, count: int
+        self, table: str, scope: tuple[str, ...], vector: Vectors, wanted: _Wanted, repeats: Repeats
     ) -> list[Neighbour]:
-        """Return `count` rows that are new enough, if there are so many among the `MAX_NEAR` most similar ones, and
-        all that are shown as similar as the last of them: of those the newest come first, which a store does not know.
+        """Return as many rows as are wanted, if there are so many among the `MAX_NEAR` most similar ones, and all that
+        are shown as similar as the last of them: of those the newest come first, which a store does not know.
         """
-        wanted = min(max(count + 1, LEAST_NEAR), MAX_NEAR)
+        count, asked = wanted.count, min(max(wanted.count + 1, LEAST_NEAR), MAX_NEAR)
         while True:
             found = self._store.nearest(
                 table,
@@ -202,15 +244,27 @@ class History:
                 scope,
                 vector,
                 embedder=self._embedder.id,
-                k=wanted,
+                k=asked,
                 now=EVER,
                 at_least=FLOOR,
             )
-            fitting = [near for near in found if near.entry.created_at >= since]
+            fitting = self._fitting(table, found, wanted, repeats)
             enough = len(fitting) >= count and shown(found[-1].similarity) < shown(fitting[count - 1].similarity)
-            if enough or len(found) < wanted or wanted == MAX_NEAR:
+            if enough or len(found) < asked or asked == MAX_NEAR:
                 return fitting
-            wanted = min(4 * wanted, MAX_NEAR)
+            asked = min(4 * asked, MAX_NEAR)
+
+    def _fitting(self, table: str, found: list[Neighbour], wanted: _Wanted, repeats: Repeats) -> list[Neighbour]:
+        """Leave out what is older, was made for others, or is an earlier run of the same research."""
+        keys = [near.entry.key for near in found]
+        made_for, among = self._store.origins(table, self._tenant, keys), {*keys}
+        return [
+            near
+            for near in found
+            if near.entry.created_at >= wanted.since
+            and made_for.get(near.entry.key, "user") in wanted.origins
+            and not repeats.hides(table, near.entry.key, near.entry.text, among)
+        ]
 
     def _embed_some(self, table: str) -> None:
         """Give vectors to some rows that have none, in the background of use: records of runs are stored without."""
@@ -237,6 +291,8 @@ class History:
             similarity=found.similarity,
             url=one_line(clean(url, MAX_URL)),
             expired=is_expired(entry.expires_at, self._clock()),
+            count=max(1, len(found.runs)),
+            ids=found.runs[:MAX_IDS] or (entry.key,),
         )
 
 
@@ -251,15 +307,21 @@ def shown(similarity: float) -> float:
     return round(similarity, 3)
 
 
+_UNIX_TIME = re.compile(r"[0-9]{9,11}(\.[0-9]{1,9})?", re.ASCII)
+"""A time from March 1973 on. `20261122` stays a date in ISO 8601."""
+
+
 def since_of(text: str, now: float) -> float:
-    """Read since when: a date or time in ISO 8601 (UTC where it names no zone), or an age such as `7d`; empty is ever.
-    `now` and what is returned are seconds since the epoch.
+    """Read since when: a date or time in ISO 8601 (UTC where it names no zone), a Unix time in seconds (`1795342500` or
+    `1795342500.5`), or an age such as `7d`; empty is ever. `now` and what is returned are seconds since the epoch.
 
     Raises:
         InvalidInput: it is none of these.
     """
     if not text.strip():
         return 0.0
+    if _UNIX_TIME.fullmatch(text.strip()):
+        return float(text)
     try:
         moment = datetime.fromisoformat(text.strip()[:64])
     except ValueError:
@@ -273,7 +335,9 @@ def since_of(text: str, now: float) -> float:
         age = 0.0
     if not age:
         told = clean(text, 40)
-        raise InvalidInput(f"since is a date as 2026-11-22, a time in ISO 8601 or an age as 7d, not {told!r}")
+        raise InvalidInput(
+            f"since is a date as 2026-11-22, a time in ISO 8601 or Unix seconds, or an age as 7d, not {told!r}"
+        )
     return max(0.0, now - age)
 
 

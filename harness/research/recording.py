@@ -96,6 +96,7 @@ class Recorder:
             "state": state,
             "began": self._cache.began,
             "created_at": self._cache.now,
+            "run_origin": self._cache.origin,
             "uses": sorted(uses, key=_place),
         }
         return self._put({**self.about, **now, **more})

@@ -76,7 +76,7 @@ class Researcher:
     `memory` returns the vector cache of a space: for the chunks of what is found, and for questions that are solved.
 
     `keep_research` says whether whole researches are reused: gathered contexts and solved questions; `None` reuses
-    solved questions alone. `code` names the code that makes what is stored.
+    solved questions alone. `code` names the code that makes stored results.
 
     Each run is recorded stage by stage: one that was stopped, by whatever, is resumed where it was. `on_round` is told
     of each round that is gathered now, in the thread that runs; what it raises ends the run, which can be resumed.

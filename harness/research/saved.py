@@ -12,7 +12,6 @@ from harness.research.planner import Plan
 from harness.research.solved import Origin
 from harness.research.synthesis import CitedSource, Report
 
-
 RUN_FIELDS = frozenset({"state", "created_at", "error"})
 """Fields of the run that `harness show --json` adds to those of a saved report."""
 

@@ -16,17 +16,20 @@ from harness.stores.tables import (
     AGENT_QUERIES,
     AUDITED,
     BESIDE,
+    BY_ORIGIN,
     COMPLETIONS,
     EVIDENCE,
     KNOWLEDGE,
     KNOWLEDGE_HISTORY,
     MEMORY,
+    ORIGINS,
     RESEARCH,
     RUNS,
     SEARCH,
     TOKENS,
     TOOLS,
     UNANSWERED,
+    USES,
     WEB_PAGES,
     Table,
 )
@@ -78,6 +81,24 @@ _RESEARCH_FILL = _COMMON_FILL | {
     "fingerprint": "coalesce({fingerprint}, '')",
 }
 
+_RECORD = "iif(json_valid(record), record, '{}')"
+_BY_ORIGIN = (
+    f"ALTER TABLE {USES} RENAME TO {USES}_old",
+    *BY_ORIGIN,
+    f"INSERT INTO {USES} SELECT tenant, day, 'user', what, times FROM {USES}_old",
+    f"DROP TABLE {USES}_old",
+    # older records do not say who they were made for; repeats of evaluations name themselves, those of experiments
+    # have numbers from 500 on
+    f"INSERT INTO {ORIGINS} SELECT tenant, '{RUNS.name}', key, "
+    f"iif(CAST(substr(json_extract({_RECORD}, '$.epoch'), 8) AS INTEGER) < 500, 'evaluation', 'experiment') "
+    f"FROM {RUNS.name} WHERE json_extract({_RECORD}, '$.epoch') LIKE 'repeat %'",
+    # what a run has searched itself, was stored for it
+    f"INSERT OR IGNORE INTO {ORIGINS} SELECT tenant, '{SEARCH.name}', json_extract(used.value, '$.served'), 'run' "
+    f"FROM {RUNS.name}, json_each({_RECORD}, '$.uses') AS used WHERE json_extract(used.value, '$.how') = 'live' "
+    f"AND json_extract(used.value, '$.table') = '{SEARCH.name}'",
+)
+"""Count uses by origin; note the origin of older rows where it is known."""
+
 MIGRATIONS = (
     Migration("0001-search-cache", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL),
     Migration("0002-research-cache", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
@@ -105,6 +126,7 @@ MIGRATIONS = (
     Migration("0017-memory", MEMORY),
     Migration("0018-indexes-by-time", reindexed=(SEARCH, RESEARCH, RUNS, KNOWLEDGE)),
     Migration("0019-audits", beside=AUDITED),
+    Migration("0021-origins", beside=_BY_ORIGIN),
 )
 
 

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from harness.core.audits import Audit, flaw
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
+from harness.core.origins import EVERY
 from harness.errors import InvalidInput, StoreError
 from harness.files import replacing
 from harness.ports import NOTHING, Vectors
@@ -51,7 +52,7 @@ class AskedModel(Struct, frozen=True):
     parameters: dict[str, Any]
 
 
-class Run(Struct, frozen=True):
+class Run(Struct, frozen=True, omit_defaults=True):  # older snapshots are checked as they were written
     """What a recorded run was made with, so that it can be made again."""
 
     question: str
@@ -360,8 +361,19 @@ class SnapshotStore:
         numbered = enumerate(self.rows(table, tenant, where), start=1)
         return [_outline(at, each) for at, each in numbered if at > after][::-1][: max(0, limit)]
 
-    def timeline(self, table: str, tenant: str, *, since: float = 0.0, limit: int, offset: int = 0) -> list[Outline]:
-        """See `Store.timeline`; rows are numbered as they stand in the snapshot."""
+    def timeline(
+        self,
+        table: str,
+        tenant: str,
+        *,
+        since: float = 0.0,
+        limit: int,
+        offset: int = 0,
+        origins: Sequence[str] = EVERY,
+    ) -> list[Outline]:
+        """See `Store.timeline`; rows are numbered as they stand in the snapshot, and all are the user's."""
+        if "user" not in origins:
+            return []
         outlines = [_outline(at, each) for at, each in enumerate(self.scan(table, tenant), start=1)]
         newest = sorted(outlines, key=lambda each: (-each.created_at, -each.number))
         start = max(0, offset)
@@ -396,8 +408,12 @@ class SnapshotStore:
         count = len(created)
         return TableStats(table, count, 0, count, min(created, default=None), max(created, default=None))
 
-    def counted(self, tenant: str) -> dict[str, dict[str, int]]:
+    def counted(self, tenant: str, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
         """See `Store.counted`: nothing is counted."""
+        return {}
+
+    def origins(self, table: str, tenant: str, keys: Sequence[str]) -> dict[str, str]:
+        """See `Store.origins`: all rows are the user's."""
         return {}
 
     def audits(self, tenant: str) -> list[Audit]:
@@ -482,7 +498,11 @@ class SnapshotStore:
         _refuse()
         return 0
 
-    def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
+    def count(self, tenant: str, day: str, times: Mapping[str, int], *, origin: str = "user") -> None:
+        """Refuse: see `_refuse`."""
+        _refuse()
+
+    def mark(self, table: str, tenant: str, key: str, origin: str) -> None:
         """Refuse: see `_refuse`."""
         _refuse()
 

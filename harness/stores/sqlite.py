@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
+from harness.core.origins import EVERY
 from harness.errors import StoreError
 from harness.ports import NOTHING, Vectors
 from harness.stores import checks
 from harness.stores.audits import SqliteAudits, delete_audits
 from harness.stores.connections import Connections, Handle
-from harness.stores.tables import ABBREVIATIONS, OWN_START, TABLES, TOKENS, TOOLS, USES, Table
+from harness.stores.tables import ABBREVIATIONS, ORIGINS, OWN_START, TABLES, TOKENS, TOOLS, USES, Table
 from harness.stores.tails import Scope, is_unit
 from harness.stores.vectors import TAIL_LIMIT, VectorSearch
 
@@ -128,11 +129,26 @@ class SqliteStore(SqliteAudits):
         sql = f"{declared.select_outline} WHERE {declared.where(where)} AND seq > ? ORDER BY seq DESC LIMIT ?"
         return [_outline(row) for row in self._all(sql, (tenant, *where.values(), after, max(0, limit)))]
 
-    def timeline(self, table: str, tenant: str, *, since: float = 0.0, limit: int, offset: int = 0) -> list[Outline]:
+    def timeline(
+        self,
+        table: str,
+        tenant: str,
+        *,
+        since: float = 0.0,
+        limit: int,
+        offset: int = 0,
+        origins: Sequence[str] = EVERY,
+    ) -> list[Outline]:
         """See `Store.timeline`."""
+        condition, bound = "", tuple(origins)
+        if {*origins} != {*EVERY}:
+            mark = f"SELECT origin FROM {ORIGINS} WHERE tenant = {table}.tenant AND source = '{table}'"
+            condition = f"AND coalesce(({mark} AND key = {table}.key), 'user') IN ({_marks(bound)})"
+        else:
+            bound = ()
         order = "ORDER BY created_at DESC, seq DESC LIMIT ? OFFSET ?"
-        sql = f"{TABLES[table].select_outline} WHERE tenant = ? AND created_at >= ? {order}"
-        return [_outline(row) for row in self._all(sql, (tenant, since, max(0, limit), max(0, offset)))]
+        sql = f"{TABLES[table].select_outline} WHERE tenant = ? AND created_at >= ? {condition} {order}"
+        return [_outline(row) for row in self._all(sql, (tenant, since, *bound, max(0, limit), max(0, offset)))]
 
     def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
         """See `Store.scopes`; by hops from one to the next along an index, instead of reading all of it."""
@@ -252,22 +268,40 @@ class SqliteStore(SqliteAudits):
             (_text(short), _text(long)) for short, long in self._all(sql, (tenant, *(s.casefold() for s in shorts)))
         ]
 
-    def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
+    def count(self, tenant: str, day: str, times: Mapping[str, int], *, origin: str = "user") -> None:
         """See `Store.count`."""
         sql = (
-            f"INSERT INTO {USES} VALUES (?, ?, ?, ?) "
-            "ON CONFLICT (tenant, day, what) DO UPDATE SET times = times + excluded.times"
+            f"INSERT INTO {USES} VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (tenant, day, origin, what) DO UPDATE SET times = times + excluded.times"
         )
-        values = [(tenant, day, what, number) for what, number in times.items()]
+        values = [(tenant, day, origin, what, number) for what, number in times.items()]
         self._connections.write(lambda connection: connection.executemany(sql, values))
 
-    def counted(self, tenant: str) -> dict[str, dict[str, int]]:
+    def counted(self, tenant: str, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
         """See `Store.counted`."""
-        sql = f"SELECT day, what, times FROM {USES} WHERE tenant = ? ORDER BY day, what"
+        condition = f"tenant = ? AND origin IN ({_marks(origins)})"
+        sql = f"SELECT day, what, sum(times) FROM {USES} WHERE {condition} GROUP BY day, what ORDER BY day, what"
         days: dict[str, dict[str, int]] = {}
-        for day, what, times in self._all(sql, (tenant,)):
+        for day, what, times in self._all(sql, (tenant, *origins)):
             days.setdefault(_text(day), {})[_text(what)] = times
         return days
+
+    def mark(self, table: str, tenant: str, key: str, origin: str) -> None:
+        """See `Store.mark`."""
+        row: tuple[str, ...] = (tenant, TABLES[table].name, key)
+        sql = f"DELETE FROM {ORIGINS} WHERE tenant = ? AND source = ? AND key = ?"
+        if origin != "user":
+            sql, row = f"INSERT OR REPLACE INTO {ORIGINS} VALUES (?, ?, ?, ?)", (*row, origin)
+        self._connections.write(lambda connection: connection.execute(sql, row))
+
+    def origins(self, table: str, tenant: str, keys: Sequence[str]) -> dict[str, str]:
+        """See `Store.origins`."""
+        found: dict[str, str] = {}
+        for start in range(0, len(keys), _MAX_BOUND):
+            part = keys[start : start + _MAX_BOUND]
+            sql = f"SELECT key, origin FROM {ORIGINS} WHERE tenant = ? AND source = ? AND key IN ({_marks(part)})"
+            found.update((_text(key), _text(origin)) for key, origin in self._all(sql, (tenant, table, *part)))
+        return found
 
     @contextmanager
     def turn(self, name: str, wait: float) -> Iterator[bool]:
@@ -465,7 +499,8 @@ def _sweep_batch(connection: sqlite3.Connection, table: str, tenant: str, before
 
 
 def _forget_beside(tenant: str, connection: sqlite3.Connection) -> int:
-    connection.execute(f"DELETE FROM {USES} WHERE tenant = ?", (tenant,))
+    for table in (USES, ORIGINS):
+        connection.execute(f"DELETE FROM {table} WHERE tenant = ?", (tenant,))
     return delete_audits(tenant, connection)
 
 

@@ -134,6 +134,7 @@ ABBREVIATIONS = "harness_abbreviations"
 INDEXES = "harness_vector_indexes"
 USES = "harness_uses"
 AUDITS = "harness_audits"
+ORIGINS = "harness_origins"
 BY_TIME = {"created_at": ("tenant", "created_at")}
 """The index of tables whose rows are listed by the time of their creation."""
 
@@ -315,3 +316,19 @@ AUDITED = (
     f"CREATE INDEX {AUDITS}_key_b ON {AUDITS} (tenant, key_b, agreed)",
 )
 """The tables that are no cache tables; what audits found came later."""
+ORIGIN_SOURCES = (SEARCH, RESEARCH, RUNS)
+"""The tables whose rows have an origin."""
+BY_ORIGIN = (
+    f"CREATE TABLE {USES} (tenant TEXT NOT NULL, day TEXT NOT NULL, origin TEXT NOT NULL, what TEXT NOT NULL, "
+    "times INTEGER NOT NULL, PRIMARY KEY (tenant, day, origin, what)) WITHOUT ROWID",
+    f"CREATE TABLE {ORIGINS} (tenant TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL, origin TEXT NOT NULL, "
+    "PRIMARY KEY (tenant, source, key)) WITHOUT ROWID",
+    *(
+        f"CREATE TRIGGER {table.name}_forget_origin AFTER DELETE ON {table.name} BEGIN DELETE FROM {ORIGINS} "
+        f"WHERE tenant = OLD.tenant AND source = '{table.name}' AND key = OLD.key; END"
+        for table in ORIGIN_SOURCES
+    ),
+)
+"""Tables of origins: uses are counted by origin (instead of `BESIDE`'s table), and rows of others than the user have
+one.
+"""

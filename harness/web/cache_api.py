@@ -9,7 +9,9 @@ from harness.cache import KINDS
 from harness.cache.tables import ANSWERS
 from harness.core.freshness import DAY, HOUR
 from harness.core.keys import MAX_QUERY_CHARS
+from harness.core.origins import origins_of
 from harness.web.asking import FAILURES, Mine
+from harness.web.history_api import OriginChosen
 from harness.web.rendering import iso
 from harness.web.replies import Cleared, Expiring, ExplainReply, StatsReply, TableReply, ToClear
 from harness.workbench import Workbench
@@ -22,10 +24,12 @@ _WITHIN = (("1 hour", HOUR), ("1 day", DAY), ("1 week", 7 * DAY), ("30 days", 30
 
 
 @router.get("/stats")
-def stats(workbench: Mine) -> StatsReply:
-    """Tell what the cache holds, how often it has answered, day by day, and what expires when."""
+def stats(workbench: Mine, origin: OriginChosen = "own") -> StatsReply:
+    """Describe the cache: its contents, its answers day by day, and when entries expire. Answers are counted for users
+    and agents, unless `origin` says otherwise.
+    """
     cache, local = workbench.cache, workbench.identity.local
-    days = cache.counted_by_day()
+    days = cache.counted_by_day(origins_of(origin))
     totals = {how: sum(day.get(how, 0) for day in days.values()) for how in (*HITS, *MISSES)}
     hits = {how: totals[how] for how in HITS}
     return StatsReply(

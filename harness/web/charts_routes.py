@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
 from harness.core.freshness import DAY
+from harness.core.origins import origins_of
 from harness.errors import NotFound
 from harness.research.past import past_run
 from harness.web import charts, experiments
@@ -16,6 +17,7 @@ from harness.web.asking import Mine
 from harness.web.charts import Trial, day_and_month
 from harness.web.drawing import Look
 from harness.web.experiments_api import DataDir
+from harness.web.history_api import OriginChosen
 
 router = APIRouter(prefix="/charts")
 
@@ -36,9 +38,9 @@ AnyLook = Annotated[Look, Depends(look_of)]
 
 
 @router.get("/cache.svg")
-def cache(workbench: Mine, look: AnyLook) -> Response:
+def cache(workbench: Mine, look: AnyLook, origin: OriginChosen = "own") -> Response:
     """Draw how searches were answered, by day."""
-    return _image(charts.hit_rates(last_days(workbench.cache.counted_by_day()), look))
+    return _image(charts.hit_rates(last_days(workbench.cache.counted_by_day(origins_of(origin))), look))
 
 
 @router.get("/runs/{run}.svg")

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query, Request
 from harness.cache.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.core.freshness import is_expired
 from harness.core.keys import canonical_json
+from harness.core.origins import OriginChoice
 from harness.errors import InvalidInput, SearchError
 from harness.research.history import MAX_LIMIT, MAX_OFFSET, Past, as_json, since_of
 from harness.research.searching import ask_all
@@ -22,7 +23,13 @@ SourceName = Literal["search", "research", "knowledge"]
 SourcePath = Annotated[SourceName, Path(description="What kind of thing it is.")]
 IdPath = Annotated[str, Path(min_length=1, max_length=200, description="Its id, as the history tells it.")]
 QueryText = Annotated[str, Query(max_length=10_000, description="What to look for, by meaning; the newest if empty.")]
-Since = Annotated[str, Query(max_length=64, description="Only what was stored since: `2026-11-22`, a time, or `7d`.")]
+Since = Annotated[
+    str, Query(max_length=64, description="Only entries stored since: `2026-11-22`, a time, Unix seconds, or `7d`.")
+]
+OriginChosen = Annotated[
+    OriginChoice,
+    Query(description="For whom it was made; `own` is users and agents. What a run searched is of the origin `run`."),
+]
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT)]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
 
@@ -35,14 +42,15 @@ def research_history(
     source: Annotated[Literal["search", "research", "knowledge", "all"], Query()] = "all",
     limit: Limit = 20,
     offset: Offset = 0,
+    origin: OriginChosen = "own",
 ) -> HistoryReply:
-    """Look through the past: by meaning where `q` is given, else the newest first."""
-    items, more = find(workbench, q, since, source, limit, offset)
+    """Look through the past: by meaning where `q` is given, else the newest first. A repeated research is one item."""
+    items, more = find(workbench, q, since, source, limit, offset, origin)
     return HistoryReply(items=[PastReply.model_validate(as_json(each)) for each in items], next_offset=more)
 
 
 def find(
-    workbench: Workbench, query: str, since: str, source: str, limit: int, offset: int
+    workbench: Workbench, query: str, since: str, source: str, limit: int, offset: int, origin: str
 ) -> tuple[list[Past], int | None]:
     """Return a page of the history, and where the next one begins.
 
@@ -50,7 +58,7 @@ def find(
         HarnessError: see `History.find`.
     """
     moment = since_of(since, time.time())
-    found = workbench.history.page(query, since=moment, source=source, limit=limit, offset=offset)
+    found = workbench.history.page(query, since=moment, source=source, limit=limit, offset=offset, origin=origin)
     following = offset + limit
     return found.items, following if found.more and following <= MAX_OFFSET else None
 

@@ -18,7 +18,7 @@ from harness.serving.envelope import status_of
 from harness.web import cache_api, knowledge_api
 from harness.web.asking import Mine
 from harness.web.gate import COOKIE
-from harness.web.history_api import IdPath, SourcePath, find
+from harness.web.history_api import IdPath, OriginChosen, SourcePath, find
 from harness.web.rendering import page
 from harness.web.research_api import RunPath, researches_of, run_reply
 from harness.web.research_choices import chosen, engine_choices, model_choices
@@ -29,6 +29,15 @@ router = APIRouter()
 PAGE_SIZE = 20
 MAX_DATA = 20_000
 SPANS = (("", "any time"), ("1d", "the last day"), ("7d", "the last week"), ("30d", "the last 30 days"))
+ORIGINS = (
+    ("own", "users and agents"),
+    ("user", "users"),
+    ("agent", "agents"),
+    ("run", "searches of researches"),
+    ("evaluation", "evaluations"),
+    ("experiment", "experiments"),
+    ("all", "everybody"),
+)
 LOGIN_SECONDS = 30 * 86_400
 
 
@@ -40,6 +49,7 @@ def history(
     source: Annotated[str, Query(max_length=20)] = "all",
     since: Annotated[str, Query(max_length=64)] = "",
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    origin: Annotated[str, Query(max_length=20)] = "own",
     part: bool = False,
 ) -> Response:
     """Show the history; with `part`, only the list, for the script that searches while one types. Who asks for a format
@@ -50,11 +60,11 @@ def history(
     items: list[Past] = []
     failure, status, more = "", 200, None
     try:
-        items, more = find(workbench, q, since, source, PAGE_SIZE, offset)
+        items, more = find(workbench, q, since, source, PAGE_SIZE, offset, origin)
     except HarnessError as error:  # what one has typed stays, with what is wrong about it
         failure, status = str(error), status_of(error)
     working = researches_of(request)
-    asked = {"q": q, "source": source, "since": since}
+    asked = {"q": q, "source": source, "since": since, "origin": origin}
     return page(
         request,
         "history_list.html" if part else "history.html",
@@ -66,6 +76,7 @@ def history(
         earlier=f"/?{urlencode({**asked, 'offset': max(0, offset - PAGE_SIZE)})}" if offset else "",
         sources=("all", *SOURCES),
         spans=SPANS,
+        origins=ORIGINS,
         jobs=working.under_way(workbench.identity.tenant),
         engines=engine_choices(workbench.settings),
         models=model_choices(workbench.settings),
@@ -128,7 +139,12 @@ def entry(request: Request, workbench: Mine, source: SourcePath, id: IdPath) -> 
 
 
 @router.get("/cache")
-def cache(request: Request, workbench: Mine, q: Annotated[str, Query(max_length=10_000)] = "") -> Response:
+def cache(
+    request: Request,
+    workbench: Mine,
+    q: Annotated[str, Query(max_length=10_000)] = "",
+    origin: OriginChosen = "own",
+) -> Response:
     """Show what the cache holds and saves; and, if asked, why a search is answered as it is."""
     failure, explained = "", None
     if one_line(q):
@@ -136,7 +152,16 @@ def cache(request: Request, workbench: Mine, q: Annotated[str, Query(max_length=
             explained = cache_api.explain(workbench, q)
         except HarnessError as error:
             failure = str(error)
-    return page(request, "cache.html", stats=cache_api.stats(workbench), q=q, explained=explained, failure=failure)
+    return page(
+        request,
+        "cache.html",
+        stats=cache_api.stats(workbench, origin),
+        q=q,
+        explained=explained,
+        failure=failure,
+        origin=origin,
+        origins=[each for each in ORIGINS if each[0] != "run"],  # what is counted is the run's own origin
+    )
 
 
 @router.get("/knowledge")

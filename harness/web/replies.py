@@ -21,6 +21,8 @@ _PAST = {
     "similarity": 0.914,
     "url": "https://example.org/rag",
     "expired": False,
+    "count": 1,
+    "ids": ["9f86d081884c7d65"],
 }
 
 
@@ -37,6 +39,8 @@ class PastReply(BaseModel):
     similarity: float = Field(description="To the query, 0 to 1, three decimals; 1.0 where none was given.")
     url: str | None = Field(description="The address of its first result, or of its source.")
     expired: bool = Field(description="Whether it is too old to answer from the cache.")
+    count: int = Field(description="How many runs of this research there are: the same question and engines; else 1.")
+    ids: list[str] = Field(description="The ids of up to 100 of these runs, the newest first; else the id alone.")
 
 
 class HistoryReply(BaseModel):

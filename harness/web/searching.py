@@ -53,7 +53,7 @@ def search(workbench: Workbench, query: str, wishes: Wishes, max_results: int) -
         StoreError: the cache cannot be read.
     """
     specs, changes = choices(workbench.settings, wishes)
-    with workbench.serving(workbench.identity, max_results=max_results, **changes) as mine:
+    with workbench.serving(workbench.identity, origin="agent", max_results=max_results, **changes) as mine:
         asked, results = mine.search(query, specs)
     ranks = _ranks(asked)
     failures = [(each.engine, each.outcome) for each in asked if isinstance(each.outcome, SearchError)]

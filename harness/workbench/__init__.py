@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from harness.cache import Cache, Policy, Semantics
 from harness.cache.semantic import MAX_DISTANCE
-from harness.errors import InvalidInput
+from harness.core.origins import RunOrigin
+from harness.errors import InvalidInput, SearchError
 from harness.identity import LOCAL, Identity, Tokens
 from harness.ports import (
     Embedder,
@@ -58,7 +59,7 @@ class Workbench(Lending):
     `read` and `write` say whether the cache is looked up and stored (see `Policy`); `replay` names a snapshot that
     answers instead of it; `serve_stale` is another window for stale answers than the setting's. `at` is the time
     (seconds since the epoch) that it is for whatever expires but tokens; the real one if `None`. `identity` says who
-    asks; else the token in the settings does.
+    asks; else the token in the settings does. `origin` says who it works for, which history and statistics tell apart.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Workbench(Lending):
         serve_stale: float | None = None,
         at: float | None = None,
         identity: Identity | None = None,
+        origin: RunOrigin = "user",
     ) -> None:
         if (settings.offline or replay) and not read:
             which = "--offline" if replay is None else "--replay"
@@ -86,6 +88,7 @@ class Workbench(Lending):
         self._at = at
         self._clock = time.time if at is None else lambda: at
         self._identity = identity
+        self._origin: RunOrigin = origin
         self._serve_stale = settings.stale_if_error if serve_stale is None else serve_stale
         super().__init__()
 
@@ -96,11 +99,12 @@ class Workbench(Lending):
         progress: Progress | None = None,
         read: bool | None = None,
         serve_stale: float | None = None,
+        origin: RunOrigin | None = None,
         **changes: Any,
     ) -> "Workbench":
         """Return a workbench for somebody else: what is opened is shared, and closed by this one alone; what belongs to
-        a tenant is its own. Safe for threads; takes a few microseconds. `progress`, `read`, `serve_stale` and settings
-        (`changes`, already checked) may be others than here.
+        a tenant is its own. Safe for threads; takes a few microseconds. `progress`, `read`, `serve_stale`, `origin` and
+        settings (`changes`, already checked) may be others than here.
         """
         settings = replace(self.settings, **changes) if changes else self.settings
         served = Workbench(
@@ -113,6 +117,7 @@ class Workbench(Lending):
             serve_stale=self._serve_stale if serve_stale is None else serve_stale,
             at=self._at,
             identity=identity,
+            origin=origin or self._origin,
         )
         served._lender = self._lender or self
         return served
@@ -217,6 +222,7 @@ class Workbench(Lending):
             auditor=self.auditor,
             tenant=identity.tenant,
             clock=self._clock,
+            origin=self._origin,
         )
 
     @shared
@@ -364,16 +370,20 @@ class Workbench(Lending):
         from harness.research.searching import ask_all, results_of
 
         settings, cache = self.settings, self.cache  # opened first: if it cannot be, no engine is asked
+        engines = self.engines(specs)
         asked = ask_all(
             [query],
             cache,
-            self.engines(specs),
+            engines,
             ttl=settings.ttl,
             max_results=settings.max_results,
             concurrency=settings.concurrency,
             progress=self.progress,
             what="searching",
         )
+        for engine, each in zip(engines, asked, strict=True):
+            if not isinstance(each.outcome, SearchError) and each.outcome.how == "exact":
+                cache.claim(query, engine.name, engine.options)
         return asked, results_of(asked, settings.max_results)
 
     @shared_unless("model")

@@ -86,7 +86,7 @@ def test_a_forked_child_counts_only_its_own(store: SqliteStore) -> None:
 def test_counts_that_cannot_be_stored_are_no_error(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that is busy or full still answers."""
 
-    def refuses(*_: object) -> None:
+    def refuses(*_: object, **__: object) -> None:
         raise StoreError("the disk is full")
 
     cache = Cache(store)

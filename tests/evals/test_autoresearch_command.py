@@ -111,6 +111,17 @@ def test_fresh_gathering_asks_anew_in_every_run(research: Callable[..., Journal]
     assert experiment.live_calls == held.noise_floor.live_calls >= 4
 
 
+def test_experiments_are_not_in_the_history_of_the_user(
+    research: Callable[..., Journal], harness: Program, tmp_path: Path
+) -> None:
+    """Nor in the statistics, unless asked for."""
+    research(*file_of(tmp_path, {"max_evidence": 4}))
+    assert harness("history", "--json").told == {"items": []}
+    assert len(harness("history", "--json", "--source", "research", "--origin", "experiment").told["items"]) > 0
+    assert harness("cache", "stats", "--json").told["misses"] == 0
+    assert harness("cache", "stats", "--json", "--origin", "experiment").told["misses"] > 0
+
+
 def test_the_best_settings_are_a_configuration(
     research: Callable[..., Journal], harness: Program, tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

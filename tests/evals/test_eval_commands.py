@@ -66,17 +66,43 @@ def test_a_fresh_evaluation_gathers_every_context_again(
 ) -> None:
     """Through the search cache, so that it costs no live call; a stopped one goes on as it began."""
     engine = counting()
-    told = [
-        harness("eval", "run", "--tasks-dir", tasks_dir, "--tasks", "retries", *how) for how in ((), (), ("--fresh",))
-    ]
+    of_one = ("eval", "run", "--tasks-dir", tasks_dir, "--tasks", "retries", "--json")
+    *_, fresh = [harness(*of_one, *how).told["id"] for how in ((), (), ("--fresh",))]
     asked = len(engine.asked)
-    assert [each.code for each in told] == [0, 0, 0]
     assert uses(tmp_path) == ["stored", "hit", "off"]
-    log = logs(tmp_path)[-1]
+    (log,) = [each for each in logs(tmp_path) if each.stem == fresh]
     log.write_text(log.read_text().splitlines(keepends=True)[0])
-    assert harness("eval", "run", "--tasks-dir", tasks_dir, "--resume", log.stem).code == 0
+    assert harness("eval", "run", "--tasks-dir", tasks_dir, "--resume", fresh).code == 0
     assert uses(tmp_path) == ["stored", "hit", "off", "off"]
     assert len(engine.asked) == asked
+
+
+def test_evaluations_are_not_in_the_history_of_the_user(
+    harness: Program, tasks_dir: Path, tmp_path: Path, counting: Callable[..., CountingEngine]
+) -> None:
+    """Nor are their answers in the statistics, unless asked for; the user's own research is there."""
+    counting()
+
+    def titles(*options: str) -> list[str]:
+        return [each["title"] for each in harness("history", "--json", *options).told["items"]]
+
+    def answers(*options: str) -> int:
+        told = harness("cache", "stats", "--json", *options).told
+        return int(told["misses"] + told["live_calls_saved"])
+
+    harness("eval", "run", "--tasks-dir", tasks_dir, "--tasks", "retries", "--repeat", 2)
+    harness("eval", "repeat", "caches", "--tasks-dir", tasks_dir, "-n", 2)
+    assert (titles(), answers()) == ([], 0)
+    assert {"How do retries use exponential backoff?", "What does a cache keep?"} < {*titles("--origin", "evaluation")}
+    assert answers("--origin", "evaluation") == answers("--origin", "all") > 0
+    for _ in range(2):
+        harness("research", "What does a queue hold?")
+    assert titles() == ["What does a queue hold?"]
+    searched = titles("--origin", "run")
+    assert "What does a queue hold" in searched
+    harness("search", searched[0])
+    assert sorted(titles()) == sorted([searched[0], "What does a queue hold?"])
+    assert harness("history", "--origin", "strangers").code == 2
 
 
 @pytest.mark.parametrize("enough", ["0", "1"], ids=["solved", "gathered"])

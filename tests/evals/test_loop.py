@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ import pytest
 from harness_evals.isolation import IsolatedExecutor
 from harness_evals.journal import COLUMNS, Experiment, digest_of, read_journal
 from harness_evals.loop import Budget, Loop, begin
-from harness_evals.outcome import Outcome
+from harness_evals.outcome import Cost, Outcome
 from harness_evals.proposers import Tried
 from harness_evals.run import Job, run_jobs
 from harness_evals.space import Changes
+from msgspec.structs import replace
 
 from harness.errors import InvalidInput, ModelUnavailable, StoreBusy
 from harness.settings import Settings, load
@@ -345,6 +347,67 @@ def test_a_loop_that_is_stopped_while_it_measures_noise_measures_it_anew(tmp_pat
     assert read_journal(tmp_path).noise_floor is not None
 
 
+class Stopped(Exception):
+    """The loop is stopped: a stand-in for the end of its process."""
+
+
+def gathering(stop_after: int | None = None, cached: set[tuple[str, int]] | None = None) -> Run:
+    """Return what runs jobs, three live calls for what no earlier run has gathered; stopped after so many jobs."""
+    made, known = 0, set[tuple[str, int]]() if cached is None else cached
+
+    def run(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
+        nonlocal made
+        for job in jobs:
+            if made == stop_after:
+                raise Stopped
+            made += 1
+            place = (job.task.id, job.settings.max_results)
+            cost = Cost(0 if place in known else 3, 0, 0.0)
+            known.add(place)
+            yield job, replace(saying(job, 5), cost=cost)
+
+    return run
+
+
+@pytest.mark.parametrize("budget", [None, 30, 31, 69], ids=str)
+@pytest.mark.parametrize("stops", [(0,), (7,), (20,), (21,), (33,), (46,), (5, 9, 3, 17)], ids=str)
+def test_a_stopped_loop_counts_the_same_live_calls(tmp_path: Path, stops: tuple[int, ...], budget: int | None) -> None:
+    """Stopped in its noise floor, between experiments or in one: calls, verdicts and the budget's end are the same."""
+    rules, within = options(experiments=3), Budget(live_calls=budget)
+    unbroken = loop(tmp_path / "whole", Endless(), gathering(), rules=rules, budget=within)
+    experiments_of(unbroken)
+    cached: set[tuple[str, int]] = set()
+    folder = tmp_path / "stopped"
+    begun = loop(folder, Endless(), gathering(), rules=rules)
+    begun.close()
+    for stop in (*stops, None):
+        run = gathering(stop, cached)
+        going = Loop(begun.begun, folder, fact_tasks(), Settings(), Endless(), run, budget=within)
+        with suppress(Stopped):
+            experiments_of(going)
+    assert going.ended == unbroken.ended
+    assert going.noise_floor is not None
+    assert unbroken.noise_floor is not None
+    assert going.noise_floor.live_calls == unbroken.noise_floor.live_calls == 30
+    assert [_timeless(each) for each in going.experiments] == [_timeless(each) for each in unbroken.experiments]
+    assert not (folder / "under-way.jsonl").exists()
+
+
+def test_a_crash_is_tried_again_and_its_calls_count(tmp_path: Path) -> None:
+    """Run it again, where the loop stopped before it wrote the verdict."""
+
+    def crashing(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
+        yield jobs[0], replace(saying(jobs[0], 5), error="lost: the network is gone")
+
+    stopped = loop(tmp_path, Endless(), crashing, rules=options(experiments=1))
+    with pytest.raises(InvalidInput, match="do not run"):
+        experiments_of(stopped)
+    again = Loop(stopped.begun, tmp_path, fact_tasks(), Settings(), Endless(), answering(lambda job: 5))
+    experiments_of(again)
+    assert again.noise_floor is not None
+    assert again.noise_floor.live_calls == 1 + 20
+
+
 def test_values_of_a_journal_are_as_settings_hold_them(tmp_path: Path) -> None:
     """A list in the journal is a tuple again, so that settings can be compared and looked up."""
     proposer = from_file(tmp_path, {"chunk_tokens": [100, 200]})
@@ -396,4 +459,5 @@ def test_a_damaged_journal_is_named(tmp_path: Path, damage: Callable[[list[str]]
 
 
 def _timeless(each: Experiment) -> tuple[Any, ...]:
-    return (each.number, dict(each.changes), each.status, each.reasons, each.score, each.baseline, each.delta, each.p)
+    changes, calls = dict(each.changes), each.live_calls
+    return (each.number, changes, each.status, each.reasons, each.score, each.baseline, each.delta, each.p, calls)

@@ -16,6 +16,7 @@ from harness.cache import Cache, ResearchContext
 from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
+from harness.core.origins import EVERY
 from harness.errors import EmbeddingError, InvalidInput, NotFound, SearchBackendError, StoreBusy, StoreError
 from harness.knowledge import Knowledge
 from harness.ports import Store
@@ -102,6 +103,66 @@ def put(store: Store, key: str, text: str, payload: bytes, *, at: float = NOW, t
     if table == KNOWLEDGE:  # which has its vectors from where it is written
         entry = replace(entry, embedding=WordEmbedder().embed([text])[0].tobytes(), embedder=WordEmbedder().id)
     store.put(table, "default", entry)
+
+
+# --- by origin, and repeats
+
+
+def runs_of(cache: Cache, clock: FakeClock, question: str, *numbers: int, engine: str = "corpus") -> None:
+    """Record runs of a question, a minute apart."""
+    for number in numbers:
+        cache.put_run(f"20261122-101500-{number:06x}", question, engine, {"question": question})
+        clock.advance(60)
+
+
+@pytest.mark.parametrize("query", ["", "retries"])
+def test_a_repeated_research_is_one_thing(history: History, cache: Cache, clock: FakeClock, query: str) -> None:
+    """With the number of its runs, the newest first, and the newest time; another engine makes another research."""
+    cache.put_research("why retries", "general", ResearchContext("They stop.", [["a"]], [0.5]))
+    runs_of(cache, clock, "why retries", 1, 2)
+    runs_of(cache, clock, "why retries", 3, engine="ddgs")
+    runs_of(cache, clock, " Why  retries ", 4)
+    found = {each.id: each for each in history.find(query, source="research")}
+    newest, other = (f"20261122-101500-{number:06x}" for number in (4, 3))
+    assert list(found) == [newest, other]
+    assert found[newest].count == 3
+    assert found[newest].ids == (newest, "20261122-101500-000002", "20261122-101500-000001")
+    assert found[newest].timestamp == NOW + 180
+    assert (found[other].count, found[other].ids) == (1, (other,))
+    assert len(history.find(query, source="research", limit=1)) == 1
+    assert titles(history.find(query, source="research", offset=1)) == ["why retries"]
+
+
+@pytest.mark.parametrize("query", ["", "retries"])
+def test_what_was_made_for_others_is_shown_on_demand(
+    history: History, store: Store, clock: FakeClock, query: str
+) -> None:
+    """A user's and an agent's searches and researches by default; those of evaluations and experiments by name."""
+    for number, origin in enumerate(EVERY[:4]):
+        of_origin = Cache(store, clock=clock, origin=origin)
+        of_origin.put_search(f"retries of {origin}", [RESULT])
+        runs_of(of_origin, clock, f"retries of {origin}", *range(10 * number, 10 * number + 3))
+    shown = {"user", "agent"}
+    for choice, wanted in (("own", shown), ("evaluation", {"evaluation"}), ("all", {*EVERY[:4]})):
+        found = history.find(query, origin=choice, limit=100)
+        assert sorted(titles(found)) == sorted(f"retries of {origin}" for origin in wanted for _ in range(2))
+    with pytest.raises(InvalidInput, match="no such origin: 'strangers'; choose own, user"):
+        history.find(origin="strangers")
+
+
+@pytest.mark.parametrize("query", ["", "retries"])
+def test_what_a_run_searches_belongs_to_the_run(history: History, store: Store, clock: FakeClock, query: str) -> None:
+    """Until the user asks the same, by itself."""
+    cache = Cache(store, clock=clock)
+    cache.recording().put_search("retries of a run", [RESULT])
+    assert history.find(query) == []
+    assert titles(history.find(query, origin="run")) == ["retries of a run"]
+    cache.claim("Retries of a run", "ddgs", {})
+    assert titles(history.find(query)) == ["retries of a run"]
+    cache.recording().put_search("retries of a run", [RESULT])
+    assert history.find(query) == [], "stored again, for a run"
+    Cache(store, clock=clock, origin="evaluation").claim("retries of a run", "ddgs", {})
+    assert history.find(query) == []
 
 
 # --- by time
@@ -264,7 +325,7 @@ def test_pages_have_neither_gaps_nor_repeats(
     """Page by page everything is there once, in the order of one long page, be it stored or similar to a hair alike."""
     cache = Cache(store, clock=clock)
     for number in range(11):
-        cache.put_run(f"20261122-101500-{number:06x}", "retries", "corpus", {"question": "retries"})
+        cache.put_run(f"20261122-101500-{number:06x}", "retries", f"corpus {number}", {"question": "retries"})
         clock.advance(apart)
         cache.put_search(f"retries {number % 3}", [RESULT], engine=f"engine {number}")
         clock.advance(apart)
@@ -340,6 +401,10 @@ def test_what_cannot_be_asked_is_told(history: History, asked: dict[str, Any]) -
         ("2026-11-22T11:15:00+01:00", NOW),
         ("2026-11-21 22:15:00.000-12:00", NOW),
         ("20261122T101500Z", NOW),
+        ("1795342500", NOW),
+        (" 1795342500.5 ", NOW + 0.5),
+        ("999999999", 999_999_999.0),
+        ("20261122", NOW - 10.25 * HOUR),
         ("7d", NOW - 7 * DAY),
         (" 12H ", NOW - 12 * HOUR),
         ("100y", 0.0),

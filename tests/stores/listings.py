@@ -251,6 +251,33 @@ class ListingContract:
         }
         assert list(told) == sorted(told)
 
+    def test_uses_are_counted_by_origin(self, store: Store) -> None:
+        """Some origins are counted, or all together."""
+        for origin, times in (("user", 2), ("agent", 3), ("experiment", 50)):
+            store.count(TENANT, "2026-01-01", {"exact": times}, origin=origin)
+        store.count(TENANT, "2026-01-02", {"live": 1}, origin="evaluation")
+        assert store.counted(TENANT, ["user", "agent"]) == {"2026-01-01": {"exact": 5}}
+        assert store.counted(TENANT, ["evaluation"]) == {"2026-01-02": {"live": 1}}
+        assert store.counted(TENANT) == {"2026-01-01": {"exact": 55}, "2026-01-02": {"live": 1}}
+
+    def test_rows_are_listed_by_origin(self, store: Store) -> None:
+        """An unmarked row is the user's; a mark takes the place of another, and goes with its row."""
+        for place, key in enumerate("abc"):
+            store.put(SEARCHES, TENANT, at(key, place))
+        for key, origin in (("a", "run"), ("b", "run"), ("b", "evaluation")):
+            store.mark(SEARCHES, TENANT, key, origin)
+        assert store.origins(SEARCHES, TENANT, ["a", "b", "c", "d"]) == {"a": "run", "b": "evaluation"}
+        assert store.origins(SEARCHES, "other", ["a"]) == store.origins(RESEARCH, TENANT, ["a"]) == {}
+        listed = store.timeline(SEARCHES, TENANT, limit=9, origins=["user", "evaluation"])
+        assert [each.key for each in listed] == ["c", "b"]
+        assert [each.key for each in store.timeline(SEARCHES, TENANT, limit=1, offset=1, origins=["user", "run"])] == [
+            "a"
+        ]
+        store.mark(SEARCHES, TENANT, "a", "user")
+        assert store.origins(SEARCHES, TENANT, ["a", "b"]) == {"b": "evaluation"}
+        store.delete(SEARCHES, TENANT, ["b"])
+        assert store.origins(SEARCHES, TENANT, ["b"]) == {}
+
     def test_a_tenant_is_counted_apart(self, store: Store) -> None:
         """Others' counts are not shown; who never counted has none."""
         store.count("ann", "2026-01-01", {"exact": 2})

@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from harness.cache import Cache
@@ -16,13 +17,25 @@ from harness.errors import MigrationError, StoreError
 from harness.stores import migrations
 from harness.stores.migrations import MIGRATIONS, RECORD, Migration
 from harness.stores.sqlite import SqliteStore
-from harness.stores.tables import ABBREVIATIONS, AUDITED, AUDITS, BESIDE, INDEXES, TABLES, USES
+from harness.stores.tables import (
+    ABBREVIATIONS,
+    AUDITED,
+    AUDITS,
+    BESIDE,
+    BY_ORIGIN,
+    INDEXES,
+    ORIGINS,
+    RUNS,
+    SEARCH,
+    TABLES,
+    USES,
+)
 from tests.data import make
 from tests.fakes import FakeClock
 from tests.stores import children
 from tests.stores.entries import RESEARCH, SEARCHES, TENANT, an_audit, an_entry
 
-BESIDE_TABLES = (ABBREVIATIONS, INDEXES, USES, AUDITS)
+BESIDE_TABLES = (ABBREVIATIONS, INDEXES, USES, AUDITS, ORIGINS)
 OLD_FILES = sorted(make.FILES)
 WITH_RESEARCHES = [name for name in OLD_FILES if name not in {"empty", "only-search"}]
 WITH_SEARCHES = [name for name in OLD_FILES if name != "empty"]
@@ -260,10 +273,38 @@ def test_a_migrated_schema_is_the_fresh_schema(path: Path, tmp_path: Path, name:
 def test_the_fresh_schema_is_the_declared_one(path: Path) -> None:
     """A new file has the declared tables, indexes and triggers, and nothing else but the record of its migrations."""
     SqliteStore(path).close()
-    declared = {statement for table in TABLES.values() for statement in table.schema} | {*BESIDE, *AUDITED}
+    declared = {statement for table in TABLES.values() for statement in table.schema} | {*BESIDE, *AUDITED, *BY_ORIGIN}
+    declared -= {statement for statement in BESIDE if f"TABLE {USES} " in statement}  # the one by origin instead
     ours = f"sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name != '{RECORD}'"
     made = _query(path, f"SELECT sql FROM sqlite_master WHERE {ours}")
     assert {sql for (sql,) in made} == declared
+
+
+def test_a_file_without_origins_keeps_its_counts_and_tells_runs_apart(path: Path) -> None:
+    """Counts are the user's; records of repeats, and live searches of runs, get their origins."""
+    store = SqliteStore(path)
+    searched = {"table": SEARCHES, "asked": "q", "served": "q", "how": "live"}
+    records = {
+        "mine": {"epoch": "", "uses": [searched, {**searched, "served": "other", "how": "exact"}]},
+        "repeat": {"epoch": "repeat 3"},
+        "trial": {"epoch": "repeat 2001"},
+    }
+    for key, record in records.items():
+        store.put(RUNS.name, TENANT, an_entry(key, payload=orjson.dumps(record), own=("ddgs",)))
+    store.put(RUNS.name, TENANT, an_entry("damaged", payload=b"{", own=("ddgs",)))
+    for key in ("q", "other"):
+        store.put(SEARCHES, TENANT, an_entry(key))
+    store.close()
+    old = next(statement for statement in BESIDE if f"TABLE {USES} " in statement)
+    triggers = "".join(f"DROP TRIGGER {table}_forget_origin;" for table in (SEARCHES, RESEARCH, RUNS.name))
+    _make(path, f"{triggers} DROP TABLE {USES}; DROP TABLE {ORIGINS}; {old};")
+    _make(path, f"INSERT INTO {USES} VALUES ('{TENANT}', '2026-01-01', 'exact', 7)")
+    _make(path, f"DELETE FROM {RECORD} WHERE name = '0021-origins'")
+    store = SqliteStore(path)
+    assert store.counted(TENANT, ["user"]) == store.counted(TENANT) == {"2026-01-01": {"exact": 7}}
+    assert store.origins(RUNS.name, TENANT, list(records)) == {"repeat": "evaluation", "trial": "experiment"}
+    assert store.origins(SEARCH.name, TENANT, ["q", "other"]) == {"q": "run"}
+    store.close()
 
 
 def test_a_file_without_indexes_by_time_gets_them(path: Path) -> None:

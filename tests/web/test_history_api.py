@@ -85,9 +85,55 @@ def test_each_item_has_all_fields(client: TestClient, workbench: Workbench) -> N
         "similarity": 1.0,
         "url": RESULT["href"],
         "expired": False,
+        "count": 1,
+        "ids": [search_key("retries")],
     }
     assert time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(before - 1)) <= stamp
     assert stamp <= time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time()))
+
+
+def test_a_repeated_research_is_one_item(client: TestClient, workbench: Workbench) -> None:
+    """With the number of its runs and their ids, the newest first."""
+    runs = [f"20261122-10150{number}-1a2b3c" for number in range(3)]
+    for run in runs:
+        workbench.cache.put_run(run, "Why retries?", "corpus", {"question": "x", "state": "gathering"})
+    (item,) = look(client)["items"]
+    assert (item["id"], item["count"], item["ids"]) == (runs[2], 3, runs[::-1])
+    assert "3 runs" in client.get("/").text
+
+
+def test_since_is_a_unix_time(client: TestClient, workbench: Workbench) -> None:
+    """In whole seconds, or with decimals."""
+    workbench.cache.put_search("retries", [RESULT])
+    now = time.time()
+    assert titles(look(client, since=f"{now - 60:.0f}")) == titles(look(client, since=f"{now - 60:.3f}")) == ["retries"]
+    assert titles(look(client, since=f"{now + 60:.3f}")) == []
+
+
+def test_what_experiments_did_is_shown_on_demand(client: TestClient, workbench: Workbench) -> None:
+    """In the history, in the statistics, and on their pages."""
+    with workbench.serving(workbench.identity, origin="experiment") as theirs:
+        theirs.cache.put_search("retries of a trial", [RESULT])
+        for _ in range(7):
+            theirs.cache.get_search("retries of a trial")
+    workbench.cache.put_search("retries of mine", [RESULT])
+    workbench.cache.get_search("retries of mine")
+    workbench.cache.flush()
+    assert titles(look(client)) == ["retries of mine"]
+    assert titles(look(client, origin="experiment")) == ["retries of a trial"]
+    assert len(look(client, origin="all")["items"]) == 2
+    saved = {choice: client.get("/api/stats", params={"origin": choice}).json()["live_calls_saved"]
+             for choice in ("own", "user", "agent", "experiment", "all")}  # fmt: skip
+    assert saved == {"own": 1, "user": 1, "agent": 0, "experiment": 7, "all": 8}
+    assert client.get("/api/stats").json()["live_calls_saved"] == 1
+    assert "of a trial" not in client.get("/").text
+    assert "of a trial" in client.get("/", params={"origin": "experiment"}).text
+    shown = client.get("/cache", params={"origin": "experiment"}).text
+    assert "<strong>7</strong> live calls saved" in shown
+    chart = client.get("/charts/cache.svg", params={"origin": "agent"})
+    assert chart.status_code == 404, "nothing was asked for agents"
+    assert client.get("/charts/cache.svg", params={"origin": "experiment"}).status_code == 200
+    refused(client.get(ADDRESS, params={"origin": "strangers"}), 400, "invalid_input")
 
 
 def test_it_is_found_by_time_and_by_meaning(client: TestClient, workbench: Workbench) -> None:

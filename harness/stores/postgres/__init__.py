@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
+from harness.core.origins import EVERY
 from harness.ports import NOTHING, Vectors
 from harness.stores import checks
 from harness.stores.postgres.audits import PostgresAudits
@@ -23,7 +24,7 @@ from harness.stores.postgres.dialect import (
 from harness.stores.postgres.schema import TENANT_COLUMNS
 from harness.stores.postgres.turns import Turns
 from harness.stores.postgres.vectors import INDEX_FROM, VectorSearch
-from harness.stores.tables import ABBREVIATIONS, AUDITS, USES
+from harness.stores.tables import ABBREVIATIONS, AUDITS, ORIGINS, USES
 
 __all__ = ["BUSY_SECONDS", "PostgresStore"]
 
@@ -139,12 +140,25 @@ class PostgresStore(PostgresAudits):
         rows = self._all(tenant, sql, *map(_plain, where.values()), after, max(0, limit))
         return [declared.outline(row) for row in rows]
 
-    def timeline(self, table: str, tenant: str, *, since: float = 0.0, limit: int, offset: int = 0) -> list[Outline]:
+    def timeline(
+        self,
+        table: str,
+        tenant: str,
+        *,
+        since: float = 0.0,
+        limit: int,
+        offset: int = 0,
+        origins: Sequence[str] = EVERY,
+    ) -> list[Outline]:
         """See `Store.timeline`."""
         declared = POSTGRES_TABLES[table]
+        key = f"{declared.name}.{declared.column('key')}"
+        mark = f"SELECT origin FROM {ORIGINS} AS marked WHERE marked.tenant = $1 AND source = '{table}'"
+        condition = f"AND coalesce(({mark} AND marked.key = {key}), 'user') = ANY ($5::text[])"
         order = "ORDER BY created_at DESC, seq DESC LIMIT $3 OFFSET $4"
-        sql = f"{declared.select_outline} WHERE {declared.mine} AND created_at >= {declared.moment(2)} {order}"
-        return [declared.outline(row) for row in self._all(tenant, sql, since, max(0, limit), max(0, offset))]
+        sql = f"{declared.select_outline} WHERE {declared.mine} AND created_at >= {declared.moment(2)} {condition}"
+        bound = (since, max(0, limit), max(0, offset), list(origins))
+        return [declared.outline(row) for row in self._all(tenant, f"{sql} {order}", *bound)]
 
     def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
         """See `Store.scopes`."""
@@ -236,14 +250,14 @@ class PostgresStore(PostgresAudits):
         rows = self._all(tenant, sql, [escaped(short.casefold()) for short in shorts]) if shorts else []
         return [(text_of(short), text_of(long)) for short, long in rows]
 
-    def count(self, tenant: str, day: str, times: Mapping[str, int]) -> None:
+    def count(self, tenant: str, day: str, times: Mapping[str, int], *, origin: str = "user") -> None:
         """See `Store.count`."""
         sql = (
-            f"INSERT INTO {USES} VALUES ($1, $2, $3, $4) "
-            f"ON CONFLICT (tenant, day, what) DO UPDATE SET times = {USES}.times + excluded.times"
+            f"INSERT INTO {USES} (tenant, day, what, times, origin) VALUES ($1, $2, $3, $4, $5) "
+            f"ON CONFLICT (tenant, day, origin, what) DO UPDATE SET times = {USES}.times + excluded.times"
         )
         # in one order, so that two who count at once do not wait for each other
-        bound = [(escaped(tenant), day, escaped(what), times[what]) for what in sorted(times)]
+        bound = [(escaped(tenant), day, escaped(what), times[what], origin) for what in sorted(times)]
 
         def write(connection: Any) -> None:
             for values in bound:
@@ -251,13 +265,33 @@ class PostgresStore(PostgresAudits):
 
         self._write(tenant, write, again=False)
 
-    def counted(self, tenant: str) -> dict[str, dict[str, int]]:
+    def counted(self, tenant: str, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
         """See `Store.counted`."""
-        sql = f"SELECT day, what, times FROM {USES} WHERE tenant = $1 ORDER BY day, what"
+        condition = "tenant = $1 AND origin = ANY ($2::text[])"
+        sums = f"SELECT day, what, sum(times)::bigint FROM {USES} WHERE {condition} GROUP BY day, what"
         days: dict[str, dict[str, int]] = {}
-        for day, what, times in self._all(tenant, sql):
+        for day, what, times in self._all(tenant, f"{sums} ORDER BY day, what", list(origins)):
             days.setdefault(text_of(day), {})[text_of(what)] = times
         return days
+
+    def mark(self, table: str, tenant: str, key: str, origin: str) -> None:
+        """See `Store.mark`."""
+        row: tuple[str, ...] = (escaped(tenant), table, escaped(key))
+        sql = f"DELETE FROM {ORIGINS} WHERE tenant = $1 AND source = $2 AND key = $3"
+        if origin != "user":
+            sql = (
+                f"INSERT INTO {ORIGINS} VALUES ($1, $2, $3, $4) "
+                "ON CONFLICT (tenant, source, key) DO UPDATE SET origin = excluded.origin"
+            )
+            row = (*row, origin)
+        self._write(tenant, lambda connection: connection.execute(sql, row))
+
+    def origins(self, table: str, tenant: str, keys: Sequence[str]) -> dict[str, str]:
+        """See `Store.origins`."""
+        condition = "tenant = $1 AND source = $2 AND key = ANY ($3::text[])"
+        sql = f"SELECT key, origin FROM {ORIGINS} WHERE {condition}"
+        rows = self._all(tenant, sql, table, [escaped(key) for key in keys]) if keys else []
+        return {text_of(key): text_of(origin) for key, origin in rows}
 
     def turn(self, name: str, wait: float) -> AbstractContextManager[bool]:
         """See `Store.turn`: an advisory lock, which the server frees when the process dies."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from harness.errors import MigrationError
 from harness.stores.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
-from harness.stores.tables import ABBREVIATIONS, AUDITS, BY_TIME, USES
+from harness.stores.tables import ABBREVIATIONS, AUDITS, BY_TIME, ORIGIN_SOURCES, ORIGINS, USES
 
 ROLE = "harness_access"
 RECORD = "harness_migrations"
@@ -25,6 +25,7 @@ _BESIDE_COLUMNS = {TENANTS: "id", USERS: "tenant_id", ABBREVIATIONS: "tenant", U
 TENANT_COLUMNS = {
     **_BESIDE_COLUMNS,
     AUDITS: "tenant",
+    ORIGINS: "tenant",
     **{table.name: table.column("tenant") for table in POSTGRES_TABLES.values()},
 }
 """The tables under row-level security, and which column names the tenant."""
@@ -50,6 +51,15 @@ _AUDITED = (
 )
 
 
+_ORIGINS = (
+    f"ALTER TABLE {USES} ADD COLUMN origin TEXT NOT NULL DEFAULT 'user'",
+    f"ALTER TABLE {USES} DROP CONSTRAINT {USES}_pkey, ADD PRIMARY KEY (tenant, day, origin, what)",
+    f'CREATE TABLE {ORIGINS} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    'source TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL, origin TEXT NOT NULL, '
+    "PRIMARY KEY (tenant, source, key))",
+)
+
+
 def _guarded(name: str, column: str) -> tuple[str, ...]:
     """Put a table under row-level security."""
     return (
@@ -62,13 +72,22 @@ def _guarded(name: str, column: str) -> tuple[str, ...]:
 def _made(logical: str) -> tuple[str, ...]:
     """Make a cache table; what a row of it teaches goes with the row."""
     table, function = POSTGRES_TABLES[logical], f"harness_forget_{logical}"
-    tenant, key = table.column("tenant"), table.column("key")
     return (
         *table.schema,
-        f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM {ABBREVIATIONS} "
-        f"WHERE tenant = OLD.{tenant} AND source = '{logical}' AND key = OLD.{key}; RETURN NULL; END $$",
+        _forgetting(logical, ABBREVIATIONS),
         f"CREATE TRIGGER {function} AFTER DELETE ON {table.name} FOR EACH ROW EXECUTE FUNCTION {function}()",
-        *_guarded(table.name, tenant),
+        *_guarded(table.name, table.column("tenant")),
+    )
+
+
+def _forgetting(logical: str, *beside: str) -> str:
+    """Make the function that deletes the rows that belong to a deleted row."""
+    table = POSTGRES_TABLES[logical]
+    row = f"tenant = OLD.{table.column('tenant')} AND source = '{logical}' AND key = OLD.{table.column('key')}"
+    deletions = " ".join(f"DELETE FROM {name} WHERE {row};" for name in beside)
+    return (
+        f"CREATE OR REPLACE FUNCTION harness_forget_{logical}() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN {deletions} RETURN NULL; END $$"
     )
 
 
@@ -117,6 +136,14 @@ MIGRATIONS = (
     Migration("0002-memory", _made("memory")),
     Migration("0003-indexes-by-time", tuple(statement for logical in _BY_TIME for statement in _indexed(logical))),
     Migration("0004-audits", (*_AUDITED, *_guarded(AUDITS, "tenant"))),
+    Migration(
+        "0006-origins",
+        (
+            *_ORIGINS,
+            *_guarded(ORIGINS, "tenant"),
+            *(_forgetting(table.name, ABBREVIATIONS, ORIGINS) for table in ORIGIN_SOURCES),
+        ),
+    ),
 )
 
 

@@ -1,0 +1,49 @@
+"""The runs that repeat one research: the same question, asked of the same engines."""
+
+from collections.abc import Container, Sequence
+
+from msgspec import Struct
+
+from harness.cache.tables import RESEARCH, RUNS
+from harness.ports import Store
+
+MAX_RUNS = 10_000
+"""Runs that are looked through for repeats: the newest ones."""
+
+
+class Repeats(Struct, frozen=True):
+    """The runs of the same research, by each of them, the newest first; and the questions that have runs."""
+
+    runs: dict[str, list[str]] = {}
+    questions: frozenset[str] = frozenset()
+
+    def hides(self, table: str, key: str, text: str, among: Container[str] | None = None) -> bool:
+        """Say whether a row tells nothing new: a run with a newer one of the same research (`among` these, if given),
+        or what a listed run gathered.
+        """
+        if table == RUNS and key in self.runs:
+            held = self.runs[key]
+            return key != held[0] and (among is None or any(run in among for run in held[: held.index(key)]))
+        return table == RESEARCH and _same(text) in self.questions
+
+    def of(self, table: str, key: str) -> tuple[str, ...]:
+        """Return the runs of the research that a row is a run of."""
+        return tuple(self.runs.get(key, ())) if table == RUNS else ()
+
+
+def repeats_in(store: Store, tenant: str, *, since: float, origins: Sequence[str]) -> Repeats:
+    """Group the tenant's newest runs. Only the question, regardless of case and spacing, and the engines are compared:
+    other settings are read from each record, and may differ.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for outline in store.timeline(RUNS, tenant, since=since, limit=MAX_RUNS, origins=origins):
+        grouped.setdefault((_same(outline.text), str(outline.own[0])), []).append(outline.key)
+    runs = {run: held for held in grouped.values() for run in held}
+    return Repeats(runs, frozenset(question for question, _ in grouped))
+
+
+def _same(question: str) -> str:
+    return " ".join(question.lower().split())
