@@ -41,10 +41,21 @@ class shared(Generic[T]):  # noqa: N801 - used as `property` is
     def __get__(self, workbench: "Lending | None", owner: type) -> "T | Self":
         if workbench is None:
             return self
-        name, first = self._name, workbench._lender or workbench  # noqa: SLF001 - the other half of it
+        name, first = self._name, self._holder(workbench)
         with first._opening:  # noqa: SLF001
             if name not in first.__dict__:
                 first.__dict__[name] = self._make(first)
         value: T = first.__dict__[name]
         workbench.__dict__[name] = value  # found there from now on, before this is asked
         return value
+
+    def _holder(self, workbench: "Lending") -> "Lending":
+        """Return the workbench that opens it."""
+        return workbench._lender or workbench  # noqa: SLF001 - the other half of it
+
+
+class own(shared[T]):  # noqa: N801 - used as `property` is
+    """A property that each workbench makes for itself, once."""
+
+    def _holder(self, workbench: "Lending") -> "Lending":
+        return workbench
