@@ -24,6 +24,7 @@ from harness.core.entries import Entry
 from harness.core.freshness import DAY, is_expired
 from harness.core.text import clean, one_line
 from harness.errors import AccessDenied, InvalidInput, TooManyRequests
+from harness.forks import free_in_child
 from harness.ports import Store
 
 TOKENS = "access_tokens"
@@ -227,7 +228,7 @@ class RateLimit:
         self._interval = 60.0 / per_minute
         self._clock = clock
         self._full_at: dict[str, float] = {}
-        self._lock = threading.Lock()
+        self._lock = free_in_child(threading.Lock())
 
     def check(self, token: str) -> None:
         """Take one request from the bucket of the token with this id.

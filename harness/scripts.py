@@ -6,11 +6,13 @@ import atexit
 import threading
 from typing import TYPE_CHECKING
 
+from harness.forks import free_in_child
+
 if TYPE_CHECKING:
     from harness.workbench import Workbench
 
 _workbench: Workbench | None = None
-_opening = threading.Lock()
+_opening = free_in_child(threading.Lock())
 
 
 def workbench() -> Workbench:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from harness.forks import free_in_child
+
 MAX_SEEN = 10_000
 """Keys that one request remembers; the first are forgotten for more."""
 
@@ -13,7 +15,7 @@ class Seen:
     """The keys that one request has been given, each of a tenant. Safe for any number of threads and tasks."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = free_in_child(threading.Lock())
         self._keys: dict[tuple[str, str], None] = {}
 
     def first(self, tenant: str, key: str) -> bool:

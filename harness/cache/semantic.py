@@ -4,7 +4,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,7 +12,7 @@ from harness.core.audits import REFUSAL, query_key
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_volatile
 from harness.errors import EmbeddingError, VerifierError
-from harness.forks import begins_anew
+from harness.forks import begins_anew, cached_property
 from harness.ports import Embedder, Store, Vectors, Verifier
 
 if TYPE_CHECKING:  # with the libraries beneath them they take 60 ms to import, and an exact hit needs neither

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
+from harness import forks
 from harness.errors import EmbeddingError
 from harness.inference import UnusableModel, digest, open_session
 from harness.ports import Vectors
@@ -30,26 +31,27 @@ class MiniLM:
     dimension = 384
 
     def __init__(self) -> None:
-        self._loading = threading.Lock()
+        self._loading = forks.free_in_child(threading.Lock())
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.embed`."""
         import numpy as np
 
-        with self._loading:
+        with self._loading, forks.section():
             session, tokenizer = _model()
 
         def vector(text: str) -> Vectors:
-            try:
-                encoded = tokenizer.encode(text)
-            except TypeError as error:
-                raise EmbeddingError("a text contains a lone surrogate (broken Unicode); re-encode it") from error
-            inputs = {
-                "input_ids": np.array([encoded.ids], dtype=np.int64),
-                "attention_mask": np.array([encoded.attention_mask], dtype=np.int64),
-                "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
-            }
-            mean = session.run(None, inputs)[0][0].mean(axis=0)
+            with forks.section():
+                try:
+                    encoded = tokenizer.encode(text)
+                except TypeError as error:
+                    raise EmbeddingError("a text contains a lone surrogate (broken Unicode); re-encode it") from error
+                inputs = {
+                    "input_ids": np.array([encoded.ids], dtype=np.int64),
+                    "attention_mask": np.array([encoded.attention_mask], dtype=np.int64),
+                    "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
+                }
+                mean = session.run(None, inputs)[0][0].mean(axis=0)
             unit: Vectors = (mean / np.linalg.norm(mean)).astype(np.float32)
             return unit
 
@@ -62,12 +64,17 @@ class MiniLM:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """See `Embedder.count_tokens`: word pieces, of texts of any length. The weights are not loaded for it."""
-        with self._loading:
+        with self._loading, forks.section():
             tokenizer = _counter()
         try:  # one by one: for a batch the library starts threads of its own, and complains at the next fork
-            return [len(tokenizer.encode(text, add_special_tokens=False)) for text in texts]
+            return [_length(tokenizer, text) for text in texts]
         except TypeError as error:
             raise EmbeddingError("a text contains a lone surrogate (broken Unicode); re-encode it") from error
+
+
+def _length(tokenizer: Any, text: str) -> int:
+    with forks.section():
+        return len(tokenizer.encode(text, add_special_tokens=False))
 
 
 @cache

@@ -13,6 +13,7 @@ from harness.engines.corpus_embedding import STUCK_SECONDS, VectorMaker
 from harness.engines.corpus_files import Document, FileSource, Source
 from harness.engines.corpus_index import CorpusIndex, Meaning
 from harness.errors import EmbeddingError, EngineUnavailable, InvalidInput, StoreCorrupt, StoreError
+from harness.forks import free_in_child
 from harness.ports import Embedder, Progress, SearchResult
 
 log = logging.getLogger(__name__)
@@ -84,7 +85,7 @@ class Corpus:
         self._progress = progress
         self._embedder = embedder
         self._maker = VectorMaker(index.database, embedder) if embedder else None
-        self._mending = threading.Lock()
+        self._mending = free_in_child(threading.Lock())
         self._version, self._hybrid = self._on_index(self._up_to_date)
         self.options: Mapping[str, Any] = {"corpus": source.label, "version": self._version, "mode": "words"}
         if embedder and self._hybrid:

@@ -12,6 +12,7 @@ from harness.engines import corpus_vectors
 from harness.engines.corpus_database import IndexDatabase
 from harness.engines.corpus_shipped import shipped
 from harness.errors import HarnessError, StoreBusy, StoreError
+from harness.forks import free_in_child
 from harness.ports import Embedder, Progress, Vectors
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ class VectorMaker:
     def __init__(self, database: IndexDatabase, embedder: Embedder) -> None:
         self._database = database
         self._embedder = embedder
-        self._starting = threading.Lock()
+        self._starting = free_in_child(threading.Lock())
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness.errors import StoreCorrupt
+from harness.forks import free_in_child
 from harness.ports import Vectors
 
 if TYPE_CHECKING:  # numpy takes 0.1 s to import, and a search by words has no vectors
@@ -113,7 +114,7 @@ class VectorReader:
     """Reads vectors batch by batch; up to `HELD_BYTES` of them stay in memory while the index stays as it is."""
 
     def __init__(self) -> None:
-        self._reading = threading.Lock()
+        self._reading = free_in_child(threading.Lock())
         self._held: tuple[object, list[Batch]] = (None, [])
 
     def batches(

@@ -17,6 +17,7 @@ from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.text import clean, one_line, shorten
 from harness.engines.http import ask, base_address, check_status
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.forks import free_in_child
 from harness.ports import SearchResult
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class _Pace:
         self._clock = clock
         self._sleep = sleep
         self._next = float("-inf")
-        self._lock = threading.Lock()
+        self._lock = free_in_child(threading.Lock())
 
     def wait(self) -> None:
         """Take the next turn and sleep until then."""

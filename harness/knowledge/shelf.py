@@ -3,12 +3,12 @@
 import logging
 import time
 from collections.abc import Callable, Container, Iterable, Iterator
-from functools import cached_property
 
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
 from harness.errors import AccessDenied, EmbeddingError, InvalidInput, StoreCorrupt, StoreError
+from harness.forks import cached_property
 from harness.knowledge import checks
 from harness.knowledge.documents import Document, decode, encode
 from harness.ports import Embedder, Store, Vectors

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.core.entries import Entry, Outline
 from harness.errors import EmbeddingError, InvalidInput
+from harness.forks import cached_property
 from harness.memory.exchanges import MEMORY, Remembered, entry_of
 from harness.memory.journal import Journal
 from harness.memory.strategies import RetrievalStrategy, strategy_named

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from harness.core.entries import Outline
 from harness.core.text import content_words, words
+from harness.forks import free_in_child
 
 MAX_ROWS = 20_000
 """Memories that are indexed, the newest ones."""
@@ -82,7 +83,7 @@ class WordIndex:
             self._index = None
 
     def _begin(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = free_in_child(threading.RLock())
         self._process = os.getpid()
 
     @contextmanager

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 from msgspec import Struct
 
@@ -10,6 +9,7 @@ from harness.cache import Cache
 from harness.core.novelty import novelty
 from harness.core.text import one_line, stems
 from harness.errors import StoreError
+from harness.forks import cached_property
 from harness.ports import Embedder, Progress, Vectors
 from harness.research.fingerprint import Code
 from harness.research.gathered import Document

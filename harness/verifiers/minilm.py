@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from harness import forks
 from harness.core.equivalence import Rule, promised
 from harness.errors import VerifierError
 from harness.inference import UnusableModel, digest
@@ -43,7 +44,7 @@ class MiniLMVerifier:
     """
 
     def __init__(self) -> None:
-        self._loading = threading.Lock()
+        self._loading = forks.free_in_child(threading.Lock())
 
     @property
     def id(self) -> str:
@@ -64,7 +65,7 @@ class MiniLMVerifier:
         """See `Verifier.probability`."""
         if plain(a) == plain(b):
             return SAME
-        with self._loading:
+        with self._loading, forks.section():
             reader = _reader()
         return reader.probability(a, b)
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from harness.forks import section
 from harness.inference import open_session
 from harness.wordpieces import tokenizer
 
@@ -31,11 +32,12 @@ class PairReader:
         """Return how likely (0..1) both have the same answer."""
         import numpy as np
 
-        encoded = self._tokenizer.encode(*sorted((plain(a), plain(b))))
-        if len(encoded.ids) > MAX_TOKENS:
-            return UNREAD
-        inputs = {
-            "input_ids": np.array([encoded.ids], dtype=np.int64),
-            "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
-        }
-        return float(self._session.run(None, inputs)[0][0])
+        with section():
+            encoded = self._tokenizer.encode(*sorted((plain(a), plain(b))))
+            if len(encoded.ids) > MAX_TOKENS:
+                return UNREAD
+            inputs = {
+                "input_ids": np.array([encoded.ids], dtype=np.int64),
+                "token_type_ids": np.array([encoded.type_ids], dtype=np.int64),
+            }
+            return float(self._session.run(None, inputs)[0][0])

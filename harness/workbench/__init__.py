@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -26,7 +25,7 @@ from harness.ports import (
 )
 from harness.settings import Settings, key_in, run_settings
 from harness.workbench.rules import rule_of
-from harness.workbench.sharing import Lending, shared, shared_unless
+from harness.workbench.sharing import Lending, own, shared, shared_unless
 
 if TYPE_CHECKING:
     from harness.cache import Results
@@ -122,7 +121,7 @@ class Workbench(Lending):
         served._lender = self._lender or self
         return served
 
-    @cached_property
+    @own
     def identity(self) -> Identity:
         """Who asks: as given, else by the token in the settings; without one, or replaying, whoever is at the machine.
 
@@ -136,12 +135,12 @@ class Workbench(Lending):
             return LOCAL
         return self.tokens.verify(self.settings.token)
 
-    @cached_property
+    @own
     def tokens(self) -> Tokens:
         """The access tokens of every tenant; who may make and see them is for the surface to ask of `identity`."""
         return Tokens(self.database_store)
 
-    @cached_property
+    @own
     def store(self) -> Store:
         """The store, for whoever asks: with a token it is its tenant's alone."""
         if self.identity.local:
@@ -190,7 +189,7 @@ class Workbench(Lending):
             raise InvalidInput("no snapshot is replayed; name one with --replay FILE")
         return read_snapshot(self._replay)
 
-    @cached_property
+    @own
     def cache(self) -> Cache:
         """The cache of searches and researches.
 
@@ -234,7 +233,7 @@ class Workbench(Lending):
 
         return Auditor(self.settings.audit_rate)
 
-    @cached_property
+    @own
     def semantics(self) -> Semantics:
         """The look-up by meaning."""
         from harness.wordpieces import vocabulary
@@ -414,7 +413,7 @@ class Workbench(Lending):
             max_wait=settings.model_wait,
         )
 
-    @cached_property
+    @own
     def knowledge(self) -> "Knowledge":
         """What is known to whoever asks."""
         from harness.knowledge import Knowledge
@@ -430,7 +429,7 @@ class Workbench(Lending):
             clock=self._clock,
         )
 
-    @cached_property
+    @own
     def history(self) -> "History":
         """What whoever asks has searched, researched and written down."""
         from harness.research.history import History
@@ -442,7 +441,7 @@ class Workbench(Lending):
         """Where `docs:NAME` is looked for."""
         return self.settings.vector_store.documents_folder or self.settings.data_dir / "documents"
 
-    @cached_property
+    @own
     def remembering(self) -> "Memory":
         """What the conversations of whoever asks remember. Opens and reads nothing before it is used.
 
@@ -467,7 +466,7 @@ class Workbench(Lending):
             progress=self.progress,
         )
 
-    @cached_property
+    @own
     def memory_store(self) -> Store:
         """The store of memories in a file of their own, for whoever asks."""
         from harness.guarded import guarded

@@ -47,7 +47,7 @@ class shared(Generic[T]):  # noqa: N801 - used as `property` is
     def __get__(self, workbench: "Lending | None", owner: type) -> "T | Self":
         if workbench is None:
             return self
-        name, first = self._name, self._opener(workbench)
+        name, first = self._name, self._holder(workbench)
         with first._opening:  # noqa: SLF001
             if name not in first.__dict__:
                 first.__dict__[name] = self._make(first)
@@ -55,7 +55,8 @@ class shared(Generic[T]):  # noqa: N801 - used as `property` is
         workbench.__dict__[name] = value  # found there from now on, before this is asked
         return value
 
-    def _opener(self, workbench: "Lending") -> "Lending":
+    def _holder(self, workbench: "Lending") -> "Lending":
+        """Return the workbench that opens it."""
         lender = workbench._lender  # noqa: SLF001 - the other half of it
         if lender is None or (self._unless and self._deciding(lender) != self._deciding(workbench)):
             return workbench
@@ -64,6 +65,13 @@ class shared(Generic[T]):  # noqa: N801 - used as `property` is
     def _deciding(self, workbench: "Lending") -> list[object]:
         settings = workbench.settings
         return [getattr(settings, name) for name in settings.__struct_fields__ if name.startswith(self._unless)]
+
+
+class own(shared[T]):  # noqa: N801 - used as `property` is
+    """A property that each workbench makes for itself, once."""
+
+    def _holder(self, workbench: "Lending") -> "Lending":
+        return workbench
 
 
 def shared_unless(*prefixes: str) -> "Callable[[Callable[[Any], T]], shared[T]]":
