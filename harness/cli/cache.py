@@ -250,7 +250,7 @@ def verify(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the database file, every row, what audits found, and the vector index. Ends with 4 if one is wrong.
+    """Check the database file, every row and its checksum, what audits found, and the vector index. Ends with 4 if one is wrong.
 
     \b
     Examples:
@@ -260,9 +260,11 @@ def verify(
     with session.workbench() as workbench:
         workbench.identity.require_local()
         problems = workbench.database_store.verify(repair=repair)
+        unchecked = workbench.database_store.unchecked()
         database = workbench.place
     if as_json:
-        print_json({"database": database, "problems": problems, "repaired": repair and bool(problems)})
+        repaired = repair and bool(problems)
+        print_json({"database": database, "problems": problems, "repaired": repaired, "unchecked": unchecked})
     else:
         for problem in problems:
             typer.echo(problem)
@@ -272,6 +274,8 @@ def verify(
             typer.echo(f"mended {_problems(len(problems))}")
         else:
             typer.echo(f"{_problems(len(problems))}; `harness cache verify --repair` mends what can be mended")
+        if unchecked:
+            typer.echo(f"rows without a checksum, from older or other programs: {unchecked:,}")
     if problems and not repair:
         raise typer.Exit(ExitCode.STORE_FAILED)
 

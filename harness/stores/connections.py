@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakSet
@@ -292,7 +292,11 @@ def _journal_mode(connection: sqlite3.Connection) -> str:
 def _is_sound(path: Path) -> bool:
     connection = sqlite3.connect(path, timeout=30)
     try:
-        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            return False
+        with suppress(MigrationError):  # a newer program's file is sound
+            is_current(connection)
+        return True
     except UnicodeDecodeError:  # what the error says of a damaged schema is no text
         return False
     except sqlite3.DatabaseError as error:
