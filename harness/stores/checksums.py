@@ -58,7 +58,7 @@ def checked(table: Table, tenant: str, entry: Entry, of_row: int | None, of_embe
     """Return the entry that a whole row with these checksums holds: without its embedding if only that is damaged,
     `None` if more is. Damage is logged once.
     """
-    if of_row is not None and of_row != _of(table, tenant, entry):
+    if not (_is_well_formed(table, entry) if of_row is None else of_row == _of(table, tenant, entry)):
         report(table, entry.key, of_row)
         return None
     if of_embedding is not None and of_embedding != embedding_checksum(entry.embedding, entry.embedder):
@@ -67,14 +67,28 @@ def checked(table: Table, tenant: str, entry: Entry, of_row: int | None, of_embe
     return entry
 
 
-def report(table: Table, key: str, stored: int, what: str = "it") -> None:
+def _is_well_formed(table: Table, entry: Entry) -> bool:
+    """Say whether a row without a checksum holds values of the declared types: in a damaged file it may be a row of
+    another table.
+    """
+    times = (entry.created_at, entry.expires_at, entry.last_used_at)
+    own = zip(table.own[: table.covered], entry.own, strict=False)
+    return (
+        all(type(value) is str for value in (entry.key, entry.text))
+        and type(entry.payload) is bytes
+        and all(type(moment) is float for moment in times)
+        and all(type(value) is (int if "INTEGER" in column else str) for column, value in own)
+    )
+
+
+def report(table: Table, key: str, stored: int | None, what: str = "it") -> None:
     """Log once that a row is damaged."""
     place = (table.name, key, stored)
     if place not in _reported and len(_reported) < MAX_REPORTED:
         _reported.add(place)
-        shown = one_line(clean(key, 12))
+        shown = one_line(clean(key, 12))  # of a damaged row it may be anything
         log.warning(
-            "%s: row %s…: %s is damaged (wrong checksum) and is not used; run `harness cache verify`",
+            "%s: row %s…: %s is damaged and is not used; run `harness cache verify`",
             *(table.name, shown, what),
         )
 

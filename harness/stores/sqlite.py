@@ -10,6 +10,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.errors import StoreError
 from harness.ports import NOTHING, Vectors
@@ -61,7 +63,10 @@ class SqliteStore(SqliteAudits):
             return None
         own = row[OWN_START:]
         stored = row[OWN_START - 1]
-        if stored is not None and stored != row_checksum(declared, tenant, key, row[0], row[1], row[2], row[3], own):
+        if stored is None:
+            entry = self.whole(table, tenant, key)  # looks at more than is read here
+            return entry and structs.replace(entry, own=entry.own[: declared.decisive], embedding=None, embedder=None)
+        if stored != row_checksum(declared, tenant, key, row[0], row[1], row[2], row[3], own):
             report(declared, key, stored)
             return None
         own = tuple(map(_text, own[: declared.decisive])) if declared.decides_by_text else own[: declared.decisive]
@@ -114,7 +119,9 @@ class SqliteStore(SqliteAudits):
         """See `Store.whole`."""
         declared = TABLES[table]
         rows = self._all(f"{declared.select_whole} WHERE tenant = ? AND key = ?", (tenant, key))
-        return next(iter(_entries(declared, rows)), None)
+        # in a damaged file an index may lead to another row
+        found = _entries(declared, [row for row in rows if (_text(row[0]), _text(row[1])) == (tenant, key)])
+        return found[0] if found else None
 
     def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
         """See `Store.rows`."""
