@@ -24,13 +24,14 @@ from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.neighbours import Rows, make_rows
 from benchmarks.rows import BYTES_A_ROW, at_least, results, say, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, interleaved, table, verdict
+from harness.core.entries import Entry
 from harness.core.freshness import DEFAULT_TTL
 from harness.core.keys import DEFAULT_ENGINE, search_key
 from harness.embedders.minilm import MiniLM
 from harness.serving.admission import Admission
 from harness.serving.listening import listening, server_of
 from harness.settings import Settings
-from harness.stores.sqlite import SqliteStore
+from harness.stores.sqlite import SqliteStore, row_values
 from harness.stores.tables import SEARCH
 from harness.web.app import build_routes
 from harness.web.gate import Gate, Names, token_of
@@ -56,21 +57,18 @@ def fill(database: Path, rows: Rows) -> None:
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("BEGIN")
         for number, (text, vector) in enumerate(zip(rows.texts, rows.vectors, strict=True)):
-            row = {
-                "tenant": "default",
-                "key": search_key(text),
-                "query": text,
-                "results": orjson.dumps(results(number)).decode(),
-                "max_results": FOUND,
-                "engine": DEFAULT_ENGINE,
-                "options": "{}",
-                "created_at": now - 3_600 + 3_600 * number / len(rows.texts),
-                "expires_at": now + DEFAULT_TTL,
-                "last_used_at": now,
-                "embedding": vector.tobytes(),
-                "embedder": MiniLM.id,
-            }
-            connection.execute(SEARCH.upsert, tuple(row[name] for name in SEARCH.columns))
+            entry = Entry(
+                search_key(text),
+                text,
+                orjson.dumps(results(number)),
+                created_at=now - 3_600 + 3_600 * number / len(rows.texts),
+                expires_at=now + DEFAULT_TTL,
+                last_used_at=now,
+                own=(FOUND, DEFAULT_ENGINE, "{}"),
+                embedding=vector.tobytes(),
+                embedder=MiniLM.id,
+            )
+            connection.execute(SEARCH.upsert, row_values(SEARCH, "default", entry))
         connection.execute("COMMIT")
     store = SqliteStore(database)
     say(f"  {store.reindex():,} vectors in the index")

@@ -43,7 +43,7 @@ from harness.embedders.minilm import MiniLM
 from harness.memory import Exchange, Memory
 from harness.memory.exchanges import entry_of, iso
 from harness.settings import VectorStoreSettings
-from harness.stores.sqlite import SqliteStore
+from harness.stores.sqlite import SqliteStore, row_values
 from harness.stores.tables import MEMORY
 from harness.workbench import DATABASE
 
@@ -370,17 +370,7 @@ def _row(number: int, chance: np.random.Generator) -> tuple[Any, ...]:
     )
     vector = chance.standard_normal(MiniLM.dimension).astype(np.float32)
     entry = entry_of(exchange, "conversations", (vector / np.linalg.norm(vector)).tobytes(), MiniLM.id)
-    times = (entry.created_at, entry.expires_at, entry.last_used_at)
-    return (
-        "default",
-        entry.key,
-        entry.text,
-        entry.payload.decode(),
-        *entry.own,
-        *times,
-        entry.embedding,
-        entry.embedder,
-    )
+    return row_values(MEMORY, "default", entry)
 
 
 def _starts(empty: Path, full: Path, exchanges: int, runs: int) -> dict[str, Timing]:

@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import orjson
 
+from harness.core.entries import Entry
 from harness.core.freshness import DEFAULT_TTL
 from harness.core.keys import DEFAULT_ENGINE, search_key
-from harness.stores.sqlite import SqliteStore
+from harness.stores.sqlite import SqliteStore, row_values
 from harness.stores.tables import SEARCH
 
 Results = list[dict[str, str]]
@@ -89,26 +91,15 @@ def fill(database: Path, rows: int) -> None:
         connection.close()
 
 
-def _stored(start: int, stop: int) -> Iterator[tuple[str | float | None, ...]]:
-    """Yield the rows from `start` to before `stop`, values in the order of `SEARCH.columns`."""
-    payloads = [orjson.dumps(value).decode() for value in _values()]
+def _stored(start: int, stop: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows from `start` to before `stop`, values in the order of `SEARCH.stored`."""
+    payloads = [orjson.dumps(value) for value in _values()]
     now = time.time()
     for number in range(start, stop):
-        row: dict[str, str | float | None] = {
-            "tenant": "default",
-            "key": search_key(query(number)),
-            "query": query(number),
-            "results": payloads[number % _DISTINCT],
-            "max_results": _RESULTS_A_ROW,
-            "engine": DEFAULT_ENGINE,
-            "options": "{}",
-            "created_at": now,
-            "expires_at": now + DEFAULT_TTL,
-            "last_used_at": now,
-            "embedding": None,
-            "embedder": None,
-        }
-        yield tuple(row[name] for name in SEARCH.columns)
+        text, payload = query(number), payloads[number % _DISTINCT]
+        own = (_RESULTS_A_ROW, DEFAULT_ENGINE, "{}")
+        entry = Entry(search_key(text), text, payload, now, now + DEFAULT_TTL, now, own)
+        yield row_values(SEARCH, "default", entry)
 
 
 @contextmanager

@@ -51,7 +51,10 @@ class Store(Protocol):
     """
 
     def get(self, table: str, tenant: str, key: str) -> Entry | None:
-        """Return the row, expired or not, or `None`. A read: it changes nothing."""
+        """Return the row, expired or not, or `None`. A read: it changes nothing.
+
+        In every method a row that does not match its checksum counts as none; a put replaces it. It is logged once.
+        """
 
     def whole(self, table: str, tenant: str, key: str) -> Entry | None:
         """Return the row with every own column and its embedding, expired or not, or `None`."""
@@ -241,6 +244,11 @@ class Store(Protocol):
 
         With `repair`, rows that no look-up can use are deleted, damaged embeddings are forgotten, and a lost index is
         made anew; what is said was then mended.
+        """
+
+    def unchecked(self) -> int:
+        """Return how many rows have no checksum: older ones, and those of other programs. Damage in them is not found
+        unless it shows.
         """
 
     def reindex(self) -> int:

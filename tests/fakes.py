@@ -59,7 +59,7 @@ class MemoryStore:
             entry = self._tables[table].get((tenant, key))
         if entry is None:
             return None
-        decisive = entry.own[: len(TABLES[table].decisive)]
+        decisive = entry.own[: TABLES[table].decisive]
         return msgspec.structs.replace(entry, own=decisive, embedding=None, embedder=None, teaches=())
 
     def whole(self, table: str, tenant: str, key: str) -> Entry | None:
@@ -345,6 +345,10 @@ class MemoryStore:
     def verify(self, *, repair: bool) -> list[str]:
         """See `Store.verify`."""
         return []
+
+    def unchecked(self) -> int:
+        """See `Store.unchecked`."""
+        return 0
 
     def reindex(self) -> int:
         """See `Store.reindex`."""

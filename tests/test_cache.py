@@ -206,7 +206,8 @@ def test_unusable_cached_results_are_replaced(
     cache.put_search("q", RESULTS)
     store = cache._store
     assert isinstance(store, SqliteStore)
-    store._connections.write(lambda connection: connection.execute("UPDATE search_cache SET results = ?", (stored,)))
+    sql = "UPDATE search_cache SET results = ?, checksum = NULL"  # as an older program leaves it
+    store._connections.write(lambda connection: connection.execute(sql, (stored,)))
     assert cache.search("q", Engine()).outcome == Miss(reason)
     assert ("unreadable" in caplog.text) is (reason == "unreadable")
     assert isinstance(cache.get_search("q"), Hit)

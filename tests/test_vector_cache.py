@@ -814,7 +814,10 @@ def test_a_damaged_row_is_told_as_that(path: Path) -> None:
     cache.put_query("query", 1)
     cache.add_document("doc", "alpha")
     connection = sqlite3.connect(path)
-    connection.executescript("UPDATE agent_queries SET payload = '[{'; UPDATE agent_chunks SET metadata = '[]';")
+    connection.executescript(
+        "UPDATE agent_queries SET payload = '[{', checksum = NULL; "  # as of an older program
+        "UPDATE agent_chunks SET metadata = '[]', checksum = NULL;"
+    )
     connection.close()
     for call in (lambda: cache.get_query("query"), lambda: cache.search_chunks("alpha"), lambda: cache.chunk("doc", 0)):
         with pytest.raises(StoreCorrupt, match="verify --repair"):

@@ -253,6 +253,8 @@ def verify(
 ) -> None:
     """Check the database, every row and the vector index. Ends with 4 if one is wrong.
 
+    Rows are checked against their checksums.
+
     \b
     Examples:
       harness cache verify
@@ -261,9 +263,11 @@ def verify(
     with session.workbench() as workbench:
         workbench.identity.require_local()
         problems = workbench.database_store.verify(repair=repair)
+        unchecked = workbench.database_store.unchecked()
         database = workbench.place
     if as_json:
-        print_json({"database": database, "problems": problems, "repaired": repair and bool(problems)})
+        repaired = repair and bool(problems)
+        print_json({"database": database, "problems": problems, "repaired": repaired, "unchecked": unchecked})
     else:
         for problem in problems:
             typer.echo(problem)
@@ -273,6 +277,8 @@ def verify(
             typer.echo(f"mended {_problems(len(problems))}")
         else:
             typer.echo(f"{_problems(len(problems))}; `harness cache verify --repair` mends what can be mended")
+        if unchecked:
+            typer.echo(f"rows without a checksum, from older or other programs: {unchecked:,}")
     if problems and not repair:
         raise typer.Exit(ExitCode.STORE_FAILED)
 

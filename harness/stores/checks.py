@@ -8,12 +8,14 @@ from typing import Any
 
 import orjson
 
+from harness.stores.checksums import embedding_checksum, row_checksum
 from harness.stores.tables import Table
 from harness.stores.tails import is_unit
 
 Fetch = Callable[[str, tuple[Any, ...]], list[Any]]
 
 
+CHANGED = "it is not what was stored (wrong checksum)"
 _KINDS: dict[str, Any] = {"results": list, "evidence": (list, dict), "result_data": object}
 """What payloads of JSON are, where they are no objects."""
 
@@ -32,18 +34,17 @@ def unusable_rows(table: Table, fetch: Fetch) -> list[tuple[int, str]]:
     """Return seq and reason of the rows that no look-up can use."""
     found = []
     since = 0
-    columns = ", ".join((table.payload, "created_at", "expires_at", "last_used_at", *table.own_names))
-    sql = f"SELECT seq, {columns} FROM {table.name} WHERE seq > ? ORDER BY seq LIMIT 500"
+    sql = f"{table.select_numbered} WHERE seq > ? ORDER BY seq LIMIT 500"
     while rows := fetch(sql, (since,)):
-        for seq, payload, *others in rows:
-            if reason := _unusable(table, payload, others[:3], others[3:]):
-                found.append((seq, reason))
+        found += [(seq, reason) for seq, *row in rows if (reason := _unusable(table, row))]
         since = rows[-1][0]
     return found
 
 
 def damaged_embeddings(table: Table, fetch: Fetch) -> list[int]:
-    """Return the seq of rows whose embedding is no unit vector of their embedder's usual length."""
+    """Return the seq of rows whose embedding is not what was stored, or no unit vector of their embedder's usual
+    length.
+    """
     usual: dict[Any, int] = {}
     for embedder, length, _ in fetch(
         f"SELECT embedder, length(embedding), count(*) FROM {table.name} WHERE embedding IS NOT NULL "
@@ -54,16 +55,23 @@ def damaged_embeddings(table: Table, fetch: Fetch) -> list[int]:
     found = []
     since = 0
     condition = "embedding IS NOT NULL AND seq > ? ORDER BY seq LIMIT 500"
-    sql = f"SELECT seq, embedder, embedding FROM {table.name} WHERE {condition}"
+    sql = f"SELECT seq, embedder, embedding, embedding_checksum FROM {table.name} WHERE {condition}"
     while rows := fetch(sql, (since,)):
         found += [
-            seq for seq, embedder, held in rows if embedder is None or not is_unit(held, (usual[embedder] or 0) // 4)
+            seq
+            for seq, embedder, held, stored in rows
+            if embedder is None
+            or not is_unit(held, (usual[embedder] or 0) // 4)
+            or stored not in {None, embedding_checksum(held, _text(embedder))}
         ]
         since = rows[-1][0]
     return found
 
 
-def _unusable(table: Table, payload: Any, times: Sequence[Any], own: Sequence[Any]) -> str:
+def _unusable(table: Table, row: Sequence[Any]) -> str:
+    """Say why a whole row cannot be used, "" when it can."""
+    tenant, key, text, payload, *own = row[:-7]
+    times, stored = row[-7:-4], row[-2]
     if not isinstance(payload, bytes):
         return f"its {table.payload} are not text"
     if not all(isinstance(moment, float) for moment in times):
@@ -71,6 +79,9 @@ def _unusable(table: Table, payload: Any, times: Sequence[Any], own: Sequence[An
     for column, value in zip(table.own, own, strict=True):
         if not isinstance(value, int if "INTEGER" in column else bytes) and (value is not None or "NOT NULL" in column):
             return f"its {column.split()[0]} cannot be used"
+    known = row_checksum(table, _text(tenant), _text(key), text, payload, times[0], times[1], tuple(own))
+    if stored is not None and stored != known:
+        return CHANGED
     return payload_problem(table, payload)
 
 

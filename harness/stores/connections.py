@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -92,7 +92,7 @@ class Connections:
             with self._held() as handle:
                 return operation(handle)
         except sqlite3.Error as error:
-            if _primary(error) not in _DAMAGED:
+            if not self._is_damage(error):
                 raise self._translated(error) from error
         del handle  # or its connection would be open on the damaged file while that is moved
         self._replace_damaged()
@@ -217,6 +217,10 @@ class Connections:
             log.debug("the indexes cannot be made anew: %s", error)
         self._replace_damaged()
 
+    def _is_damage(self, error: sqlite3.Error) -> bool:
+        code = _primary(error)
+        return code in _DAMAGED or (code == sqlite3.SQLITE_READONLY and _is_of_unknown_version(self.path))
+
     def _replace_damaged(self) -> None:
         with self._opening, self._translating():
             self.reopen()
@@ -292,10 +296,26 @@ def _journal_mode(connection: sqlite3.Connection) -> str:
     return mode
 
 
+def _is_of_unknown_version(path: Path) -> bool:
+    """Say whether the header asks for a version of the file format that does not exist: such a file may be read only.
+
+    See https://sqlite.org/fileformat2.html#file_format_version_numbers
+    """
+    with path.open("rb") as file:
+        header = file.read(20)
+    return len(header) == 20 and header[18] not in {1, 2}
+
+
 def _is_sound(path: Path) -> bool:
+    if _is_of_unknown_version(path):
+        return False
     connection = sqlite3.connect(path, timeout=30)
     try:
-        return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            return False
+        with suppress(MigrationError):  # a newer program's file is sound
+            is_current(connection)
+        return True
     except UnicodeDecodeError:  # what the error says of a damaged schema is no text
         return False
     except sqlite3.DatabaseError as error:

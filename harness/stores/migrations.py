@@ -5,8 +5,10 @@ rebuilds the table in its declared shape. All that a file lacks is applied, with
 database takes the same road, from no table at all, so a fresh schema and a migrated one are the same.
 """
 
+import re
 import sqlite3
 import time
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -17,6 +19,7 @@ from harness.stores.tables import (
     AUDITED,
     BESIDE,
     BY_ORIGIN,
+    CHECKSUMS,
     COMPLETIONS,
     EVIDENCE,
     KNOWLEDGE,
@@ -26,6 +29,7 @@ from harness.stores.tables import (
     RESEARCH,
     RUNS,
     SEARCH,
+    TABLES,
     TOKENS,
     TOOLS,
     UNANSWERED,
@@ -37,6 +41,9 @@ from harness.stores.tables import (
 RECORD = "harness_migrations"
 
 _MAKE_RECORD = f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at REAL NOT NULL)"
+_NAME = re.compile("[0-9]{4}-[a-z0-9-]+")
+_NUMBER = 4
+"""Digits that a migration's name begins with."""
 _CREATED = "coalesce({created_at}, :now)"
 _TTL = 86_400
 _COUNT = "iif(json_valid({results}), json_array_length({results}), 0)"
@@ -56,6 +63,8 @@ class Migration(Struct, frozen=True):
     """Statements that make what stands beside the table."""
     reindexed: tuple[Table, ...] = ()
     """Tables whose indexes become those that are declared now."""
+    summed: tuple[Table, ...] = ()
+    """Tables whose rows get checksums. Old rows have none: computing them would write the whole file again."""
 
 
 _COMMON_FILL = {
@@ -126,6 +135,7 @@ MIGRATIONS = (
     Migration("0017-memory", MEMORY),
     Migration("0018-indexes-by-time", reindexed=(SEARCH, RESEARCH, RUNS, KNOWLEDGE)),
     Migration("0019-audits", beside=AUDITED),
+    Migration("0020-checksums", summed=tuple(TABLES.values())),
     Migration("0021-origins", beside=_BY_ORIGIN),
 )
 
@@ -135,18 +145,36 @@ def is_current(connection: sqlite3.Connection) -> bool:
 
     Raises:
         MigrationError: if a newer program wrote this file.
-        sqlite3.DatabaseError: if the file is no database.
+        sqlite3.DatabaseError: if the file is no database, or a damaged one.
     """
     if not _columns(connection, RECORD):
         return False
-    applied = {name for (name,) in connection.execute(f"SELECT name FROM {RECORD}")}
-    known = {migration.name for migration in MIGRATIONS}
-    if unknown := sorted(applied - known):
+    names = connection.execute(f"SELECT CAST(name AS BLOB) FROM {RECORD}")
+    applied = {(name or b"").decode(errors="replace") for (name,) in names}
+    known = [migration.name for migration in MIGRATIONS]
+    newer, damaged = unknown_names(applied, known)
+    if damaged:
+        raise _corrupt(f"its record of migrations holds {damaged[0]!r:.80}")
+    if newer:
         raise MigrationError(
-            f"the database was written by a newer harness (it knows {', '.join(unknown)}); "
+            f"the database was written by a newer harness (it knows {', '.join(newer)}); "
             "upgrade with `pip install -U research-harness`, or choose another --data-dir"
         )
-    return applied == known
+    return applied == set(known)
+
+
+def unknown_names(applied: set[str], known: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the names of migrations that are not `known`: those that a newer program has applied, and damaged ones.
+
+    A newer program has higher numbers, and other words than the migrations that are known and missing.
+    """
+    missing = {name[_NUMBER:] for name in set(known) - applied}
+    newer: list[str] = []
+    damaged: list[str] = []
+    for name in sorted(applied - set(known)):
+        is_name = _NAME.fullmatch(name) is not None and name[:_NUMBER] > known[-1][:_NUMBER]
+        (newer if is_name and name[_NUMBER:] not in missing else damaged).append(name)
+    return newer, damaged
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -174,6 +202,10 @@ def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
         _rebuild(connection, migration, migration.table)
     for table in migration.reindexed:
         _reindex(connection, table)
+    for table in migration.summed:
+        if not _columns(connection, table.name).keys() >= set(CHECKSUMS):
+            for statement in table.checksum_statements:
+                connection.execute(statement)
 
 
 def _rebuild(connection: sqlite3.Connection, migration: Migration, table: Table) -> None:
@@ -184,7 +216,7 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration, table: Table)
             "choose another file with --db or --data-dir"
         )
     # A column that is not ours may be somebody's work: then the old table stays, under another name.
-    foreign = not migration.fill or bool(old.keys() - {"seq", *table.columns})
+    foreign = not migration.fill or bool(old.keys() - {"seq", *table.stored})
     aside = _free_name(connection, f"{table.name}_{'kept' if foreign else 'old'}")
     if old:
         connection.execute(f"ALTER TABLE {table.name} RENAME TO {aside}")
@@ -244,9 +276,13 @@ def _columns(connection: sqlite3.Connection, table: str) -> dict[str, str]:
     try:
         return {row[1].lower(): row[2] for row in connection.execute(f"PRAGMA table_info({table})")}
     except UnicodeDecodeError as error:  # of the schema, or of what SQLite says of it
-        damaged = sqlite3.DatabaseError("its schema is no text")
-        damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-        raise damaged from error
+        raise _corrupt("its schema is no text") from error
+
+
+def _corrupt(reason: str) -> sqlite3.DatabaseError:
+    damaged = sqlite3.DatabaseError(reason)
+    damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return damaged
 
 
 def _free_name(connection: sqlite3.Connection, name: str) -> str:

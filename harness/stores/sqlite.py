@@ -10,14 +10,27 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.core.origins import EVERY
 from harness.errors import StoreError
 from harness.ports import NOTHING, Vectors
 from harness.stores import checks
 from harness.stores.audits import SqliteAudits, delete_audits
+from harness.stores.checksums import checked, checksums, embedding_checksum, report, row_checksum
 from harness.stores.connections import Connections, Handle
-from harness.stores.tables import ABBREVIATIONS, ORIGINS, OWN_START, TABLES, TOKENS, TOOLS, USES, Table
+from harness.stores.tables import (
+    ABBREVIATIONS,
+    FORGET_EMBEDDING,
+    ORIGINS,
+    OWN_START,
+    TABLES,
+    TOKENS,
+    TOOLS,
+    USES,
+    Table,
+)
 from harness.stores.tails import Scope, is_unit
 from harness.stores.vectors import TAIL_LIMIT, VectorSearch
 
@@ -59,12 +72,21 @@ class SqliteStore(SqliteAudits):
             row = self._connections.run(partial(_fetch, declared.select, (tenant, key)))
         if row is None:
             return None
-        own = tuple(map(_text, row[OWN_START:])) if declared.decides_by_text else row[OWN_START:]
+        own = row[OWN_START:]
+        stored = row[OWN_START - 1]
+        if stored is None:
+            entry = self.whole(table, tenant, key)  # looks at more than is read here
+            return entry and structs.replace(entry, own=entry.own[: declared.decisive], embedding=None, embedder=None)
+        if stored != row_checksum(declared, tenant, key, row[0], row[1], row[2], row[3], own):
+            report(declared, key, stored)
+            return None
+        own = tuple(map(_text, own[: declared.decisive])) if declared.decides_by_text else own[: declared.decisive]
         return Entry(key, _text(row[0]), row[1], row[2], row[3], row[4], own)
 
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """See `Store.put`."""
-        declared, values = TABLES[table], _values(tenant, entry)
+        declared = TABLES[table]
+        values = row_values(declared, tenant, entry)
 
         def write(connection: sqlite3.Connection) -> None:
             if sweep_before is not None:
@@ -75,14 +97,15 @@ class SqliteStore(SqliteAudits):
 
     def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
         """See `Store.swap`."""
-        declared, values = TABLES[table], _values(tenant, entry)
-        sql, bound = f"SELECT 1 FROM {declared.name} WHERE tenant = ? AND key = ?", (tenant, entry.key)
+        declared = TABLES[table]
+        values = row_values(declared, tenant, entry)
+        sql, bound = f"{declared.select_whole} WHERE tenant = ? AND key = ?", (tenant, entry.key)
         if expecting is not None:
             sql, bound = f"{sql} AND {declared.where(expecting)}", (*bound, tenant, *expecting.values())
 
         def write(connection: sqlite3.Connection) -> bool:
-            found = connection.execute(sql, bound).fetchone() is not None
-            if found == (expecting is not None):
+            present = _entries(declared, connection.execute(sql, bound).fetchall())  # a damaged row counts as none
+            if bool(present) == (expecting is not None):
                 _write_row(connection, declared, values, entry.teaches)
                 return True
             return False
@@ -93,7 +116,7 @@ class SqliteStore(SqliteAudits):
         """See `Store.replace`."""
         declared = TABLES[table]
         delete = f"DELETE FROM {declared.name} WHERE {declared.where(instead_of)}"
-        written = [(_values(tenant, entry), entry.teaches) for entry in entries]
+        written = [(row_values(declared, tenant, entry), entry.teaches) for entry in entries]
 
         def write(connection: sqlite3.Connection) -> int:
             gone = connection.execute(delete, (tenant, *instead_of.values())).rowcount
@@ -105,21 +128,24 @@ class SqliteStore(SqliteAudits):
 
     def whole(self, table: str, tenant: str, key: str) -> Entry | None:
         """See `Store.whole`."""
-        rows = self._all(f"{TABLES[table].select_whole} WHERE tenant = ? AND key = ?", (tenant, key))
-        return _whole(rows[0]) if rows else None
+        declared = TABLES[table]
+        rows = self._all(f"{declared.select_whole} WHERE tenant = ? AND key = ?", (tenant, key))
+        # in a damaged file an index may lead to another row
+        found = _entries(declared, [row for row in rows if (_text(row[0]), _text(row[1])) == (tenant, key)])
+        return found[0] if found else None
 
     def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
         """See `Store.rows`."""
         declared = TABLES[table]
         sql = f"{declared.select_whole} WHERE {declared.where(where)} ORDER BY seq"
-        return [_whole(row) for row in self._all(sql, (tenant, *where.values()))]
+        return _entries(declared, self._all(sql, (tenant, *where.values())))
 
     def recent(self, table: str, tenant: str, limit: int, *, where: Mapping[str, Any] = NOTHING) -> list[Entry]:
         """See `Store.recent`."""
         declared = TABLES[table]
         condition = declared.where(where) if where else "tenant = ?"
         sql = f"{declared.select_whole} WHERE {condition} ORDER BY seq DESC LIMIT ?"
-        return [_whole(row) for row in self._all(sql, (tenant, *where.values(), max(0, limit)))]
+        return _entries(declared, self._all(sql, (tenant, *where.values(), max(0, limit))))
 
     def outlines(
         self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
@@ -197,13 +223,17 @@ class SqliteStore(SqliteAudits):
 
         self.vectors.nearest(Scope(table, tenant, scope, embedder), vector, k, take, now=now, at_least=at_least)
         nearest = sorted(found, key=lambda seq: (-found[seq][0], found[seq][1]))[:k]
-        columns = ", ".join(TABLES[table].columns)
-        entries: dict[int, Entry] = {}
+        declared = TABLES[table]
+        entries: dict[int, Entry | None] = {}
         for start in range(0, len(nearest), _MAX_BOUND):
             part = tuple(nearest[start : start + _MAX_BOUND])
-            rows = self._all(f"SELECT seq, {columns} FROM {table} WHERE seq IN ({_marks(part)})", part)
-            entries.update((row[0], _whole(row[1:])) for row in rows)
-        return [Neighbour(entries[seq], found[seq][0]) for seq in nearest if seq in entries]
+            rows = self._all(f"{declared.select_numbered} WHERE seq IN ({_marks(part)})", part)
+            entries.update((row[0], _whole(declared, row[1:])) for row in rows)
+        return [
+            Neighbour(entry, found[seq][0])
+            for seq in nearest
+            if (entry := entries.get(seq)) is not None and entry.embedding is not None
+        ]
 
     def _checked(self, scope: Scope, seqs: Sequence[int], vector: Vectors, now: float) -> dict[int, tuple[float, str]]:
         """Return similarity and key of those of the rows that are there, in this scope, whole and not expired."""
@@ -226,12 +256,9 @@ class SqliteStore(SqliteAudits):
         """See `Store.scan`; in batches, so that a large table never stands in memory."""
         declared = TABLES[table]
         since = 0
-        sql = (
-            f"SELECT seq, {', '.join(declared.columns)} FROM {table} "
-            f"WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT {SCAN_BATCH}"
-        )
+        sql = f"{declared.select_numbered} WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT {SCAN_BATCH}"
         while rows := self._all(sql, (tenant, since)):
-            yield from (_whole(row[1:]) for row in rows)
+            yield from _entries(declared, [row[1:] for row in rows])
             since = rows[-1][0]
 
     def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
@@ -249,7 +276,9 @@ class SqliteStore(SqliteAudits):
         def write(connection: sqlite3.Connection) -> None:
             row = connection.execute(f"{declared.select_whole} WHERE tenant = ? AND key = ?", (tenant, key)).fetchone()
             if row:
-                connection.execute(declared.upsert, (*map(_text, row[:-2]), embedding, embedder))
+                # the row's own checksum stays: were it computed again, it would hide damage
+                sums = (row[-2], embedding_checksum(embedding, embedder))
+                connection.execute(declared.upsert, (*map(_text, row[:-4]), embedding, embedder, *sums))
 
         self._connections.write(write)
 
@@ -409,7 +438,7 @@ class SqliteStore(SqliteAudits):
             problems += [f"{table.name}: row {seq}: its embedding is damaged" for seq in damaged]
             if repair:
                 delete = f"DELETE FROM {table.name} WHERE seq = ?"
-                forget = f"UPDATE {table.name} SET embedding = NULL, embedder = NULL WHERE seq = ?"
+                forget = f"UPDATE {table.name} SET {FORGET_EMBEDDING} WHERE seq = ?"
                 self._execute_many(delete, [(seq,) for seq, _ in unusable])
                 self._execute_many(forget, [(seq,) for seq in damaged])
         problems += self._unusable_audits(repair=repair)
@@ -417,6 +446,10 @@ class SqliteStore(SqliteAudits):
         if lost and repair:
             self.vectors.rebuild()
         return problems + [f"the vector index has lost {name}" for name in lost]
+
+    def unchecked(self) -> int:
+        """See `Store.unchecked`."""
+        return sum(self._all(f"SELECT count(*) FROM {table} WHERE checksum IS NULL", ())[0][0] for table in TABLES)
 
     def reindex(self) -> int:
         """See `Store.reindex`; scopes small enough to be scanned are left out of it."""
@@ -444,12 +477,13 @@ def _marks(values: Sequence[Any]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _values(tenant: str, entry: Entry) -> tuple[Any, ...]:
-    """Return what the entry's row holds, in the order of `Table.columns`."""
+def row_values(table: Table, tenant: str, entry: Entry) -> tuple[Any, ...]:
+    """Return what the entry's row holds, in the order of `Table.stored`."""
     return (
         *(tenant, entry.key, entry.text, entry.payload.decode()),
         *entry.own,
         *(entry.created_at, entry.expires_at, entry.last_used_at, entry.embedding, entry.embedder),
+        *checksums(table, tenant, entry),
     )
 
 
@@ -479,12 +513,18 @@ def _outline(row: tuple[Any, ...]) -> Outline:
     return Outline(number, _text(key), _text(text), created_at, expires_at, tuple(map(_text, own)))
 
 
-def _whole(row: tuple[Any, ...]) -> Entry:
-    """Make an entry of a row with every column, in the order of `Table.columns`."""
-    key, text, *own = map(_text, (row[1], row[2], *row[4:-5]))
-    embedding = row[-2] if type(row[-2]) is bytes else None
-    created_at, expires_at, last_used_at = row[-5:-2]
-    return Entry(key, text, row[3], created_at, expires_at, last_used_at, tuple(own), embedding, _text(row[-1]))
+def _whole(table: Table, row: tuple[Any, ...]) -> Entry | None:
+    """Make an entry of a row with every column, in the order of `Table.stored`; `None` if the row is damaged."""
+    tenant, key, text, *own = map(_text, (*row[:3], *row[4:-7]))
+    created_at, expires_at, last_used_at, embedding, embedder, *stored = row[-7:]
+    vector = embedding if type(embedding) is bytes else None
+    entry = Entry(key, text, row[3], created_at, expires_at, last_used_at, tuple(own), vector, _text(embedder))
+    return checked(table, tenant, entry, *stored)
+
+
+def _entries(table: Table, rows: Sequence[tuple[Any, ...]]) -> list[Entry]:
+    """Make entries of whole rows, leaving out the damaged ones."""
+    return [entry for row in rows if (entry := _whole(table, row)) is not None]
 
 
 def _text(value: Any) -> Any:

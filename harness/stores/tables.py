@@ -15,16 +15,21 @@ COMMON_AFTER = (
     "embedding BLOB",
     "embedder TEXT",
 )
-OWN_START = 5
+CHECKSUMS = ("checksum", "embedding_checksum")
+"""The last columns of every table; NULL: not known, not checked. See `harness.stores.checksums`."""
+FORGET_EMBEDDING = "embedding = NULL, embedder = NULL, embedding_checksum = NULL"
+_CHECKSUM_COLUMNS = tuple(f"{name} INTEGER" for name in CHECKSUMS)
+OWN_START = 6
 """How many columns `select` returns before the table's own."""
 
 
 class Table:
     """A cache table: `text` names the column of what was asked, `payload` that of the answer; `own` are the columns
-    that only this table has, as SQL declarations (`"engine TEXT NOT NULL"`). The first `decisive` of these are read on
-    every look-up, because they decide whether the row answers; the others only tell where it came from. Rows are
-    compared by meaning only where the `scope` columns are equal. `indexes` are further ones, by the name of each: the
-    columns that it has, the tenant first.
+    that only this table has, as SQL declarations (`"engine TEXT NOT NULL"`). A look-up returns the first `decisive` of
+    these, because they decide whether the row answers; the others only tell where it came from. The checksum covers the
+    first `covered`: those that may be NULL come last, and are changed in place. Rows are compared by meaning only where
+    the `scope` columns are equal. `indexes` are further ones, by the name of each: the columns that it has, the tenant
+    first.
     """
 
     def __init__(
@@ -43,27 +48,40 @@ class Table:
         self.payload = payload
         self.own = own
         self.own_names = tuple(column.split()[0] for column in own)
-        self.decisive = self.own_names[:decisive]
+        self.decisive = decisive
         self.decides_by_text = any("TEXT" in column for column in own[:decisive])
+        self.covered = sum("NOT NULL" in column for column in own)
         self.scope = scope
         self.indexes = indexes
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column's name but `seq`, in the order of the schema."""
+        """Every column's name but `seq` and the checksums, in the order of the schema."""
         return ("tenant", "key", self.text, self.payload, *self.own_names, *(c.split()[0] for c in COMMON_AFTER))
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The columns that a row is written and read with: `columns`, then the checksums."""
+        return (*self.columns, *CHECKSUMS)
 
     @property
     def schema(self) -> tuple[str, ...]:
         """The statements that create the table, its indexes and its trigger. The unique key begins with the tenant."""
         asked = (f"{self.text} TEXT NOT NULL", f"{self.payload} TEXT NOT NULL")
-        body = ",\n    ".join((*COMMON_BEFORE, *asked, *self.own, *COMMON_AFTER, "UNIQUE (tenant, key)"))
+        # in one line, as ALTER TABLE leaves it
+        last = ", ".join((COMMON_AFTER[-1], *_CHECKSUM_COLUMNS))
+        body = ",\n    ".join((*COMMON_BEFORE, *asked, *self.own, *COMMON_AFTER[:-1], last, "UNIQUE (tenant, key)"))
         return (
             f"CREATE TABLE {self.name} (\n    {body}\n)",
             *self.index_statements,
             f"CREATE TRIGGER {self.name}_forget AFTER DELETE ON {self.name} BEGIN DELETE FROM {ABBREVIATIONS} "
             f"WHERE tenant = OLD.tenant AND source = '{self.name}' AND key = OLD.key; END",
         )
+
+    @property
+    def checksum_statements(self) -> tuple[str, ...]:
+        """The statements that add the checksums to a table without them."""
+        return tuple(f"ALTER TABLE {self.name} ADD COLUMN {column}" for column in _CHECKSUM_COLUMNS)
 
     @property
     def index_statements(self) -> tuple[str, ...]:
@@ -108,14 +126,19 @@ class Table:
 
     @cached_property
     def select(self) -> str:
-        """Read one row by (tenant, key): the fields of `Entry` after its key, in order, then the decisive columns."""
-        fields = (self.text, self.payload, "created_at", "expires_at", "last_used_at")
-        return f"SELECT {', '.join((*fields, *self.decisive))} FROM {self.name} WHERE tenant = ? AND key = ?"
+        """Read one row by (tenant, key): the fields of `Entry` after its key, in order, checksum, own columns."""
+        fields = (self.text, self.payload, "created_at", "expires_at", "last_used_at", CHECKSUMS[0])
+        return f"SELECT {', '.join((*fields, *self.own_names))} FROM {self.name} WHERE tenant = ? AND key = ?"
 
     @cached_property
     def select_whole(self) -> str:
-        """Read every column in the order of `columns`, for a condition to follow."""
-        return f"SELECT {', '.join(self.columns)} FROM {self.name}"
+        """Read every column in the order of `stored`, for a condition to follow."""
+        return f"SELECT {', '.join(self.stored)} FROM {self.name}"
+
+    @cached_property
+    def select_numbered(self) -> str:
+        """Read `seq`, then every column in the order of `stored`, for a condition to follow."""
+        return f"SELECT seq, {', '.join(self.stored)} FROM {self.name}"
 
     @cached_property
     def select_outline(self) -> str:
@@ -125,9 +148,9 @@ class Table:
 
     @cached_property
     def upsert(self) -> str:
-        """Insert or replace one row, under a new `seq`; values are bound in the order of `columns`."""
-        values = ", ".join("?" * len(self.columns))
-        return f"INSERT OR REPLACE INTO {self.name} ({', '.join(self.columns)}) VALUES ({values})"
+        """Insert or replace one row, under a new `seq`; values are bound in the order of `stored`."""
+        values = ", ".join("?" * len(self.stored))
+        return f"INSERT OR REPLACE INTO {self.name} ({', '.join(self.stored)}) VALUES ({values})"
 
 
 ABBREVIATIONS = "harness_abbreviations"

@@ -69,7 +69,7 @@ def expire_everything(data: Path) -> None:
     """Let every entry have expired an hour ago."""
     with closing(sqlite3.connect(data / "harness.db")) as connection:
         for table in ("search_cache", "research_cache", "unanswered_searches"):
-            connection.execute(f"UPDATE {table} SET expires_at = strftime('%s', 'now') - 3600")
+            connection.execute(f"UPDATE {table} SET expires_at = strftime('%s', 'now') - 3600, checksum = NULL")
         connection.commit()
 
 

@@ -284,7 +284,8 @@ def test_an_unreadable_cached_research_is_gathered_again(
     research(cache, engine, embedder, keep=True)
     store = cache._store
     assert isinstance(store, SqliteStore)
-    store._connections.write(lambda connection: connection.execute("UPDATE research_cache SET context = '{}'"))
+    sql = "UPDATE research_cache SET context = '{}', checksum = NULL"
+    store._connections.write(lambda connection: connection.execute(sql))
     assert research(cache, engine, embedder, keep=True).research_cache == "stored"
     assert "unreadable" in caplog.text
 

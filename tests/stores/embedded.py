@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from harness.core.entries import Entry
 from harness.ports import Store
-from harness.stores.sqlite import SqliteStore
+from harness.stores.sqlite import SqliteStore, row_values
 from harness.stores.tables import TABLES
 from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
 
@@ -60,10 +60,5 @@ def brute_force(keys: Sequence[str], vector: Vectors, k: int = 3) -> list[str]:
 
 def fill(store: SqliteStore, keys: Iterable[str], **changes: Any) -> None:
     """Put many embedded rows in one transaction, as if somebody had put them one after the other."""
-    rows = []
-    for key in keys:
-        entry = embedded(key, **changes)
-        times = (entry.created_at, entry.expires_at, entry.last_used_at)
-        asked = (TENANT, entry.key, entry.text, entry.payload.decode())
-        rows.append((*asked, *entry.own, *times, entry.embedding, entry.embedder))
+    rows = [row_values(TABLES[SEARCHES], TENANT, embedded(key, **changes)) for key in keys]
     store._connections.write(lambda connection: connection.executemany(TABLES[SEARCHES].upsert, rows))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import accumulate
 from math import inf
 from typing import Any
@@ -10,6 +11,7 @@ from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.core.origins import EVERY
 from harness.ports import NOTHING, Vectors
 from harness.stores import checks
+from harness.stores.checksums import embedding_checksum
 from harness.stores.postgres.audits import PostgresAudits
 from harness.stores.postgres.connections import Connections, checked_url
 from harness.stores.postgres.dialect import (
@@ -24,12 +26,13 @@ from harness.stores.postgres.dialect import (
 from harness.stores.postgres.schema import TENANT_COLUMNS
 from harness.stores.postgres.turns import Turns
 from harness.stores.postgres.vectors import INDEX_FROM, VectorSearch
-from harness.stores.tables import ABBREVIATIONS, AUDITS, ORIGINS, USES
+from harness.stores.tables import ABBREVIATIONS, AUDITS, FORGET_EMBEDDING, ORIGINS, USES
 
 __all__ = ["BUSY_SECONDS", "PostgresStore"]
 
 BUSY_SECONDS = 30.0
 SCAN_BATCH = 500
+_TABLES = tuple(POSTGRES_TABLES.values())
 SWEEP_BATCH = 1_000
 """Rows that one write deletes at the most, so that no lock is held for long."""
 
@@ -58,7 +61,7 @@ class PostgresStore(PostgresAudits):
         declared = POSTGRES_TABLES[table]
         bound = (escaped(tenant), escaped(key))
         row = self._connections.run(tenant, lambda connection: connection.fetch(declared.select, bound))
-        return None if row is None else declared.found(key, row)
+        return None if row is None else declared.found(tenant, key, row)
 
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """See `Store.put`."""
@@ -74,21 +77,22 @@ class PostgresStore(PostgresAudits):
     def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
         """See `Store.swap`. If the connection breaks at the very end, nobody knows whether it was put: `StoreBusy`."""
         declared = POSTGRES_TABLES[table]
-        sql, bound = "", ()
+        condition, expected = declared.mine, tuple(map(_plain, (expecting or {}).values()))
         if expecting is not None:
-            found = f"SELECT 1 FROM {declared.name} WHERE {declared.where(expecting)}"
-            key = f"{declared.column('key')} = ${len(expecting) + 2}"
-            sql = f"{found} AND {key} FOR UPDATE"
-            bound = (escaped(tenant), *map(_plain, expecting.values()), escaped(entry.key))
+            condition = declared.where(expecting)
+        key = f"{declared.column('key')} = ${len(expected) + 2}"
+        sql = f"{declared.select_whole} WHERE {condition} AND {key} FOR UPDATE"
+        bound = (escaped(tenant), *expected, escaped(entry.key))
 
         def write(connection: Any) -> bool:
             _name_user(connection, declared, tenant, entry)
-            if expecting is None:
-                put: bool = connection.execute(declared.insert_new, declared.values(tenant, entry)).rowcount == 1
-                if put:
-                    _teach(connection, declared, tenant, entry)
-                return put
-            if connection.execute(sql, bound).fetchone() is None:
+            values = declared.values(tenant, entry)
+            if expecting is None and connection.execute(declared.insert_new, values).rowcount == 1:
+                _teach(connection, declared, tenant, entry)
+                return True
+            # a damaged row counts as none
+            rows = connection.execute(sql, bound, binary=True).fetchall()
+            if bool(declared.entries(tenant, rows)) != (expecting is not None):
                 return False
             _write_row(connection, declared, tenant, entry)
             return True
@@ -115,20 +119,20 @@ class PostgresStore(PostgresAudits):
         """See `Store.whole`."""
         declared = POSTGRES_TABLES[table]
         rows = self._all(tenant, f"{declared.select_whole} WHERE {declared.mine} AND key = $2", escaped(key))
-        return declared.whole(rows[0]) if rows else None
+        return declared.whole(tenant, rows[0]) if rows else None
 
     def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
         """See `Store.rows`."""
         declared = POSTGRES_TABLES[table]
         sql = f"{declared.select_whole} WHERE {declared.where(where)} ORDER BY seq"
-        return [declared.whole(row) for row in self._all(tenant, sql, *map(_plain, where.values()))]
+        return declared.entries(tenant, self._all(tenant, sql, *map(_plain, where.values())))
 
     def recent(self, table: str, tenant: str, limit: int, *, where: Mapping[str, Any] = NOTHING) -> list[Entry]:
         """See `Store.recent`."""
         declared = POSTGRES_TABLES[table]
         condition = declared.where(where) if where else declared.mine
         sql = f"{declared.select_whole} WHERE {condition} ORDER BY seq DESC LIMIT ${len(where) + 2}"
-        return [declared.whole(row) for row in self._all(tenant, sql, *map(_plain, where.values()), max(0, limit))]
+        return declared.entries(tenant, self._all(tenant, sql, *map(_plain, where.values()), max(0, limit)))
 
     def outlines(
         self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
@@ -185,12 +189,16 @@ class PostgresStore(PostgresAudits):
 
     def scan(self, table: str, tenant: str) -> Iterator[Entry]:
         """See `Store.scan`; in batches, so that a large table never stands in memory."""
+        yield from POSTGRES_TABLES[table].entries(tenant, self._whole_rows(table, tenant))
+
+    def _whole_rows(self, table: str, tenant: str) -> Iterator[tuple[Any, ...]]:
+        """Yield every row of the tenant as `select_whole` reads it, the oldest first."""
         declared = POSTGRES_TABLES[table]
         whole = declared.select_whole.replace("SELECT ", "SELECT seq, ", 1)
         sql = f"{whole} WHERE {declared.mine} AND seq > $2 ORDER BY seq LIMIT {SCAN_BATCH}"
         since = 0
         while rows := self._all(tenant, sql, since):
-            yield from (declared.whole(row[1:]) for row in rows)
+            yield from (row[1:] for row in rows)
             since = rows[-1][0]
 
     def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
@@ -204,8 +212,11 @@ class PostgresStore(PostgresAudits):
     def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
         """See `Store.embed`."""
         declared = POSTGRES_TABLES[table]
-        sql = f"UPDATE {declared.name} SET embedding = $3::text::vector, embedder = $4, seq = DEFAULT"
-        bound = (escaped(tenant), escaped(key), vector_text(embedding), embedder)
+        changes = "embedding = $3::text::vector, embedder = $4, embedding_checksum = $5, seq = DEFAULT"
+        sql = f"UPDATE {declared.name} SET {changes}"
+        vector = vector_text(embedding)
+        checksum = embedding_checksum(embedding if vector else None, embedder)
+        bound = (escaped(tenant), escaped(key), vector, embedder, checksum)
         self._write(tenant, lambda connection: connection.execute(f"{sql} WHERE {declared.one}", bound))
 
     def touch(self, table: str, tenant: str, key: str, now: float) -> None:
@@ -372,21 +383,41 @@ class PostgresStore(PostgresAudits):
 
     def verify(self, *, repair: bool) -> list[str]:
         """See `Store.verify`. The schema keeps most damage out; what is left are payloads and vectors."""
-        problems = []
-        for tenant in self.tenants():
-            for name in POSTGRES_TABLES:
-                for entry in self.scan(name, tenant):
-                    reason = checks.payload_problem(POSTGRES_TABLES[name].declared, entry.payload)
-                    if reason:
-                        problems.append(f"{name}: {tenant}: row {entry.key}: {reason}")
-                        if repair:
-                            self.delete(name, tenant, [entry.key])
+        problems = [
+            line
+            for tenant in self.tenants()
+            for name in POSTGRES_TABLES
+            for line in self._unusable_rows(name, tenant, repair=repair)
+        ]
         problems += [line for name in self._named() for line in self._unusable_audits(name, repair=repair)]
         lost, orphaned = self.vectors.lost(), self.vectors.orphaned(self.tenants())
         if repair:
             self.vectors.drop(lost + orphaned)
         problems += [f"the vector index {name} was never finished" for name in lost]
         return problems + [f"the vector index {name} is nobody's any longer" for name in orphaned]
+
+    def _unusable_rows(self, name: str, tenant: str, *, repair: bool) -> Iterator[str]:
+        """Yield a line for each damaged row of the tenant; with `repair`, it is deleted, or its embedding forgotten."""
+        declared = POSTGRES_TABLES[name]
+        for row in self._whole_rows(name, tenant):
+            key, entry = text_of(row[0]), declared.whole(tenant, row)
+            reason = checks.CHANGED if entry is None else checks.payload_problem(declared.declared, entry.payload)
+            if reason:
+                if repair:
+                    self.delete(name, tenant, [key])
+            elif entry is not None and entry.embedding is None and row[-1] is not None:
+                reason = "its embedding is damaged"
+                if repair:
+                    sql = f"UPDATE {declared.name} SET {FORGET_EMBEDDING} WHERE {declared.one}"
+                    self._write(tenant, partial(_execute, sql, (escaped(tenant), escaped(key))))
+            if reason:
+                yield f"{name}: {tenant}: row {key}: {reason}"
+
+    def unchecked(self) -> int:
+        """See `Store.unchecked`."""
+        counts = (f"(SELECT count(*) FROM {t.name} WHERE {t.mine} AND checksum IS NULL)" for t in _TABLES)
+        sql = f"SELECT {' + '.join(counts)}"
+        return sum(int(self._all(tenant, sql)[0][0]) for tenant in self.tenants())
 
     def reindex(self) -> int:
         """See `Store.reindex`; scopes small enough to be compared row by row have no index."""
@@ -401,6 +432,10 @@ class PostgresStore(PostgresAudits):
         """See `Store.close`. A later call opens again."""
         self._turns.close()
         self._connections.close()
+
+
+def _execute(sql: str, bound: tuple[Any, ...], connection: Any) -> None:
+    connection.execute(sql, bound)
 
 
 def _plain(value: Any) -> Any:

@@ -3,13 +3,17 @@
 Statements bind `$1`, `$2`, … in the order that each one tells.
 """
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness.core.entries import Entry, Outline
 from harness.core.keys import canonical_json
-from harness.stores.tables import TABLES, TOKENS, TOOLS, Table
+from harness.stores.checksums import checked, checksums
+from harness.stores.tables import CHECKSUMS, TABLES, TOKENS, TOOLS, Table
 
 TENANTS = '"Tenant"'
 USERS = '"User"'
@@ -44,14 +48,14 @@ def text_of(stored: bytes | None) -> Any:
 
 
 class PostgresTable:
-    """One declared table. `columns` are its logical names: those of the declaration."""
+    """One declared table. `stored` are its logical names: those of the declaration."""
 
     def __init__(self, declared: Table) -> None:
         self.declared = declared
         self.is_tools = declared is TOOLS
         self.name = TOOL_TABLE if self.is_tools else declared.name
         self.bare_name = self.name.strip('"')
-        self.columns = declared.columns
+        self.stored = declared.stored
         self._numbers = {column.split()[0] for column in declared.own if "INTEGER" in column}
 
     def column(self, name: str) -> str:
@@ -97,6 +101,7 @@ class PostgresTable:
             *(f"{name} {times}{self._default(name)}" for name in _TIMES),
             "embedding vector",
             'embedder TEXT COLLATE "C"',
+            *self._checksums,
             *self._constraints(tenant, key),
         )
         indexes = {
@@ -113,6 +118,15 @@ class PostgresTable:
             f"ALTER TABLE {self.name} ALTER COLUMN embedding SET STORAGE MAIN",
             *(self.index(name, columns) for name, columns in indexes.items()),
         )
+
+    @property
+    def _checksums(self) -> tuple[str, ...]:
+        return tuple(f"{name} BIGINT" for name in CHECKSUMS)
+
+    @property
+    def checksum_statements(self) -> tuple[str, ...]:
+        """The statements that add the checksums, which a database made today has from the first migration."""
+        return tuple(f"ALTER TABLE {self.name} ADD COLUMN IF NOT EXISTS {column}" for column in self._checksums)
 
     def index(self, name: str, columns: tuple[str, ...]) -> str:
         """The statement that creates an index of these columns."""
@@ -180,13 +194,13 @@ class PostgresTable:
     @cached_property
     def select(self) -> str:
         """Read one row as `Table.select` does."""
-        fields = (self.declared.text, self.declared.payload, *_TIMES, *self.declared.decisive)
+        fields = (self.declared.text, self.declared.payload, *_TIMES, CHECKSUMS[0], *self.declared.own_names)
         return f"SELECT {', '.join(map(self._read, fields))} FROM {self.name} WHERE {self.one}"
 
     @cached_property
     def select_whole(self) -> str:
-        """Read every column in the order of `columns` but the tenant, for a condition to follow."""
-        return f"SELECT {', '.join(map(self._read, self.columns[1:]))} FROM {self.name}"
+        """Read every column in the order of `Table.stored` but the tenant, for a condition to follow."""
+        return f"SELECT {', '.join(map(self._read, self.stored[1:]))} FROM {self.name}"
 
     @cached_property
     def select_outline(self) -> str:
@@ -196,8 +210,8 @@ class PostgresTable:
 
     @cached_property
     def upsert(self) -> str:
-        """Insert or replace one row, under a new `seq`; values are bound in the order of `columns`."""
-        names = [self.column(name) for name in self.columns]
+        """Insert or replace one row, under a new `seq`; values are bound in the order of `Table.stored`."""
+        names = [self.column(name) for name in self.stored]
         changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in names[2:])
         return (
             f"{self._insert} ON CONFLICT ({self.column('tenant')}, {self.column('key')}) "
@@ -206,13 +220,13 @@ class PostgresTable:
 
     @cached_property
     def insert_new(self) -> str:
-        """Insert one row where there is none; values are bound in the order of `columns`."""
+        """Insert one row where there is none; values are bound in the order of `Table.stored`."""
         return f"{self._insert} ON CONFLICT DO NOTHING"
 
     @cached_property
     def _insert(self) -> str:
-        names = ", ".join(self.column(name) for name in self.columns)
-        values = ", ".join(self._write(name, at) for at, name in enumerate(self.columns, start=1))
+        names = ", ".join(self.column(name) for name in self.stored)
+        values = ", ".join(self._write(name, at) for at, name in enumerate(self.stored, start=1))
         return f"INSERT INTO {self.name} ({names}) VALUES ({values})"
 
     @cached_property
@@ -235,45 +249,68 @@ class PostgresTable:
     # Values ------------------------------------------------------------------------------------------------------
 
     def values(self, tenant: str, entry: Entry) -> tuple[Any, ...]:
-        """Return what the entry's row holds, in the order of `columns`."""
+        """Return what the entry's row holds, in the order of `Table.stored`."""
         embedding = vector_text(entry.embedding)
         own = (escaped(value) if isinstance(value, str) else value for value in entry.own)
+        # the tool table keeps microseconds; rounded here, they are the same when they are read
+        created_at, expires_at = (round(at, 6) if self.is_tools else at for at in (entry.created_at, entry.expires_at))
+        vector = entry.embedding if embedding else None
+        held = replace(entry, created_at=created_at, expires_at=expires_at, embedding=vector)
         return (
             *(escaped(tenant), escaped(entry.key), escaped(entry.text), escaped(entry.payload.decode())),
             *own,
-            *(entry.created_at, entry.expires_at, entry.last_used_at),
+            *(created_at, expires_at, entry.last_used_at),
             embedding,
             entry.embedder if embedding else None,
+            *checksums(self.declared, tenant, self._settled(held)),
         )
 
-    def found(self, key: str, row: tuple[Any, ...]) -> Entry:
-        """Make an entry of what `select` reads."""
-        text, payload, created_at, expires_at, last_used_at = row[:5]
-        own = tuple(self._value(name, value) for name, value in zip(self.declared.decisive, row[5:], strict=True))
-        return Entry(key, text_of(text), self._payload(payload), created_at, expires_at, last_used_at, own)
+    def _settled(self, entry: Entry) -> Entry:
+        """Return the entry as its checksum sees it: the same before it is put and after it was read."""
+        if not self.is_tools:
+            return entry
+        own = zip(self.declared.own_names, entry.own, strict=True)
+        values = tuple(_settled(value).decode() if name in _JSON else value for name, value in own)
+        return replace(entry, payload=_settled(entry.payload), own=values)
+
+    def found(self, tenant: str, key: str, row: tuple[Any, ...]) -> Entry | None:
+        """Make an entry of what `select` reads; `None` if the row is damaged."""
+        text, payload, created_at, expires_at, last_used_at, stored, *own = row
+        entry = Entry(
+            key, text_of(text), self._payload(payload), created_at, expires_at, last_used_at, self._own_values(own)
+        )
+        if checked(self.declared, tenant, self._settled(entry), stored, None) is None:
+            return None
+        return replace(entry, own=entry.own[: self.declared.decisive])
+
+    def _own_values(self, own: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(self._value(name, value) for name, value in zip(self.declared.own_names, own, strict=True))
 
     def outline(self, row: tuple[Any, ...]) -> Outline:
         """Make an outline of what `select_outline` reads."""
         number, key, text, created_at, expires_at, *own = row
-        values = tuple(self._value(name, value) for name, value in zip(self.declared.own_names, own, strict=True))
-        return Outline(number, text_of(key), text_of(text), created_at, expires_at, values)
+        return Outline(number, text_of(key), text_of(text), created_at, expires_at, self._own_values(own))
 
-    def whole(self, row: tuple[Any, ...]) -> Entry:
-        """Make an entry of what `select_whole` reads."""
-        key, text, payload, *own, created_at, expires_at, last_used_at, embedding, embedder = row
-        values = tuple(self._value(name, value) for name, value in zip(self.declared.own_names, own, strict=True))
-        vector = None if embedding is None else vector_bytes(embedding)
-        return Entry(
+    def whole(self, tenant: str, row: tuple[Any, ...]) -> Entry | None:
+        """Make an entry of what `select_whole` reads; `None` if the row is damaged."""
+        key, text, payload, *own, created_at, expires_at, last_used_at, embedding, embedder, of_row, of_embedding = row
+        entry = Entry(
             text_of(key),
             text_of(text),
             self._payload(payload),
             created_at,
             expires_at,
             last_used_at,
-            values,
-            vector,
+            self._own_values(own),
+            None if embedding is None else vector_bytes(embedding),
             text_of(embedder),
         )
+        sound = checked(self.declared, tenant, self._settled(entry), of_row, of_embedding)
+        return None if sound is None else replace(entry, embedding=sound.embedding, embedder=sound.embedder)
+
+    def entries(self, tenant: str, rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
+        """Make entries of what `select_whole` reads, leaving out the damaged ones."""
+        return [entry for row in rows if (entry := self.whole(tenant, row)) is not None]
 
     def _payload(self, stored: bytes) -> bytes:
         return _canonical(stored).encode() if self.is_tools else unescaped(stored)
@@ -284,11 +321,20 @@ class PostgresTable:
         return stored if name in self._numbers else text_of(stored)
 
 
-def _canonical(stored: bytes) -> str:
+def _canonical(stored: bytes | str) -> str:
     """Return JSON as it was put: JSONB keeps neither spaces nor the order of names."""
     import orjson
 
     return canonical_json(orjson.loads(stored))
+
+
+def _settled(stored: bytes | str) -> bytes:
+    """Return JSON in a form that JSONB does not change: it writes 1e16 as a whole number, and -0.0 as 0.0."""
+    try:
+        value = json.loads(stored, parse_int=float, parse_float=lambda number: float(number) + 0.0)
+    except ValueError:  # the database will refuse it
+        return b""
+    return canonical_json(value).encode()
 
 
 def vector_text(embedding: bytes | None) -> str | None:

@@ -12,7 +12,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from harness.errors import MigrationError
+from harness.errors import MigrationError, StoreCorrupt
+from harness.stores.migrations import unknown_names
 from harness.stores.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
 from harness.stores.tables import ABBREVIATIONS, AUDITS, BY_TIME, ORIGIN_SOURCES, ORIGINS, USES
 
@@ -137,6 +138,10 @@ MIGRATIONS = (
     Migration("0003-indexes-by-time", tuple(statement for logical in _BY_TIME for statement in _indexed(logical))),
     Migration("0004-audits", (*_AUDITED, *_guarded(AUDITS, "tenant"))),
     Migration(
+        "0005-checksums",
+        tuple(statement for table in POSTGRES_TABLES.values() for statement in table.checksum_statements),
+    ),
+    Migration(
         "0006-origins",
         (
             *_ORIGINS,
@@ -152,6 +157,7 @@ def is_current(connection: Any) -> bool:
 
     Raises:
         MigrationError: a newer program has changed the database, or the record is not ours.
+        StoreCorrupt: the record is damaged.
     """
     import psycopg
 
@@ -164,13 +170,19 @@ def is_current(connection: Any) -> bool:
             f"the table {RECORD} cannot be read ({error.diag.message_primary}); name another database, or its owner, "
             "in the setting store"
         ) from error
-    known = {migration.name for migration in MIGRATIONS}
-    if unknown := sorted(applied - known):
+    known = [migration.name for migration in MIGRATIONS]
+    newer, damaged = unknown_names(applied, known)
+    if damaged:
+        raise StoreCorrupt(
+            f"the table {RECORD} is damaged (it holds {damaged[0]!r:.80}); restore it from a backup, or name another "
+            "database in the setting store"
+        )
+    if newer:
         raise MigrationError(
-            f"the database was changed by a newer harness (it knows {', '.join(unknown)}); upgrade with "
+            f"the database was changed by a newer harness (it knows {', '.join(newer)}); upgrade with "
             "`pip install -U research-harness`, or name another database in the setting store"
         )
-    return applied == known
+    return applied == set(known)
 
 
 def migrate(connection: Any) -> None:

@@ -94,8 +94,10 @@ class VectorSearch:
         )
         near = []
         for row in rows:
-            entry = declared.whole(row)
-            held = np.frombuffer(entry.embedding or b"", np.float32)
+            entry = declared.whole(tenant, row)
+            if entry is None or entry.embedding is None:
+                continue
+            held = np.frombuffer(entry.embedding, np.float32)
             similarity = min(1.0, max(0.0, float(held @ vector)))
             if similarity >= at_least:
                 near.append(Neighbour(entry, similarity))
