@@ -52,7 +52,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its addresses are nobody's
         real = Workbench.engines
         monkeypatch.setattr(
-            Workbench, "engines", lambda self, specs=(): real(self, specs) if self._replay is not None else (engine,)
+            Workbench,
+            "engines",
+            lambda self, specs=(), waits=False: real(self, specs) if self._replay is not None else (engine,),
         )
         return engine
 

@@ -24,7 +24,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CountingEngine]:
     def put(latency: float = 0.0) -> CountingEngine:
         engine = CountingEngine(latency)
         monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its addresses are nobody's
-        monkeypatch.setattr(Workbench, "engines", lambda self, specs=(), **how: (engine,))
+        monkeypatch.setattr(Workbench, "engines", lambda self, specs=(), waits=False: (engine,))
         return engine
 
     return put

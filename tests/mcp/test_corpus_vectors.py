@@ -1,28 +1,43 @@
 """Tools on a corpus without vectors: a search says so, a research waits with progress."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp.client import Client
 
+from harness.embedders.minilm import MiniLM
 from harness.mcp.server import build_server
+from harness.ports import Vectors
 from harness.settings import Settings
 from harness.workbench import Workbench
 
 pytestmark = pytest.mark.anyio
 
 
+class Slow(MiniLM):
+    """MiniLM that takes a while for every batch."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.embed`."""
+        time.sleep(0.05)
+        return super().embed(texts)
+
+
 @pytest.fixture
 def workbench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workbench]:
     """A workbench with more notes than a search embeds in passing, and no thread that makes their vectors."""
     monkeypatch.setattr("harness.engines.corpus_embedding.VectorMaker.start", lambda maker: None)
+    monkeypatch.setattr("harness.engines.corpus_embedding.BATCH", 4)
+    monkeypatch.setattr("harness.mcp.threads.TELL_EVERY", 0.01)
     folder = tmp_path / "notes"
     folder.mkdir()
     for number in range(40):
         (folder / f"{number}.md").write_text(f"# Note {number}\n\nRetries of service {number} use backoff.\n")
     with Workbench(Settings(data_dir=tmp_path / "data", engine=(f"corpus:{folder}",))) as opened:
+        opened.__dict__["embedder"] = Slow()
         yield opened
 
 

@@ -584,7 +584,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Answering:
     """Put an engine in the place of all others, unless a run is replayed."""
     made, real = Answering(), Workbench.engines
     monkeypatch.setattr(
-        Workbench, "engines", lambda self, specs=(), **how: real(self, specs) if self._replay is not None else (made,)
+        Workbench,
+        "engines",
+        lambda self, specs=(), waits=False: real(self, specs) if self._replay is not None else (made,),
     )
     return made
 
