@@ -16,7 +16,7 @@ from evals.judge import Judge
 from evals.log import SUFFIX, Entry, Header, Log, LogWriter, logs_in, read_log
 from evals.outcome import STAGES, Outcome, Stage
 from evals.run import Job, digest, run_jobs, told, versions
-from evals.scorers import WEIGHTS, score
+from evals.scorers import WEIGHTS, score, weights_for
 from evals.tasks import Task
 from harness.core.statistics import Scores, bootstrap_interval, clustered_error, paired_differences, sign_flip_p
 from harness.errors import InvalidInput, ModelError
@@ -79,12 +79,14 @@ def begin(
     """Return the header of a new evaluation.
 
     Raises:
-        InvalidInput: no task, or less than one run of each.
+        InvalidInput: no task, less than one run of each, or no weight counts for one of them.
     """
     if not tasks:
         raise InvalidInput("there is no task to run")
     if repeats < 1:
         raise InvalidInput(f"each task is run at least once, not {repeats} times; pass --repeat 1 or more")
+    for task in tasks:
+        weights_for(task, weights)
     started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     digests = {task.id: digest_of_task(task) for task in tasks}
     name = f"{started}-{secrets.token_hex(3)}"
@@ -242,7 +244,9 @@ def _last(log: Log) -> list[Entry]:
 def _task_score(task: str, entries: Sequence[Entry]) -> TaskScore:
     measured = [entry for entry in entries if entry.scores is not None]
     names = list(dict.fromkeys(name for entry in measured for name in entry.scores or {}))
-    values = {name: _mean([(entry.scores or {}).get(name, 0.0) for entry in measured]) for name in names}
+    values = {
+        name: _mean([each.scores[name] for each in measured if each.scores and name in each.scores]) for name in names
+    }
     totals = [entry.total for entry in measured if entry.total is not None]
     errors = tuple(entry.outcome.error for entry in entries if entry.outcome.error)
     return TaskScore(task, len(entries), values if measured else {}, _mean(totals) if totals else None, errors)
