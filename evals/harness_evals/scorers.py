@@ -29,8 +29,8 @@ MOST_WORDS = 600
 
 
 class Scores(Struct, frozen=True):
-    """What each scorer says of a run (0..1), by its name; their weighted mean (0..1); and, unweighted, what the run
-    took, for seconds and live calls are the machine's and the cache's, not the report's.
+    """The value (0..1) of each scorer that applies to the task, by its name; their weighted mean (0..1); and,
+    unweighted, what the run took, for seconds and live calls are the machine's and the cache's, not the report's.
     """
 
     values: Mapping[str, float]
@@ -130,6 +130,22 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 """How much each scorer counts in a task's one number; together 1."""
 
 
+def weights_for(task: Task, weights: Mapping[str, float] = WEIGHTS) -> dict[str, float]:
+    """Return the weights of the scorers that apply to a task, in proportion, together 1: those of nuggets need nuggets,
+    `retrieval_recall` needs gold sources.
+
+    Raises:
+        InvalidInput: no scorer that applies has a weight.
+    """
+    absent = set[str]() if task.nuggets else {nugget_vital.__name__, nugget_all.__name__}
+    if not task.gold:
+        absent.add(retrieval_recall.__name__)
+    applying = {name: weights.get(name, 0.0) for name in SCORERS if name not in absent}
+    if not (together := math.fsum(applying.values())):
+        raise InvalidInput(f"no scorer with a weight applies to {task.id}; add nuggets to it, or weigh another scorer")
+    return {name: weight / together for name, weight in applying.items()} if absent else applying
+
+
 def read_weights(path: Path) -> dict[str, float]:
     """Read weights of one's own: a YAML mapping from scorers to shares, together 1.
 
@@ -157,19 +173,21 @@ def read_weights(path: Path) -> dict[str, float]:
 
 
 def score(task: Task, outcome: Outcome, weights: Mapping[str, float] = WEIGHTS) -> Scores:
-    """Score a run with every scorer, and weigh what they say; a scorer that `weights` leaves out weighs nothing.
+    """Score a run with every scorer that applies to the task, and weigh their values; a scorer that `weights` leaves
+    out weighs nothing.
 
     Raises:
         InvalidInput: the run failed (a crash has no score) or is of another task, a weight is of no scorer or negative,
-            the weights are not 1 together, or a nugget's pattern takes too long.
+            the weights are not 1 together, none of those that apply counts, or a nugget's pattern takes too long.
     """
     if outcome.error:
         raise InvalidInput(f"the run of {outcome.task} failed ({outcome.error}), so it has no score; run it again")
     if outcome.task != task.id:
         raise InvalidInput(f"a run of {outcome.task} cannot be scored as one of {task.id}")
     _check(weights)
-    values = {name: scorer(task, outcome) for name, scorer in SCORERS.items()}
-    total = math.fsum(weight * values[name] for name, weight in weights.items())
+    applying = weights_for(task, weights)
+    values = {name: SCORERS[name](task, outcome) for name in applying}
+    total = math.fsum(weight * values[name] for name, weight in applying.items())
     return Scores(values, min(1.0, total), outcome.cost)
 
 

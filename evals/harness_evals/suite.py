@@ -19,7 +19,7 @@ from harness_evals.judge import Judge
 from harness_evals.log import SUFFIX, Entry, Header, Log, LogWriter, logs_in, read_log
 from harness_evals.outcome import STAGES, Outcome, Stage
 from harness_evals.run import Job, digest, run_jobs, told, versions
-from harness_evals.scorers import WEIGHTS, score
+from harness_evals.scorers import WEIGHTS, score, weights_for
 from harness_evals.tasks import Task
 
 logger = logging.getLogger(__name__)
@@ -80,12 +80,14 @@ def begin(
     """Return the header of a new evaluation.
 
     Raises:
-        InvalidInput: no task, or less than one run of each.
+        InvalidInput: no task, less than one run of each, or no weight counts for one of them.
     """
     if not tasks:
         raise InvalidInput("there is no task to run")
     if repeats < 1:
         raise InvalidInput(f"each task is run at least once, not {repeats} times; pass --repeat 1 or more")
+    for task in tasks:
+        weights_for(task, weights)
     started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     digests = {task.id: digest_of_task(task) for task in tasks}
     name = f"{started}-{secrets.token_hex(3)}"
@@ -243,7 +245,9 @@ def _last(log: Log) -> list[Entry]:
 def _task_score(task: str, entries: Sequence[Entry]) -> TaskScore:
     measured = [entry for entry in entries if entry.scores is not None]
     names = list(dict.fromkeys(name for entry in measured for name in entry.scores or {}))
-    values = {name: _mean([(entry.scores or {}).get(name, 0.0) for entry in measured]) for name in names}
+    values = {
+        name: _mean([each.scores[name] for each in measured if each.scores and name in each.scores]) for name in names
+    }
     totals = [entry.total for entry in measured if entry.total is not None]
     errors = tuple(entry.outcome.error for entry in entries if entry.outcome.error)
     return TaskScore(task, len(entries), values if measured else {}, _mean(totals) if totals else None, errors)

@@ -75,7 +75,8 @@ class Structure(Struct, frozen=True, forbid_unknown_fields=True):
 class Task(Struct, frozen=True, forbid_unknown_fields=True):
     """A question to research with `engine`, and what is asked of the report.
 
-    `gold` are the addresses of sources that answer the question. `same` are groups of addresses that carry the same
+    `nuggets`, one vital at least, and `gold`, the addresses of sources that answer the question, may be left
+    out: then only the scorers that need neither apply. `same` are groups of addresses that carry the same
     text: finding one of a group is finding each of it. Work is tuned on the tasks of `split` tune, and what it has
     gained is confirmed on those of the other.
     """
@@ -85,13 +86,13 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
     task_type: Literal["enumerated", "best_practices", "research"]
     engine: _Line
     structure: Structure
-    nuggets: Annotated[tuple[Nugget, ...], Meta(min_length=2, max_length=50)]
-    gold: Annotated[tuple[_Address, ...], Meta(min_length=1, max_length=50)]
-    split: Literal["tune", "confirm"]
+    nuggets: Annotated[tuple[Nugget, ...], Meta(min_length=2, max_length=50)] = ()
+    gold: Annotated[tuple[_Address, ...], Meta(min_length=1, max_length=50)] = ()
+    split: Literal["tune", "confirm"] = "tune"
     same: Annotated[tuple[tuple[_Address, ...], ...], Meta(max_length=50)] = ()
 
     def __post_init__(self) -> None:
-        if not any(nugget.importance == "vital" for nugget in self.nuggets):
+        if self.nuggets and not any(nugget.importance == "vital" for nugget in self.nuggets):
             raise ValueError("a task needs a vital nugget")
 
     def carriers(self, address: str) -> set[str]:
@@ -181,7 +182,7 @@ def _unfounded(task: Task, documents: Mapping[str, str]) -> Iterator[tuple[str, 
     paragraphs = [part for address in task.gold for part in documents.get(address, "").split("\n\n")]
     said = [comparable(sentence) for paragraph in paragraphs for sentence in sentences(paragraph)]
     for at, nugget in enumerate(task.nuggets):
-        if not is_said(nugget, said):
+        if task.gold and not is_said(nugget, said):
             yield f"$.nuggets[{at}]", f"the nugget {nugget.says!r} is said by none of its gold sources"
 
 

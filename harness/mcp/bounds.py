@@ -27,6 +27,7 @@ class Part(BaseModel):
 
 
 PartT = TypeVar("PartT", bound=Part)
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 def json_chars(value: object) -> int:
@@ -35,7 +36,8 @@ def json_chars(value: object) -> int:
 
 
 def with_part(reply: PartT, field: str, text: str, offset: int) -> PartT:
-    """Return `reply` with as much of `text`, from the character `offset` on, in its `field` as the bound allows.
+    """Return `reply` with as much of `text`, from the character `offset` on, in its `field` as the bound allows. A
+    point separates the names of a field within a field.
 
     The parts that follow one another through `next_offset` make up the text, none twice, none missing.
 
@@ -47,14 +49,8 @@ def with_part(reply: PartT, field: str, text: str, offset: int) -> PartT:
     room = max(1, MAX_OUTPUT - SLACK - json_chars(reply))
     end = offset + _fitting(text[offset : offset + room], room)
     more = end < len(text)
-    return reply.model_copy(
-        update={
-            field: text[offset:end],
-            "truncated": more,
-            "total_chars": len(text),
-            "next_offset": end if more else None,
-        }
-    )
+    numbers = {"truncated": more, "total_chars": len(text), "next_offset": end if more else None}
+    return _with(reply, field, text[offset:end]).model_copy(update=numbers)
 
 
 def leading(items: Sequence[T], room: int) -> list[T]:
@@ -67,6 +63,12 @@ def leading(items: Sequence[T], room: int) -> list[T]:
             break
         taken.append(item)
     return taken
+
+
+def _with(reply: ModelT, field: str, value: str) -> ModelT:
+    """Return a copy of `reply` with `value` in its `field`."""
+    name, _, within = field.partition(".")
+    return reply.model_copy(update={name: _with(getattr(reply, name), within, value) if within else value})
 
 
 def _fitting(text: str, room: int) -> int:

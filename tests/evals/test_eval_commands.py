@@ -128,6 +128,34 @@ def test_research_cache_0_reuses_no_past_research(
     assert set(uses(tmp_path)) == {"off"}
 
 
+def test_a_task_without_nuggets_is_scored_by_what_applies(
+    harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question and a structure are enough; the scorers of nuggets and gold sources are absent, neither 0 nor 1."""
+    monkeypatch.setattr(Workbench, "embedder", MiniLM())
+    whole = (tasks_dir / "caches.yaml").read_text()
+    (tasks_dir / "caches.yaml").write_text(whole.partition("split:")[0])
+    assert harness("eval", "check", "--tasks-dir", tasks_dir).code == 0
+    told = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told
+    plain, other = told["tasks"][:2]
+    assert {*other["values"]} - {*plain["values"]} == {"nugget_vital", "nugget_all", "retrieval_recall"}
+    weights = {name: told["weights"][name] for name in plain["values"]}
+    weighed = sum(weight * plain["values"][name] for name, weight in weights.items()) / sum(weights.values())
+    assert plain["total"] == pytest.approx(weighed)
+    assert told["means"]["nugget_vital"] == pytest.approx(
+        sum(task["values"]["nugget_vital"] for task in told["tasks"][1:]) / 3
+    )
+    assert harness("eval", "show").out.splitlines()[3].split()[:3] == ["caches", "-", "-"]
+
+
+def test_weights_that_count_for_no_scorer_of_a_task_are_refused(harness: Program, tasks_dir: Path) -> None:
+    """Before anything is run."""
+    (tasks_dir / "caches.yaml").write_text((tasks_dir / "caches.yaml").read_text().partition("split:")[0])
+    (tasks_dir.parent / "weights.yaml").write_text("nugget_vital: 1\n")
+    ended = harness("eval", "run", "--tasks-dir", tasks_dir, "--weights", tasks_dir.parent / "weights.yaml")
+    assert "no scorer with a weight applies to caches" in ended.one_line_error(2)
+
+
 def test_evaluations_are_listed_and_compared(
     harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from harness_evals.scorers import (
     retrieval_recall,
     score,
     structure,
+    weights_for,
 )
 from harness_evals.tasks import Nugget, Structure, Task, load_tasks
 from hypothesis import given
@@ -225,3 +226,14 @@ def test_weights_that_make_no_sense_are_told_with_their_line(tmp_path: Path, tex
     with pytest.raises(InvalidInput) as told:
         read_weights(file)
     assert says in str(told.value)
+
+
+def test_a_task_without_an_answer_key_has_no_score_for_it() -> None:
+    """Its total is that of the other scorers, in the proportion of their weights."""
+    bare = Task("T_X", "Which soup?", "research", "corpus:x", Structure(at_least=1))
+    scored = score(bare, said("The soup is hot."))
+    assert set(scored.values) == {"citation_recall", "citation_precision", "structure", "length"}
+    weights = weights_for(bare)
+    assert math.fsum(weights.values()) == pytest.approx(1)
+    assert weights["structure"] / weights["length"] == pytest.approx(WEIGHTS["structure"] / WEIGHTS["length"])
+    assert scored.total == pytest.approx(sum(weights[name] * value for name, value in scored.values.items()))

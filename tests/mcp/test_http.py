@@ -184,7 +184,7 @@ async def test_two_tenants_at_once_see_their_own(
                 assert not written.is_error
                 looked = await client.call_tool("cache_lookup", {"query": f"fact {number}"})
                 assert looked.structured_content is not None
-                assert looked.structured_content["content"] == f"{tenant} {number}"
+                assert looked.structured_content["document"]["content"] == f"{tenant} {number}"
                 foreign = await client.call_tool("knowledge_get", {"id": "0" * 32})
                 assert foreign.is_error
 
@@ -219,7 +219,7 @@ async def test_a_reader_only_reads(online: Callable[..., str], token: Callable[.
         await writer.call_tool("knowledge_write", {"title": "Retries", "content": "five"})
         found = await reader.call_tool("cache_lookup", {"query": "retries"})
         assert found.structured_content is not None
-        assert found.structured_content["content"] == "five"
+        assert found.structured_content["document"]["content"] == "five"
         for name, arguments, code in (
             ("knowledge_write", {"title": "x", "content": "y"}, "access_denied"),
             ("search", {"query": "retries"}, "offline_miss"),

@@ -77,12 +77,12 @@ async def walk_knowledge(client: Client) -> None:
     written = await told(
         client, "knowledge_write", title="GitHub REST API rate limits", content="5,000 an hour", ttl_hours=2 * SECONDS
     )
-    assert (await told(client, "cache_lookup", **question))["content"] == "5,000 an hour"
+    assert (await told(client, "cache_lookup", **question))["document"]["content"] == "5,000 an hour"
     await anyio.sleep(2.1)
     stale = await told(client, "cache_lookup", **question)
     assert (stale["hit"], stale["stale_exists"], stale["stale_id"]) == (False, True, written["id"])
     await told(client, "knowledge_write", id=written["id"], version=1, content="15,000", ttl_hours=1)
-    assert (await told(client, "cache_lookup", **question))["content"] == "15,000"
+    assert (await told(client, "cache_lookup", **question))["document"]["content"] == "15,000"
     assert (await told(client, "knowledge_get", id=written["id"]))["document"]["version"] == 2
 
 

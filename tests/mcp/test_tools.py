@@ -219,6 +219,22 @@ def test_a_long_list_comes_in_parts(call: Call) -> None:
     assert found == [str(number) for number in reversed(range(60))]
 
 
+def test_a_hit_holds_its_content_within_its_document(call: Call) -> None:
+    """Once, and as much of it as the bound allows; `knowledge_get` goes on where it ends."""
+    content = "".join(f"{number} is a number. " for number in range(3_000)).strip()
+    written = told(call("knowledge_write", title="Numbers", content=content))
+    found = told(call("cache_lookup", query="numbers"))
+    assert found["truncated"]
+    assert "content" not in found
+    assert len(found["document"]["content"]) == found["next_offset"]
+    parts, offset = [found["document"]["content"]], found["next_offset"]
+    while offset is not None:
+        reply = told(call("knowledge_get", id=written["id"], offset=offset))
+        parts, offset = [*parts, reply["content"]], reply["next_offset"]
+    assert "".join(parts) == content
+    assert told(call("cache_lookup", query="the weather in Oslo"))["document"] is None
+
+
 @pytest.mark.parametrize("char", ["x", '"', "\\", "\n", "é", "\t"])
 def test_the_longest_of_everything_stays_within_the_bound(call: Call, char: str) -> None:
     """With every text as long as it may be, and characters that JSON doubles, no reply is longer than the bound."""
