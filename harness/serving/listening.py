@@ -1,10 +1,11 @@
-"""Listening on an address until somebody ends it."""
+"""Listening on an address until the server is stopped."""
 
 import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import InvalidInput
 from harness.workbench import Workbench
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 CLOSING_SECONDS = 5
 """How long connections may take to end when the server is stopped."""
 MAX_HEAD = 262_144
-"""Bytes of a request line with its headers; uvicorn refuses longer ones by itself."""
+"""Bytes of a request line with its headers; longer ones are refused."""
+HEAD_SECONDS = 10.0
+"""Longest time for a request line with its headers to arrive."""
+BODY_SECONDS = 30.0
+"""Longest time for a body to arrive."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -57,22 +62,47 @@ def listening(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def server_of(app: "ASGIApp") -> "uvicorn.Server":
-    """Make the server of an application; it tells nothing of itself, and believes no proxy."""
+def server_of(
+    app: "ASGIApp",
+    *,
+    proxies: Sequence[str] = (),
+    head_seconds: float = HEAD_SECONDS,
+    body_seconds: float = BODY_SECONDS,
+) -> "uvicorn.Server":
+    """Make the server of an application; it tells nothing of itself, and believes no proxy but `proxies` (addresses and
+    networks). A request that does not arrive within the seconds for its parts is refused; see `TimedProtocol`.
+
+    Raises:
+        InvalidInput: one of `proxies` is neither an address nor a network.
+    """
     import uvicorn
 
+    from harness.serving.protocol import TimedProtocol
+
+    protocol: Any = partial(TimedProtocol, head_seconds=head_seconds, body_seconds=body_seconds)
     return uvicorn.Server(
         uvicorn.Config(
             app,
+            http=protocol,
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips=[_checked_network(each) for each in proxies],
             ws="none",
             h11_max_incomplete_event_size=MAX_HEAD,
             timeout_graceful_shutdown=CLOSING_SECONDS,
         )
     )
+
+
+def _checked_network(proxy: str) -> str:
+    """Return an address or a network as it is; uvicorn would take anything else for the name of a socket."""
+    try:
+        ipaddress.ip_network(proxy)
+    except ValueError as error:
+        raise InvalidInput(f"trusted_proxies: {proxy!r:.60} is neither an address nor a network ({error})") from error
+    return proxy
 
 
 def run(server: "uvicorn.Server", listener: socket.socket, tell: Callable[[], None]) -> None:

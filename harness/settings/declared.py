@@ -259,6 +259,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         tuple[str, ...],
         Meta(description="hosts (HOST or HOST:PORT) that pages are read from though their address is private"),
     ] = ()
+    trusted_proxies: Annotated[
+        tuple[str, ...],
+        Meta(description="addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-Proto `serve` believes"),
+    ] = ()
     max_live_calls: Annotated[
         Count | None,
         Meta(description="searches and pages of one research; those that the cache answers count, so that it repeats"),

@@ -14,7 +14,7 @@ from harness.research.history import MAX_LIMIT, MAX_OFFSET, Past, as_json, since
 from harness.research.searching import ask_all
 from harness.web.asking import FAILURES, Mine
 from harness.web.rendering import iso
-from harness.web.replies import Done, EntryReply, HistoryReply, PastReply, Refreshed
+from harness.web.replies import Done, EntryReply, HistoryReply, PastReply, Refreshed, done
 from harness.workbench import Workbench
 
 router = APIRouter(prefix="/api", tags=["history"], responses=FAILURES)
@@ -88,8 +88,8 @@ def clear(request: Request, workbench: Mine, source: SourcePath, id: IdPath) -> 
     if found.table == RUNS:
         request.app.state.researches.check_ended(workbench.identity.tenant, id)
     if found.table == KNOWLEDGE:
-        return Done(deleted=int(workbench.knowledge.delete(found.entry.key)))
-    return Done(deleted=sum(workbench.cache.delete({found.table: [found.entry]}).values()))
+        return done(int(workbench.knowledge.delete(found.entry.key)), source)
+    return done(sum(workbench.cache.delete({found.table: [found.entry]}).values()), source)
 
 
 @router.post("/entries/{source}/{id}/refresh")

@@ -1,4 +1,4 @@
-"""Researches that this server leads: begun by a request, told of while they go on, stopped when somebody says so."""
+"""Researches of this server: begun by a request, watched while they run, stopped on request."""
 
 import logging
 import threading

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query
 from harness.errors import NotFound
 from harness.knowledge import Document
 from harness.web.asking import FAILURES, Mine
-from harness.web.replies import DocumentReply, Done, KnowledgeReply, VersionsReply
+from harness.web.replies import DocumentReply, Done, KnowledgeReply, VersionsReply, done
 
 router = APIRouter(prefix="/api", tags=["knowledge"], responses=FAILURES)
 
@@ -39,7 +39,7 @@ def document(workbench: Mine, id: DocumentPath) -> VersionsReply:  # noqa: A002 
 def delete(workbench: Mine, id: DocumentPath) -> Done:  # noqa: A002
     """Delete a document with its earlier versions."""
     workbench.identity.require("admin")
-    return Done(deleted=int(workbench.knowledge.delete(id)))
+    return done(int(workbench.knowledge.delete(id)), "document")
 
 
 def shown(document: Document) -> DocumentReply:

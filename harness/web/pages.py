@@ -205,7 +205,8 @@ def let_in(request: Request, token: Annotated[str, Form(max_length=1_000)] = "")
         max_age=LOGIN_SECONDS,
         httponly=True,
         samesite="lax",
-        secure=request.headers.get("origin", "").startswith("https://"),  # behind a proxy, that alone tells
+        # behind a proxy that is not configured, the browser's word is all there is; it can only make it stricter
+        secure=request.url.scheme == "https" or request.headers.get("origin", "").startswith("https://"),
     )
     return response
 

@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from harness.errors import NotFound
+
 
 def example(**values: Any) -> ConfigDict:
     """Make the configuration of a model that shows one example. What is `None` in it is left out of the description,
@@ -82,6 +84,17 @@ class Done(BaseModel):
     model_config = example(deleted=1)
 
     deleted: int
+
+
+def done(deleted: int, what: str) -> Done:
+    """Report a deletion.
+
+    Raises:
+        NotFound: nothing was deleted, because there is no such `what`.
+    """
+    if not deleted:
+        raise NotFound(f"there is no such {what}, or not any more")
+    return Done(deleted=deleted)
 
 
 class Refreshed(BaseModel):

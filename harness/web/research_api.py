@@ -15,7 +15,7 @@ from harness.web.asking import FAILURES, Mine
 from harness.web.history_api import Limit, Offset
 from harness.web.jobs import Job, Researches
 from harness.web.rendering import iso, short
-from harness.web.replies import Done
+from harness.web.replies import Done, done
 from harness.web.research_choices import chosen, chosen_for, engine_choices, model_choices
 from harness.web.research_replies import (
     RUN_PATTERN,
@@ -165,7 +165,7 @@ def delete(request: Request, workbench: Mine, id: RunPath) -> Done:  # noqa: A00
     """Delete the record of a run that is not under way; what was found stays in the cache."""
     workbench.identity.require("admin")
     researches_of(request).check_ended(workbench.identity.tenant, id)
-    return Done(deleted=workbench.store.delete(RUNS, workbench.identity.tenant, [id]))
+    return done(workbench.store.delete(RUNS, workbench.identity.tenant, [id]), "run")
 
 
 def round_reply(number: int, found: Round) -> RoundReply:

@@ -40,7 +40,7 @@ def serve(
     admission = Admission(workbench, per_minute=per_minute, alone=is_loopback(host), token_of=token_of)
     with listening(host, port) as listener, admission:
         gate = Gate(build_routes(researches, admission), names=Names(host, names), admission=admission, logs=logs)
-        server = server_of(gate)
+        server = server_of(gate, proxies=workbench.settings.trusted_proxies)
         ended = threading.Event()
 
         def close_early() -> None:

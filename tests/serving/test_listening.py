@@ -69,3 +69,15 @@ def test_the_server_believes_no_proxy_and_tells_nothing_of_itself() -> None:
     config = server_of(app).config
     assert (config.proxy_headers, config.server_header, config.access_log, config.ws) == (False, False, False, "none")
     assert config.timeout_graceful_shutdown is not None
+
+
+def test_only_configured_proxies_are_believed() -> None:
+    """An address or a network; anything else is refused, and the message says what it must be."""
+
+    async def app(*_: object) -> None: ...
+
+    config = server_of(app, proxies=["10.0.0.1", "fd00::/8"]).config
+    assert (config.proxy_headers, config.forwarded_allow_ips) == (True, ["10.0.0.1", "fd00::/8"])
+    for wrong in ("*", "proxy.example", "10.0.0.0/33", ""):
+        with pytest.raises(InvalidInput, match=r"trusted_proxies: .* is neither an address nor a network"):
+            server_of(app, proxies=[wrong])

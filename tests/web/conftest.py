@@ -12,11 +12,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-import uvicorn
 from starlette.testclient import TestClient
 
 from harness.identity import Role
 from harness.serving.admission import Admission
+from harness.serving.listening import server_of
 from harness.web.app import build_routes
 from harness.web.gate import Gate, Names, token_of
 from harness.web.jobs import Researches
@@ -61,11 +61,12 @@ def token(workbench: Workbench) -> Callable[..., str]:
 
 
 @contextmanager
-def served(gate: Gate) -> Iterator[str]:
-    """Serve the application on loopback, in a thread; yield its address."""
+def served(gate: Gate, proxies: Sequence[str] = ()) -> Iterator[str]:
+    """Serve the application on loopback, in a thread, as the program does; yield its address."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        server = uvicorn.Server(uvicorn.Config(gate, log_config=None, ws="none", timeout_graceful_shutdown=1))
+        server = server_of(gate, proxies=proxies)
+        server.config.timeout_graceful_shutdown = 1
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -25,6 +25,7 @@ from harness.web.app import build_routes
 from harness.web.gate import MAX_BODY, POLICY, Gate, Names, token_of
 from harness.web.jobs import Researches
 from harness.workbench import Workbench
+from tests.web.conftest import served
 
 RUN = "20261122-101500-1a2b3c"
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -397,6 +398,27 @@ def test_over_tls_the_cookie_stays_there(client: TestClient, token: Callable[...
     """Where the page came over TLS, as behind a proxy, the cookie goes over nothing else."""
     answer = client.post("/login", data={"token": token("lab")}, headers={"Origin": "https://127.0.0.1"})
     assert "Secure" in answer.headers["Set-Cookie"]
+
+
+@pytest.mark.parametrize(
+    ("proxies", "sent", "secure"),
+    [
+        (("127.0.0.0/8",), "https", True),
+        (("127.0.0.0/8",), "http", False),
+        (("127.0.0.0/8",), "", False),
+        (("10.0.0.1",), "https", False),
+        ((), "https", False),
+    ],
+)
+def test_a_configured_proxy_says_whether_it_was_tls(
+    gate: Gate, token: Callable[..., str], proxies: tuple[str, ...], sent: str, secure: bool
+) -> None:
+    """The browser may send no Origin; a header from another address is ignored."""
+    with served(gate, proxies=proxies) as address:
+        headers = {"X-Forwarded-Proto": sent} if sent else {}
+        answer = httpx2.post(f"{address}/login", data={"token": token("lab")}, headers=headers)
+    assert answer.status_code == 303
+    assert ("Secure" in answer.headers["Set-Cookie"]) == secure
 
 
 def test_an_invalid_token_does_not_log_in(client: TestClient, token: Callable[..., str]) -> None:
