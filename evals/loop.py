@@ -36,6 +36,7 @@ from evals.tasks import Task
 from evals.verdicts import LOSER_TASKS, Arm, Verdict, clear_loser, compare, decide, needs_confirm, too_few_tasks
 from harness.core.statistics import Scores, alpha_share, noise_floor
 from harness.errors import HarnessError, InvalidInput
+from harness.ports import Progress
 from harness.settings import Settings
 
 log = logging.getLogger(f"harness.{__name__}")  # what is shown is what `harness` logs
@@ -142,6 +143,8 @@ class Loop:
         is_new = not (folder / JOURNAL).exists()
         if not is_new:
             self._go_on(read_journal(folder))
+        self._progress: Progress = _silent
+        self._ran = self._expected = 0
         self._journal = JournalWriter(folder)
         if is_new:
             self._journal.write(begun)
@@ -151,10 +154,18 @@ class Loop:
         """The changes that are kept by now."""
         return next((each.changes for each in reversed(self.experiments) if each.status == "keep"), {})
 
-    def steps(self) -> Iterator[NoiseFloor | Experiment]:
+    @property
+    def runs_left(self) -> int:
+        """Runs of tasks until the end, if every experiment is measured on all tasks of `tune`."""
+        comparisons = self.begun.options.experiments - len(self.experiments) + (self.noise_floor is None)
+        return max(0, comparisons) * _runs(self.begun.options, self._tune)
+
+    def steps(self, progress: Progress | None = None) -> Iterator[NoiseFloor | Experiment]:
         """Measure the noise floor, then make one experiment after the other; yield each when it is in the journal. Ends
-        with `ended` telling why.
+        with `ended` telling why. `progress` counts runs of tasks.
         """
+        self._progress = progress or _silent
+        self._ran, self._expected = 0, self.runs_left
         if self.noise_floor is None:
             self.noise_floor = self._measured_noise()
             self._journal.write(self.noise_floor)
@@ -171,6 +182,7 @@ class Loop:
             experiment = self._experiment(changes)
             self._journal.write(experiment)
             self.experiments.append(experiment)
+            self._expected = self._ran + self.runs_left
             self._write_results()
             yield experiment
         self.ended = reason
@@ -257,6 +269,7 @@ class Loop:
                 verdict = Verdict("inconclusive", (_unconfirmed(len(self._confirm)),), compare(*(a.tune for a in arms)))
             else:
                 if passes:
+                    self._expected += _runs(options, self._confirm)
                     calls += self._run_sides(baseline, candidate, self._confirm, number)
                     arms = self._arms(baseline, candidate)
                 verdict = decide(*arms, alpha=alpha, noise_floor=floor, delta=options.delta)
@@ -309,8 +322,12 @@ class Loop:
                     sides[id(job)] = side
                     jobs.append(job)
         calls = 0
+        what = f"experiment {number} of {options.experiments}" if number else "noise floor"
+        self._progress(what, self._ran, self._expected)
         found: dict[int, Outcome] = {}
         for job, outcome in self._run(jobs):
+            self._ran += 1
+            self._progress(what, self._ran, self._expected)
             calls += outcome.cost.live_calls
             found[id(job)] = outcome
             if outcome.error:  # a crash is one whatever the rest comes to, and the rest may hang as long
@@ -340,6 +357,20 @@ def _add(side: _Side, task: Task, outcome: Outcome) -> None:
         return
     side.scores.setdefault(task.id, []).append(score(task, outcome).total)
     side.digests[task.id] = outcome.digests.get("report", "")
+
+
+def expected_runs(options: Options, tasks: Sequence[Task]) -> int:
+    """Return how many runs a loop takes, if every experiment is measured on all tasks of `tune`."""
+    return (options.experiments + 1) * _runs(options, [task for task in tasks if task.split == "tune"])
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+def _runs(options: Options, tasks: Sequence[Task]) -> int:
+    """Return how many runs one comparison on some tasks takes."""
+    return 2 * options.repeats * len(tasks)
 
 
 def _unconfirmed(tasks: int) -> str:

@@ -256,6 +256,7 @@ def verify(
     """
     with session.workbench() as workbench:
         workbench.identity.require_local()
+        workbench.progress("checking the database", 0, 0)
         problems = workbench.database_store.verify(repair=repair)
         database = workbench.place
     if as_json:

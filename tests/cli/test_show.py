@@ -48,7 +48,7 @@ def test_json_has_the_shape_of_research(harness: Program, researched: Any) -> No
 
 
 def test_verify_accepts_it(harness: Program, researched: Any, tmp_path: Path) -> None:
-    """What is shown as JSON can be checked."""
+    """The JSON can be checked."""
     harness("show", "--json", "-o", tmp_path / "report.json")
     assert "quotations verified" in harness("verify", tmp_path / "report.json").out
 
