@@ -1,18 +1,28 @@
 """Work in processes that may hang, die, or take all memory: none of it harms this one, or the next work."""
 
+import logging
 import multiprocessing
 import queue
 import signal
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from typing import Any
+from typing import Any, NamedTuple
 
 TASK_SECONDS = 600.0
 MEMORY_BYTES = 8 * 2**30
+
+
+class LogLine(NamedTuple):
+    """A log line of another process, for the log of this one."""
+
+    logger: str
+    level: int
+    message: str
 
 
 class ProcessDied(RuntimeError):
@@ -88,14 +98,16 @@ class IsolatedExecutor(Executor):
         """Have the process do work; return whether it was done, and what came of it or the exception."""
         try:
             pipe.send(work)
-            in_time = pipe.poll(self._seconds)
-            answer: tuple[bool, Any] = pipe.recv() if in_time else (False, None)
+            end = None if self._seconds is None else time.monotonic() + self._seconds
+            while pipe.poll(None if end is None else max(0.0, end - time.monotonic())):
+                answer: Any = pipe.recv()
+                if not isinstance(answer, LogLine):
+                    return answer[0], answer[1]
+                logging.getLogger(answer.logger).log(answer.level, "%s", answer.message)
         except (EOFError, OSError) as error:
             child.join(5)
             raise self._death(child) from error
-        if not in_time:
-            raise TimeoutError(f"it took longer than {self._seconds:g} s, and was killed")
-        return answer
+        raise TimeoutError(f"it took longer than {self._seconds:g} s, and was killed")
 
     def _started(self) -> tuple[SpawnProcess, Connection]:
         mine, theirs = multiprocessing.Pipe()
@@ -126,6 +138,9 @@ def _serve(pipe: Connection, memory: int) -> None:
     """Do what comes through the pipe, in a process of its own, until nobody is at its other end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that leads
     _bound_memory(memory)
+    sending = threading.Lock()
+    logging.getLogger().addHandler(_Sent(pipe, sending))
+    logging.captureWarnings(True)  # both would be written over what the leading process shows on the terminal
     while True:
         try:
             fn, args, kwargs = pipe.recv()
@@ -136,11 +151,27 @@ def _serve(pipe: Connection, memory: int) -> None:
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is told, and the next work may go well
             answer = (False, error)
         try:
-            pipe.send(answer)
+            with sending:
+                pipe.send(answer)
         except OSError:
             return
         except Exception as error:  # noqa: BLE001 - what cannot be pickled may say so in any way
-            pipe.send((False, RuntimeError(f"{type(error).__name__}: {error}: {answer[1]!r:.500}")))
+            with sending:
+                pipe.send((False, RuntimeError(f"{type(error).__name__}: {error}: {answer[1]!r:.500}")))
+
+
+class _Sent(logging.Handler):
+    """Sends log lines through the pipe."""
+
+    def __init__(self, pipe: Connection, sending: threading.Lock) -> None:
+        super().__init__()
+        self._pipe = pipe
+        self._sending = sending
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send one line, if anybody is at the other end."""
+        with suppress(OSError), self._sending:
+            self._pipe.send(LogLine(record.name, record.levelno, record.getMessage()))
 
 
 def _bound_memory(memory: int) -> None:

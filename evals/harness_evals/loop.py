@@ -144,6 +144,8 @@ class Loop:
         is_new = not (folder / JOURNAL).exists()
         if not is_new:
             self._go_on(read_journal(folder))
+        self._progress: Progress = _silent
+        self._ran = self._expected = 0
         self._journal = JournalWriter(folder)
         if is_new:
             self._journal.write(begun)
@@ -153,10 +155,18 @@ class Loop:
         """The changes that are kept by now."""
         return next((each.changes for each in reversed(self.experiments) if each.status == "keep"), {})
 
-    def steps(self) -> Iterator[NoiseFloor | Experiment]:
+    @property
+    def runs_left(self) -> int:
+        """Runs of tasks until the end, if every experiment is measured on all tasks of `tune`."""
+        comparisons = self.begun.options.experiments - len(self.experiments) + (self.noise_floor is None)
+        return max(0, comparisons) * _runs(self.begun.options, self._tune)
+
+    def steps(self, progress: Progress | None = None) -> Iterator[NoiseFloor | Experiment]:
         """Measure the noise floor, then make one experiment after the other; yield each when it is in the journal. Ends
-        with `ended` telling why.
+        with `ended` telling why. `progress` counts runs of tasks.
         """
+        self._progress = progress or _silent
+        self._done, self._expected = 0, self.runs_left
         if self.noise_floor is None:
             self.noise_floor = self._measured_noise()
             self._write(self.noise_floor)
@@ -173,6 +183,7 @@ class Loop:
             experiment = self._experiment(changes)
             self._write(experiment)
             self.experiments.append(experiment)
+            self._expected = self._done + self.runs_left
             self._write_results()
             yield experiment
         self.ended = reason
@@ -270,6 +281,7 @@ class Loop:
                 verdict = Verdict("inconclusive", (_unconfirmed(len(self._confirm)),), compare(*(a.tune for a in arms)))
             else:
                 if passes:
+                    self._expected += _runs(options, self._confirm)
                     calls += self._run_sides(baseline, candidate, self._confirm, number)
                     arms = self._arms(baseline, candidate)
                 verdict = decide(*arms, alpha=alpha, noise_floor=floor, delta=options.delta)
@@ -325,11 +337,16 @@ class Loop:
                     sides[id(job)] = side
                     jobs.append(job)
         calls = 0
+        what = f"experiment {number} of {options.experiments}" if number else "noise floor"
         held = {(ran.settings, ran.task, ran.repeat): ran for ran in self._ran if not ran.error}
         digests = {id(side): digest_of(side.settings) for side in (baseline, candidate)}
         places = {id(job): (digests[id(sides[id(job)])], job.task.id, job.repeat) for job in jobs}
         found = {id(job): held[places[id(job)]] for job in jobs if places[id(job)] in held}
+        self._done += len(found)
+        self._progress(what, self._done, self._expected)
         for job, outcome in self._run([job for job in jobs if id(job) not in found]):
+            self._done += 1
+            self._progress(what, self._done, self._expected)
             ran = _ran(job, outcome, places[id(job)][0])
             self._journal.write_run(ran)
             calls += ran.live_calls
@@ -367,6 +384,20 @@ def _add(side: _Side, ran: Ran) -> None:
         return
     side.scores.setdefault(ran.task, []).append(ran.score)
     side.digests[ran.task] = ran.report
+
+
+def expected_runs(options: Options, tasks: Sequence[Task]) -> int:
+    """Return how many runs a loop takes, if every experiment is measured on all tasks of `tune`."""
+    return (options.experiments + 1) * _runs(options, [task for task in tasks if task.split == "tune"])
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+def _runs(options: Options, tasks: Sequence[Task]) -> int:
+    """Return how many runs one comparison on some tasks takes."""
+    return 2 * options.repeats * len(tasks)
 
 
 def _unconfirmed(tasks: int) -> str:

@@ -42,6 +42,10 @@ Examples:
   harness autoresearch --resume last
   harness autoresearch report --png scores.png
 """
+GUESS, GUESS_WITH_MODEL = 1.0, 15.0
+"""Seconds that a run of a task may take, before anything is known."""
+LOOKED_AT = 5
+"""Earlier loops that are looked at for how long a run takes."""
 PROPOSERS = ("grid", "hillclimb", "random", "file", "model")
 
 app = group("autoresearch", HELP)
@@ -113,7 +117,7 @@ def autoresearch(
     if context.invoked_subcommand:
         return
     from harness_evals.journal import FOLDER, Options, journals_in, read_journal
-    from harness_evals.loop import Budget, Loop, begin
+    from harness_evals.loop import Budget, Loop, begin, expected_runs
     from harness_evals.space import DEFAULT_SPACE, checked_space, read_space
     from harness_evals.suite import settings_for
     from harness_evals.tasks import TASKS_DIR, load_tasks
@@ -121,30 +125,37 @@ def autoresearch(
 
     from harness.workbench import Workbench
 
-    settings = settings_for(session.load().settings)
-    folder, where = settings.data_dir / FOLDER, tasks_dir or TASKS_DIR
-    if resume is not None:
-        held = read_journal(_found(journals_in(folder), resume, folder))
-        begun, folder = held.begun, held.folder
-        chosen = load_tasks(list(begun.tasks), where)
-        journaled: Space = {name: tuple(values) for name, values in begun.space.items()}
-        allowed = checked_space(journaled, str(held.folder))
-    else:
-        _check(proposer, file)
-        chosen = load_tasks(list(dict.fromkeys(each.strip() for each in tasks.split(",") if each.strip())), where)
-        allowed = read_space(space) if space else checked_space(DEFAULT_SPACE, "the program")
-        runs = repeats if repeats is not None else REPEATS if settings.model else 1
-        options = Options(experiments, runs, delta, ALPHA, seed, proposer, plateau, fresh_gather)
-        begun = begin(chosen, settings, allowed, options, now=time.time())
-        folder = folder / begun.id
-    budget = Budget(budget_seconds, budget_calls)
-    with (
-        Workbench(settings, origin="experiment") as workbench,
-        _runner(workers, task_seconds, dask) as run,
-        Loop(begun, folder, chosen, settings, _proposer(begun, file, allowed, workbench), run, budget=budget) as loop,
-    ):
-        session.tell(f"loop {begun.id}; its journal and results are in {folder}; `touch {folder}/stop` ends it")
-        _lead(session, loop)
+    with ProgressBars() as bars:
+        bars.visible &= not session.quiet
+        bars("preparing", 0, 0)
+        settings = settings_for(session.load().settings)
+        folder, where = settings.data_dir / FOLDER, tasks_dir or TASKS_DIR
+        if resume is not None:
+            held = read_journal(_found(journals_in(folder), resume, folder))
+            begun, folder = held.begun, held.folder
+            chosen = load_tasks(list(begun.tasks), where)
+            journaled: Space = {name: tuple(values) for name, values in begun.space.items()}
+            allowed = checked_space(journaled, str(held.folder))
+        else:
+            _check(proposer, file)
+            chosen = load_tasks(list(dict.fromkeys(each.strip() for each in tasks.split(",") if each.strip())), where)
+            allowed = read_space(space) if space else checked_space(DEFAULT_SPACE, "the program")
+            runs = repeats if repeats is not None else REPEATS if settings.model else 1
+            options = Options(experiments, runs, delta, ALPHA, seed, proposer, plateau, fresh_gather)
+            begun = begin(chosen, settings, allowed, options, now=time.time())
+            folder = folder / begun.id
+        budget = Budget(budget_seconds, budget_calls)
+        bars.expect(_usual_seconds(folder.parent, with_model=bool(settings.model)))
+        bars("preparing", 0, expected_runs(begun.options, chosen))
+        with (
+            Workbench(settings, origin="experiment") as workbench,
+            _runner(workers, task_seconds, dask) as run,
+            Loop(
+                begun, folder, chosen, settings, _proposer(begun, file, allowed, workbench), run, budget=budget
+            ) as loop,
+        ):
+            session.tell(f"loop {begun.id}; its journal and results are in {folder}; `touch {folder}/stop` ends it")
+            _lead(session, loop, bars)
     journal = read_journal(folder)
     if as_json:
         print_json(_told(journal))
@@ -219,18 +230,31 @@ def _runner(workers: int, seconds: float, dask: str | None) -> "Iterator[Runner]
             yield partial(run_jobs, executor=executor, at_once=workers)
 
 
-def _lead(session: Session, loop: "Loop") -> None:
-    """Go through the loop, telling each step as it comes."""
+def _lead(session: Session, loop: "Loop", bars: ProgressBars) -> None:
+    """Go through the loop, and print a line for each step."""
     from harness_evals.journal import NoiseFloor
 
-    total = loop.begun.options.experiments
-    with ProgressBars() as bars:
-        bars.visible &= not session.quiet
-        for step in loop.steps():
-            bars("experiments", len(loop.experiments), total)
-            session.tell(_floor(step) if isinstance(step, NoiseFloor) else _line(step))
-            if not isinstance(step, NoiseFloor) and loop.plateau():
-                session.tell(f"a plateau: the last {loop.begun.options.plateau} experiments kept nothing")
+    if loop.noise_floor is None:
+        session.tell("measuring the noise floor: the same settings run against themselves")
+    for step in loop.steps(bars):
+        session.tell(_floor(step) if isinstance(step, NoiseFloor) else _line(step))
+        if not isinstance(step, NoiseFloor) and loop.plateau():
+            session.tell(f"a plateau: the last {loop.begun.options.plateau} experiments kept nothing")
+
+
+def _usual_seconds(folder: Path, *, with_model: bool) -> float:
+    """Return how long a run of a task takes: as in the newest loop that has an experiment, else a guess."""
+    from harness_evals.journal import journals_in, read_journal
+
+    for each in journals_in(folder)[:LOOKED_AT]:
+        try:
+            journal = read_journal(each)
+        except InvalidInput:
+            continue
+        runs = sum(2 * made.tasks * journal.begun.options.repeats for made in journal.experiments)
+        if runs:
+            return sum(made.seconds for made in journal.experiments) / runs
+    return GUESS_WITH_MODEL if with_model else GUESS
 
 
 def _floor(floor: "NoiseFloor") -> str:

@@ -262,6 +262,7 @@ def verify(
     """
     with session.workbench() as workbench:
         workbench.identity.require_local()
+        workbench.progress("checking the database", 0, 0)
         problems = workbench.database_store.verify(repair=repair)
         unchecked = workbench.database_store.unchecked()
         database = workbench.place

@@ -22,7 +22,7 @@ ENGINES = {
     "pubmed": "PubMed",
     "browser": "a search page in Chromium",
     "corpus:python-docs": "the Python documentation",
-    "corpus:": "a folder of your own, by its path",
+    "corpus:": "a folder, by its path",
 }
 MAX_RUNS = 50
 MAX_HELP = 60

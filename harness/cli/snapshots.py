@@ -129,6 +129,7 @@ def export(
         record = cache.get_run(run) if run is not None else None
         lines = _lines_of_run(cache, record) if record is not None else _all_lines(cache)
         kept = None if record is None else convert(record, Run)
+        workbench.progress("writing", 0, 0)
         header = write_snapshot(file, lines, run=kept)
     if as_json:
         print_json({"file": str(file), "entries": header.entries, "bytes": header.bytes, "sha256": header.sha256})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Pace:
-    """How far some work is, and how long the rest takes at the speed so far.
+    """State of some work, and how long the rest takes at the speed so far.
 
     `usual` is how many seconds a step takes, as far as that is known before the first one is done.
     """
@@ -25,21 +25,21 @@ class Pace:
         self._latest = now
 
     def note(self, what: str, done: int, total: int, now: float) -> None:
-        """Take note of a step; where less is done than before, other work has begun."""
-        if done < self.done:
+        """Take note of a step. Where less is done than before, or nothing yet, other work has begun."""
+        if done < self.done or (what != self.what and done == self._first):
             self._start, self._first = now, done
         if done != self.done:
             self._latest = now
         self.what, self.done, self.total = what, done, total
 
     def remaining(self, now: float) -> float | None:
-        """Return the seconds that are left, `None` if nobody can know yet."""
+        """Return the seconds that are left, `None` if that is unknown."""
         steps = self.done - self._first
         each = (self._latest - self._start) / steps if steps > 0 else self.usual
         if each is None or self.total <= 0:
             return None
         since = now - (self._latest if steps > 0 else self._start)
-        return max(0.0, each * (self.total - self.done) - since)
+        return max(0.0, each * (self.total - self.done) - min(since, each))  # a step that takes long says little
 
 
 class ProgressBars:
@@ -65,6 +65,10 @@ class ProgressBars:
             for stream in on_terminal():
                 stream.draw(self)
 
+    def expect(self, seconds: float) -> None:
+        """Estimate with so many seconds a step until one is done."""
+        self.pace.usual = seconds
+
     def above(self, lines: str) -> None:
         """Print whole lines above the bar."""
         if self._bar is not None:
@@ -88,7 +92,7 @@ class ProgressBars:
 
 
 def in_words(seconds: float) -> str:
-    """Tell a time as people do who wait: `35 s`, `4 min`, `2 h 10 min`."""
+    """Format a time for people who wait: `35 s`, `4 min`, `2 h 10 min`."""
     if seconds < 60:
         return f"{round(seconds)} s"
     minutes = round(seconds / 60)

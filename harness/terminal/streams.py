@@ -19,7 +19,7 @@ class Drawing(Protocol):
 
 
 class GuardedStream:
-    """A text stream that drops control characters from what is written.
+    """A text stream that drops control characters.
 
     Programs that draw on the terminal (`console`, the chat's input line) write to the stream below instead, see
     `unguarded`. There is no `buffer`: bytes would pass unread.
@@ -46,7 +46,7 @@ class GuardedStream:
             self.write(line)
 
     def flush(self) -> None:
-        """Show what was written; an unfinished line is a prompt, below which nothing may be drawn."""
+        """Show all text; an unfinished line is a prompt, below which nothing may be drawn."""
         if self._unfinished and self._drawing:
             self._drawing.stop()
         self.below.flush()

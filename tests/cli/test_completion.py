@@ -20,7 +20,7 @@ INJECTION = '\\$(touch owned) `touch owned` "; touch owned; " \x1b]0;x\x07 [bold
 
 
 def completed(line: str, program: str = "fish", **environment: str) -> list[str]:
-    """Return what a shell is told for a line, of which the last word is not finished."""
+    """Return the completions of a line, whose last word is not finished."""
     words = {
         "fish": {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
         "zsh": {"_TYPER_COMPLETE_ARGS": line},
@@ -54,7 +54,7 @@ def test_runs_are_completed_newest_first_with_their_questions(two_runs: None) ->
 
 
 def test_a_question_is_never_run_by_the_shell(two_runs: None, tmp_path: Path) -> None:
-    """Zsh evaluates what it is told: nothing of a question is left that it could run."""
+    """Zsh evaluates completions: no part of a question can run."""
     said = "\n".join(completed("harness show ", program="zsh"))
     assert RUN in said
     for line in (said, "\n".join(completed("harness show "))):
@@ -102,7 +102,7 @@ def test_a_data_directory_on_the_line_is_used(two_runs: None, tmp_path: Path) ->
 
 
 def test_completing_loads_nothing_heavy(two_runs: None) -> None:
-    """What answers a key press imports no model, no index and no web library."""
+    """A key press imports no model, no index and no web library."""
     script = (
         "import sys\n"
         "from harness.cli.main import main\n"

@@ -9,11 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_evals.journal import Journal, read_journal
+from harness_evals.journal import Journal, Options, read_journal
+from harness_evals.loop import Loop, begin, expected_runs
+from harness_evals.proposers import FromFile
 from harness_evals.run import Job, run_jobs
 from harness_evals.suite import settings_for
 from harness_evals.tasks import load_tasks
@@ -276,3 +279,37 @@ def test_a_real_candidate_that_takes_too_long_is_a_crash(tasks_dir: Path, tmp_pa
     assert slow["status"] == "crash"
     assert "TimeoutError: it took longer than 6 s, and was killed" in slow["reasons"][0]
     assert fast["status"] != "crash"
+
+
+def test_a_pipe_gets_a_line_for_each_step_and_no_bar(
+    harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None
+) -> None:
+    """From the first moment on: where the journal is, what is measured, then each experiment."""
+    ended = harness("autoresearch", "--tasks-dir", tasks_dir, *file_of(tmp_path, {"max_evidence": 4}))
+    lines = [line for line in ended.err.splitlines() if not line.startswith("warning: ")]
+    assert [line.split()[0] for line in lines] == ["loop", "measuring", "noise", "1.", "ended:"]
+    assert "\x1b" not in ended.err
+
+
+def test_a_loop_counts_its_runs(tasks_dir: Path, tmp_path: Path, in_threads: None) -> None:
+    """From nothing to all, never backwards; an experiment that ends early takes its runs off what is expected."""
+    tasks = load_tasks([], tasks_dir)
+    settings = settings_for(load().settings)
+    options = Options(2, 1, 0.01, 0.05, 0, "file", 8)
+    begun = begin(tasks, settings, {}, options, now=time.time())
+    proposer = FromFile(file_of(tmp_path, {"max_evidence": 4}, {"max_evidence": 5})[-1])
+    seen: list[tuple[str, int, int]] = []
+    with (
+        ThreadPoolExecutor(1) as executor,
+        Loop(
+            begun, tmp_path / "loop", tasks, settings, proposer, partial(run_jobs, executor=executor, at_once=1)
+        ) as loop,
+    ):
+        assert loop.runs_left == expected_runs(options, tasks)
+        list(loop.steps(lambda *step: seen.append(step)))
+        loop.close()
+    names, done, total = zip(*seen, strict=True)
+    assert list(dict.fromkeys(names)) == ["noise floor", "experiment 1 of 2", "experiment 2 of 2"]
+    assert list(done) == sorted(done)
+    assert (done[0], total[0]) == (0, expected_runs(options, tasks))
+    assert all(each <= expected for each, expected in zip(done, total, strict=True))

@@ -1,10 +1,12 @@
 """Work in processes that hang, die or take all memory: it is told, and the next work goes well."""
 
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -157,3 +159,33 @@ def test_the_processes_end_with_the_one_that_leads_them(how: signal.Signals, tmp
         else:
             leader.kill()
         assert leader.communicate(timeout=20)[1] == b""  # it comes to its end when no process holds it any more
+
+
+def warn() -> str:
+    """Write log lines and a warning."""
+    logging.getLogger("harness.engines").warning("skipped %s", "a file")
+    logging.getLogger("harness.engines").debug("not shown")
+    warnings.warn("old", stacklevel=1)
+    return "done"
+
+
+def test_log_lines_come_to_this_process(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+    """They are logged here, and never written over what this process shows on the terminal."""
+    with IsolatedExecutor(1, seconds=60) as executor:
+        assert executor.submit(warn).result() == "done"
+    assert ("harness.engines", logging.WARNING, "skipped a file") in caplog.record_tuples
+    assert [name for name, *_ in caplog.record_tuples] == ["harness.engines", "py.warnings"]
+    assert capfd.readouterr().err == ""
+
+
+def chatter() -> None:
+    """Log for ever."""
+    while True:
+        logging.getLogger("harness").warning("still at it")
+        time.sleep(0.05)
+
+
+def test_log_lines_do_not_extend_the_time() -> None:
+    """What logs and does not end is killed as late as what is silent."""
+    with IsolatedExecutor(1, seconds=2) as executor, pytest.raises(TimeoutError, match="longer than 2 s"):
+        executor.submit(chatter).result(timeout=30)
