@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from harness.core.statistics import Scores, alpha_share, noise_floor
 from harness.errors import HarnessError, InvalidInput
+from harness.ports import Progress
 from harness.settings import Settings
 from harness_evals.journal import (
     JOURNAL,
@@ -145,7 +146,7 @@ class Loop:
         if not is_new:
             self._go_on(read_journal(folder))
         self._progress: Progress = _silent
-        self._ran = self._expected = 0
+        self._done = self._expected = 0
         self._journal = JournalWriter(folder)
         if is_new:
             self._journal.write(begun)
