@@ -12,6 +12,10 @@ that another thread has sent; code that forks without Python's hooks. Start such
 or fork before the threads start.
 """
 
+# Both take part in forks. They are imported here so that no thread imports them later, in the middle of a fork, and
+# before the parts of this package are registered, so that theirs come last: at a fork filelock stops whoever takes one
+# of its locks, for whom a part that comes later would wait without end.
+import concurrent.futures.thread  # noqa: F401
 import functools
 import importlib
 import logging
@@ -22,6 +26,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
+
+import filelock  # noqa: F401
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
