@@ -312,7 +312,7 @@ _all: WeakSet[Connections] = WeakSet()
 _closing = threading.RLock()
 _paused: list[Connections] = []
 _turn = threading.Lock()
-"""Whoever forks holds it: meanwhile nobody else does, and there are no new `Connections`."""
+"""Held during a fork: no other thread forks meanwhile or makes new `Connections`."""
 
 
 def _before_fork() -> None:
