@@ -2,7 +2,8 @@
 
 Processes start threads that import the models, embed, read pairs and search through the cache, and fork at random
 moments from the first second on, while all of that is being imported and loaded. Each child makes one cached search and
-one embedding. A child that has not ended after 20 seconds hangs: it prints where, and is killed.
+one embedding. A child that has not ended after 20 seconds hangs: it prints where, and is killed; so is a parent after
+two minutes.
 """
 
 import argparse
@@ -90,6 +91,7 @@ def _ended(child: int, deadline: float) -> str:
 
 def _parent(seed: int, forks: int) -> None:
     """Fork children out of busy threads, and print how each ended."""
+    faulthandler.register(signal.SIGUSR1)
     chance = random.Random(seed)
     for work in (lambda: _busy(1), lambda: _busy(2), _embedding, _verifying):
         threading.Thread(target=work, daemon=True).start()
@@ -116,6 +118,8 @@ def _of_one_parent(seed: int, forks: int) -> list[str]:
         try:
             ended = parent.communicate(timeout=PARENT_SECONDS)[0].split()
         except subprocess.TimeoutExpired:
+            parent.send_signal(signal.SIGUSR1)
+            time.sleep(1)
             os.killpg(parent.pid, signal.SIGKILL)
             parent.communicate()
             return ["hung"] * forks

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # asyncio takes 30 ms to be imported
 
     Simple: TypeAlias = str | float | DataclassInstance | Model
     Other: TypeAlias = Simple | Iterable[Simple]
-    """What has an obvious JSON form, besides what the first overloads name."""
+    """Other results with an obvious JSON form."""
 
 __all__ = [
     "DEFAULT_TTL",
@@ -150,7 +150,7 @@ async def acached_search(
     *,
     engine: str = DEFAULT_ENGINE,
 ) -> Any:
-    """Do what `cached_search` does without blocking the event loop; `search_fn` may be async or not.
+    """Do the same as `cached_search`, but never block the event loop; `search_fn` may be async or not.
 
     An async function runs on the loop of the caller, another one in a thread. Of all tasks, threads and processes that
     ask the same at the same time, one calls its function. A task that is cancelled, or runs into a timeout, does not
@@ -188,7 +188,7 @@ def get(query: str) -> Any:
 
 
 async def aget(query: str) -> Any:
-    """Do what `get` does without blocking the event loop."""
+    """Call `get` in a thread, so that the event loop goes on."""
     import asyncio
 
     return await asyncio.to_thread(get, query)
@@ -205,7 +205,7 @@ def put(query: str, results: Iterable[Mapping[str, Any]], ttl: float = DEFAULT_T
 
 
 async def aput(query: str, results: Iterable[Mapping[str, Any]], ttl: float = DEFAULT_TTL) -> bool:
-    """Do what `put` does without blocking the event loop."""
+    """Call `put` in a thread, so that the event loop goes on."""
     import asyncio
 
     return await asyncio.to_thread(put, query, results, ttl)
@@ -272,7 +272,7 @@ def _result(search_fn: Callable[..., Any], query: str, max_results: int, *, wait
     """Call a search function as its signature allows; what is to be awaited is given to `wait`.
 
     Raises:
-        InvalidInput: it is async, and nobody can wait.
+        InvalidInput: it is async, and `wait` is not given.
         Exception: whatever it raises.
     """
     number, named = _way_of_number(search_fn, max_results)
@@ -287,7 +287,7 @@ def _result(search_fn: Callable[..., Any], query: str, max_results: int, *, wait
 
 
 def _way_of_number(search_fn: Callable[..., Any], max_results: int) -> tuple[tuple[int, ...], dict[str, int]]:
-    """Return the arguments, by position or by name, with which a function is told `max_results`."""
+    """Return the arguments, by position or by name, that pass `max_results` to a function."""
     try:
         parameters = inspect.signature(search_fn).parameters
     except (TypeError, ValueError):  # built in, or not a function at all: then the call says so

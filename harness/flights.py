@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class _Flight:
-    """What is being awaited, and by how many."""
+    """A running task, and how many others wait for it."""
 
     def __init__(self, task: "asyncio.Task[Any]") -> None:
         self.task = task
@@ -58,7 +58,7 @@ class Flights(Generic[K]):
     def _landed(self, place: tuple[asyncio.AbstractEventLoop, K], task: "asyncio.Task[Any]") -> None:
         self._forget(place, task)
         if not task.cancelled():
-            task.exception()  # nobody may be left who looks at it, which asyncio would complain of
+            task.exception()  # asyncio complains of an exception that no task looks at
 
     def _forget(self, place: tuple[asyncio.AbstractEventLoop, K], task: "asyncio.Task[Any]") -> None:
         if (flight := self._flights.get(place)) is not None and flight.task is task:
@@ -95,7 +95,7 @@ Await = Callable[[Awaitable[Any]], Any]
 
 
 class _Bridge:
-    """From a thread to the loop: awaits something there, unless nobody waits for it any more."""
+    """Bridge from a thread to the loop: awaits something there, until it is given up."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

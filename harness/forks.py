@@ -1,10 +1,10 @@
-"""What a forked child must not take over from its parent: locks that another thread holds, counts not yet stored,
-sessions with a server, and modules and models that another thread is in the middle of using.
+"""Forks: keep a child from inheriting locks that another thread holds, counts not yet stored, sessions with a server,
+and modules and models that another thread is in the middle of using.
 
 A fork copies one thread and all memory. What another thread was doing is never finished in the child: a lock stays
 locked, a module half imported. So before a fork (`os.fork`, `multiprocessing` by fork) this waits, at most `MOST_WAIT`
 seconds, until no other thread imports a module or is in a `section`, such as a run of a model; and in the child, locks
-are free again and `Forked` objects begin anew. Connections to databases take care of themselves.
+are free again and `Forked` objects start afresh. Connections to databases take care of themselves.
 
 What cannot be made safe here: native code in other threads that this package does not call itself (torch, and so
 sentence-transformers; SQLite, by the program itself); a corpus that another thread is searching or indexing; requests
@@ -12,6 +12,10 @@ that another thread has sent; code that forks without Python's hooks. Start such
 or fork before the threads start.
 """
 
+# filelock and concurrent.futures.thread have hooks for forks, too. They are imported here so that no thread imports
+# them later, in the middle of a fork, and so that their hooks, registered first, run last: filelock stops the threads
+# that take its locks, and a hook of ours that ran after that would wait for such a thread without end.
+import concurrent.futures.thread  # noqa: F401
 import functools
 import importlib
 import logging
@@ -23,6 +27,8 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
+import filelock  # noqa: F401
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -31,7 +37,7 @@ MOST_WAIT = 10.0
 
 
 class Forked(Protocol):
-    """Something that must begin anew in a forked child."""
+    """Something that must start afresh in a forked child."""
 
     def begin_anew(self) -> None:
         """Forget what belongs to the parent; called in the child, before anything else there."""
@@ -43,7 +49,7 @@ _left_behind: list[object] = []
 
 
 def begins_anew(what: Forked) -> None:
-    """Have `what.begin_anew()` called in every child that this process forks, as long as somebody holds it."""
+    """Have `what.begin_anew()` called in every child that this process forks, as long as it is referenced."""
     _all.add(what)
 
 
@@ -67,7 +73,7 @@ class cached_property(functools.cached_property[T]):  # noqa: N801 - used as the
 
 
 class _Sections:
-    """What threads do that a fork must not cut in two."""
+    """Code of threads that a fork must not interrupt."""
 
     def __init__(self) -> None:
         self._mine = threading.local()
@@ -128,7 +134,7 @@ def section() -> Any:
 
 def _importing() -> bool:
     """Say whether another thread is importing a module."""
-    held = getattr(importlib._bootstrap, "_module_locks", {})  # noqa: SLF001 - nobody else knows
+    held = getattr(importlib._bootstrap, "_module_locks", {})  # noqa: SLF001 - there is no public way
     owners = {getattr(lock(), "owner", None) for lock in list(held.values())}
     return bool(owners - {None, threading.get_ident()})
 

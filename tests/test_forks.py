@@ -124,7 +124,7 @@ print(fork(child))
 
 
 def test_a_fork_waits_for_sections_of_other_threads_and_holds_new_ones_off() -> None:
-    """A section within a section of the same thread goes on: or nobody would."""
+    """A section within a section of the same thread goes on: the fork waits for it."""
     sections, events = forks._Sections(), []
     inside, leave = threading.Event(), threading.Event()
 

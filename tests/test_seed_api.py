@@ -28,7 +28,7 @@ RESULTS = [{"title": "t", "href": "https://example.org", "body": "b"}]
 
 
 def never(query: str, max_results: int) -> list[dict[str, str]]:
-    """Fail: whoever calls this has missed what is cached."""
+    """Fail: the cached result was missed."""
     raise AssertionError(query)
 
 
@@ -57,7 +57,7 @@ def test_any_callable_is_asked_once() -> None:
 
 
 def test_an_empty_answer_is_asked_again() -> None:
-    """Whether a function of one's own means "there is nothing" by an empty list is not known."""
+    """Whether a script's function means "there is nothing" by an empty list is not known."""
     calls: list[str] = []
 
     def nothing(query: str, max_results: int) -> list[dict[str, str]]:
@@ -238,7 +238,7 @@ def test_an_async_search_is_made_once() -> None:
 
 @pytest.mark.parametrize("sync", [False, True])
 def test_of_many_tasks_one_searches_and_each_has_a_list_of_its_own(sync: bool) -> None:
-    """What one changes, the others do not see; but an object that cannot be stored is the same for all."""
+    """A change by one task is not seen by the others; but an object that cannot be stored is the same for all."""
     calls: list[str] = []
     frame = object()
 

@@ -20,7 +20,7 @@ from harness.core.text import sentences, words
 from harness.errors import InvalidInput
 
 _HERE = Path(__file__).parent
-# installed, the tasks are in the package; in the repository, beside it
+# installed, the tasks are in the package; in the repository, in the folder above
 TASKS_DIR = tasks if (tasks := _HERE / "tasks").is_dir() else _HERE.parent / "tasks"
 PYTHON_DOCS = "corpus:python-docs"
 

@@ -1,4 +1,4 @@
-"""What is looked up whole, as pages and completions are, and else computed once for all who ask."""
+"""Pages, completions and tool results: looked up whole, otherwise computed once for all who ask."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence

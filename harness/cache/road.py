@@ -51,7 +51,7 @@ MAX_TOLD = 300
 
 
 class Answer(Struct, Generic[T], frozen=True, gc=False):
-    """What the caller gets: `how` says who answered, `outcome` what the look-up had come to before.
+    """Answer for the caller: `how` says who answered, `outcome` how the look-up before ended.
 
     `own` says whether `value` is JSON made for this caller alone; otherwise it is the object that a function returned
     and that could not be cached, which all who asked at the same time get.

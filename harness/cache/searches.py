@@ -366,7 +366,7 @@ class Searches(Road):
 
 
 def _made(question: Question, result: Any) -> Made | Uncached:
-    """Return what is stored of a result: of a list, as many results as were asked for."""
+    """Return the form of a result to store: of a list, as many results as were asked for."""
     wanted = question.max_results
     if not question.function:
         results = encodable(result)[:wanted]

@@ -1,4 +1,4 @@
-"""What the tools of agents brought, by the type of the tool: found exactly, then by meaning, else computed once."""
+"""Results of agents' tools, by cache type: found exactly, then by meaning, else computed once."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -112,7 +112,7 @@ class Tools(Kept):
             InvalidInput: an unusable type, query or lifetime.
             OfflineMiss: it is not in the cache, and may not be computed.
             StoreError: the store cannot be read.
-            Exception: whatever `compute` raises, unless an expired answer may stand in (`Policy.stale_if_error`; see
+            Exception: whatever `compute` raises, unless an expired answer may be served (`Policy.stale_if_error`; see
                 `is_failure`). If it fails in another process that this one waits for, a `SearchError`.
         """
         kind, key, text = checked_cache_type(cache_type), tool_key(cache_type, query), query.strip()

@@ -1,4 +1,4 @@
-"""What tools bring, as it comes from outside: any JSON value, checked and bounded before it is kept."""
+"""Results of tools from outside: any JSON value, checked and bounded before it is stored."""
 
 from collections.abc import Iterator
 from math import isfinite
@@ -23,7 +23,7 @@ def encoded(value: object, what: str = "the data", limit: int = MAX_PAYLOAD_BYTE
     try:
         payload = canonical_json(value).encode()
     except TypeError as error:  # a whole number of more than 64 bits, a lone surrogate
-        raise InvalidInput(f"{what} cannot be kept: {error}; mend it first") from None
+        raise InvalidInput(f"{what} cannot be kept: {error}; fix it first") from None
     if len(payload) > limit:
         raise too_much(what, limit)
     return payload

@@ -8,12 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from weakref import WeakSet
 
-from harness import forks  # noqa: F401 - its part at a fork comes after ours, so it is registered first
+from harness import forks  # noqa: F401 - what is registered first runs last before a fork
 from harness.errors import MigrationError, StoreBusy, StoreCorrupt, StoreError
 from harness.stores.migrations import is_current, migrate
 
@@ -198,7 +197,7 @@ class Connections:
 
     @contextmanager
     def _file_lock(self) -> Iterator[None]:
-        FileLock, Timeout = _file_locks()  # noqa: N806 - classes
+        from filelock import FileLock, Timeout
 
         try:
             with FileLock(_beside(self.path, ".lock"), timeout=self._busy_seconds):
@@ -333,16 +332,11 @@ _all: WeakSet[Connections] = WeakSet()
 _closing = threading.RLock()
 _paused: list[Connections] = []
 _turn = threading.Lock()
-"""Whoever forks holds it: meanwhile nobody else does, and there are no new `Connections`."""
-_forking: list[int] = []
-"""The thread that forks, if one does."""
+"""Held during a fork: no other thread forks meanwhile or makes new `Connections`."""
 
 
 def _before_fork() -> None:
-    if _forking == [threading.get_ident()]:  # registered twice
-        return
     _turn.acquire()
-    _forking.append(threading.get_ident())
     for connections in list(_all):
         connections._writing.acquire()  # noqa: SLF001 - same module
         connections._opening.acquire()  # noqa: SLF001
@@ -354,33 +348,13 @@ def _before_fork() -> None:
 
 
 def _after_fork() -> None:
-    if _forking != [threading.get_ident()]:
-        return
     _closing.release()
     while _paused:
         connections = _paused.pop()
         connections._opening.release()  # noqa: SLF001 - same module
         connections._writing.release()  # noqa: SLF001
-    _forking.clear()
     _turn.release()
 
 
-def _register() -> None:
-    if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either
-        os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
-
-
-@cache
-def _file_locks() -> tuple[Any, Any]:
-    """Import filelock when it is needed (15 ms).
-
-    At a fork it stops whoever takes or releases one of its locks, for which we would wait without end if that thread is
-    opening a database. What is registered last runs first: so that our part does, it is registered once more.
-    """
-    from filelock import FileLock, Timeout
-
-    _register()
-    return FileLock, Timeout
-
-
-_register()
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

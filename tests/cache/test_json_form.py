@@ -1,4 +1,4 @@
-"""`json_form`: what is stored of a result, and what is returned, hit or miss."""
+"""`json_form`: the form in which a result is stored and returned, hit or miss."""
 
 import collections
 import json

@@ -429,7 +429,7 @@ def test_a_result_without_a_json_form_is_returned_and_not_stored(
 
 
 def test_all_who_wait_get_the_object_that_cannot_be_stored(cache: Cache) -> None:
-    """Of many threads one computes, and the others get its very result."""
+    """One of many threads computes, and the others get its very result."""
     tool = Tool(found := object())
     tool.may.clear()
     with ThreadPoolExecutor(8) as pool:
