@@ -27,6 +27,8 @@ STOP = "stop"
 """A file of this name in the loop's folder ends it after the experiment that is under way."""
 
 COLUMNS = ("experiment", "score", "baseline", "delta", "p", "interval", "status", "tasks", "description")
+BY_TASK = "task_scores"
+"""The last column of the file: each task with its score, or `before -> after` where they differ."""
 
 
 class Options(Struct, frozen=True):
@@ -69,6 +71,8 @@ class NoiseFloor(Struct, frozen=True, tag="noise floor", tag_field="line"):
 class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
     """One trial. `changes` are those beside the settings that the loop began with, `baseline` the score of what was
     kept before it; it, `score`, `delta`, `p`, `low` and `high` are those on the split `tune`, `None` after a crash.
+    `task_scores` are the baseline's and the candidate's mean score of each task that both were measured on, of either
+    split; older journals have none.
     """
 
     number: int
@@ -86,6 +90,13 @@ class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
     low: float | None = None
     high: float | None = None
     digests: Mapping[str, Mapping[str, str]] = {}
+    task_scores: Mapping[str, tuple[float, float]] = {}
+
+    @property
+    def changed_tasks(self) -> dict[str, float]:
+        """By how much each task's score differs from the baseline's, where it does; the greatest first."""
+        found = {task: after - before for task, (before, after) in self.task_scores.items() if before != after}
+        return dict(sorted(found.items(), key=lambda each: (-abs(each[1]), each[0])))
 
     @property
     def description(self) -> str:
@@ -208,8 +219,8 @@ def as_table(experiments: Iterable[Experiment]) -> str:
     """Return the table as tab-separated values, with a header; `delta` is against what was kept before."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(row_of(each) for each in experiments)
+    writer.writerow((*COLUMNS, BY_TASK))
+    writer.writerows((*row_of(each), _by_task(each)) for each in experiments)
     return text.getvalue()
 
 
@@ -228,6 +239,11 @@ def row_of(experiment: Experiment) -> tuple[str, ...]:
         str(e.tasks),
         e.description,
     )
+
+
+def _by_task(experiment: Experiment) -> str:
+    pairs = ((task, _number(one), _number(other)) for task, (one, other) in sorted(experiment.task_scores.items()))
+    return "; ".join(f"{task} {one}" if one == other else f"{task} {one} -> {other}" for task, one, other in pairs)
 
 
 def as_config(settings: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from harness.errors import InvalidInput, StoreBusy, StoreError
 from harness_evals.outcome import Outcome
@@ -16,6 +16,16 @@ from harness_evals.outcome import Outcome
 FORMAT = 1
 SUFFIX = ".jsonl"
 MAX_LINE_BYTES = 16 * 2**20
+FIRST_WEIGHTS = {
+    "nugget_vital": 0.35,
+    "nugget_all": 0.15,
+    "retrieval_recall": 0.15,
+    "citation_recall": 0.10,
+    "citation_precision": 0.10,
+    "structure": 0.10,
+    "length": 0.05,
+}
+"""Weights of the first evaluations, whose headers do not name them."""
 
 
 class Header(Struct, frozen=True, tag="header", tag_field="line"):
@@ -29,7 +39,7 @@ class Header(Struct, frozen=True, tag="header", tag_field="line"):
     repeats: int
     settings: dict[str, Any]
     versions: dict[str, str]
-    weights: dict[str, float]
+    weights: dict[str, float] = field(default_factory=FIRST_WEIGHTS.copy)
     format: int = FORMAT
 
 

@@ -303,6 +303,11 @@ class Loop:
             low=found.low if found else None,
             high=found.high if found else None,
             digests={"baseline": baseline.digests, "candidate": candidate.digests},
+            task_scores={
+                task: (_mean({task: scores}), _mean({task: candidate.scores[task]}))
+                for task, scores in baseline.scores.items()
+                if task in candidate.scores
+            },
         )
 
     def _tuned(self, baseline: _Side, candidate: _Side, number: int) -> tuple[Verdict | None, int]:

@@ -44,6 +44,8 @@ Examples:
 """
 GUESS, GUESS_WITH_MODEL = 1.0, 15.0
 """Seconds that a run of a task may take, before anything is known."""
+CHANGED_SHOWN = 5
+"""Tasks that are shown of each experiment, those that changed most; results.tsv has all."""
 LOOKED_AT = 5
 """Earlier loops that are looked at for how long a run takes."""
 PROPOSERS = ("grid", "hillclimb", "random", "file", "model")
@@ -276,6 +278,10 @@ def _print(journal: "Journal") -> None:
         typer.echo(_floor(journal.noise_floor))
     rows = [row_of(each) for each in journal.experiments]
     typer.echo(tabulate(rows, headers=COLUMNS, disable_numparse=True) if rows else "no experiments yet")
+    for each in journal.experiments:
+        if changed := list(each.changed_tasks.items())[:CHANGED_SHOWN]:
+            more = f", {len(each.changed_tasks) - len(changed)} more" if len(each.changed_tasks) > len(changed) else ""
+            typer.echo(f"{each.number}. {', '.join(f'{task} {delta:+.4f}' for task, delta in changed)}{more}")
     width = min(shutil.get_terminal_size().columns, 100)
     if chart := terminal_chart(journal.experiments, width, colour=sys.stdout.isatty()):
         from rich.text import Text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from harness.cli.calibrate import LAXEST
-from harness.cli.options import JsonOption
+from harness.cli.options import EngineOption, JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.errors import HarnessError
@@ -30,18 +30,22 @@ class Finding(NamedTuple):
 
 
 @with_session
-def doctor(session: Session, as_json: JsonOption = False) -> None:
+def doctor(session: Session, engine: EngineOption = None, as_json: JsonOption = False) -> None:
     """Check everything that the harness needs, and say what to do.
 
     Ends with 5 if one of them is broken. Nothing is sent over the network, but for a few words to the endpoint of
     embeddings where one is set.
 
     \b
-    Example:
+    Examples:
       harness doctor
+      harness doctor --engine corpus:~/notes
     """
-    with session.workbench() as workbench:
-        findings = [_run(name, check, workbench) for name, check in CHECKS]
+    findings = []
+    with session.workbench({"engine": engine or None}) as workbench:
+        for done, (name, check) in enumerate(CHECKS):
+            workbench.progress(f"checking {name}", done, len(CHECKS))
+            findings += _run(name, check, workbench)
     if as_json:
         healthy = all(finding.state != "broken" for finding in findings)
         print_json({"healthy": healthy, "findings": [finding._asdict() for finding in findings]})
@@ -53,11 +57,12 @@ def doctor(session: Session, as_json: JsonOption = False) -> None:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _run(name: str, check: "Callable[[Workbench], Finding]", workbench: "Workbench") -> Finding:
+def _run(name: str, check: "Callable[[Workbench], Finding | list[Finding]]", workbench: "Workbench") -> list[Finding]:
     try:
-        return check(workbench)
+        found = check(workbench)
     except HarnessError as error:
-        return Finding(name, "broken", str(error))
+        return [Finding(name, "broken", str(error))]
+    return found if isinstance(found, list) else [found]
 
 
 def _python(_workbench: "Workbench") -> Finding:
@@ -166,9 +171,25 @@ def _index(workbench: "Workbench") -> Finding:
     return Finding("vector index", "ok", f"{indexed:,} vectors in the index, {tail:,} scanned")
 
 
-def _engine(workbench: "Workbench") -> Finding:
-    names = ", ".join(engine.name for engine in workbench.engines())
-    return Finding("engine", "ok", f"{names} (not asked: no network is used here)")
+def _engine(workbench: "Workbench") -> list[Finding]:
+    """Check each engine by itself; a corpus is opened, and indexed if it is not."""
+    return [each for spec in workbench.settings.engine for each in _run("engine", _one_engine(spec), workbench)]
+
+
+def _one_engine(spec: str) -> "Callable[[Workbench], Finding]":
+    def check(workbench: "Workbench") -> Finding:
+        from harness.engines.corpus import Corpus
+
+        [engine] = workbench.engines([spec])
+        if not isinstance(engine, Corpus):
+            return Finding("engine", "ok", f"{engine.name} (not asked: no network is used here)")
+        if left := engine.unembedded():
+            how = f"{left:,} passages have no vector, so only words find them; run `harness index {spec}`"
+            return Finding("engine", "weak", f"{spec}: {how}")
+        mode = "words and meaning" if engine.options["mode"] == "hybrid" else "words"
+        return Finding("engine", "ok", f"{spec} is indexed, and searched by {mode}")
+
+    return check
 
 
 def _stats(workbench: "Workbench") -> "list[TableStats]":
@@ -190,7 +211,7 @@ def _settings(workbench: "Workbench") -> Finding:
     return Finding("settings", "ok", "valid")
 
 
-CHECKS: tuple[tuple[str, "Callable[[Workbench], Finding]"], ...] = (
+CHECKS: tuple[tuple[str, "Callable[[Workbench], Finding | list[Finding]]"], ...] = (
     ("python", _python),
     ("settings", _settings),
     ("disk", _disk),

@@ -1,5 +1,6 @@
 """`harness eval`: run evaluation tasks, look at what came out, compare."""
 
+import logging
 import os
 import shutil
 import sys
@@ -18,6 +19,8 @@ from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
 from harness.terminal.progress import ProgressBars
+
+logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -136,18 +139,18 @@ def run(
 def list_(session: Session, as_json: JsonOption = False) -> None:
     """List evaluations, newest first."""
     from harness_evals import suite
-    from harness_evals.log import logs_in, read_log
+    from harness_evals.log import logs_in
 
-    logs = [read_log(path) for path in logs_in(session.load().settings.data_dir / suite.FOLDER)]
+    logs = _readable(logs_in(session.load().settings.data_dir / suite.FOLDER))
     told = [
         {
-            "id": log.header.id,
-            "tasks": len(log.header.tasks),
-            "repeats": log.header.repeats,
-            "finished": log.is_finished,
-            "score": suite.summary(log).means.get("total"),
+            "id": each.header.id,
+            "tasks": len(each.header.tasks),
+            "repeats": each.header.repeats,
+            "finished": each.is_finished,
+            "score": suite.summary(each).means.get("total"),
         }
-        for log in logs
+        for each in logs
     ]
     if as_json:
         print_json({"evaluations": told})
@@ -290,6 +293,17 @@ def _log(session: Session, name: str) -> "Log":
     from harness_evals.log import read_log
 
     return read_log(suite.find_log(session.load().settings.data_dir / suite.FOLDER, name))
+
+
+def _readable(paths: "Sequence[Path]") -> "Iterator[Log]":
+    """Yield the logs that can be read, and name the others."""
+    from harness_evals.log import read_log
+
+    for path in paths:
+        try:
+            yield read_log(path)
+        except InvalidInput as error:
+            logger.warning("left out: %s; move it away, or read it with the program that wrote it", error)
 
 
 def _weights(path: Path | None) -> "Mapping[str, float]":

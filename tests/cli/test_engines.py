@@ -67,3 +67,17 @@ def test_runs_are_listed_with_how_far_they_came(harness: Program, notes: str) ->
     harness("research", "How do retries use exponential backoff?", "-e", notes)
     [run] = harness("runs", "--json").told["runs"]
     assert (run["state"], run["engine"]) == ("finished", "corpus")
+
+
+def test_doctor_checks_the_engines_it_is_given(harness: Program, notes: str, tmp_path: Path) -> None:
+    """Each by itself: a corpus is opened, one that is not there is broken, one that is on the web is not asked."""
+    ended = harness(
+        "doctor", "--engine", notes, "-e", f"corpus:{tmp_path / 'none'}", "-e", "ddgs", "-e", "nope", "--json"
+    )
+    assert ended.code == 5
+    found = [each for each in ended.told["findings"] if each["name"] == "engine"]
+    assert [each["state"] for each in found] == ["ok", "broken", "ok", "broken"]
+    assert "is indexed, and searched by words" in found[0]["told"]
+    assert str(tmp_path / "none") in found[1]["told"]
+    assert "no such engine: 'nope'" in found[3]["told"]
+    assert harness("doctor", "-e", notes).code == 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from harness_evals.log import FIRST_WEIGHTS
 
 from harness.embedders.minilm import MiniLM
 from harness.settings import Settings
@@ -232,7 +233,7 @@ def test_damage_is_named_by_every_command(harness: Program, tasks_dir: Path, tmp
     harness("eval", "run", "--tasks-dir", tasks_dir)
     (log,) = logs(tmp_path)
     log.write_text(log.read_text().replace('"line":"outcome"', '"line":"outcry"', 1))
-    for command in (("show",), ("list",), ("score",), ("run", "--resume", "last"), ("compare", "last")):
+    for command in (("show",), ("score",), ("run", "--resume", "last"), ("compare", "last")):
         assert f"{log}, line 2: " in harness("eval", *command).one_line_error(2)
     (tasks_dir / "retries.yaml").write_text("id: retries\nquestion: [1]\n")
     for command in (("run",), ("repeat", "caches")):
@@ -308,3 +309,24 @@ def _config(folder: Path, text: str) -> Path:
     path = folder / "config.yml"
     path.write_text(text)
     return path
+
+
+def test_old_logs_are_listed_and_broken_ones_are_named(harness: Program, tasks_dir: Path, tmp_path: Path) -> None:
+    """A header without weights is that of the first evaluations; a damaged log hides no other."""
+    harness("eval", "run", "--tasks-dir", tasks_dir)
+    (new,) = logs(tmp_path)
+    header, *lines = new.read_text().splitlines()
+    told = json.loads(header)
+    assert told.pop("weights") == FIRST_WEIGHTS, "they have not changed since"
+    old, broken = new.with_name("20200101-000000-aaaaaa.jsonl"), new.with_name("20210101-000000-bbbbbb.jsonl")
+    old.write_text("\n".join([json.dumps({**told, "id": old.stem}), *lines, ""]))
+    broken.write_text("\n".join([header, "{}", ""]))
+    ended = harness("eval", "list")
+    assert ended.code == 0
+    assert [line.split()[0] for line in ended.out.splitlines()[2:]] == [new.stem, old.stem]
+    assert f"warning: left out: {broken}, line 2: this is no line of a log" in ended.err
+    assert [each["id"] for each in harness("eval", "list", "--json").told["evaluations"]] == [new.stem, old.stem]
+    of_old, of_new = (harness("eval", "show", path.stem, "--json").told for path in (old, new))
+    assert (of_old["means"], of_old["weights"]) == (of_new["means"], of_new["weights"])
+    assert harness("eval", "compare", old.stem, new.stem, "--json").told["mean"] == 0
+    assert harness("eval", "run", "--resume", old.stem, "--tasks-dir", tasks_dir).code == 0

@@ -163,8 +163,8 @@ def test_the_processes_end_with_the_one_that_leads_them(how: signal.Signals, tmp
 
 def warn() -> str:
     """Write log lines and a warning."""
-    logging.getLogger("harness.engines").warning("skipped %s", "a file")
-    logging.getLogger("harness.engines").debug("not shown")
+    logging.getLogger("worker").warning("skipped %s", "a file")
+    logging.getLogger("worker").debug("not shown")
     warnings.warn("old", stacklevel=1)
     return "done"
 
@@ -173,8 +173,8 @@ def test_log_lines_come_to_this_process(caplog: pytest.LogCaptureFixture, capfd:
     """They are logged here, and never written over what this process shows on the terminal."""
     with IsolatedExecutor(1, seconds=60) as executor:
         assert executor.submit(warn).result() == "done"
-    assert ("harness.engines", logging.WARNING, "skipped a file") in caplog.record_tuples
-    assert [name for name, *_ in caplog.record_tuples] == ["harness.engines", "py.warnings"]
+    assert ("worker", logging.WARNING, "skipped a file") in caplog.record_tuples
+    assert [name for name, *_ in caplog.record_tuples] == ["worker", "py.warnings"]
     assert capfd.readouterr().err == ""
 
 

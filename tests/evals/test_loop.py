@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from harness_evals.isolation import IsolatedExecutor
-from harness_evals.journal import COLUMNS, Experiment, digest_of, read_journal
+from harness_evals.journal import COLUMNS, Experiment, as_table, digest_of, read_journal
 from harness_evals.loop import Budget, Loop, begin
 from harness_evals.outcome import Cost, Outcome
 from harness_evals.proposers import Tried
@@ -251,10 +251,20 @@ def test_the_table_has_its_columns(tmp_path: Path) -> None:
     """One row an experiment."""
     experiments_of(loop(tmp_path, proposer_named("grid"), answering(a_fact_a_round)))
     header, *rows = csv.reader((tmp_path / "results.tsv").read_text().splitlines(), delimiter="\t")
-    assert tuple(header) == COLUMNS
-    assert header == ["experiment", "score", "baseline", "delta", "p", "interval", "status", "tasks", "description"]
+    assert tuple(header) == (*COLUMNS, "task_scores")
+    assert header[:-1] == [
+        "experiment",
+        "score",
+        "baseline",
+        "delta",
+        "p",
+        "interval",
+        "status",
+        "tasks",
+        "description",
+    ]
     assert [row[0] for row in rows] == ["1", "2", "3", "4", "5"]
-    assert rows[0][-1] == "max_rounds=1"
+    assert rows[0][-2] == "max_rounds=1"
 
 
 # Its end -----------------------------------------------------------------------------------------------------------
@@ -461,3 +471,25 @@ def test_a_damaged_journal_is_named(tmp_path: Path, damage: Callable[[list[str]]
 def _timeless(each: Experiment) -> tuple[Any, ...]:
     changes, calls = dict(each.changes), each.live_calls
     return (each.number, changes, each.status, each.reasons, each.score, each.baseline, each.delta, each.p, calls)
+
+
+def test_the_table_names_tasks_with_their_scores(tmp_path: Path) -> None:
+    """Of every experiment each task, before and after where they differ; older journals have none, and are read."""
+    found = experiments_of(loop(tmp_path, proposer_named("grid"), answering(a_fact_a_round)))
+    rows = list(csv.DictReader((tmp_path / "results.tsv").read_text().splitlines(), delimiter="\t"))
+    for row, made in zip(rows, found, strict=True):
+        named = dict(each.split(" ", 1) for each in row["task_scores"].split("; "))
+        assert named.keys() == made.task_scores.keys()
+        assert len(named) >= made.tasks
+        for task, (before, after) in made.task_scores.items():
+            assert named[task] == (f"{before:.4f}" if before == after else f"{before:.4f} -> {after:.4f}")
+        assert made.changed_tasks.keys() == {task for task, (one, other) in made.task_scores.items() if one != other}
+    assert any(made.changed_tasks for made in found)
+    journal = tmp_path / "journal.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    for line in lines:
+        line.pop("task_scores", None)
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    held = read_journal(tmp_path)
+    assert [each.task_scores for each in held.experiments] == [{}] * len(found)
+    assert "task_scores" in as_table(held.experiments)
