@@ -133,7 +133,13 @@ def searxng_config(workbench: Mine) -> SearxngConfig:
 @router.get(
     "/autocompleter",
     response_model=PlainSuggestions,
-    responses={200: {"model": PlainSuggestions, "description": "Earlier queries that begin so, the newest first."}},
+    responses={
+        200: {
+            "model": PlainSuggestions,
+            "content": {_SUGGESTIONS: {"schema": Suggestions.model_json_schema()}},
+            "description": "Earlier queries that begin so, the newest first.",
+        }
+    },
 )
 def searxng_autocompleter(
     workbench: Mine,
