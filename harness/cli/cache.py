@@ -250,7 +250,9 @@ def verify(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the database file, every row and its checksum, what audits found, and the vector index. Ends with 4 if one is wrong.
+    """Check the database file, every row with its checksum, what audits found, and the vector index.
+
+    Ends with 4 if one is wrong.
 
     \b
     Examples:
