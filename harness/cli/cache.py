@@ -251,9 +251,9 @@ def verify(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the database, every row and the vector index. Ends with 4 if one is wrong.
+    """Check the database, every row and the vector index.
 
-    Rows are checked against their checksums.
+    Rows are checked against their checksums. Ends with 4 if one is wrong.
 
     \b
     Examples:

@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -20,10 +19,10 @@ _KINDS: dict[str, Any] = {"results": list, "evidence": (list, dict), "result_dat
 """What payloads of JSON are, where they are no objects."""
 
 
-def file_problems(path: Path) -> list[str]:
-    """Tell what SQLite finds wrong with the file, over a connection of its own, which changes nothing."""
+def file_problems(database: str) -> list[str]:
+    """Tell what SQLite finds wrong with the file of a URI, over a connection of its own, which changes nothing."""
     try:
-        with closing(sqlite3.connect(path, timeout=30)) as connection:
+        with closing(sqlite3.connect(database, timeout=30, uri=True)) as connection:
             found = [_text(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
     except sqlite3.DatabaseError as error:
         found = [str(error)]

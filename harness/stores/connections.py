@@ -2,10 +2,13 @@
 
 import logging
 import os
+import shutil
 import sqlite3
 import sys
+import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -22,6 +25,7 @@ T = TypeVar("T")
 PAGE_CACHE_KIB = 32_768
 """Pages that a connection keeps. Mapping the file would be as fast, but kills us when another program cuts it short."""
 
+_REFUSED = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -74,6 +78,9 @@ class Connections:
         self._opening = threading.Lock()
         self._writing = threading.Lock()
         self._handles: WeakSet[Handle] = WeakSet()
+        self._copy: Path | None = None
+        self.database = path.absolute().as_uri()
+        """What is read: the file, or, where that can only be read, a copy of it or the file without its log."""
         with _turn:
             _all.add(self)
 
@@ -161,14 +168,17 @@ class Connections:
 
     def _prepared(self, file: tuple[int, int]) -> sqlite3.Connection | None:
         """Return a connection to an up-to-date database, or `None` after having moved a damaged one aside."""
+        self.database = self.path.absolute().as_uri()
         connection = self._connect()
         try:
             if not (is_current(connection) and _journal_mode(connection) == "wal"):
                 with self._file_lock():
                     migrate(connection)
                     self._switch_to_wal(connection)
-        except (sqlite3.DatabaseError, MigrationError, StoreError) as error:
+        except (sqlite3.DatabaseError, MigrationError, StoreError, OSError) as error:
             connection.close()
+            if self._is_read_only() and (isinstance(error, OSError) or _primary(error) in _REFUSED):
+                return self._read_only()
             # SQLITE_ERROR: a header that asks for another version of SQLite, if the file is not sound
             unreadable = _primary(error) in _DAMAGED | {sqlite3.SQLITE_ERROR}
             if (unreadable and self._move_aside()) or file != _identity(self.path):
@@ -176,10 +186,48 @@ class Connections:
             raise
         return connection
 
+    def _is_read_only(self) -> bool:
+        """Say whether this user may read the file, and may not write it or make a file beside it."""
+        writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        return os.access(self.path, os.R_OK) and not writable
+
+    def _read_only(self) -> sqlite3.Connection:
+        """Connect to a file that cannot be written, nor its log be read for want of the log's index.
+
+        Without a log, and up to date, the file is read as it is; otherwise from a copy, which is brought up to date.
+        """
+        if not self._has_log():
+            self.database = f"{self.path.absolute().as_uri()}?immutable=1"
+            connection = self._connect()
+            if is_current(connection):
+                return connection
+            connection.close()
+        if self._copy is None:
+            folder = Path(tempfile.mkdtemp(prefix="harness-"))
+            weakref.finalize(self, _remove, folder, os.getpid())
+            for suffix in ("", "-wal"):
+                if (part := _beside(self.path, suffix)).exists():
+                    shutil.copyfile(part, _beside(folder / "copy.db", suffix))
+            self._copy = folder / "copy.db"
+        self.database = self._copy.as_uri()
+        connection = self._connect()
+        migrate(connection)
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def _has_log(self) -> bool:
+        log_file = _beside(self.path, "-wal")
+        return log_file.exists() and log_file.stat().st_size > 0
+
     def _connect(self) -> sqlite3.Connection:
         # the end of a thread closes its connection from elsewhere; each is used by one thread only
         return sqlite3.connect(
-            self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=64
+            self.database,
+            timeout=self._busy_seconds,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=64,
+            uri=True,
         )
 
     def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
@@ -259,7 +307,12 @@ class Connections:
                 return StoreError(
                     f"the disk is full: nothing more fits into {self.path}; free space or choose another --data-dir"
                 )
-            case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            case sqlite3.SQLITE_READONLY:
+                return StoreError(
+                    f"the database {self.path} is read-only ({error}); "
+                    "check its permissions and those of its folder, or choose another --data-dir"
+                )
+            case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
                 return StoreError(
                     f"cannot write {self.path} ({error}); check its permissions or choose another --data-dir"
                 )
@@ -270,6 +323,11 @@ class Connections:
 
 def _refuse(*_statement: object) -> sqlite3.Cursor:
     raise sqlite3.ProgrammingError("the connection was closed because the process forks")
+
+
+def _remove(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # what a forked child leaves, its parent still reads
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _beside(path: Path, suffix: str) -> Path:

@@ -426,7 +426,7 @@ class SqliteStore(SqliteAudits):
 
     def verify(self, *, repair: bool) -> list[str]:
         """See `Store.verify`."""
-        problems = checks.file_problems(self.path)
+        problems = checks.file_problems(self._connections.database)
         if problems:  # nothing else can be relied on, and looking on would replace the file
             if repair:
                 self._connections.mend()

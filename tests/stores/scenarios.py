@@ -4,6 +4,7 @@ A scene ends with exit code 0 if its promise held; otherwise the reason is on st
 """
 
 import faulthandler
+import io
 import os
 import random
 import shutil
@@ -15,12 +16,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stderr, redirect_stdout
 from itertools import count
 from pathlib import Path
 
 import filelock  # noqa: F401 - the store imports it late: too late for who may no longer read it
 import pytest
 
+from harness.cache import Cache
 from harness.errors import StoreError
 from harness.stores.sqlite import SqliteStore
 from tests.stores.entries import SEARCHES, TENANT, an_entry
@@ -235,6 +238,84 @@ def write_without_the_right_to() -> None:
         Path(folder).chmod(0o755)
 
 
+def read_without_the_right_to_write(kind: str) -> None:
+    """In a folder that may only be read, every reading command works, writes are refused, and nothing is changed.
+
+    `kind`: the file was closed; a killed process left it a log; it is of an older program.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "harness.db"
+        Path(folder).chmod(0o755)
+        _leave_behind(path, kind)
+        with tempfile.TemporaryDirectory() as writable:  # imports all that the child may no longer read
+            shutil.copytree(folder, writable, dirs_exist_ok=True)
+            _use_every_reading_command(Path(writable))
+        before = {each.name: each.read_bytes() for each in Path(folder).iterdir()}
+        Path(folder).chmod(0o555)
+        for file in Path(folder).iterdir():
+            file.chmod(0o444)
+        child = _fork(_reads, path)
+        _all_ended_well([child])
+        assert {each.name: each.read_bytes() for each in Path(folder).iterdir()} == before
+        Path(folder).chmod(0o755)
+
+
+def _leave_behind(path: Path, kind: str) -> None:
+    alive = path.with_name("alive.db")
+    store = SqliteStore(alive)
+    Cache(store).put_search("a query", [{"title": "a title", "href": "https://example.org", "body": "a body"}])
+    if kind != "with a log":
+        store.close()
+    if kind == "of an older program":
+        with sqlite3.connect(alive) as connection:
+            connection.execute("ALTER TABLE memory DROP COLUMN checksum")
+            connection.execute("ALTER TABLE memory DROP COLUMN embedding_checksum")
+            connection.execute("DELETE FROM harness_migrations WHERE name = '0020-checksums'")
+        connection.close()
+    for suffix in ("", "-wal"):
+        if Path(f"{alive}{suffix}").exists():
+            shutil.copyfile(f"{alive}{suffix}", f"{path}{suffix}")
+    store.close()
+    for each in path.parent.glob("alive.db*"):
+        each.unlink()
+
+
+def _reads(path: Path) -> None:
+    if os.geteuid() == 0:
+        os.setuid(65_534)
+    _use_every_reading_command(path.parent)
+    code, _, told = _command("cache", "clear", "--yes")
+    assert code == 4, told
+    assert f"the database {path} is read-only" in told, told
+    assert "Traceback" not in told
+
+
+def _use_every_reading_command(folder: Path) -> None:
+    os.environ |= {"HARNESS_DATA_DIR": str(folder), "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"}
+    for arguments in (
+        ("search", "a query", "--offline", "--exact"),
+        ("cache", "stats"),
+        ("cache", "explain", "a query"),
+        ("cache", "runs"),
+        ("cache", "verify"),
+        ("history",),
+    ):
+        ended = _command(*arguments)
+        assert ended[0] == 0, (arguments, ended)
+        assert "a title" in ended[1] or arguments[0] != "search", ended
+
+
+def _command(*arguments: str) -> tuple[int, str, str]:
+    """Run the command in this process; return its code, and what it wrote to its two streams."""
+    from harness.cli.main import main
+
+    out, err = io.StringIO(), io.StringIO()
+    sys.argv = ["harness", *arguments]
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ending:
+        main()
+    return int(ending.value.code or 0), out.getvalue(), err.getvalue()
+
+
 def _refused(path: Path) -> None:
     if os.geteuid() == 0:
         os.setuid(65_534)  # nobody: root may write whatever the mode says
@@ -336,6 +417,7 @@ SCENES: dict[str, Callable[..., None]] = {
         parent_closes_before_its_child,
         fork_while_threads_write,
         write_without_the_right_to,
+        read_without_the_right_to_write,
     )
 }
 

@@ -328,6 +328,13 @@ def test_a_folder_that_may_only_be_read_is_an_error() -> None:
     play("write_without_the_right_to")
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("kind", ["closed", "with a log", "of an older program"])
+def test_a_folder_that_may_only_be_read_can_be_read(kind: str) -> None:
+    """Without the right to write, reading commands work; those that write say that the database is read-only."""
+    play("read_without_the_right_to_write", kind)
+
+
 def test_a_full_disk_is_an_error_that_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A put that no longer fits is refused by name; what was acknowledged before is there, here and after reopening."""
     store = _on_a_small_disk(path, monkeypatch)
