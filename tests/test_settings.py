@@ -7,7 +7,15 @@ from types import MappingProxyType
 import pytest
 
 from harness.errors import InvalidInput
-from harness.settings import MAX_CONFIG_BYTES, Loaded, Settings, default_config_path, load, setting_names
+from harness.settings import (
+    MAX_CONFIG_BYTES,
+    Loaded,
+    Settings,
+    VectorStoreSettings,
+    default_config_path,
+    load,
+    setting_names,
+)
 
 SECRET = "http://user:hunter2@proxy.example:3128"  # noqa: S105 - made up
 NOTHING: typing.Final = MappingProxyType[str, str]({})
@@ -623,6 +631,51 @@ def test_what_a_block_cannot_have_is_refused(file: Path, text: str, told: tuple[
     """An unknown setting, a value out of range, no mapping, or sizes that do not fit: by its full name."""
     with pytest.raises(InvalidInput) as caught:
         from_file(file, text)
+    refused(caught, *told)
+
+
+def test_a_block_with_a_backend_and_a_dynamic_threshold_loads(file: Path) -> None:
+    """`dynamic_threshold: true` chooses the strategy, with the usual thresholds."""
+    block = from_file(
+        file,
+        "vector_store:\n  enabled: true\n  backend: chroma\n  dynamic_threshold: true\n  similarity_threshold: 0.7\n",
+    ).settings.vector_store
+    assert (block.backend, block.retrieval_strategy, block.similarity_threshold) == ("chroma", "dynamic", 0.7)
+    assert block.dynamic_thresholds == (0.5, 0.75)
+    named = from_file(file, "vector_store:\n  dynamic_threshold: true\n  retrieval_strategy: dynamic\n")
+    assert named.settings.vector_store.retrieval_strategy == "dynamic"
+    off = from_file(file, "vector_store:\n  dynamic_threshold: false\n").settings.vector_store
+    assert off.retrieval_strategy == VectorStoreSettings().retrieval_strategy
+
+
+@pytest.mark.parametrize(("text", "thresholds"), [("0.4,0.6", (0.4, 0.6)), ("true", (0.5, 0.75))])
+def test_a_dynamic_threshold_in_the_environment_is_two_numbers_or_true(
+    text: str, thresholds: tuple[float, float]
+) -> None:
+    """Separated by a comma."""
+    block = from_environment(HARNESS_VECTOR_STORE__DYNAMIC_THRESHOLD=text).vector_store
+    assert block.dynamic_thresholds == thresholds
+    assert block.retrieval_strategy == ("dynamic" if text == "true" else "hybrid")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("backend: pinecone", ("vector_store.backend", "'pinecone'", "choose one of sqlite, chroma")),
+        (
+            "dynamic_threshold: true\n  retrieval_strategy: hybrid",
+            ("dynamic_threshold is true", "retrieval_strategy is hybrid", "leave one of them out"),
+        ),
+        (
+            "dynamic_threshold: false\n  retrieval_strategy: dynamic",
+            ("dynamic_threshold is false", "retrieval_strategy is dynamic"),
+        ),
+    ],
+)
+def test_an_unknown_backend_and_a_contradiction_are_refused(file: Path, text: str, told: tuple[str, ...]) -> None:
+    """The message names the known backends, or both settings."""
+    with pytest.raises(InvalidInput) as caught:
+        from_file(file, f"vector_store:\n  {text}\n")
     refused(caught, *told)
 
 

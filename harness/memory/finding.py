@@ -3,13 +3,14 @@
 import logging
 from collections.abc import Iterable, Sequence
 
-from harness.core.text import clean, shorten
+from harness.core.text import clean, shorten, stems
 from harness.errors import HarnessError, InvalidInput, StoreCorrupt
 from harness.memory.collection import Collection
 from harness.memory.exchanges import MAX_MESSAGE, Exchange, Match, remembered_in
 from harness.memory.strategies import STRATEGIES, Query, Ranked
 from harness.memory.view import View
 from harness.ports import Vectors
+from harness.research.wording import Wording
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,8 @@ class Finding(Collection):
         self, message: str, earlier: Sequence[Exchange] = (), *, shown: Iterable[str] | None = None
     ) -> list[Match]:
         """Return what is remembered that fits a message, by the strategy of the settings: at most `context_results`,
-        best first; nothing where they are 0.
+        best first; nothing where they are 0. Whichever strategy it is, a memory below `similarity_floor` is left out,
+        unless it has the question's rarest word and most of the others: on LoCoMo that costs no recall.
 
         `earlier` are the exchanges of this conversation, in order, without commands. The last `search_context_window`
         of them say what a message is about that means nothing alone. `shown` are the ids of what is not returned; none
@@ -84,7 +86,9 @@ class Finding(Collection):
         return unit
 
     def _matches(self, query: Query, hidden: frozenset[str]) -> list[Match]:
-        """Have the strategy choose, and fetch what it chose; what has gone meanwhile, or is damaged, is passed over."""
+        """Have the strategy choose, and fetch what it chose. What is below the floor of similarity, damaged or deleted
+        meanwhile is passed over.
+        """
         view = View(
             self._store,
             self._words,
@@ -94,12 +98,16 @@ class Finding(Collection):
             now=query.now,
             hidden=hidden,
         )
+        asked = Wording.of(next(iter(query.words)))
         matches = list[Match]()
         for each in self._chosen(query, view):
             entry = self._row(each.key)
             if entry is None or each.key in hidden:
                 continue
             near = view.similarity(entry, query.vector) if each.similarity is None else each.similarity
+            near_enough = query.everything or near >= self.settings.similarity_floor
+            if not near_enough and not asked.matches(frozenset(stems(entry.text))):
+                continue
             try:
                 matches.append(Match(remembered_in(entry), near, each.score))
             except StoreCorrupt as error:

@@ -116,7 +116,7 @@ class DynamicCosine:
     """
 
     def __init__(self, settings: VectorStoreSettings) -> None:
-        self._first, self._last = settings.dynamic_threshold
+        self._first, self._last = settings.dynamic_thresholds
         self._long = settings.dynamic_messages
 
     def threshold(self, messages: int) -> float:

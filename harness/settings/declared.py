@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 import platformdirs
 from msgspec import Meta, Struct, field
 
 from harness.core.freshness import DAY, DEFAULT_TTL, HOUR, MAX_TTL, TOOL_TTL_HOURS
+from harness.errors import InvalidInput
 
 if TYPE_CHECKING:  # cutting needs what takes long to import
     from harness.core.chunking import Chunking
@@ -22,6 +23,8 @@ Seconds: TypeAlias = Annotated[float, Meta(extra={"unit": "s"})]
 Hours: TypeAlias = Annotated[float, Meta(extra={"unit": "h"})]
 """Durations: as text they may name another unit, as 7d (see `harness.core.durations`)."""
 
+DYNAMIC_THRESHOLDS = (0.5, 0.75)
+
 
 def default_data_dir() -> Path:
     """Return the platform's directory for what programs keep."""
@@ -32,6 +35,13 @@ class VectorStoreSettings(Struct, frozen=True, kw_only=True):
     """The block `vector_store`: what conversations remember, and how it is found again."""
 
     enabled: Annotated[bool, Meta(description="whether conversations are remembered and looked up")] = True
+    backend: Annotated[
+        Literal["sqlite", "chroma"] | None,
+        Meta(
+            description="sqlite or chroma: memories are in a SQLite file, and vectors beyond 10,000 in a Chroma index "
+            "beside it; none: in the store, whichever it is"
+        ),
+    ] = None
     path: Annotated[Path | None, Meta(description="another SQLite file for what is remembered; none: the store")] = None
     collection_name: Annotated[
         str,
@@ -55,10 +65,22 @@ class VectorStoreSettings(Struct, frozen=True, kw_only=True):
     similarity_threshold: Annotated[
         float, Meta(ge=0, le=1, description="least similarity of a memory, for the strategy default")
     ] = 0.65
+    similarity_floor: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="least similarity of a memory that a question is given, for every strategy; one that has the "
+            "question's rarest word and most others is given in any case",
+        ),
+    ] = 0.15
     dynamic_threshold: Annotated[
-        tuple[Weight, Weight],
-        Meta(description="least similarity at a conversation's start and when it is long, for the strategy dynamic"),
-    ] = (0.5, 0.75)
+        tuple[Weight, Weight] | bool,
+        Meta(
+            description="least similarity at a conversation's start and when it is long, for the strategy dynamic; "
+            "true chooses that strategy"
+        ),
+    ] = DYNAMIC_THRESHOLDS
     dynamic_messages: Annotated[
         int, Meta(ge=1, le=10_000, description="messages after which a conversation counts as long, for dynamic")
     ] = 20
@@ -94,6 +116,28 @@ class VectorStoreSettings(Struct, frozen=True, kw_only=True):
         tuple[str, ...],
         Meta(description="regular expressions of what is masked before it is kept, besides keys and tokens"),
     ] = ()
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Make the block of the settings that are given. `dynamic_threshold: true` chooses the strategy `dynamic`.
+
+        Raises:
+            InvalidInput: another strategy is given as well.
+        """
+        strategy, dynamic = given.get("retrieval_strategy"), given.get("dynamic_threshold")
+        if dynamic is True and strategy is None:
+            return cls(**{**given, "retrieval_strategy": "dynamic"})
+        if isinstance(dynamic, bool) and strategy is not None and dynamic is not (strategy == "dynamic"):
+            raise InvalidInput(
+                f"dynamic_threshold is {str(dynamic).lower()}, but retrieval_strategy is {strategy}; "
+                "leave one of them out"
+            )
+        return cls(**given)
+
+    @property
+    def dynamic_thresholds(self) -> tuple[float, float]:
+        """The least similarity at a conversation's start and when it is long."""
+        return DYNAMIC_THRESHOLDS if isinstance(self.dynamic_threshold, bool) else self.dynamic_threshold
 
     def chunking(self) -> "Chunking":
         """Return how long texts are cut.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import platformdirs
@@ -221,7 +221,10 @@ def _checked(name: str, raw: object, origin: str) -> Any:
     kind = _types()[name]
     if isinstance(raw, str) and raw.lower() == "null" and type(None) in get_args(get_args(kind)[0]):
         raw = None
-    if isinstance(raw, str) and get_origin(get_args(kind)[0]) is tuple:
+    held = get_args(kind)[0]
+    if isinstance(raw, str) and (
+        get_origin(held) is tuple or ("," in raw and tuple in [get_origin(each) for each in get_args(held)])
+    ):
         raw = [part.strip() for part in raw.split(",") if part.strip()]
     merged = get_origin(get_args(kind)[0]) is dict
     if merged and isinstance(raw, str):
@@ -232,8 +235,17 @@ def _checked(name: str, raw: object, origin: str) -> Any:
         return {**getattr(Settings(), name), **value} if merged else value
     except msgspec.ValidationError as error:
         reason = shorten(str(error), 200)
+        if reason.startswith("Invalid enum value"):
+            reason += f"; choose one of {', '.join(_choices(kind))}"
         shown = "its value" if is_secret(name) else _SHORT.repr(raw)
         raise InvalidInput(f"{name} ({origin}) cannot be {shown}: {reason[0].lower()}{reason[1:]}") from None
+
+
+def _choices(kind: Any) -> tuple[str, ...]:
+    """Return the values of the `Literal` within a type, if there is one."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return next(filter(None, (_choices(part) for part in get_args(kind) if not isinstance(part, Meta))), ())
 
 
 def _block(name: str, kind: type[VectorStoreSettings], values: dict[str, Any], origins: dict[str, str]) -> Any:
@@ -243,13 +255,15 @@ def _block(name: str, kind: type[VectorStoreSettings], values: dict[str, Any], o
         InvalidInput: they do not.
     """
     own = {each.partition(".")[2]: value for each, value in values.items() if each.startswith(f"{name}.")}
-    block = kind(**own)
     sizes = [each for each in own if "chunk" in each]
+    last = "dynamic_threshold"
     try:
+        block = kind.of(own)
         if sizes:
+            last = sizes[-1]
             block.chunking()
     except InvalidInput as error:
-        raise InvalidInput(f"{name} ({origins[f'{name}.{sizes[-1]}']}) cannot be used: {error}") from None
+        raise InvalidInput(f"{name} ({origins[f'{name}.{last}']}) cannot be used: {error}") from None
     return block
 
 

@@ -446,7 +446,8 @@ class Workbench(Lending):
         """What the conversations of whoever asks remember. Opens and reads nothing before it is used.
 
         Raises:
-            InvalidInput: it is disabled, or the variable that is to hold the key of its embedding model holds none.
+            InvalidInput: it is disabled, its backend is not that of the store, or the variable that is to hold the key
+                of its embedding model holds none.
             AccessDenied: the token is not valid.
         """
         from harness.memory import Memory
@@ -454,6 +455,11 @@ class Workbench(Lending):
         block = self.settings.vector_store
         if not block.enabled:
             raise InvalidInput("nothing is remembered: vector_store.enabled is false; set it to true in the settings")
+        if block.backend and block.path is None and self.team_database is not None:
+            raise InvalidInput(
+                f"vector_store.backend is {block.backend}, but memories would go to PostgreSQL, the setting store; "
+                "leave backend out, or set vector_store.path to a file for memories"
+            )
         return Memory(
             lambda: self.store if block.path is None else self.memory_store,
             self.memory_embedder,

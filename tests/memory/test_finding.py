@@ -7,6 +7,7 @@ import pytest
 from harness.core.freshness import DAY
 from harness.errors import InvalidInput
 from harness.memory import Exchange, Memory
+from harness.memory.strategies import STRATEGIES, Query, Ranked, Searchable
 from harness.ports import Store
 from tests.fakes import FakeClock
 from tests.memory.said import BEGAN, said
@@ -29,6 +30,40 @@ def test_what_was_said_in_another_conversation_is_found(remembering: Remembering
     (match,) = memory.context_for("ferret otto")
     assert match.remembered.id == "e1"
     assert 0.5 < match.similarity < 1
+
+
+class _Everything:
+    """A strategy of somebody's own that returns all there is."""
+
+    def retrieve(self, query: Query, memories: Searchable) -> list[Ranked]:
+        """See `RetrievalStrategy.retrieve`."""
+        return [Ranked(each.key, 1.0, None) for each in memories.nearest(query.vector, query.k)]
+
+
+@pytest.mark.parametrize("strategy", [*EVERY, "everything"])
+def test_what_is_below_the_floor_of_similarity_is_not_found(
+    remembering: Remembering, monkeypatch: pytest.MonkeyPatch, strategy: str
+) -> None:
+    """Whichever strategy chose it, and though it was said right after what was asked for; with no floor it may be."""
+    monkeypatch.setattr(
+        "harness.memory.strategies.STRATEGIES", {**STRATEGIES, "everything": lambda settings: _Everything()}
+    )
+    how = {"retrieval_strategy": strategy, "similarity_threshold": 0.0, "dynamic_threshold": (0.0, 0.0)}
+    memory = remembering(**how)
+    memory.remember(said("asked", "ferret otto"))
+    memory.remember(said("unrelated", "weather rain", at=1))
+    assert ids(memory, "ferret otto") == ["asked"]
+    assert ids(remembering(similarity_floor=0.0, **how), "ferret otto") == ["asked", "unrelated"]
+
+
+def test_a_rare_word_is_found_below_the_floor(remembering: Remembering) -> None:
+    """A memory that has the question's rarest word and most others is found, however much else it says."""
+    memory = remembering(similarity_floor=0.9)
+    memory.remember(
+        said("named", "ticket zzyzx4711 is about weather, rain, snow, hail, wind and my uncle")
+    )
+    memory.remember(said("other", "ticket office opens at nine", session="s2", thread="t2"))
+    assert ids(memory, "what about ticket zzyzx4711") == ["named"]
 
 
 def test_the_query_of_a_text_finds_how_little_it_fits(memory: Memory) -> None:

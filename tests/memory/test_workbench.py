@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pytest_httpserver import HTTPServer
 
 from harness.embedders.minilm import MiniLM
@@ -158,3 +159,20 @@ def test_openai_needs_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         pytest.raises(InvalidInput, match="OPENAI_API_KEY"),
     ):
         _ = workbench.remembering
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "chroma"])
+def test_a_backend_that_the_store_is_not_is_refused(tmp_path: Path, backend: str) -> None:
+    """Memories of a PostgreSQL store are not silently elsewhere; a file of their own is what both backends are."""
+    team = replace(settings(tmp_path, backend=backend), store="postgresql://ada@127.0.0.1:1/lab")
+    with (
+        Workbench(team) as workbench,
+        pytest.raises(InvalidInput, match=f"backend is {backend}, but memories would go"),
+    ):
+        _ = workbench.remembering
+    file = replace(team, vector_store=VectorStoreSettings(backend=backend, path=tmp_path / "own.db"))  # type: ignore[arg-type]
+    with Workbench(file) as workbench:
+        assert workbench.remembering.settings.path == tmp_path / "own.db"
+    with Workbench(settings(tmp_path, backend=backend)) as workbench:
+        workbench.remembering.remember(said("e1", "hello"))
+        assert workbench.remembering.stats().store_path == str(tmp_path / DATABASE)
