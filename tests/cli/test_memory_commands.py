@@ -82,18 +82,6 @@ def test_a_passage_of_many_is_named_with_its_document(harness: Program, tmp_path
     assert harness("memory", "get", id_).out.count(f"passage {id_}") > 1
 
 
-def test_a_query_lists_the_most_similar_first(harness: Program) -> None:
-    """In the order of the similarity that is shown, also where words rank a memory higher."""
-    for text in ("Retries stop after five attempts.", "Try again at most five times.", "Bread rises for twelve hours."):
-        harness("memory", "add", "-", stdin=text)
-        harness("memory", "add", "-", stdin=f"Of something else: {text.split()[0].lower()} and yaks.")
-    told = harness("memory", "query", "retries", "-k", 6, "--json").told["matches"]
-    similar = [each["similarity"] for each in told]
-    assert similar == sorted(similar, reverse=True)
-    shown = re.findall(r"similarity (\d\.\d\d)", harness("chat", "-q", stdin='/vquery "retries" 6').out)
-    assert shown == [f"{each:.2f}" for each in similar]
-
-
 def test_a_file_is_remembered_in_the_place_of_its_earlier_version(harness: Program, tmp_path: Path) -> None:
     """Added again, the passages of before are gone, and that is told."""
     file = tmp_path / "retries.md"
