@@ -50,16 +50,16 @@ def query(session: Session, text: str, k: int = DEFAULT_RESULTS, *, as_json: boo
     if not text.strip():
         raise InvalidInput("there is nothing to look for; give a text")
     with opened(session) as memory:
-        matches = tuple(memory.query(checked_text(text), k))
+        found = Found.of(text, memory.query(checked_text(text), k))
     if as_json:
-        found = [
+        matches = [
             {"similarity": round(each.similarity, 4), "score": round(each.score, 4), **as_told(each.remembered)}
-            for each in matches
+            for each in found.matches
         ]
-        print_json({"query": text, "matches": found})
+        print_json({"query": text, "matches": matches})
     else:
-        show(Screen(quiet=session.quiet), Found(text, matches))
-    if not matches:
+        show(Screen(quiet=session.quiet), found)
+    if not found.matches:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 

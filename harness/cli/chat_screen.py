@@ -213,10 +213,10 @@ def _show_matches(screen: Screen, matches: Sequence[Match]) -> None:
 
 def _show_whole(screen: Screen, remembered: Remembered) -> None:
     if isinstance(remembered, Exchange):
-        title = f"exchange {remembered.id[:SHORT_ID]} · {_age(remembered)}"
+        title = f"exchange {_id(remembered)} · {_age(remembered)}"
         body = f"You: {remembered.user_message}\n\n{remembered.assistant_message}"
     else:
-        title = f"passage {remembered.id[:SHORT_ID]} · {_age(remembered)}"
+        title = f"passage {_id(remembered)} · {_age(remembered)}"
         body = remembered.text
     screen.panel(clean(title, 200), clean(body, len(body)), _place(remembered))
 
@@ -232,10 +232,18 @@ def _place(remembered: Remembered) -> str:
     """Tell where something remembered is from: its id, thread and session, or its document."""
     if isinstance(remembered, Exchange):
         thread, session = remembered.thread_id[:SHORT_ID], remembered.session_id[:SHORT_ID]
-        return f"{remembered.id[:SHORT_ID]} · thread {thread} · session {session}"
-    part = f" {remembered.chunk_index + 1} of {remembered.total_chunks}" if remembered.total_chunks > 1 else ""
+        return f"{_id(remembered)} · thread {thread} · session {session}"
+    part = ""
+    if remembered.total_chunks > 1:
+        part = f" {remembered.chunk_index + 1} of {remembered.total_chunks}, {remembered.id[:SHORT_ID]}"
     where = shorten(remembered.source_file, 60) or "added by hand"
-    return f"{remembered.id[:SHORT_ID]} · passage{part} · {where}"
+    return f"{_id(remembered)} · passage{part} · {where}"
+
+
+def _id(remembered: Remembered) -> str:
+    """Return the beginning of the id by which something was added: of an exchange, or of a passage's document."""
+    whole = remembered.id if isinstance(remembered, Exchange) else remembered.document_id
+    return whole[:SHORT_ID]
 
 
 def _age(remembered: Remembered) -> str:

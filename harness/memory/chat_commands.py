@@ -96,7 +96,7 @@ def _vdoc(chat: Chat, rest: str) -> Outcome:
 
 def _vquery(chat: Chat, rest: str) -> Outcome:
     text, k = _query_of(rest)
-    return Found(text, tuple(chat.remembering().query(text, k)))
+    return Found.of(text, chat.remembering().query(text, k))
 
 
 def _query_of(rest: str) -> tuple[str, int]:

@@ -1,6 +1,7 @@
 """What a command of the chat brings, for whoever shows it."""
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from msgspec import Struct
 
@@ -25,10 +26,15 @@ class Stored(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """What a query found, best first."""
+    """The matches of a query, the most similar first: their similarity is what a person is shown."""
 
     query: str
     matches: tuple[Match, ...]
+
+    @classmethod
+    def of(cls, query: str, matches: Iterable[Match]) -> Self:
+        """Put matches in this order."""
+        return cls(query, tuple(sorted(matches, key=lambda match: -match.similarity)))
 
 
 class Shown(Struct, frozen=True):

@@ -1,5 +1,6 @@
 """`harness memory …`: right and wrong usage, and what it prints."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,30 @@ def test_the_whole_story(harness: Program, tmp_path: Path, fact: Any) -> None:
     assert "0 imported" in harness("memory", "import", tmp_path / "all.jsonl").out
     assert harness("memory", "forget", "--older-than", "1h", "--yes").out == "0 forgotten\n"
     assert harness("memory", "query", ASKED).code == 0
+
+
+def test_every_command_prints_the_same_id(harness: Program) -> None:
+    """What /vadd printed is what /vquery and /vget print, and what /vdelete takes."""
+    added = harness("chat", "-q", stdin=f"/vadd {FACT}").out
+    id_ = added.split()[-1]
+    assert harness("memory", "get", id_).out.count(id_) >= 1
+    told = harness("chat", "-q", stdin=f"/vquery {ASKED}\n/vget {id_}\n/vdelete {id_}").out
+    found, shown, deleted = told.partition("similarity")[2], told.partition("passage ")[2], told.splitlines()[-1]
+    assert f"{id_} · passage · added by hand" in found
+    assert shown.startswith(("·", id_))
+    assert re.search(rf"deleted (1 passages of )?{id_}", deleted)
+
+
+def test_a_passage_of_many_is_named_with_its_document(harness: Program, tmp_path: Path) -> None:
+    """The document's id comes first, as it was added; the passage's own, which can be shown alone, after its number."""
+    file = tmp_path / "retries.md"
+    file.write_text("\n\n".join(f"Rule {number}: retries stop after {number} attempts. " * 20 for number in (1, 2, 3)))
+    id_ = harness("memory", "add", file).out.split()[-1]
+    found = harness("memory", "query", "retries", "-k", 1).out
+    own = re.search(rf"{id_} · passage \d of \d, (\w{{8}}) ·", found)
+    assert own is not None
+    assert harness("memory", "get", own[1]).out.count("passage ") == 2
+    assert harness("memory", "get", id_).out.count(f"passage {id_}") > 1
 
 
 def test_a_file_is_remembered_in_the_place_of_its_earlier_version(harness: Program, tmp_path: Path) -> None:

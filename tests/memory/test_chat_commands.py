@@ -229,6 +229,18 @@ def test_help_and_leaving(chat: Chat) -> None:
     assert run(chat, "/quit") == Left()
 
 
+def test_a_query_lists_the_most_similar_first(chat: Chat, memory: Memory) -> None:
+    """In the order of the similarity that is shown, also where a rare word ranks a memory higher."""
+    run(chat, "/vadd zzyzx plays chess with my uncle on long winter evenings near the old harbour wall")
+    for number in range(6):
+        run(chat, f"/vadd apples from garden {number}")
+    ranked = memory.query("zzyzx apples", 7)
+    assert ranked[0].remembered.text.startswith("zzyzx")
+    found = run(chat, '/vquery "zzyzx apples" 7').matches
+    assert [each.similarity for each in found] == sorted((each.similarity for each in ranked), reverse=True)
+    assert found[0].similarity > ranked[0].similarity
+
+
 @pytest.mark.parametrize("name", ["research", "vadd", "vdoc", "vquery", "vget", "vdelete", "continue"])
 def test_a_command_without_what_it_needs_shows_its_usage(chat: Chat, name: str) -> None:
     """And an example."""

@@ -59,9 +59,7 @@ def test_what_is_below_the_floor_of_similarity_is_not_found(
 def test_a_rare_word_is_found_below_the_floor(remembering: Remembering) -> None:
     """A memory that has the question's rarest word and most others is found, however much else it says."""
     memory = remembering(similarity_floor=0.9)
-    memory.remember(
-        said("named", "ticket zzyzx4711 is about weather, rain, snow, hail, wind and my uncle")
-    )
+    memory.remember(said("named", "ticket zzyzx4711 is about weather, rain, snow, hail, wind and my uncle"))
     memory.remember(said("other", "ticket office opens at nine", session="s2", thread="t2"))
     assert ids(memory, "what about ticket zzyzx4711") == ["named"]
 
