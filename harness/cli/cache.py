@@ -45,7 +45,9 @@ def table_names(kind: str) -> tuple[str, ...]:
 
 @with_session
 def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = False) -> None:
-    """Show the cache's contents, and how often it answered users and agents, or those that --origin names.
+    """Show what the cache holds and how often it answered.
+
+    Counts users and agents, or those that --origin names.
 
     \b
     Examples:
