@@ -266,7 +266,7 @@ async def test_expired_rows_go_by_themselves(
     cache.put_search("old", [{"title": "t", "href": "https://example.org", "body": "b"}], ttl=0.4)
     os.environ["HARNESS_STALE_IF_ERROR"] = "0"
     try:
-        serve("--sweep-every", "1")
+        serve("--sweep-every", "1s")
         with anyio.fail_after(10):
             while cache.stats()[0].total:
                 await anyio.sleep(0.2)
