@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from harness.core.entries import Entry
+from harness.core.freshness import NEVER
 from harness.core.text import clean
 from harness.errors import InvalidInput, StoreCorrupt
 
@@ -18,8 +19,6 @@ MAX_MESSAGE = 200_000
 MAX_PRIOR = 50
 """Ids of earlier exchanges that one exchange names, the last ones."""
 MAX_SOURCE = 4_096
-NEVER = 1e15
-"""When what is remembered expires, seconds since the epoch: it stays until it is deleted."""
 
 Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Source: TypeAlias = Literal["vadd_command", "file"]
