@@ -19,7 +19,7 @@ from harness.ports import NOTHING, Vectors
 from harness.stores import checks
 from harness.stores.audits import SqliteAudits, delete_audits
 from harness.stores.checksums import checked, checksums, embedding_checksum, report, row_checksum
-from harness.stores.connections import Connections, Handle
+from harness.stores.connections import Connections, Durability, Handle
 from harness.stores.tables import ABBREVIATIONS, FORGET_EMBEDDING, FRESH, OWN_START, TABLES, TOKENS, TOOLS, USES, Table
 from harness.stores.tails import Scope, is_unit
 from harness.stores.vectors import TAIL_LIMIT, VectorSearch
@@ -34,17 +34,25 @@ SWEEP_BATCH = 1_000
 class SqliteStore(SqliteAudits):
     """Cache tables in the SQLite file at `path`, made or brought up to date on opening.
 
-    Write-ahead log with synchronous=NORMAL: what `put` acknowledged survives `kill -9` of any process; a power cut may
-    take the last moments, never the file's consistency. One connection a thread; a forked child opens its own. A file
-    that is damaged, or no database, is moved aside under a dated name, reported by a warning, and replaced.
+    What `put` acknowledged survives `kill -9` of any process. A power cut may take the last writes where `durability`
+    is "normal", and none where it is "full"; the file stays consistent. One connection a thread; a forked child opens
+    its own. A file that is damaged, or no database, is moved aside under a dated name, reported by a warning, and
+    replaced.
 
     Raises:
         StoreError: if the file cannot be opened (`MigrationError`, `StoreBusy` where that is the reason).
     """
 
-    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS, tail_limit: int = TAIL_LIMIT) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        busy_seconds: float = BUSY_SECONDS,
+        tail_limit: int = TAIL_LIMIT,
+        durability: Durability = "normal",
+    ) -> None:
         self.path = path
-        self._connections = Connections(path, busy_seconds)
+        self._connections = Connections(path, busy_seconds, durability=durability)
         self._connections.handle()
         self.vectors = VectorSearch(self._connections, path.with_name(f"{path.name}.chroma"), tail_limit=tail_limit)
 
