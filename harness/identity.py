@@ -180,7 +180,7 @@ class Tokens:
         entry = self._store.get(TOKENS, tenant, identifier)
         kept = _kept(entry).hash if entry else _NOBODYS
         same = hmac.compare_digest(_hash(secret).encode(), kept.encode())
-        if entry is None or not same or is_expired(entry.expires_at, self._clock()):
+        if entry is None or not same or is_expired(entry.expires_at, self._clock(), entry.created_at):
             raise AccessDenied(REFUSED)
         return Identity(tenant, entry.own[0], _role(entry), identifier)
 
@@ -205,7 +205,7 @@ class Tokens:
     def any_exist(self) -> bool:
         """Say whether anybody has a token that is valid."""
         now = self._clock()
-        return any(not is_expired(token.expires_at, now) for token in self._every(None))
+        return any(not is_expired(token.expires_at, now, token.created_at) for token in self._every(None))
 
     def _every(self, tenant: str | None) -> "Iterator[TokenInfo]":
         for each in self._store.tenants() if tenant is None else [tenant]:

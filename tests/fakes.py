@@ -162,7 +162,7 @@ class MemoryStore:
             if entry.embedding
             and entry.embedder == embedder
             and len(entry.embedding) == 4 * len(vector)
-            and not is_expired(entry.expires_at, now)
+            and not is_expired(entry.expires_at, now, entry.created_at)
             and tuple(entry.own[place] for place in places) == scope
         ]
         found = [each for each in found if each.similarity >= at_least]
@@ -327,7 +327,7 @@ class MemoryStore:
     def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
         """See `Store.stats`."""
         entries = list(self.scan(table, tenant))
-        expired = sum(is_expired(entry.expires_at, now) for entry in entries)
+        expired = sum(is_expired(entry.expires_at, now, entry.created_at) for entry in entries)
         created = [entry.created_at for entry in entries]
         return TableStats(
             table,
@@ -338,7 +338,9 @@ class MemoryStore:
             newest=max(created, default=None),
             tail=sum(entry.embedding is not None for entry in entries),
             unembedded=sum(
-                entry.embedder != embedder and not is_expired(entry.expires_at, now) for entry in entries if embedder
+                entry.embedder != embedder and not is_expired(entry.expires_at, now, entry.created_at)
+                for entry in entries
+                if embedder
             ),
         )
 

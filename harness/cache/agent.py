@@ -150,7 +150,7 @@ def _listed(cache: Cache, cache_type: str | None, limit: int) -> ToolReply:
             each.cache_type,
             each.count,
             age_in_words(now - each.created_at),
-            is_expired(each.expires_at, now),
+            is_expired(each.expires_at, now, each.created_at),
             each.created_by,
         )
         for each in cache.recent_tools(limit, cache_type)

@@ -151,7 +151,7 @@ class Kept(Road):
         """
         key = sha256(msgspec.json.encode((question, ranking, sources))).hexdigest()
         entry = self._store.get(EVIDENCE, self._tenant, key) if self.policy.read else None
-        if entry is not None and not is_expired(entry.expires_at, self._clock()):
+        if entry is not None and not is_expired(entry.expires_at, self._clock(), entry.created_at):
             try:
                 value = msgspec.json.decode(entry.payload, type=kind)
             except msgspec.MsgspecError:
@@ -244,11 +244,11 @@ class Kept(Road):
         """Return what somebody else has stored since this look-up began; raise what they failed with."""
         now = self._clock()
         entry = self._store.get(asked.table, self._tenant, asked.key)
-        fresh = entry is not None and not is_expired(entry.expires_at, now)
+        fresh = entry is not None and not is_expired(entry.expires_at, now, entry.created_at)
         if entry is not None and fresh and (self.policy.read or self._answers_unread(entry, started)):
             return entry.payload if _is_readable(entry.payload, asked.kind) else None
         ended = self._store.get(UNANSWERED, self._tenant, asked.told_as)
-        if ended is None or ended.created_at <= started or is_expired(ended.expires_at, now):
+        if ended is None or ended.created_at <= started or is_expired(ended.expires_at, now, ended.created_at):
             return None
         reason = orjson.loads(ended.payload)
         if reason["code"] != NO_RESULTS:

@@ -27,7 +27,7 @@ from harness.cache.tables import (
     UNANSWERED,
 )
 from harness.core.entries import Entry, Hit, Miss, Stale
-from harness.core.freshness import is_volatile
+from harness.core.freshness import is_expired, is_volatile
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, in_words, normalise, search_key
 from harness.errors import InvalidInput
 from harness.ports import Progress
@@ -141,7 +141,7 @@ class Maintenance(Searches):
     def _peek(self, key: str, wanted: int) -> Hit[Any] | Stale[Any] | Miss:
         entry = self._store.get(SEARCHES, self._tenant, key)
         empty = self._believed_empty(key)
-        if (entry is None or entry.expires_at <= self.now) and empty is not None:
+        if (entry is None or is_expired(entry.expires_at, self.now, entry.created_at)) and empty is not None:
             return Hit([], "no results", empty.text, 1.0, max(0.0, self.now - empty.created_at))
         if entry is None:
             return Miss("unknown")
@@ -149,8 +149,8 @@ class Maintenance(Searches):
         if isinstance(results, Miss):
             return results
         age = max(0.0, self.now - entry.created_at)
-        if entry.expires_at <= self.now:
-            return Stale(results, entry.text, age, self.now - entry.expires_at)
+        if is_expired(entry.expires_at, self.now, entry.created_at):
+            return Stale(results, entry.text, age, max(0.0, self.now - entry.expires_at))
         return Hit(results, "exact", entry.text, 1.0, age)
 
     def select(

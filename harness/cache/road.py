@@ -130,9 +130,9 @@ class Road:
     def _found(self, table: str, entry: Entry, key: str, asked: str, value: T) -> Hit[T] | Stale[T]:
         now = self._clock()
         age = now - entry.created_at if now > entry.created_at else 0.0  # a clock may have been set back
-        if is_expired(entry.expires_at, now):
+        if is_expired(entry.expires_at, now, entry.created_at):
             log.info("stale %r", asked)
-            return Stale(value, entry.text, age, now - entry.expires_at)
+            return Stale(value, entry.text, age, max(0.0, now - entry.expires_at))
         if now - entry.last_used_at > TOUCH_AFTER:
             self._touch(table, entry.key, now)
         if log.isEnabledFor(logging.INFO):  # asked first: this is the path of every hit

@@ -199,7 +199,8 @@ class Searches(Road):
         if entry is None or orjson.loads(entry.payload) != _NO_RESULTS:
             return None
         believed = self._clock() - entry.created_at < self.policy.negative_ttl
-        return entry if self.policy.replay or (believed and not is_expired(entry.expires_at, self._clock())) else None
+        fresh = believed and not is_expired(entry.expires_at, self._clock(), entry.created_at)
+        return entry if self.policy.replay or fresh else None
 
     def _by_meaning(self, question: Question) -> Hit[Any] | None:
         if self.semantics is None:
@@ -307,14 +308,18 @@ class Searches(Road):
         entry = self._store.get(SEARCHES, self._tenant, question.key)
         if (
             entry is not None
-            and not is_expired(entry.expires_at, now)
+            and not is_expired(entry.expires_at, now, entry.created_at)
             and (self.policy.read or self._answers_unread(entry, started))
         ):
             unfit = self._unfit(entry, question.max_results, any_json=bool(question.function))
             return None if unfit else entry.payload
         unanswered = self._store.get(UNANSWERED, self._tenant, question.key)
         # of somebody who asked at the same time as this one, or it would not be waiting: not of an earlier failure
-        if unanswered is None or unanswered.created_at <= started or is_expired(unanswered.expires_at, now):
+        if (
+            unanswered is None
+            or unanswered.created_at <= started
+            or is_expired(unanswered.expires_at, now, unanswered.created_at)
+        ):
             return None
         reason = orjson.loads(unanswered.payload)
         if reason["code"] != NO_RESULTS:

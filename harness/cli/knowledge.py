@@ -262,7 +262,7 @@ def _came_to(written: "Written") -> str:
 
 def _print_document(document: "Document") -> None:
     now = time.time()
-    state = "expired" if is_expired(document.expires_at, now) else "fresh"
+    state = "expired" if is_expired(document.expires_at, now, document.created_at) else "fresh"
     told = [f"version {document.version}", f"confidence {document.confidence:g}"]
     told += [f"updated {age_in_words(now - document.updated_at)}", state, *document.tags, document.agent]
     typer.echo(f"{document.title}\n{document.id}: {', '.join(filter(None, told))}")
@@ -281,7 +281,7 @@ def _print_table(documents: "Sequence[Document]", named: "Callable[[Document], s
             shorten(document.title, 60),
             f"{document.confidence:g}",
             age_in_words(now - document.updated_at),
-            "expired" if is_expired(document.expires_at, now) else "fresh",
+            "expired" if is_expired(document.expires_at, now, document.created_at) else "fresh",
             ", ".join(document.tags),
         )
         for document in documents

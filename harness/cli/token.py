@@ -122,7 +122,7 @@ def _tenant_asked(asks: "Identity", tenant: str | None) -> str | None:
 
 def _until(token: "TokenInfo", now: float) -> str:
     day = time.strftime("%Y-%m-%d", time.localtime(token.expires_at))
-    return f"{day} (expired)" if is_expired(token.expires_at, now) else day
+    return f"{day} (expired)" if is_expired(token.expires_at, now, token.created_at) else day
 
 
 def _as_json(token: "TokenInfo") -> dict[str, Any]:

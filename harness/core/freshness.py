@@ -5,6 +5,7 @@ A TTL is a lifetime in seconds; `expires_at` is a time in seconds since the epoc
 
 import re
 from collections.abc import Mapping
+from math import inf
 from types import MappingProxyType
 
 from harness.errors import InvalidInput
@@ -34,9 +35,29 @@ _VOLATILE = re.compile(
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
-def is_expired(expires_at: float, now: float) -> bool:
-    """Say whether an entry is expired: at the very second of `expires_at` it is."""
-    return expires_at <= now
+NEVER = 1e15
+"""The expiry of what never expires, in seconds since the epoch; any later one means the same."""
+MAX_CLOCK_SKEW = 300.0
+"""Seconds that a clock may be set back: a row created later than that from now has no known age."""
+
+
+def is_expired(expires_at: float, now: float, created_at: float = 0.0) -> bool:
+    """Say whether an entry is expired: at the very second of `expires_at` it is, and so is one that was created more
+    than `MAX_CLOCK_SKEW` after `now`, because the clock was set back since. What never expires does not.
+    """
+    return expires_at <= now or (created_at > latest_creation(now) and expires_at < NEVER)
+
+
+def latest_creation(now: float) -> float:
+    """Return the latest time at which what is fresh `now` was created. A `now` of 0 or less means any time."""
+    return now + MAX_CLOCK_SKEW if now > 0 else inf
+
+
+def fresh_sql(now: str, latest: str, never: str) -> str:
+    """Return the SQL condition for rows that are not expired; the arguments are expressions for the time, for
+    its `latest_creation`, and for `NEVER`.
+    """
+    return f"expires_at > {now} AND (created_at <= {latest} OR expires_at >= {never})"
 
 
 def checked_ttl(ttl: float) -> float:

@@ -7,13 +7,15 @@ characters and encodes as UTF-8.
 import re
 import threading
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _ACTING = re.compile(rf"{_CONTROL.pattern}|\r|\u061c")
 """What a terminal acts on: also a carriage return, after which text is written over text."""
 MAX_BLOCK = 5_000
+STEMS_HELD = 20_000
+"""Words whose stems stay in memory, the last used ones: 3 MB. To stem a word again takes 20 µs."""
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _CLITIC = re.compile(r"['’](?:s|re|ve|ll|d|m)$")
 _NEGATED = re.compile(r"n['’]t$")
@@ -78,7 +80,7 @@ def content_words(text: str) -> list[str]:
     return [word for word in bare if len(word) > 1 and word not in STOP_WORDS]
 
 
-@cache
+@lru_cache(maxsize=STEMS_HELD)
 def stem(word: str) -> str:
     """Return the stem of an English word (Snowball's English stemmer, Porter 2001)."""
     stemmed: str = _stemmer().stemWord(word)

@@ -37,7 +37,7 @@ class Wanted(Struct, frozen=True):
         if document.confidence < self.min_confidence or not self.tags <= tags:
             return "unfit"
         too_old = self.max_age is not None and now - document.updated_at > self.max_age
-        return "stale" if too_old or is_expired(document.expires_at, now) else "fits"
+        return "stale" if too_old or is_expired(document.expires_at, now, document.created_at) else "fits"
 
 
 class Lookups(Shelf):

@@ -1,14 +1,14 @@
 """What is remembered: exchanges of conversations, and passages of documents; and the rows that they are kept as."""
 
-from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeAlias
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import msgspec
 from msgspec import Meta, Struct, field
 
 from harness.core.entries import Entry
+from harness.core.freshness import NEVER
 from harness.core.text import clean
 from harness.errors import InvalidInput, StoreCorrupt
 
@@ -18,8 +18,6 @@ MAX_MESSAGE = 200_000
 MAX_PRIOR = 50
 """Ids of earlier exchanges that one exchange names, the last ones."""
 MAX_SOURCE = 4_096
-NEVER = 1e15
-"""When what is remembered expires, seconds since the epoch: it stays until it is deleted."""
 
 Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Source: TypeAlias = Literal["vadd_command", "file"]
@@ -119,14 +117,6 @@ def seconds_of(timestamp: str) -> float:
         raise InvalidInput(f"not an ISO 8601 time: {clean(timestamp, 50)!r}") from error
 
 
-def is_uuid(text: str) -> bool:
-    """Say whether `text` is a UUID as this program writes them."""
-    try:
-        return str(UUID(text)) == text
-    except ValueError:
-        return False
-
-
 def entry_of(remembered: Remembered, collection: str, embedding: bytes | None, embedder: str | None) -> Entry:
     """Return the row that keeps what is remembered.
 
@@ -154,8 +144,3 @@ def remembered_in(entry: Entry) -> Remembered:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StoreCorrupt(f"what is remembered as {entry.key:.64} is damaged; `harness memory delete` it") from error
     return remembered
-
-
-def exchanges_in(remembered: Iterable[Remembered]) -> Iterator[Exchange]:
-    """Yield the exchanges among what is remembered."""
-    return (each for each in remembered if isinstance(each, Exchange))

@@ -290,7 +290,7 @@ class History:
             timestamp=entry.created_at,
             similarity=found.similarity,
             url=one_line(clean(url, MAX_URL)),
-            expired=is_expired(entry.expires_at, self._clock()),
+            expired=is_expired(entry.expires_at, self._clock(), entry.created_at),
             count=max(1, len(found.runs)),
             ids=found.runs[:MAX_IDS] or (entry.key,),
         )

@@ -177,6 +177,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         Secret | None,
         Meta(description="a team's database, postgresql://user@host/name; none: harness.db in data_dir"),
     ] = None
+    durability: Annotated[
+        Literal["normal", "full"],
+        Meta(description="what a power cut may take: normal, the last writes; full, none, and writes are slower"),
+    ] = "normal"
     engine: Annotated[
         tuple[Annotated[str, Meta(min_length=1)], ...],
         Meta(

@@ -9,10 +9,10 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 from weakref import WeakSet
 
 from harness import forks  # noqa: F401 - what is registered first runs last before a fork
@@ -25,6 +25,9 @@ T = TypeVar("T")
 PAGE_CACHE_KIB = 32_768
 """Pages that a connection keeps. Mapping the file would be as fast, but kills us when another program cuts it short."""
 
+Durability: TypeAlias = Literal["normal", "full"]
+SYNCHRONOUS: Mapping[Durability, str] = {"normal": "NORMAL", "full": "FULL"}
+"""SQLite's setting for each durability: FULL waits at every commit until the disk has the log."""
 _REFUSED = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
@@ -71,8 +74,9 @@ class Connections:
     wants bytes, and making text of it first takes as long as parsing it.
     """
 
-    def __init__(self, path: Path, busy_seconds: float) -> None:
+    def __init__(self, path: Path, busy_seconds: float, *, durability: Durability = "normal") -> None:
         self.path = path
+        self._durability = durability
         self.local = threading.local()
         self._busy_seconds = busy_seconds
         self._opening = threading.Lock()
@@ -147,7 +151,7 @@ class Connections:
                     break
                 if connection is not None:  # another process has moved the file aside meanwhile
                     connection.close()
-            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS[self._durability]}")
             connection.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
             connection.execute("PRAGMA secure_delete = OFF")  # where it is on, clearing writes as much as it deletes
             connection.text_factory = bytes

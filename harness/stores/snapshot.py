@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from harness.core.audits import Audit, flaw
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
+from harness.core.freshness import NEVER
 from harness.core.origins import EVERY
 from harness.errors import InvalidInput, StoreError
 from harness.files import replacing
@@ -34,7 +35,6 @@ VERSION = 1
 MAX_HEADER_BYTES = 2**20
 MAX_BODY_BYTES = 4 * 2**30
 MAX_LINE_BYTES = 64 * 2**20
-NEVER = 1e15
 
 
 class AskedEngine(Struct, frozen=True):
@@ -331,7 +331,7 @@ class SnapshotStore:
         near = []
         for entry in self.scan(table, tenant):
             held = entry.embedding
-            if not held or entry.embedder != embedder or len(held) != 4 * len(vector) or entry.expires_at <= now:
+            if not held or entry.embedder != embedder or len(held) != 4 * len(vector):  # nothing expires
                 continue
             if tuple(entry.own[place] for place in places) == scope:
                 near.append(Neighbour(entry, min(1.0, max(0.0, float(np.frombuffer(held, np.float32) @ vector)))))

@@ -13,16 +13,18 @@ from typing import Any
 from msgspec import structs
 
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
+from harness.core.freshness import NEVER, fresh_sql, latest_creation
 from harness.core.origins import EVERY
 from harness.errors import StoreError
 from harness.ports import NOTHING, Vectors
 from harness.stores import checks
 from harness.stores.audits import SqliteAudits, delete_audits
 from harness.stores.checksums import checked, checksums, embedding_checksum, report, row_checksum
-from harness.stores.connections import Connections, Handle
+from harness.stores.connections import Connections, Durability, Handle
 from harness.stores.tables import (
     ABBREVIATIONS,
     FORGET_EMBEDDING,
+    FRESH,
     ORIGINS,
     OWN_START,
     TABLES,
@@ -44,17 +46,25 @@ SWEEP_BATCH = 1_000
 class SqliteStore(SqliteAudits):
     """Cache tables in the SQLite file at `path`, made or brought up to date on opening.
 
-    Write-ahead log with synchronous=NORMAL: what `put` acknowledged survives `kill -9` of any process; a power cut may
-    take the last moments, never the file's consistency. One connection a thread; a forked child opens its own. A file
-    that is damaged, or no database, is moved aside under a dated name, reported by a warning, and replaced.
+    What `put` acknowledged survives `kill -9` of any process. A power cut may take the last writes where `durability`
+    is "normal", and none where it is "full"; the file stays consistent. One connection a thread; a forked child opens
+    its own. A file that is damaged, or no database, is moved aside under a dated name, reported by a warning, and
+    replaced.
 
     Raises:
         StoreError: if the file cannot be opened (`MigrationError`, `StoreBusy` where that is the reason).
     """
 
-    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS, tail_limit: int = TAIL_LIMIT) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        busy_seconds: float = BUSY_SECONDS,
+        tail_limit: int = TAIL_LIMIT,
+        durability: Durability = "normal",
+    ) -> None:
         self.path = path
-        self._connections = Connections(path, busy_seconds)
+        self._connections = Connections(path, busy_seconds, durability=durability)
         self._connections.handle()
         self.vectors = VectorSearch(self._connections, path.with_name(f"{path.name}.chroma"), tail_limit=tail_limit)
 
@@ -244,9 +254,9 @@ class SqliteStore(SqliteAudits):
             part = seqs[start : start + _MAX_BOUND]
             # the signs keep SQLite from walking the whole index of a scope or of expiry times instead
             others = scope.condition.replace(" AND ", " AND +")
-            condition = f"seq IN ({_marks(part)}) AND +{others} AND +expires_at > ?"
+            condition = f"seq IN ({_marks(part)}) AND +{others} AND +{FRESH}"
             sql = f"SELECT seq, key, embedding FROM {scope.table} WHERE {condition}"
-            for seq, key, held in self._all(sql, (*part, *scope.bound, now)):
+            for seq, key, held in self._all(sql, (*part, *scope.bound, now, latest_creation(now))):
                 if is_unit(held, len(vector)):
                     similarity = float(np.frombuffer(held, np.float32) @ vector)
                     found[seq] = (min(1.0, max(0.0, similarity)), _text(key))
@@ -398,15 +408,14 @@ class SqliteStore(SqliteAudits):
     def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
         """See `Store.stats`."""
         indexed, tail = self.vectors.counts(table, tenant)
+        fresh, bound = fresh_sql("?1", "?2", str(NEVER)), (now, latest_creation(now), tenant)
         sql = (
-            "SELECT count(*) FILTER (WHERE expires_at > ?1), count(*) FILTER (WHERE expires_at <= ?1), count(*), "
-            f"min(created_at), max(created_at) FROM {TABLES[table].name} WHERE tenant = ?2"
+            f"SELECT count(*) FILTER (WHERE {fresh}), count(*) FILTER (WHERE NOT ({fresh})), count(*), "
+            f"min(created_at), max(created_at) FROM {TABLES[table].name} WHERE tenant = ?3"
         )
-        unembedded = (
-            f"SELECT count(*) FROM {TABLES[table].name} WHERE tenant = ? AND expires_at > ? AND embedder IS NOT ?"
-        )
-        live, expired, total, oldest, newest = self._connections.run(partial(_fetch, sql, (now, tenant)))
-        missing = self._connections.run(partial(_fetch, unembedded, (tenant, now, embedder)))[0] if embedder else 0
+        unembedded = f"SELECT count(*) FROM {TABLES[table].name} WHERE tenant = ?3 AND {fresh} AND embedder IS NOT ?4"
+        live, expired, total, oldest, newest = self._connections.run(partial(_fetch, sql, bound))
+        missing = self._connections.run(partial(_fetch, unembedded, (*bound, embedder)))[0] if embedder else 0
         return TableStats(table, live, expired, total, oldest, newest, indexed, tail, missing)
 
     def expiring(self, table: str, tenant: str, moments: Sequence[float]) -> list[int]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 
+from harness.core.freshness import NEVER, fresh_sql
 from harness.errors import InvalidInput
 
 COMMON_BEFORE = ("seq INTEGER PRIMARY KEY AUTOINCREMENT", "tenant TEXT NOT NULL", "key TEXT NOT NULL")
@@ -17,6 +18,7 @@ COMMON_AFTER = (
 )
 CHECKSUMS = ("checksum", "embedding_checksum")
 """The last columns of every table; NULL: not known, not checked. See `harness.stores.checksums`."""
+FRESH = fresh_sql("?", "?", str(NEVER))
 FORGET_EMBEDDING = "embedding = NULL, embedder = NULL, embedding_checksum = NULL"
 _CHECKSUM_COLUMNS = tuple(f"{name} INTEGER" for name in CHECKSUMS)
 OWN_START = 6

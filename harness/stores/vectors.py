@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from harness.core.freshness import latest_creation
 from harness.errors import HarnessError, IndexUnavailable
 from harness.ports import Vectors
 from harness.stores.connections import Connections, Handle
-from harness.stores.tables import INDEXES, TABLES
+from harness.stores.tables import FRESH, INDEXES, TABLES
 from harness.stores.tails import Scope, Tail, by_similarity, is_unit
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ class VectorSearch:
         if upto is not None:
             condition, values = f"{condition} AND seq <= ?", [*values, upto]
         if fresh_at is not None:
-            condition, values = f"{condition} AND +expires_at > ?", [*values, fresh_at]
+            condition, values = f"{condition} AND +{FRESH}", [*values, fresh_at, latest_creation(fresh_at)]
         sql = f"SELECT seq, embedding FROM {scope.table} WHERE {condition} ORDER BY seq LIMIT {BATCH}"
         while rows := self._all(sql, tuple(values)):
             found = [(seq, np.frombuffer(held, np.float32)) for seq, held in rows if is_unit(held, dimension)]

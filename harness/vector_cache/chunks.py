@@ -6,15 +6,13 @@ from typing import Any
 from msgspec import Struct
 
 from harness.core.entries import Entry, Neighbour
-from harness.core.freshness import checked_ttl, is_expired
+from harness.core.freshness import NEVER, checked_ttl, is_expired
 from harness.errors import InvalidInput
 from harness.ports import Vectors
 from harness.vector_cache import checks
 from harness.vector_cache.space import Space, loaded
 
 CHUNKS = "agent_chunks"
-
-_NEVER = 1e15
 
 
 class StoredChunk(Struct, frozen=True, kw_only=True):
@@ -83,7 +81,7 @@ class Chunks(Space):
         sound = all(
             entry.embedder == self._embedder.id
             and len(entry.embedding or b"") == size
-            and not is_expired(entry.expires_at, now)
+            and not is_expired(entry.expires_at, now, entry.created_at)
             and entry.own[2] == at
             and entry.payload == checks.metadata(metadata)
             for at, entry in enumerate(held)
@@ -140,7 +138,9 @@ class Chunks(Space):
         now = self._clock()
         while True:
             near = self._nearest(CHUNKS, vector, wanted, least)
-            found = _capped([each for each in near if not is_expired(each.entry.expires_at, now)], k, cap)
+            found = _capped(
+                [each for each in near if not is_expired(each.entry.expires_at, now, each.entry.created_at)], k, cap
+            )
             if len(found) == k or len(near) < wanted:
                 break
             wanted *= 2
@@ -195,7 +195,7 @@ class Chunks(Space):
         chunks = token_chunks(text, self._embedder.count_tokens, least=least, most=most)
         vectors = self._embedder.embed([chunk.text for chunk in chunks])
         now = self._clock()
-        until = _NEVER if ttl is None else now + checked_ttl(ttl)
+        until = NEVER if ttl is None else now + checked_ttl(ttl)
         return [
             self._entry(
                 self._key(document, str(at)),

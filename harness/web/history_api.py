@@ -74,7 +74,7 @@ def entry(workbench: Mine, source: SourcePath, id: IdPath) -> EntryReply:  # noq
         title=row.text,
         created_at=iso(row.created_at),
         expires_at=iso(row.expires_at),
-        expired=is_expired(row.expires_at, time.time()),
+        expired=is_expired(row.expires_at, time.time(), row.created_at),
         about=found.about,
         data=found.data,
     )

@@ -132,7 +132,7 @@ def entry(request: Request, workbench: Mine, source: SourcePath, id: IdPath) -> 
         source=source,
         row=found.entry,
         about=found.about,
-        expired=is_expired(found.entry.expires_at, time.time()),
+        expired=is_expired(found.entry.expires_at, time.time(), found.entry.created_at),
         results=results,
         data="" if results is not None else found.entry.payload[:MAX_DATA].decode(errors="replace"),
     )

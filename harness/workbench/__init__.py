@@ -178,7 +178,8 @@ class Workbench(Lending):
             return PostgresStore(self.team_database)
         from harness.stores.sqlite import SqliteStore
 
-        return SqliteStore(self.database or self.settings.data_dir / DATABASE)
+        path = self.database or self.settings.data_dir / DATABASE
+        return SqliteStore(path, durability=self.settings.durability)
 
     @shared
     def snapshot(self) -> "tuple[Header, list[Line]]":
@@ -491,7 +492,7 @@ class Workbench(Lending):
 
         if (path := self.settings.vector_store.path) is None:
             raise InvalidInput("no file is named for memories; set vector_store.path")
-        return SqliteStore(path)
+        return SqliteStore(path, durability=self.settings.durability)
 
     @shared
     def memory_embedder(self) -> Embedder:

@@ -28,7 +28,7 @@ def test_every_kind_of_answer_is_counted(store: SqliteStore, clock: FakeClock) -
 
 def test_counts_of_several_caches_add_up(store: SqliteStore) -> None:
     """Over threads and days, and only those of one tenant."""
-    Cache(store).put_search("q", results("x"))
+    Cache(store, clock=FakeClock(1_700_000_000.0)).put_search("q", results("x"), ttl=9 * 86_400)
 
     def read(day: int) -> None:
         cache = Cache(store, clock=FakeClock(1_700_000_000.0 + 86_400 * day))

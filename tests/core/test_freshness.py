@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.freshness import DAY, DEFAULT_TTL, HOUR, MAX_TTL, age_in_words, checked_ttl, is_expired
+from harness.core.freshness import DAY, DEFAULT_TTL, HOUR, MAX_TTL, NEVER, age_in_words, checked_ttl, is_expired
 from harness.errors import InvalidInput
 
 PROPERTY = settings(deadline=None, max_examples=100)
@@ -25,6 +25,18 @@ def test_an_entry_is_fresh_until_just_before_its_expiry() -> None:
 def test_an_entry_is_expired_after_its_expiry() -> None:
     """Once past its expiry an entry stays expired."""
     assert is_expired(1_000.0, 1_000.1)
+
+
+def test_what_was_created_in_the_future_is_expired() -> None:
+    """More than five minutes ahead of a clock that was set back, nobody knows how old it is."""
+    assert not is_expired(9_000.0, 1_000.0, 1_300.0)
+    assert is_expired(9_000.0, 1_000.0, 1_300.1)
+
+
+def test_what_never_expires_does_not_expire_when_the_clock_is_set_back() -> None:
+    """What is remembered for good stays."""
+    assert not is_expired(NEVER, 1_000.0, 9_000.0)
+    assert not is_expired(math.inf, 1_000.0, 9_000.0)
 
 
 @PROPERTY

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.core.text import clean, content_words, one_line, sentences, shorten, stem, stems, words
+from harness.core.text import STEMS_HELD, clean, content_words, one_line, sentences, shorten, stem, stems, words
 
 PROPERTY = settings(deadline=None, max_examples=100)
 
@@ -216,3 +216,11 @@ def test_threads_stem_each_its_own_word() -> None:
                 assert found == alone
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_stems_take_bounded_memory() -> None:
+    """A server that reads for ever keeps the stems of the words used last."""
+    for number in range(STEMS_HELD + 50):
+        stem(f"word{number}ing")
+    assert stem.cache_info().currsize == STEMS_HELD
+    assert stem("running") == "run"

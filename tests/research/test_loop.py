@@ -309,7 +309,7 @@ def test_a_clock_that_goes_back_ends_nothing(cache: Cache, clock: FakeClock, emb
     """Rounds go on as if no time had passed; what is kept is found again."""
 
     def back(query: str) -> Any:
-        clock.advance(-86_400)
+        clock.advance(-30)
         return NEW[query]
 
     engine = Scripted(back)

@@ -416,7 +416,7 @@ def test_a_question_about_now_is_not_answered_by_an_older_one(
 def test_a_clock_that_goes_back_makes_nothing_negative(cache: Cache, clock: FakeClock, embedder: Any) -> None:
     """It is as old as new."""
     solve(cache, embedder)
-    clock.advance(-24 * HOUR)
+    clock.advance(-240)
     again = solve(cache, embedder)
     assert again.origin is not None
     assert again.origin.age == 0.0

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
+from harness.core.freshness import NEVER
 from harness.errors import InvalidInput
 from harness.ports import Store
 from tests.stores.auditing import AuditContract
@@ -234,6 +235,18 @@ class StoreContract(ListingContract, AuditContract):
         for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 0.001)):
             store.put(SEARCHES, TENANT, embedded(key, vector=vector_of("one"), expires_at=expires_at))
         assert keys_near(store, vector_of("one")) == ["after"]
+
+    def test_rows_created_in_the_future_are_not_near_and_count_as_expired(self, store: Store) -> None:
+        """More than five minutes ahead they are expired, unless they never expire."""
+        ages = {"now": 300.0, "ahead": 301.0, "never": 301.0}
+        for key, ahead in ages.items():
+            until = NEVER if key == "never" else NOW + 9_999
+            store.put(SEARCHES, TENANT, embedded(key, created_at=NOW + ahead, expires_at=until))
+        assert sorted(keys_near(store, vector_of("now"), 3)) == ["never", "now"]
+        stats = store.stats(SEARCHES, TENANT, NOW, "another-model")
+        assert (stats.live, stats.expired, stats.unembedded) == (2, 1, 2)
+        store.put("tool_cache", TENANT, replace(a_tool_entry("t", created_by=None), created_at=NOW + 301))
+        assert (store.stats("tool_cache", TENANT, NOW).live, store.stats("tool_cache", TENANT, NOW).expired) == (0, 1)
 
     def test_expired_rows_do_not_hide_fresh_ones(self, store: Store) -> None:
         """However many expired rows are nearer, the fresh one is found."""

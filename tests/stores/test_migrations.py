@@ -491,8 +491,11 @@ def _table(path: Path, table: str) -> tuple[object, object]:
 
 
 def _cache(path: Path) -> Cache:
-    """Open a cache an hour after the old files were written."""
-    return Cache(SqliteStore(path), clock=FakeClock(make.CREATED + 3_600))
+    """Open a cache an hour after the old files were written; that is when they are migrated, too."""
+    clock = FakeClock(make.CREATED + 3_600)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("harness.stores.migrations.time.time", clock)
+        return Cache(SqliteStore(path), clock=clock)
 
 
 def _must_not_be_called(query: str, max_results: int) -> list[dict[str, Any]]:

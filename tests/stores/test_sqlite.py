@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from math import nan
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from filelock import FileLock
 
 from harness.errors import StoreBusy, StoreError
+from harness.settings import Settings
 from harness.stores.sqlite import SWEEP_BATCH, SqliteStore
 from harness.stores.tables import TABLES
+from harness.workbench import Workbench
 from tests.stores.contract import StoreContract
 from tests.stores.embedded import EMBEDDER, fill
 from tests.stores.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
@@ -88,11 +91,22 @@ def test_the_write_ahead_log_is_on(store: SqliteStore, path: Path) -> None:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_every_connection_synchronises_as_declared(store: SqliteStore) -> None:
-    """synchronous=NORMAL holds for a connection only, so each one sets it."""
-    assert _connection(store).execute("PRAGMA synchronous").fetchone() == (1,)
+@pytest.mark.parametrize(("durability", "synchronous"), [("normal", 1), ("full", 2)])
+def test_every_connection_synchronises_as_declared(
+    path: Path, durability: Literal["normal", "full"], synchronous: int
+) -> None:
+    """SQLite's setting holds for a connection only, so each one sets it."""
+    store = SqliteStore(path, durability=durability)
+    assert _connection(store).execute("PRAGMA synchronous").fetchone() == (synchronous,)
     store.close()
-    assert _connection(store).execute("PRAGMA synchronous").fetchone() == (1,)
+    assert _connection(store).execute("PRAGMA synchronous").fetchone() == (synchronous,)
+    store.close()
+
+
+def test_the_setting_reaches_the_connections(tmp_path: Path) -> None:
+    """`durability: full` waits for the disk at every commit."""
+    with Workbench(Settings(data_dir=tmp_path, durability="full")) as workbench:
+        assert _connection(workbench.database_store).execute("PRAGMA synchronous").fetchone() == (2,)
 
 
 def test_size_counts_the_write_ahead_log(store: SqliteStore, path: Path) -> None:

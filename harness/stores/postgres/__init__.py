@@ -354,12 +354,12 @@ class PostgresStore(PostgresAudits):
         """See `Store.stats`."""
         declared = POSTGRES_TABLES[table]
         indexed, tail = self.vectors.counts(table, tenant)
-        moment = declared.moment(2)
+        fresh = declared.fresh(2)
         created = "extract(epoch FROM {}(created_at))::float8" if declared.is_tools else "{}(created_at)"
         sql = (
-            f"SELECT count(*) FILTER (WHERE expires_at > {moment}), count(*) FILTER (WHERE expires_at <= {moment}), "
+            f"SELECT count(*) FILTER (WHERE {fresh}), count(*) FILTER (WHERE NOT ({fresh})), "
             f"count(*), {created.format('min')}, {created.format('max')}, "
-            f"count(*) FILTER (WHERE expires_at > {moment} AND embedder IS DISTINCT FROM $3) "
+            f"count(*) FILTER (WHERE {fresh} AND embedder IS DISTINCT FROM $3) "
             f"FROM {declared.name} WHERE {declared.mine}"
         )
         live, expired, total, oldest, newest, missing = self._all(tenant, sql, now, embedder)[0]

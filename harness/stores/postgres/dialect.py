@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from harness.core.entries import Entry, Outline
+from harness.core.freshness import MAX_CLOCK_SKEW, NEVER, fresh_sql
 from harness.core.keys import canonical_json
 from harness.stores.checksums import checked, checksums
 from harness.stores.tables import CHECKSUMS, TABLES, TOKENS, TOOLS, Table
@@ -79,6 +80,14 @@ class PostgresTable:
     def moment(self, number: int) -> str:
         """Return the expression for a bound time, in seconds since the epoch, as a column can be compared with it."""
         return f"to_timestamp(${number}::float8)" if self.is_tools else f"${number}::float8"
+
+    def fresh(self, number: int) -> str:
+        """Return the condition for rows that are not expired at a bound time."""
+        moment = f"${number}::float8"
+        latest = f"CASE WHEN {moment} > 0 THEN {moment} + {MAX_CLOCK_SKEW} ELSE 'infinity' END"  # `latest_creation`
+        if self.is_tools:
+            return fresh_sql(self.moment(number), f"to_timestamp({latest})", "'infinity'")
+        return fresh_sql(self.moment(number), latest, f"{NEVER}::float8")
 
     # Schema ------------------------------------------------------------------------------------------------------
 

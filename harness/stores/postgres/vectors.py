@@ -277,7 +277,7 @@ def _bound(table: PostgresTable) -> tuple[str, int]:
     how many.
     """
     at = len(TABLES[table.declared.name].scope) + 3
-    return f"{table.in_scope} AND expires_at > {table.moment(at)} AND embedding IS NOT NULL", at + 1
+    return f"{table.in_scope} AND {table.fresh(at)} AND embedding IS NOT NULL", at + 1
 
 
 def _row_by_row(table: PostgresTable) -> str:
