@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli.options import EmbeddingModelOption
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 
@@ -12,6 +13,7 @@ from harness.errors import InvalidInput
 def index(
     session: Session,
     corpus: Annotated[str, typer.Argument(help="corpus:PATH or corpus:python-docs", show_default=False)],
+    embedding_model: EmbeddingModelOption = None,
 ) -> None:
     """Index a corpus, and embed its passages, so that it is searched by words and by meaning.
 
@@ -24,7 +26,7 @@ def index(
     """
     from harness.engines.corpus import Corpus
 
-    with session.workbench() as workbench:
+    with session.workbench({"embedding_model": embedding_model}) as workbench:
         [engine] = workbench.engines([corpus])
         if not isinstance(engine, Corpus):
             raise InvalidInput(f"{corpus} is not indexed here; name a corpus:PATH")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import EngineOption, OfflineOption
+from harness.cli.options import EmbeddingModelOption, EngineOption, OfflineOption
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput, StoreError
 
@@ -43,6 +43,7 @@ def mcp(
         typer.Option("--sweep-every", metavar="SECONDS", help="Delete what has expired, of every tenant, so often."),
     ] = None,
     engine: EngineOption = None,
+    embedding_model: EmbeddingModelOption = None,
     offline: OfflineOption = None,
 ) -> None:
     """Serve the cache, searches, pages, researches and knowledge as tools for agents (MCP).
@@ -61,7 +62,7 @@ def mcp(
     """
     if sweep_every is not None and not sweep_every >= LEAST_SWEEP_SECONDS:
         raise InvalidInput(f"--sweep-every must be seconds, {LEAST_SWEEP_SECONDS:g} or more, not {sweep_every:g}")
-    settings = session.load(engine=engine or None, offline=offline).settings
+    settings = session.load(engine=engine or None, embedding_model=embedding_model, offline=offline).settings
     from harness.workbench import Workbench
 
     with ExitStack() as stack:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from harness.cli.options import (
+    EmbeddingModelOption,
     EngineOption,
     JsonOption,
     MaxResultsOption,
@@ -32,6 +33,7 @@ def research(
     session: Session,
     question: Annotated[str | None, typer.Argument(help="What you want to know.", show_default=False)] = None,
     engine: EngineOption = None,
+    embedding_model: EmbeddingModelOption = None,
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="Have this language model plan and word the report.")
     ] = None,
@@ -118,6 +120,7 @@ def research(
         )
     flags = {
         "engine": engine or None,
+        "embedding_model": embedding_model,
         "model": model,
         "model_url": model_url,
         "strict": strict,

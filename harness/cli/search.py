@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli.options import (
+    EmbeddingModelOption,
     EngineOption,
     JsonOption,
     MaxResultsOption,
@@ -38,6 +39,7 @@ def search(
     session: Session,
     query: Annotated[str, typer.Argument(help="What to search for.", show_default=False)],
     engine: EngineOption = None,
+    embedding_model: EmbeddingModelOption = None,
     max_results: MaxResultsOption = None,
     ttl: TtlOption = None,
     semantic: SemanticOption = None,
@@ -58,7 +60,14 @@ def search(
       harness search "crispr off-target effects" --engine pubmed --engine ddgs
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
-    flags = {"engine": engine or None, "max_results": max_results, "ttl": ttl, "semantic": semantic, "offline": offline}
+    flags = {
+        "engine": engine or None,
+        "embedding_model": embedding_model,
+        "max_results": max_results,
+        "ttl": ttl,
+        "semantic": semantic,
+        "offline": offline,
+    }
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay) as workbench:
         found, results = workbench.search(query)
         session.end_progress()
