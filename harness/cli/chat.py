@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.options import EngineOption, OfflineOption
+from harness.cli.options import EmbeddingModelOption, EngineOption, OfflineOption
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 from harness.terminal import ExitCode
@@ -18,6 +18,7 @@ def chat(
         str | None, typer.Option("--model-url", metavar="URL", help="The model's OpenAI-compatible endpoint.")
     ] = None,
     engine: EngineOption = None,
+    embedding_model: EmbeddingModelOption = None,
     continued: Annotated[
         str | None,
         typer.Option("--continue", metavar="THREAD", help="Go on with a thread, by its id or its beginning."),
@@ -60,7 +61,13 @@ def chat(
         return
     from harness.cli.chat_session import converse
 
-    flags = {"model": model, "model_url": model_url, "engine": engine or None, "offline": offline}
+    flags = {
+        "model": model,
+        "model_url": model_url,
+        "engine": engine or None,
+        "embedding_model": embedding_model,
+        "offline": offline,
+    }
     with session.workbench(flags) as workbench:
         code = converse(workbench, continued, no_memory=no_memory, dummy=dummy, quiet=session.quiet)
     if code != ExitCode.OK:

@@ -116,7 +116,9 @@ def _embedder(workbench: "Workbench") -> Finding:
         return Finding("embedder", "broken", f"the vectors of {embedder.id} make no sense; {advice}")
     if failure is not None:
         return Finding("embedder", "weak", f"{embedder.id} serves instead of {wanted}: {failure}")
-    unasked = f" (offline: {wanted} is not asked)" if wanted and workbench.settings.offline else ""
+    unasked = (
+        f" (offline: {wanted} is not asked)" if wanted and workbench.settings.offline and _is_local(workbench) else ""
+    )
     return Finding("embedder", "ok", f"{embedder.id}{unasked}")
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import EngineOption, JsonOption, MaxResultsOption, in_words
+from harness.cli.options import EmbeddingModelOption, EngineOption, JsonOption, MaxResultsOption, in_words
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.entries import Hit, Miss, Stale
@@ -21,6 +21,7 @@ def explain(
     session: Session,
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="The search to explain.", show_default=False)],
     engine: EngineOption = None,
+    embedding_model: EmbeddingModelOption = None,
     max_results: MaxResultsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -35,7 +36,9 @@ def explain(
       harness cache explain "rag tips" --engine corpus:python-docs --json
     """
     query = in_words(words)
-    with session.workbench({"engine": engine or None, "max_results": max_results}) as workbench:
+    with session.workbench(
+        {"engine": engine or None, "embedding_model": embedding_model, "max_results": max_results}
+    ) as workbench:
         source = workbench.engines()[0]
         explained = workbench.cache.explain(
             query, max_results=workbench.settings.max_results, engine=source.name, options=source.options

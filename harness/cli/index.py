@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import completion
+from harness.cli.options import EmbeddingModelOption
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 
@@ -16,6 +17,7 @@ def index(
         str,
         typer.Argument(help="corpus:PATH or corpus:python-docs", show_default=False, autocompletion=completion.engines),
     ],
+    embedding_model: EmbeddingModelOption = None,
 ) -> None:
     """Prepare a corpus for search by words and by meaning.
 
@@ -28,7 +30,7 @@ def index(
     """
     from harness.engines.corpus import Corpus
 
-    with session.workbench() as workbench:
+    with session.workbench({"embedding_model": embedding_model}) as workbench:
         [engine] = workbench.engines([corpus], waits=True)
         if not isinstance(engine, Corpus):
             raise InvalidInput(f"{corpus} is not indexed here; name a corpus:PATH")

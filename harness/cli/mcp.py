@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import EngineOption, OfflineOption, duration
+from harness.cli.options import EmbeddingModelOption, EngineOption, OfflineOption, duration
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput, StoreError
 from harness.terminal.streams import unguarded
@@ -44,6 +44,7 @@ def mcp(
         duration("--sweep-every", bare="s", help="Delete what has expired, of every tenant, this often: 15m, 1h."),
     ] = None,
     engine: EngineOption = None,
+    embedding_model: EmbeddingModelOption = None,
     offline: OfflineOption = None,
 ) -> None:
     """Serve cache, search, research and knowledge to MCP agents.
@@ -62,7 +63,7 @@ def mcp(
     """
     if sweep_every is not None and sweep_every < LEAST_SWEEP_SECONDS:
         raise InvalidInput(f"--sweep-every must be {LEAST_SWEEP_SECONDS:g}s or more, not {sweep_every:g}s")
-    settings = session.load(engine=engine or None, offline=offline).settings
+    settings = session.load(engine=engine or None, embedding_model=embedding_model, offline=offline).settings
     from harness.workbench import Workbench
 
     with ExitStack() as stack:

@@ -54,6 +54,15 @@ EngineOption = Annotated[
         autocompletion=completion.engines,
     ),
 ]
+EmbeddingModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--embedding-model",
+        metavar="NAME",
+        help="Model behind embedding_url, or sentence-transformers:NAME_OR_PATH; else the local MiniLM.",
+        show_default=False,
+    ),
+]
 MaxResultsOption = Annotated[
     int | None, typer.Option("--max-results", "-n", metavar="N", help="Results a search asks for, 1 to 100.")
 ]

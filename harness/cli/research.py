@@ -8,6 +8,7 @@ import typer
 
 from harness.cli import completion
 from harness.cli.options import (
+    EmbeddingModelOption,
     EngineOption,
     JsonOption,
     MaxResultsOption,
@@ -36,6 +37,7 @@ def research(
         list[str] | None, typer.Argument(metavar="QUESTION", help="The question to answer.", show_default=False)
     ] = None,
     engine: EngineOption = None,
+    embedding_model: EmbeddingModelOption = None,
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="Have this language model plan and word the report.")
     ] = None,
@@ -132,6 +134,7 @@ def research(
 
     flags = {
         "engine": engine or None,
+        "embedding_model": embedding_model,
         "model": model,
         "model_url": model_url,
         "strict": strict,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli.options import (
+    EmbeddingModelOption,
     EngineOption,
     JsonOption,
     MaxResultsOption,
@@ -39,6 +40,7 @@ def search(
     session: Session,
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to search for.", show_default=False)],
     engine: EngineOption = None,
+    embedding_model: EmbeddingModelOption = None,
     max_results: MaxResultsOption = None,
     ttl: TtlOption = None,
     semantic: SemanticOption = None,
@@ -60,7 +62,14 @@ def search(
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
     query = in_words(words)
-    flags = {"engine": engine or None, "max_results": max_results, "ttl": ttl, "semantic": semantic, "offline": offline}
+    flags = {
+        "engine": engine or None,
+        "embedding_model": embedding_model,
+        "max_results": max_results,
+        "ttl": ttl,
+        "semantic": semantic,
+        "offline": offline,
+    }
     with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay) as workbench:
         found, results = workbench.search(query)
         session.end_progress()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.options import EngineOption, OfflineOption
+from harness.cli.options import EmbeddingModelOption, EngineOption, OfflineOption
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 
@@ -31,6 +31,7 @@ def serve(
         bool, typer.Option("--log-requests", help="Write a line of JSON for each request to standard error.")
     ] = False,
     engine: EngineOption = None,
+    embedding_model: EmbeddingModelOption = None,
     offline: OfflineOption = None,
 ) -> None:
     """Serve your research as web pages, and cached search.
@@ -48,7 +49,9 @@ def serve(
       curl 'http://127.0.0.1:8766/api/research-history?q=attribute+lookup'
       curl 'http://127.0.0.1:8766/search?q=attribute+lookup&format=json'
     """
-    with session.workbench({"engine": engine or None, "offline": offline}) as workbench:
+    with session.workbench(
+        {"engine": engine or None, "embedding_model": embedding_model, "offline": offline}
+    ) as workbench:
         if not workbench.identity.local:
             raise InvalidInput("a server is not one token's: every request brings its own; unset HARNESS_TOKEN")
         workbench.check_engines()

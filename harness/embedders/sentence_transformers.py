@@ -8,15 +8,19 @@ from typing import Any
 from harness.errors import EmbeddingError
 from harness.ports import Vectors
 
+NOT_INSTALLED = "sentence-transformers is not installed; `pip install 'research-harness[sentence-transformers]'`"
+
 
 class SentenceTransformers:
-    """A model by name or local folder. The model is loaded at the first text; a name may be downloaded then.
+    """A model by name or local folder. The model is loaded at the first text; a name may be downloaded then, unless it
+    is to be `local_only`.
 
     Texts go through the model one by one, so that a vector does not depend on what else is in the batch.
     """
 
-    def __init__(self, model: str | Path) -> None:
+    def __init__(self, model: str | Path, *, local_only: bool = False) -> None:
         self._name = str(model)
+        self._local_only = local_only
         self.id = f"sentence-transformers:{Path(self._name).name}"
 
     @property
@@ -54,11 +58,9 @@ class SentenceTransformers:
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
-            raise EmbeddingError(
-                "sentence-transformers is not installed; `pip install 'research-harness[sentence-transformers]'`"
-            ) from error
+            raise EmbeddingError(NOT_INSTALLED) from error
         try:
-            return SentenceTransformer(self._name, device="cpu")
+            return SentenceTransformer(self._name, device="cpu", local_files_only=self._local_only)
         except (OSError, ValueError) as error:
             raise EmbeddingError(
                 f"the model {self._name} cannot be loaded ({error}); give a model's name or a folder that holds one"

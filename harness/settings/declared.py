@@ -342,7 +342,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 60.0
     embedding_model: Annotated[
         str | None,
-        Meta(description="embedding model behind an endpoint; none, or out of reach: the local MiniLM serves"),
+        Meta(
+            description="embedding model behind an endpoint (none, or out of reach: the local MiniLM serves), or "
+            "sentence-transformers:NAME_OR_PATH with the extra of that name"
+        ),
     ] = None
     embedding_url: Annotated[
         str, Meta(min_length=1, description="OpenAI-compatible endpoint of the embedding model")

@@ -270,36 +270,21 @@ class Workbench(Lending):
 
     @shared_unless("embedding_", "offline")
     def embedder(self) -> Embedder:
-        """The embedder: the endpoint's, if one is set and answers, else the local one, which loads its weights at the
-        first text. Offline it is the local one; replaying, the one of the time by its name, if it was another.
+        """The embedder that the settings name (see `main_embedder`), which loads its weights at the first text;
+        replaying, the one of the time by its name, if it was another than the local one.
 
         Raises:
-            InvalidInput: the variable that is to hold the endpoint's key holds none; an unusable address or key.
+            InvalidInput: see `main_embedder`.
         """
+        if self._replay is None:
+            from harness.workbench.embedders import main_embedder
+
+            return main_embedder(self.settings)
         from harness.embedders.minilm import MiniLM
+        from harness.embedders.recorded import RecordedEmbedder
 
-        settings, local = self.settings, MiniLM()
-        if self._replay is not None:
-            from harness.embedders.recorded import RecordedEmbedder
-
-            of_then = local.id if (run := self.snapshot[0].run) is None else run.embedder
-            return local if of_then == local.id else RecordedEmbedder(of_then)
-        if settings.embedding_model is None:
-            return local
-        if settings.offline:
-            log.debug("offline, %s is not asked: the local model serves", settings.embedding_model)
-            return local
-        from harness.embedders.available import FirstAvailable
-        from harness.embedders.openai_compatible import OpenAIEmbedder
-
-        endpoint = OpenAIEmbedder(
-            settings.embedding_model,
-            settings.embedding_url,
-            api_key=key_in(settings.embedding_key_variable),
-            key_variable=settings.embedding_key_variable or "embedding_key_variable",
-            timeout=settings.embedding_timeout,
-        )
-        return FirstAvailable(endpoint, local)
+        of_then = MiniLM.id if (run := self.snapshot[0].run) is None else run.embedder
+        return MiniLM() if of_then == MiniLM.id else RecordedEmbedder(of_then)
 
     def started_with(self, specs: Sequence[str] = ()) -> dict[str, Any]:
         """Return what the record of a run with the engines `specs` holds for whoever resumes it."""

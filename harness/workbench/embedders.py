@@ -1,6 +1,7 @@
-"""The embedders that settings name for conversations."""
+"""The embedders that settings name: of everything, and of conversations."""
 
 import logging
+from pathlib import Path
 
 from harness.embedders.available import FirstAvailable
 from harness.embedders.minilm import MiniLM
@@ -16,6 +17,50 @@ OPENAI_MODEL = "text-embedding-3-small"
 OPENAI_KEY = "OPENAI_API_KEY"
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
 OLLAMA_MODEL = "nomic-embed-text"
+SENTENCE_TRANSFORMERS = "sentence-transformers:"
+"""What `embedding_model` begins with where it names a model of that library."""
+
+
+def main_embedder(settings: Settings) -> Embedder:
+    """Return the embedder of everything but conversations with a provider of their own: a sentence-transformers model,
+    the model behind the endpoint with MiniLM where that does not answer, or MiniLM. Offline no endpoint is asked, and
+    no model is downloaded.
+
+    Raises:
+        InvalidInput: the extra that a model needs is not installed, no key where one is named, or an unusable address.
+    """
+    name, local = settings.embedding_model, MiniLM()
+    if name is None:
+        return local
+    if name.startswith(SENTENCE_TRANSFORMERS):
+        return _sentence_transformers(name.removeprefix(SENTENCE_TRANSFORMERS), local_only=settings.offline)
+    if settings.offline:
+        log.debug("offline, %s is not asked: the local model serves", name)
+        return local
+    endpoint = OpenAIEmbedder(
+        name,
+        settings.embedding_url,
+        api_key=key_in(settings.embedding_key_variable),
+        key_variable=settings.embedding_key_variable or "embedding_key_variable",
+        timeout=settings.embedding_timeout,
+    )
+    return FirstAvailable(endpoint, local)
+
+
+def _sentence_transformers(model: str, *, local_only: bool) -> Embedder:
+    """Return the embedder of a name or a folder. The library is looked for here and loaded with the first text: later a
+    search would go on without meaning.
+    """
+    from importlib.util import find_spec
+
+    from harness.embedders.sentence_transformers import NOT_INSTALLED, SentenceTransformers
+
+    if not model:
+        raise InvalidInput("which model? set embedding_model to sentence-transformers:NAME_OR_PATH")
+    if find_spec("sentence_transformers") is None:
+        raise InvalidInput(NOT_INSTALLED)
+    folder = Path(model).expanduser()
+    return SentenceTransformers(folder if folder.is_dir() else model, local_only=local_only)
 
 
 def memory_embedder(settings: Settings) -> Embedder:

@@ -1,0 +1,100 @@
+"""`embedding_model: sentence-transformers:NAME_OR_PATH`: in the file, the environment and on the command line."""
+
+import json
+import socket
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.embedders.sentence_transformers import SentenceTransformers
+from harness.errors import InvalidInput
+from harness.settings import Settings
+from harness.workbench import Workbench
+from tests.cli.program import Program
+from tests.embedders.test_sentence_transformers import model_folder
+
+INSTALL = "pip install 'research-harness[sentence-transformers]'"
+COMMANDS = (("search", "x"), ("research", "x"), ("cache", "explain", "x"), ("index", "corpus:python-docs"))
+
+
+@pytest.fixture
+def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the library away, where it is installed."""
+    found = find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name, *rest: None if name == "sentence_transformers" else found(name, *rest)
+    )
+
+
+@pytest.mark.usefixtures("without_extra")
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_without_the_extra_each_command_names_it(harness: Program, command: tuple[str, ...]) -> None:
+    """One line and exit code 2, before anything is searched by words alone."""
+    assert INSTALL in harness(*command, "--embedding-model", "sentence-transformers:m").one_line_error(2)
+
+
+@pytest.mark.usefixtures("without_extra")
+def test_the_environment_and_the_file_name_it_as_well(
+    harness: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As every setting; the command line decides over both."""
+    file = tmp_path / "harness.yaml"
+    file.write_text("embedding_model: sentence-transformers:m\n")
+    assert INSTALL in harness("search", "x", "--config", file).one_line_error(2)
+    monkeypatch.setenv("HARNESS_EMBEDDING_MODEL", "sentence-transformers:m")
+    assert INSTALL in harness("search", "x").one_line_error(2)
+    monkeypatch.setenv("HARNESS_EMBEDDING_MODEL", "other")
+    assert INSTALL in harness("search", "x", "--embedding-model", "sentence-transformers:m").one_line_error(2)
+
+
+@pytest.mark.usefixtures("without_extra")
+def test_doctor_tells_what_to_install(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedder is broken, and what mends it is said."""
+    monkeypatch.setenv("HARNESS_EMBEDDING_MODEL", "sentence-transformers:m")
+    told = {each["name"]: each for each in harness("doctor", "--json").told["findings"]}
+    assert told["embedder"]["state"] == "broken"
+    assert INSTALL in json.dumps(told["embedder"])
+
+
+def test_a_model_without_a_name_is_refused(tmp_path: Path) -> None:
+    """With or without the extra."""
+    with (
+        Workbench(Settings(data_dir=tmp_path, embedding_model="sentence-transformers:")) as workbench,
+        pytest.raises(InvalidInput, match="sentence-transformers:NAME_OR_PATH"),
+    ):
+        _ = workbench.embedder
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("where", ["file", "environment", "flag"])
+def test_a_local_model_serves_from_settings(
+    harness: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """A corpus is searched with its vectors, offline as well, and no socket is opened."""
+    monkeypatch.setenv("HARNESS_CORPUS_MEANING", "1")
+    named = f"sentence-transformers:{model_folder()}"
+    notes, file = tmp_path / "notes", tmp_path / "harness.yaml"
+    notes.mkdir()
+    (notes / "retries.md").write_text("# Retries\n\nA failed request is tried again three times, with backoff.\n")
+    file.write_text(f"engine: ['corpus:{notes}']\n" + (f"embedding_model: '{named}'\n" if where == "file" else ""))
+    options: list[Any] = ["--config", file]
+    if where == "environment":
+        monkeypatch.setenv("HARNESS_EMBEDDING_MODEL", named)
+    if where == "flag":
+        options += ["--embedding-model", named]
+    monkeypatch.setattr(socket.socket, "connect", lambda *given: pytest.fail("a socket was opened"))
+    assert harness("index", f"corpus:{notes}", *options).code == 0
+    found = harness("search", "attempts after an error", "--json", *options).told
+    assert found["results"][0]["title"] == "Retries"
+    assert harness("search", "attempts after an error", "--offline", "--json", *options).told["results"]
+
+
+@pytest.mark.full
+def test_offline_a_model_that_is_not_there_is_not_downloaded() -> None:
+    """The library is told to look at home alone."""
+    from harness.errors import EmbeddingError
+
+    with pytest.raises(EmbeddingError, match="cannot be loaded"):
+        SentenceTransformers("nobody/no-such-model", local_only=True).embed(["text"])
