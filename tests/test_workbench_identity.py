@@ -172,9 +172,9 @@ def test_threads_open_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Path] = []
     make = SqliteStore.__init__
 
-    def counted(self: SqliteStore, path: Path) -> None:
+    def counted(self: SqliteStore, path: Path, **options: Any) -> None:
         opened.append(path)
-        make(self, path)
+        make(self, path, **options)
 
     monkeypatch.setattr(SqliteStore, "__init__", counted)
     with Workbench(load().settings) as bench, ThreadPoolExecutor(8) as pool:

@@ -92,7 +92,7 @@ class Connections:
         self._handles: WeakSet[Handle] = WeakSet()
         self._copy: Path | None = None
         self.database = path.absolute().as_uri()
-        """What is read: the file, or, where that can only be read, a copy of it or the file without its log."""
+        """URI of the file; of a read-only file that has a log, URI of a copy."""
         _all.add(self)
 
     def handle(self) -> Handle:
@@ -198,7 +198,7 @@ class Connections:
         return connection
 
     def _is_read_only(self) -> bool:
-        """Say whether this user may read the file, and may not write it or make a file beside it."""
+        """Say whether this user may read the file, and may not write it or make a file in its folder."""
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
         return os.access(self.path, os.R_OK) and not writable
 
@@ -263,7 +263,7 @@ class Connections:
     def clear(self, table: str, tenant: str) -> int:
         """Delete the tenant's rows of a table; return how many there were.
 
-        A full disk has no room for the log of it: then what is left is written anew, in place of the file.
+        A full disk has no room for the log of that: then the other rows are written to a new file in its place.
         """
         sql = f"DELETE FROM {table} WHERE tenant = ?"
         try:
@@ -273,7 +273,7 @@ class Connections:
                 raise
         with self._writing, self._opening, self._translating(), self._file_lock():
             with closing(sqlite3.connect(self.path, timeout=self._busy_seconds, isolation_level=None)) as lock:
-                lock.execute("BEGIN IMMEDIATE")  # nobody writes meanwhile; in the log this takes no room
+                lock.execute("BEGIN IMMEDIATE")  # blocks writers; this takes no room
                 content, gone = without(self.path, table, tenant)
             self.reopen()
             replace_database(self.path, content)

@@ -12,7 +12,7 @@ from harness.files import replacing
 from harness.stores.migrations import is_current
 
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-"""What SQLite says of a damaged file."""
+"""Result codes of SQLite for a damaged file."""
 
 
 def beside(path: Path, suffix: str) -> Path:
@@ -66,7 +66,7 @@ def is_sound(path: Path) -> bool:
 
 
 def copied(path: Path) -> Path:
-    """Copy a database with its log to a folder of its own; return where it is."""
+    """Copy a database with its log to a new temporary folder; return its path."""
     copy = Path(tempfile.mkdtemp(prefix="harness-")) / "copy.db"
     for suffix in ("", "-wal"):
         if (part := beside(path, suffix)).exists():

@@ -39,7 +39,7 @@ def play(name: str, *arguments: str | Path, module: str = __name__) -> None:
     Raises:
         AssertionError: with what the process wrote, if its promise did not hold.
     """
-    # "full_disk": with mounts of its own, which need no right outside
+    # "full_disk": in a separate mount namespace, which needs no right outside
     apart = ["unshare", "--map-root-user", "--mount"] if name.endswith("full_disk") else []
     command = [*apart, sys.executable, "-m", module, name, *map(str, arguments)]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
