@@ -14,13 +14,13 @@ from harness.stores.tails import is_unit
 Fetch = Callable[[str, tuple[Any, ...]], list[Any]]
 
 
-CHANGED = "it is not what was stored (wrong checksum)"
+CHANGED = "it has changed since it was stored (wrong checksum)"
 _KINDS: dict[str, Any] = {"results": list, "evidence": (list, dict), "result_data": object}
 """What payloads of JSON are, where they are no objects."""
 
 
 def file_problems(database: str) -> list[str]:
-    """Tell what SQLite finds wrong with the file of a URI, over a connection of its own, which changes nothing."""
+    """Return the problems that SQLite finds in the file of a URI, over a separate connection; change nothing."""
     try:
         with closing(sqlite3.connect(database, timeout=30, uri=True)) as connection:
             found = [_text(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
@@ -41,8 +41,8 @@ def unusable_rows(table: Table, fetch: Fetch) -> list[tuple[int, str]]:
 
 
 def damaged_embeddings(table: Table, fetch: Fetch) -> list[int]:
-    """Return the seq of rows whose embedding is not what was stored, or no unit vector of their embedder's usual
-    length.
+    """Return the seq of rows whose embedding has changed since it was stored, or is no unit vector of the length that
+    is usual for their embedder.
     """
     usual: dict[Any, int] = {}
     for embedder, length, _ in fetch(

@@ -1,6 +1,6 @@
 """Checksums of rows: a row whose stored bits have changed is a miss, never an answer.
 
-`checksum` covers the key and every column that decides what is served, `embedding_checksum` the embedding and its
+`checksum` covers the key and every column that decides on an answer, `embedding_checksum` the embedding and its
 embedder. CRC-32 detects every change of up to three bits in a row of up to 11 kB, of one bit in any row, and misses
 other damage once in four billion. Not covered is what is updated in place: `last_used_at`, and own columns that may be
 NULL (who created a row). Rows without a checksum (older ones, those of other programs) are not checked. A program that

@@ -2,15 +2,13 @@
 
 import logging
 import os
-import shutil
 import sqlite3
 import sys
-import tempfile
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 from weakref import WeakSet
@@ -18,6 +16,18 @@ from weakref import WeakSet
 from harness import forks  # noqa: F401 - what is registered first runs last before a fork
 from harness.errors import MigrationError, StoreBusy, StoreCorrupt, StoreError
 from harness.stores.migrations import is_current, migrate
+from harness.stores.sqlite_files import (
+    DAMAGED,
+    beside,
+    copied,
+    identity,
+    is_of_unknown_version,
+    is_sound,
+    primary,
+    remove_copy,
+    replace_database,
+    without,
+)
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -29,7 +39,6 @@ Durability: TypeAlias = Literal["normal", "full"]
 SYNCHRONOUS: Mapping[Durability, str] = {"normal": "NORMAL", "full": "FULL"}
 """SQLite's setting for each durability: FULL waits at every commit until the disk has the log."""
 _REFUSED = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
 class Handle:
@@ -84,7 +93,7 @@ class Connections:
         self._handles: WeakSet[Handle] = WeakSet()
         self._copy: Path | None = None
         self.database = path.absolute().as_uri()
-        """What is read: the file, or, where that can only be read, a copy of it or the file without its log."""
+        """URI of the file; of a read-only file that has a log, URI of a copy."""
         with _turn:
             _all.add(self)
 
@@ -126,7 +135,7 @@ class Connections:
         """Run `operation` in one transaction, on the file that stands at `path` now."""
 
         def transaction(handle: Handle) -> T:
-            if handle.file != _identity(self.path):  # deleted or moved under us: writing on would lose it all
+            if handle.file != identity(self.path):  # deleted or moved under us: writing on would lose it all
                 self.reopen()
                 handle = self.handle()
             with handle.connection as connection:  # commits, or rolls back
@@ -147,7 +156,7 @@ class Connections:
             while True:
                 file = self._existing_file()
                 connection = self._prepared(file)
-                if connection is not None and file == _identity(self.path):
+                if connection is not None and file == identity(self.path):
                     break
                 if connection is not None:  # another process has moved the file aside meanwhile
                     connection.close()
@@ -166,9 +175,9 @@ class Connections:
             with self._file_lock():
                 if not self.path.exists():
                     for suffix in ("-wal", "-shm"):
-                        _beside(self.path, suffix).unlink(missing_ok=True)
+                        beside(self.path, suffix).unlink(missing_ok=True)
                     self.path.touch()
-        return _identity(self.path)
+        return identity(self.path)
 
     def _prepared(self, file: tuple[int, int]) -> sqlite3.Connection | None:
         """Return a connection to an up-to-date database, or `None` after having moved a damaged one aside."""
@@ -181,17 +190,17 @@ class Connections:
                     self._switch_to_wal(connection)
         except (sqlite3.DatabaseError, MigrationError, StoreError, OSError) as error:
             connection.close()
-            if self._is_read_only() and (isinstance(error, OSError) or _primary(error) in _REFUSED):
+            if self._is_read_only() and (isinstance(error, OSError) or primary(error) in _REFUSED):
                 return self._read_only()
             # SQLITE_ERROR: a header that asks for another version of SQLite, if the file is not sound
-            unreadable = _primary(error) in _DAMAGED | {sqlite3.SQLITE_ERROR}
-            if (unreadable and self._move_aside()) or file != _identity(self.path):
+            unreadable = primary(error) in DAMAGED | {sqlite3.SQLITE_ERROR}
+            if (unreadable and self._move_aside()) or file != identity(self.path):
                 return None
             raise
         return connection
 
     def _is_read_only(self) -> bool:
-        """Say whether this user may read the file, and may not write it or make a file beside it."""
+        """Say whether this user may read the file, and may not write it or make a file in its folder."""
         writable = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
         return os.access(self.path, os.R_OK) and not writable
 
@@ -207,12 +216,8 @@ class Connections:
                 return connection
             connection.close()
         if self._copy is None:
-            folder = Path(tempfile.mkdtemp(prefix="harness-"))
-            weakref.finalize(self, _remove, folder, os.getpid())
-            for suffix in ("", "-wal"):
-                if (part := _beside(self.path, suffix)).exists():
-                    shutil.copyfile(part, _beside(folder / "copy.db", suffix))
-            self._copy = folder / "copy.db"
+            self._copy = copied(self.path)
+            weakref.finalize(self, remove_copy, self._copy, os.getpid())
         self.database = self._copy.as_uri()
         connection = self._connect()
         migrate(connection)
@@ -220,7 +225,7 @@ class Connections:
         return connection
 
     def _has_log(self) -> bool:
-        log_file = _beside(self.path, "-wal")
+        log_file = beside(self.path, "-wal")
         return log_file.exists() and log_file.stat().st_size > 0
 
     def _connect(self) -> sqlite3.Connection:
@@ -241,7 +246,7 @@ class Connections:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
             except sqlite3.OperationalError as error:
-                if _primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
             else:
@@ -252,10 +257,38 @@ class Connections:
         from filelock import FileLock, Timeout
 
         try:
-            with FileLock(_beside(self.path, ".lock"), timeout=self._busy_seconds):
+            with FileLock(beside(self.path, ".lock"), timeout=self._busy_seconds):
                 yield
         except Timeout as error:
             raise StoreBusy(f"another process is preparing {self.path}; try again in a minute") from error
+
+    def clear(self, table: str, tenant: str) -> int:
+        """Delete the tenant's rows of a table; return how many there were.
+
+        A full disk has no room for the log of that: then the other rows are written to a new file in its place.
+        """
+        sql = f"DELETE FROM {table} WHERE tenant = ?"
+        try:
+            return self.write(lambda connection: connection.execute(sql, (tenant,)).rowcount)
+        except StoreError as error:
+            if not _is_full(error):
+                raise
+        with self._writing, self._opening, self._translating(), self._file_lock():
+            with closing(sqlite3.connect(self.path, timeout=self._busy_seconds, isolation_level=None)) as lock:
+                lock.execute("BEGIN IMMEDIATE")  # blocks writers; this takes no room
+                content, gone = without(self.path, table, tenant)
+            self.reopen()
+            replace_database(self.path, content)
+            return gone
+
+    def shrink(self) -> None:
+        """Give the space of what was deleted back to the file system; on a full disk the file keeps it for new rows."""
+        for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+            try:
+                self.run(lambda handle, sql=statement: handle.connection.execute(sql).fetchone())  # type: ignore[misc]
+            except StoreError as error:
+                if not _is_full(error):
+                    raise
 
     # Damage ------------------------------------------------------------------------------------------------------
 
@@ -269,8 +302,8 @@ class Connections:
         self._replace_damaged()
 
     def _is_damage(self, error: sqlite3.Error) -> bool:
-        code = _primary(error)
-        return code in _DAMAGED or (code == sqlite3.SQLITE_READONLY and _is_of_unknown_version(self.path))
+        code = primary(error)
+        return code in DAMAGED or (code == sqlite3.SQLITE_READONLY and is_of_unknown_version(self.path))
 
     def _replace_damaged(self) -> None:
         with self._opening, self._translating():
@@ -280,15 +313,15 @@ class Connections:
     def _move_aside(self) -> bool:
         """Rename the file if it is still damaged: another thread or process may have replaced it already."""
         with self._file_lock():
-            if not self.path.exists() or _is_sound(self.path):
+            if not self.path.exists() or is_sound(self.path):
                 return False
-            aside = _beside(self.path, f".damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+            aside = beside(self.path, f".damaged-{time.strftime('%Y%m%d-%H%M%S')}")
             while aside.exists():
-                aside = _beside(aside, "-again")
+                aside = beside(aside, "-again")
             for suffix in ("-wal", "-shm", ""):  # the log first: nobody may open the file with another's
-                part = _beside(self.path, suffix)
+                part = beside(self.path, suffix)
                 if part.exists():
-                    part.rename(_beside(aside, suffix))
+                    part.rename(beside(aside, suffix))
         log.warning("%s is damaged or not a database; moved it to %s and started a new one", self.path, aside)
         return True
 
@@ -302,7 +335,7 @@ class Connections:
             raise self._translated(error) from error
 
     def _translated(self, error: sqlite3.Error | OSError) -> StoreError:
-        match _primary(error):
+        match primary(error):
             case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
                 return StoreBusy(f"another process held {self.path} for over {self._busy_seconds:g} s; try again")
             case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
@@ -325,66 +358,17 @@ class Connections:
         )
 
 
+def _is_full(error: StoreError) -> bool:
+    return error.__cause__ is not None and primary(error.__cause__) == sqlite3.SQLITE_FULL
+
+
 def _refuse(*_statement: object) -> sqlite3.Cursor:
     raise sqlite3.ProgrammingError("the connection was closed because the process forks")
-
-
-def _remove(folder: Path, process: int) -> None:
-    if os.getpid() == process:  # what a forked child leaves, its parent still reads
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
-
-
-def _primary(error: BaseException) -> int:
-    """Return the primary result code of SQLite's error, 0 for another kind of error."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    """Return device and inode of the file at `path`, zeros when there is none."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 - Path.stat costs twice as much, on every write
-    except FileNotFoundError:
-        return (0, 0)
-    return (found.st_dev, found.st_ino)
 
 
 def _journal_mode(connection: sqlite3.Connection) -> str:
     mode: str = connection.execute("PRAGMA journal_mode").fetchone()[0]
     return mode
-
-
-def _is_of_unknown_version(path: Path) -> bool:
-    """Say whether the header asks for a version of the file format that does not exist: such a file may be read only.
-
-    See https://sqlite.org/fileformat2.html#file_format_version_numbers
-    """
-    with path.open("rb") as file:
-        header = file.read(20)
-    return len(header) == 20 and header[18] not in {1, 2}
-
-
-def _is_sound(path: Path) -> bool:
-    if _is_of_unknown_version(path):
-        return False
-    connection = sqlite3.connect(path, timeout=30)
-    try:
-        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
-            return False
-        with suppress(MigrationError):  # a newer program's file is sound
-            is_current(connection)
-        return True
-    except UnicodeDecodeError:  # what the error says of a damaged schema is no text
-        return False
-    except sqlite3.DatabaseError as error:
-        if _primary(error) in _DAMAGED | {sqlite3.SQLITE_ERROR}:
-            return False
-        raise
-    finally:
-        connection.close()
 
 
 # A fork copies one thread, every lock, and what SQLite knows of the parent's locks on the file, none of which holds for

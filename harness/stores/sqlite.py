@@ -385,12 +385,10 @@ class SqliteStore(SqliteAudits):
 
     def clear(self, table: str, tenant: str) -> int:
         """See `Store.clear`. The disk space of what was deleted is given back to the file system."""
-        sql = f"DELETE FROM {TABLES[table].name} WHERE tenant = ?"
-        deleted = self._connections.write(lambda connection: connection.execute(sql, (tenant,)).rowcount)
+        deleted = self._connections.clear(TABLES[table].name, tenant)
         if not self._connections.run(partial(_fetch, f"SELECT 1 FROM {TABLES[table].name} LIMIT 1", ())):
             self.vectors.forget(table)
-        for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
-            self._connections.run(partial(_fetch, statement, ()))
+        self._connections.shrink()
         return deleted
 
     def tenants(self) -> list[str]:

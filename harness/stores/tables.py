@@ -28,7 +28,7 @@ OWN_START = 6
 class Table:
     """A cache table: `text` names the column of what was asked, `payload` that of the answer; `own` are the columns
     that only this table has, as SQL declarations (`"engine TEXT NOT NULL"`). A look-up returns the first `decisive` of
-    these, because they decide whether the row answers; the others only tell where it came from. The checksum covers the
+    these, because they decide whether the row answers; the others are its provenance. The checksum covers the
     first `covered`: those that may be NULL come last, and are changed in place. Rows are compared by meaning only where
     the `scope` columns are equal. `indexes` are further ones, by the name of each: the columns that it has, the tenant
     first.

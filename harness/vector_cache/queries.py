@@ -82,7 +82,7 @@ class Queries(Space):
         same = self._key(normalise(text))
         for near in self._candidates(text, same, 0 if same_only else candidates):
             entry, now = near.entry, self._clock()
-            if is_expired(entry.expires_at, now, entry.created_at):  # unless somebody has just renewed it
+            if is_expired(entry.expires_at, now, entry.created_at):  # unless it has just been renewed
                 self._note(partial(self._store.delete, QUERIES, self._tenant, [entry.key], expired_at=now))
             elif entry.key == same or accept(entry.text, near.similarity):
                 payload = loaded(entry, "payload")["payload"]

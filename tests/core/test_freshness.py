@@ -28,13 +28,13 @@ def test_an_entry_is_expired_after_its_expiry() -> None:
 
 
 def test_what_was_created_in_the_future_is_expired() -> None:
-    """More than five minutes ahead of a clock that was set back, nobody knows how old it is."""
+    """More than five minutes ahead of a clock that was set back, its age is unknown."""
     assert not is_expired(9_000.0, 1_000.0, 1_300.0)
     assert is_expired(9_000.0, 1_000.0, 1_300.1)
 
 
 def test_what_never_expires_does_not_expire_when_the_clock_is_set_back() -> None:
-    """What is remembered for good stays."""
+    """Memories stay."""
     assert not is_expired(NEVER, 1_000.0, 9_000.0)
     assert not is_expired(math.inf, 1_000.0, 9_000.0)
 

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from itertools import count
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from harness.errors import StoreError
 from harness.stores.sqlite import SqliteStore
 from tests.stores.entries import SEARCHES, TENANT, an_entry
 
+RUNS = "research_runs"
 ROOT = Path(__file__).parents[2]
 THREADS = 8
 
@@ -38,7 +39,9 @@ def play(name: str, *arguments: str | Path, module: str = __name__) -> None:
     Raises:
         AssertionError: with what the process wrote, if its promise did not hold.
     """
-    command = [sys.executable, "-m", module, name, *map(str, arguments)]
+    # "full_disk": in a separate mount namespace, which needs no right outside
+    apart = ["unshare", "--map-root-user", "--mount"] if name.endswith("full_disk") else []
+    command = [*apart, sys.executable, "-m", module, name, *map(str, arguments)]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert told.returncode == 0, f"{name} ended with {told.returncode}:\n{told.stderr}"
 
@@ -260,6 +263,35 @@ def read_without_the_right_to_write(kind: str) -> None:
         Path(folder).chmod(0o755)
 
 
+def clear_on_a_full_disk(size: str, payload: str) -> None:
+    """On a file system of this size without a free byte, the command clears the cache, and keeps what is no cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
+        path = Path(folder) / "harness.db"
+        store = SqliteStore(path)
+        store.put(RUNS, TENANT, an_entry("run", own=("ddgs",), payload=b"{}"))
+        large = b'["' + b"x" * int(payload) + b'"]'
+        with pytest.raises(StoreError, match="disk is full"):  # noqa: PT012 - which of them fails is not known
+            for number in count():
+                store.put(SEARCHES, TENANT, an_entry(str(number), payload=large))
+        rest = Path(folder) / "rest"
+        with rest.open("wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(100))
+        assert os.statvfs(folder).f_bavail == 0
+        store.close()
+        before = store.size()
+        os.environ["HARNESS_DATA_DIR"] = folder
+        code, told, _ = _command("cache", "clear", "--yes")
+        assert (code, "deleted" in told) == (0, True), told
+        assert store.size() < before / 2
+        store.put(SEARCHES, TENANT, an_entry("after", payload=large))
+        assert store.get(RUNS, TENANT, "run") is not None
+        assert store.verify(repair=False) == []
+        store.close()
+        subprocess.run(["umount", folder], check=True)
+
+
 def _leave_behind(path: Path, kind: str) -> None:
     alive = path.with_name("alive.db")
     store = SqliteStore(alive)
@@ -418,6 +450,7 @@ SCENES: dict[str, Callable[..., None]] = {
         fork_while_threads_write,
         write_without_the_right_to,
         read_without_the_right_to_write,
+        clear_on_a_full_disk,
     )
 }
 

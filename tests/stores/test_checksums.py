@@ -43,7 +43,7 @@ def store(path: Path) -> Iterator[SqliteStore]:
 
 
 def _flip(path: Path, content: bytes, bit: int) -> None:
-    """Flip one bit of the bytes that stand once in the database file."""
+    """Flip one bit of bytes that occur once in the database file."""
     data = bytearray(path.read_bytes())
     assert data.count(content) == 1
     data[data.index(content) + bit // 8] ^= 1 << bit % 8
@@ -110,7 +110,7 @@ READS: dict[str, Callable[[SqliteStore], bool]] = {
 def test_whatever_has_changed_no_read_returns_the_row(
     store: SqliteStore, change: str, read: Callable[[SqliteStore], bool]
 ) -> None:
-    """Each column that decides what is served is covered, in every way to read a row; the other rows are there."""
+    """Each column that decides on an answer is covered, in every way to read a row; the other rows are there."""
     assert read(store)
     _set(store, change)
     assert not read(store)
@@ -145,7 +145,7 @@ def test_embedding_a_damaged_row_does_not_hide_the_damage(store: SqliteStore) ->
 
 
 def test_a_damaged_row_can_be_put_where_there_is_none(store: SqliteStore) -> None:
-    """Who found no row and puts one under the condition that there is none succeeds."""
+    """A put on the condition that there is no row succeeds."""
     _set(store, "query = 'text of k9'")
     assert not store.swap(SEARCHES, TENANT, embedded("k0"), expecting=None)
     assert not store.swap(SEARCHES, TENANT, embedded("k1"), expecting={"max_results": 10})

@@ -1,4 +1,4 @@
-"""Corrupted files never give a wrong answer: what is served is what was stored, and everything else is a miss.
+"""Corrupted files never give a wrong answer: every hit equals the stored value, and everything else is a miss.
 
 A sound file, part of which is still in its write-ahead log, is damaged in one of six ways by each seed. Then every row
 is looked up in every way that a service does.
@@ -125,7 +125,7 @@ def _payload(number: int) -> bytes:
 
 
 def wrong_answers(path: Path) -> tuple[list[str], int]:
-    """Look everything up; return what was served and had not been stored, and how many rows were served."""
+    """Look everything up; return the answers that had not been stored, and how many rows answered."""
     store = SqliteStore(path)
     cache = Cache(store, clock=FakeClock(NOW))
     wrong: list[str] = []

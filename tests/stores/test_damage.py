@@ -345,6 +345,13 @@ def test_a_full_disk_is_an_error_that_says_so(path: Path, monkeypatch: pytest.Mo
     assert all(_found_anew(path, key) for key in stored)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a small file system is mounted as Linux does")
+@pytest.mark.parametrize(("size", "payload"), [("3m", "500"), ("12m", "5000"), ("30m", "50000")])
+def test_the_cache_is_cleared_on_a_full_disk(size: str, payload: str) -> None:
+    """Though deleting needs space that is not there: the other rows are written to a new file in its place."""
+    play("clear_on_a_full_disk", size, payload)
+
+
 def test_a_full_disk_leaves_the_old_row(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A replacement that does not fit leaves the row that it was to replace."""
     store = _on_a_small_disk(path, monkeypatch)
