@@ -188,7 +188,7 @@ def _check_names(connection: Any) -> None:
     program, and the harness never changes what others own.
 
     Raises:
-        MigrationError: it has; the message names the tables, and how to make the harness's own beside them.
+        MigrationError: it has; the message names the tables, and how to make the harness's own next to them.
     """
     if connection.execute("SELECT to_regclass($1::text)", (RECORD,)).fetchone()[0] is not None:
         return
@@ -201,7 +201,7 @@ def _check_names(connection: Any) -> None:
         names = ", ".join(name for (name,) in taken)
         raise MigrationError(
             f"another program has the tables {names} there, and they are left as they are; name another database in "
-            f"the setting store, or keep the harness's own tables beside them: run `CREATE SCHEMA harness`, and put "
+            f"the setting store, or keep the harness's tables in another schema: run `CREATE SCHEMA harness`, and put "
             f"{OWN_SCHEMA} after the ? of the address"
         )
 

@@ -80,7 +80,7 @@ SHAPES = """
 
 @pytest.mark.parametrize("owner", ["postgres", ORDINARY])
 def test_tables_of_another_program_are_refused_or_lived_with(server: Server, owner: str) -> None:
-    """The message says how: in a schema of its own the harness keeps all of its tables, and theirs are unchanged."""
+    """The message says how: all tables of the harness are in another schema, and theirs are unchanged."""
     with a_database(server, "of_another_program", owner=owner) as url:
         run(url, *OTHERS)
         before = run(url, SHAPES)
