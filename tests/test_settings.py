@@ -636,10 +636,12 @@ def test_what_a_block_cannot_have_is_refused(file: Path, text: str, told: tuple[
 
 def test_a_block_with_a_backend_and_a_dynamic_threshold_loads(file: Path) -> None:
     """`dynamic_threshold: true` chooses the strategy, with the usual thresholds."""
-    block = from_file(
+    loaded = from_file(
         file,
         "vector_store:\n  enabled: true\n  backend: chroma\n  dynamic_threshold: true\n  similarity_threshold: 0.7\n",
-    ).settings.vector_store
+    )
+    block = loaded.settings.vector_store
+    assert loaded.origins["vector_store.retrieval_strategy"] == f"file {file}"
     assert (block.backend, block.retrieval_strategy, block.similarity_threshold) == ("chroma", "dynamic", 0.7)
     assert block.dynamic_thresholds == (0.5, 0.75)
     named = from_file(file, "vector_store:\n  dynamic_threshold: true\n  retrieval_strategy: dynamic\n")

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from harness.core.text import clean, shorten
 from harness.errors import EmbeddingError
 from harness.ports import Vectors
 
@@ -62,6 +63,7 @@ class SentenceTransformers:
         try:
             return SentenceTransformer(self._name, device="cpu", local_files_only=self._local_only)
         except (OSError, ValueError) as error:
+            reason = shorten(clean(error, 1_000), 200)
             raise EmbeddingError(
-                f"the model {self._name} cannot be loaded ({error}); give a model's name or a folder that holds one"
+                f"the model {self._name} cannot be loaded ({reason}); give a model's name or a folder that holds one"
             ) from error

@@ -39,7 +39,7 @@ class VectorStoreSettings(Struct, frozen=True, kw_only=True):
         Literal["sqlite", "chroma"] | None,
         Meta(
             description="sqlite or chroma: memories are in a SQLite file, and vectors beyond 10,000 in a Chroma index "
-            "beside it; none: in the store, whichever it is"
+            "next to it; none: in the store, whichever it is"
         ),
     ] = None
     path: Annotated[Path | None, Meta(description="another SQLite file for what is remembered; none: the store")] = None

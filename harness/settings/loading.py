@@ -259,6 +259,8 @@ def _block(name: str, kind: type[VectorStoreSettings], values: dict[str, Any], o
     last = "dynamic_threshold"
     try:
         block = kind.of(own)
+        if block.retrieval_strategy != own.get("retrieval_strategy", kind().retrieval_strategy):
+            origins[f"{name}.retrieval_strategy"] = origins[f"{name}.{last}"]
         if sizes:
             last = sizes[-1]
             block.chunking()

@@ -1,4 +1,4 @@
-"""The embedders that settings name: of everything, and of conversations."""
+"""The embedders that settings name, for everything and for conversations."""
 
 import logging
 from pathlib import Path
@@ -18,12 +18,12 @@ OPENAI_KEY = "OPENAI_API_KEY"
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
 OLLAMA_MODEL = "nomic-embed-text"
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
-"""What `embedding_model` begins with where it names a model of that library."""
+"""Prefix of an `embedding_model` that names a model of that library."""
 
 
 def main_embedder(settings: Settings) -> Embedder:
-    """Return the embedder of everything but conversations with a provider of their own: a sentence-transformers model,
-    the model behind the endpoint with MiniLM where that does not answer, or MiniLM. Offline no endpoint is asked, and
+    """Return the embedder of everything but memories with another provider: a sentence-transformers model, the model
+    behind the endpoint with MiniLM where that does not answer, or MiniLM. Offline no endpoint is asked, and
     no model is downloaded.
 
     Raises:
@@ -48,8 +48,8 @@ def main_embedder(settings: Settings) -> Embedder:
 
 
 def _sentence_transformers(model: str, *, local_only: bool) -> Embedder:
-    """Return the embedder of a name or a folder. The library is looked for here and loaded with the first text: later a
-    search would go on without meaning.
+    """Return the embedder of a name or a folder. The library is looked for here and loaded with the first text: a later
+    error is only logged by searches.
     """
     from importlib.util import find_spec
 

@@ -51,7 +51,7 @@ def test_the_environment_and_the_file_name_it_as_well(
 
 @pytest.mark.usefixtures("without_extra")
 def test_doctor_tells_what_to_install(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The embedder is broken, and what mends it is said."""
+    """The embedder is broken, and the message names the extra."""
     monkeypatch.setenv("HARNESS_EMBEDDING_MODEL", "sentence-transformers:m")
     told = {each["name"]: each for each in harness("doctor", "--json").told["findings"]}
     assert told["embedder"]["state"] == "broken"
@@ -93,7 +93,7 @@ def test_a_local_model_serves_from_settings(
 
 @pytest.mark.full
 def test_offline_a_model_that_is_not_there_is_not_downloaded() -> None:
-    """The library is told to look at home alone."""
+    """The library reads local files only."""
     from harness.errors import EmbeddingError
 
     with pytest.raises(EmbeddingError, match="cannot be loaded"):

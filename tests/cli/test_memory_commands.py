@@ -57,7 +57,7 @@ def test_the_whole_story(harness: Program, tmp_path: Path, fact: Any) -> None:
 
 
 def test_every_command_prints_the_same_id(harness: Program) -> None:
-    """What /vadd printed is what /vquery and /vget print, and what /vdelete takes."""
+    """The id that /vadd printed is in /vquery and /vget, and /vdelete takes it."""
     added = harness("chat", "-q", stdin=f"/vadd {FACT}").out
     id_ = added.split()[-1]
     assert harness("memory", "get", id_).out.count(id_) >= 1

@@ -33,7 +33,7 @@ def test_what_was_said_in_another_conversation_is_found(remembering: Remembering
 
 
 class _Everything:
-    """A strategy of somebody's own that returns all there is."""
+    """A strategy of a package that returns every memory."""
 
     def retrieve(self, query: Query, memories: Searchable) -> list[Ranked]:
         """See `RetrievalStrategy.retrieve`."""
@@ -44,7 +44,7 @@ class _Everything:
 def test_what_is_below_the_floor_of_similarity_is_not_found(
     remembering: Remembering, monkeypatch: pytest.MonkeyPatch, strategy: str
 ) -> None:
-    """Whichever strategy chose it, and though it was said right after what was asked for; with no floor it may be."""
+    """Whichever strategy chose it, and though it follows the exchange that fits; with no floor it may be."""
     monkeypatch.setattr(
         "harness.memory.strategies.STRATEGIES", {**STRATEGIES, "everything": lambda settings: _Everything()}
     )

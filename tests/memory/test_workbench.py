@@ -163,7 +163,7 @@ def test_openai_needs_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("backend", ["sqlite", "chroma"])
 def test_a_backend_that_the_store_is_not_is_refused(tmp_path: Path, backend: str) -> None:
-    """Memories of a PostgreSQL store are not silently elsewhere; a file of their own is what both backends are."""
+    """Memories of a PostgreSQL store are not silently elsewhere; both backends are a SQLite file."""
     team = replace(settings(tmp_path, backend=backend), store="postgresql://ada@127.0.0.1:1/lab")
     with (
         Workbench(team) as workbench,

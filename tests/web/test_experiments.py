@@ -402,7 +402,7 @@ def test_the_api_describes_what_it_answers(client: TestClient, evaluate: Evaluat
 def test_real_evaluations_differ_from_the_stage_that_a_setting_touches(
     client: TestClient, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Researches on notes: the same settings give the same bytes; of fewer results, both ask on otherwise."""
+    """Researches on notes: the same settings give the same bytes; with fewer results, others are asked."""
     monkeypatch.setattr(Workbench, "embedder", WordEmbedder())
     tasks = load_tasks(["retries", "timeouts"], write_tasks(tmp_path / "suite"))
     names = []

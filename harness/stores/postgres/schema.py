@@ -19,6 +19,8 @@ from harness.stores.tables import ABBREVIATIONS, AUDITS, BY_TIME, ORIGIN_SOURCES
 
 ROLE = "harness_access"
 RECORD = "harness_migrations"
+OWN_SCHEMA = "options=-csearch_path%3Dharness,public"
+"""In the address of a database, this makes the tables in the schema `harness`; `public` is where pgvector is."""
 _LOCK = 0x6861726E657373
 """Of the advisory lock under which one process migrates: "harness" in ASCII."""
 
@@ -201,6 +203,7 @@ def migrate(connection: Any) -> None:
     try:
         if is_current(connection):
             return
+        _check_names(connection)
         for migration in MIGRATIONS:
             with connection.transaction():
                 for statement in _BEFORE:
@@ -217,6 +220,29 @@ def migrate(connection: Any) -> None:
             f"the database cannot be prepared ({error.diag.message_primary}); name another database, or another user, "
             "in the setting store"
         ) from error
+
+
+def _check_names(connection: Any) -> None:
+    """Check, where no migration was applied yet, that the schema has no table of these names: it would be of another
+    program, and the harness never changes what others own.
+
+    Raises:
+        MigrationError: it has; the message names the tables, and how to make the harness's own next to them.
+    """
+    if connection.execute("SELECT to_regclass($1::text)", (RECORD,)).fetchone()[0] is not None:
+        return
+    taken = connection.execute(
+        "SELECT quote_ident(relname) FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
+        "AND quote_ident(relname) = ANY ($1::text[]) ORDER BY 1",
+        (list(TENANT_COLUMNS),),
+    ).fetchall()
+    if taken:
+        names = ", ".join(name for (name,) in taken)
+        raise MigrationError(
+            f"another program has the tables {names} there, and they are left as they are; name another database in "
+            f"the setting store, or keep the harness's tables in another schema: run `CREATE SCHEMA harness`, and put "
+            f"{OWN_SCHEMA} after the ? of the address"
+        )
 
 
 def step_down(connection: Any) -> None:
@@ -261,5 +287,7 @@ def _make_role(connection: Any) -> None:
     try:
         connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {ROLE}")
         connection.execute(f"GRANT SELECT ON {RECORD} TO {ROLE}")
+        schema = connection.execute("SELECT quote_ident(current_schema())").fetchone()[0]
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {ROLE}")
     finally:
         connection.execute("SELECT pg_advisory_unlock($1)", (_LOCK,))

@@ -9,7 +9,7 @@ from harness.errors import MigrationError
 from harness.stores.postgres import PostgresStore, schema
 from harness.stores.postgres.schema import MIGRATIONS, RECORD
 from tests.stores.entries import NOW, SEARCHES, TENANT, an_audit, an_entry
-from tests.stores.postgres.places import ORDINARY, a_database, made, run
+from tests.stores.postgres.places import ORDINARY, a_database, filled, made, run
 from tests.stores.postgres.players import play
 from tests.stores.postgres.servers import Server
 
@@ -60,6 +60,47 @@ def test_somebody_elses_table_is_left_alone(server: Server, name: str) -> None:
             PostgresStore(url)
         assert run(url, EVERYTHING) == before
         assert run(url, f"SELECT * FROM {name}") == [(7,)]
+
+
+OTHERS = (
+    'CREATE TABLE "Tenant" (id UUID PRIMARY KEY, name TEXT NOT NULL)',
+    'CREATE TABLE "User" (id UUID PRIMARY KEY, email TEXT NOT NULL, tenant_id UUID REFERENCES "Tenant" (id))',
+    'CREATE TABLE "Research_Cache" (id UUID PRIMARY KEY, tenant_id UUID REFERENCES "Tenant" (id), cache_key TEXT)',
+    "INSERT INTO \"Tenant\" VALUES ('00000000-0000-0000-0000-000000000001', 'Acme')",
+    "INSERT INTO \"Research_Cache\" VALUES ('00000000-0000-0000-0000-000000000002', "
+    "'00000000-0000-0000-0000-000000000001', 'k')",
+)
+"""The tables of a web application, with rows."""
+SHAPES = """
+    SELECT table_name::text, column_name::text, data_type::text FROM information_schema.columns
+    WHERE table_schema = 'public' UNION SELECT tablename, policyname, roles::text FROM pg_policies
+    WHERE schemaname = 'public' ORDER BY 1, 2
+"""
+
+
+@pytest.mark.parametrize("owner", ["postgres", ORDINARY])
+def test_tables_of_another_program_are_refused_or_lived_with(server: Server, owner: str) -> None:
+    """The message says how: all tables of the harness are in another schema, and theirs are unchanged."""
+    with a_database(server, "of_another_program", owner=owner) as url:
+        run(url, *OTHERS)
+        before = run(url, SHAPES)
+        with pytest.raises(MigrationError) as refused:
+            PostgresStore(url)
+        assert '"Research_Cache", "Tenant", "User"' in str(refused.value)
+        assert f"`CREATE SCHEMA harness`, and put {schema.OWN_SCHEMA} after the ?" in str(refused.value)
+        assert run(url, SHAPES) == before
+
+        run(url, "CREATE SCHEMA harness")
+        store = PostgresStore(f"{url}&{schema.OWN_SCHEMA}", busy_seconds=10)
+        filled(store, TENANT)
+        assert store.stats(SEARCHES, TENANT, NOW).total == 1
+        assert store.stats("tool_cache", TENANT, NOW).total == 2
+        store.close()
+        assert run(url, SHAPES) == before
+        assert run(url, 'SELECT name FROM "Tenant"') == [("Acme",)]
+        assert run(url, 'SELECT cache_key FROM "Research_Cache"') == [("k",)]
+        own = {str(name) for (name,) in run(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'harness'")}
+        assert own >= {"Tenant", "User", "Research_Cache", "search_cache", RECORD}
 
 
 @pytest.mark.parametrize("at", range(len(MIGRATIONS)))
