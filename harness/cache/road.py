@@ -225,7 +225,7 @@ class Road:
             if isinstance(outcome, Stale)
             else "nothing is cached"
         )
-        advice = "replay a snapshot that holds it" if self.policy.replay else "run it once with a network"
+        advice = "replay a snapshot that holds it" if self.policy.replay else "run it once online"
         raise OfflineMiss(f"offline, and {what} for {shorten(asked, MAX_TOLD)!r}; {advice}")
 
     def _failed(self, table: str, key: str, error: Exception) -> None:

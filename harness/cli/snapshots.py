@@ -15,12 +15,12 @@ from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
+from harness.terminal.streams import PIPED_WIDTH
 
-PIPED_WIDTH = 120
-LEAST_QUESTION = 30
+LEAST_QUESTION = 20
 """Characters of a question that a list shows, however narrow the terminal is."""
-BESIDE = 55
-"""Columns that the other columns take."""
+BESIDE = 51
+"""Columns that id, answers, calls and the gaps take."""
 
 log = logging.getLogger(__name__)
 
@@ -66,8 +66,10 @@ def runs(
     from tabulate import tabulate
 
     names = ("run", "state", "question", "answers", "live_calls")
-    width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - BESIDE)
-    rows = [tuple(shorten(printable(str(run[name])), width) for name in names) for run in map(_with_cause, told)]
+    listed = [_with_cause(run) for run in told]
+    beside = BESIDE + max((len(run["state"]) for run in listed), default=0)
+    width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - beside)
+    rows = [tuple(shorten(printable(str(run[name])), width) for name in names) for run in listed]
     headers = [name.replace("_", " ") for name in names]
     typer.echo(tabulate(rows, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if rows else "no runs yet")
 

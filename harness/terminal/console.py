@@ -7,10 +7,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from harness.core.text import printable
-from harness.terminal.streams import unguarded
-
-PIPED_WIDTH = 120
-"""Columns where there is no terminal to ask."""
+from harness.terminal.streams import PIPED_WIDTH, unguarded
 
 
 class SafeConsole(Console):

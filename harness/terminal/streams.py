@@ -7,6 +7,9 @@ from typing import Any, Protocol, TextIO, cast
 
 from harness.core.text import printable
 
+PIPED_WIDTH = 120
+"""Columns where there is no terminal to ask."""
+
 
 class Drawing(Protocol):
     """Something that is drawn on the last line of the terminal, again and again."""

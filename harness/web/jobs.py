@@ -156,10 +156,15 @@ class Researches:
         Raises:
             NotFound: this server leads none of that id.
         """
-        job = self._jobs.get(run)
-        if job is None or job.tenant != tenant:
+        job = self.find(tenant, run)
+        if job is None:
             raise NotFound("this server leads no such research; look for its record among the runs")
         return job
+
+    def find(self, tenant: str, run: str) -> Job | None:
+        """Return a research of a tenant as `get` does, or None."""
+        job = self._jobs.get(run)
+        return job if job is not None and job.tenant == tenant else None
 
     def under_way(self, tenant: str) -> list[Job]:
         """Return a tenant's researches that have not ended, the newest first."""

@@ -111,7 +111,10 @@ def run(request: Request, workbench: Mine, id: RunPath) -> Response:  # noqa: A0
     try:
         past = past_run(workbench.cache, id)
     except NotFound:  # where it ended before it could be recorded, this server may still know why
-        return page(request, "error.html", message=working.get(workbench.identity.tenant, id).ending, code=200)
+        ended = working.find(workbench.identity.tenant, id)
+        if ended is None:
+            raise
+        return page(request, "error.html", message=ended.ending, code=200)
     told = run_reply(past)
     return page(request, "report.html", past=past, run=told, laid_out=_laid_out(told.citations))
 

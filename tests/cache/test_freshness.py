@@ -302,7 +302,7 @@ def test_offline_the_cache_alone_answers(store: SqliteStore, clock: FakeClock) -
     assert how(cache.search("false positives semantic cache", never)) == "semantic"
     assert how(cache.search("nothing there", never)) == "no results"
     assert how(cache.search("old", never)) == "stale"
-    with pytest.raises(OfflineMiss, match="nothing is cached for 'unheard of'; run it once with a network"):
+    with pytest.raises(OfflineMiss, match="nothing is cached for 'unheard of'; run it once online"):
         cache.search("unheard of", never)
     clock.advance(100)
     with pytest.raises(OfflineMiss, match=r"its answer expired 1m ago for 'old'"):

@@ -80,8 +80,8 @@ def no_socket(*_: object, **__: object) -> None:
     raise AssertionError("a socket was opened")
 
 
-def test_a_run_is_listed(harness: Program, notes: str) -> None:
-    """When, what, with how many live calls; as a table and as JSON."""
+def test_a_run_is_listed(harness: Program, notes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When, what, with how many live calls; as a table that fits the terminal, and as JSON."""
     assert harness("cache", "runs").out == "no runs yet\n"
     assert harness("cache", "runs", "--json").told == {"runs": []}
     ended = harness("research", QUESTION, "-e", notes)
@@ -90,7 +90,10 @@ def test_a_run_is_listed(harness: Program, notes: str) -> None:
     assert (run["question"], run["engine"]) == (QUESTION, "corpus")
     assert f"{run['live_calls']} live calls" in ended.err
     assert run["at"].endswith("Z")
+    monkeypatch.setenv("COLUMNS", "120")
     assert QUESTION in harness("cache", "runs").out
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, harness("cache", "runs").out.splitlines())) <= 80
     harness("research", QUESTION, "-e", notes)
     assert harness("cache", "runs", "--json").told["runs"][0]["live_calls"] == 0
     assert len(harness("cache", "runs", "--limit", 1, "--json").told["runs"]) == 1
@@ -98,13 +101,16 @@ def test_a_run_is_listed(harness: Program, notes: str) -> None:
 
 
 def test_a_run_that_failed_is_listed_with_its_cause(harness: Program, notes: str) -> None:
-    """The code in the table, the message in JSON; resumed, there is none."""
+    """The code in the table, the message in JSON; resumed online, there is none. Resumed as it was started, it fails
+    again: who asked for no network gets none.
+    """
     ended = harness("research", QUESTION, "-e", notes, "--offline")
     (run,) = harness("cache", "runs", "--json").told["runs"]
     assert (ended.code, run["state"], run["error"]["code"]) == (6, "failed", "offline_miss")
     assert run["error"]["message"] in ended.err
     assert "failed: offline_miss" in harness("runs").out
-    harness("research", "--resume", run["run"], "-e", notes)
+    assert harness("research", "--resume", run["run"]).code == 6
+    assert harness("research", "--resume", run["run"], "--online").code == 0
     (run,) = harness("cache", "runs", "--json").told["runs"]
     assert (run["state"], run["error"]) == ("finished", None)
 

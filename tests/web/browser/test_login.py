@@ -94,9 +94,9 @@ def test_each_role_is_shown_what_it_may_do(visit: Visitor, guarded: Guarded) -> 
     """A reader sees no button that would write; only an admin sees one that deletes."""
     entry = f"/entries/search/{0:064x}"
     for who, buttons in (
-        ("reader", {"/": ["Search"], entry: [], f"/knowledge/{guarded.document}": [], "/cache": ["Explain"]}),
+        ("reader", {"/": ["Search"], entry: [], f"/knowledge/{guarded.document}": [], "/cache": ["Show", "Explain"]}),
         ("writer", {"/": ["Research", "Search"], entry: ["Ask anew"], f"/knowledge/{guarded.document}": []}),
-        ("admin", {entry: ["Ask anew", "Delete"], "/cache": ["Explain", "Delete what has expired"]}),
+        ("admin", {entry: ["Ask anew", "Delete"], "/cache": ["Show", "Explain", "Delete what has expired"]}),
     ):
         page = enter(visit, guarded, who)
         for path, expected in buttons.items():
