@@ -69,7 +69,8 @@ def runs(
     listed = [_with_cause(run) for run in told]
     beside = BESIDE + max((len(run["state"]) for run in listed), default=0)
     width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - beside)
-    rows = [tuple(shorten(printable(str(run[name])), width) for name in names) for run in listed]
+    shown = [{**run, "question": shorten(run["question"], width)} for run in listed]
+    rows = [tuple(printable(str(run[name])) for name in names) for run in shown]
     headers = [name.replace("_", " ") for name in names]
     typer.echo(tabulate(rows, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if rows else "no runs yet")
 
