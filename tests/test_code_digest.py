@@ -135,6 +135,29 @@ def test_an_evaluation_gathers_again_with_an_edited_planner(copy: Copy, tasks: P
     assert (second != first, stored) == (True, 2)
 
 
+@pytest.mark.parametrize("command", [
+    ("eval", "run", "--fresh", "--tasks", "retries"),
+    pytest.param(("autoresearch", "--fresh-gather", "--experiments", "1"), marks=pytest.mark.slow),
+])  # fmt: skip
+def test_what_gathers_afresh_asks_the_queries_of_the_edited_planner(
+    copy: Copy, tasks: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """No context that is stored answers: all are gathered by the code as it is."""
+
+    def planned() -> set[str]:
+        copy.run(*command, "--tasks-dir", tasks)
+        with Workbench(Settings(data_dir=tmp_path / "data")) as workbench:
+            records = [json.loads(run.payload) for run in workbench.cache.runs()]
+        assert all(record["cache_use"] != "hit" for record in records)
+        return {query for record in records for query in record["plan"]["queries"]}
+
+    before = planned()
+    plan_otherwise(copy)
+    added = planned() - before
+    assert added
+    assert all("failed attempts" in query for query in added)
+
+
 def researches(tmp_path: Path) -> int:
     """Count the gathered contexts that are stored."""
     with closing(sqlite3.connect(tmp_path / "data" / "harness.db")) as database:

@@ -193,7 +193,9 @@ def _one(short: str) -> str:
 
 
 def _singular(long: str) -> str:
-    if long.endswith("ies") and len(long) > len("series"):
+    if long.endswith(("series", "species")):
+        return long
+    if long.endswith("ies"):
         return long[:-3] + "y"
     if long.endswith(("sses", "xes", "ches", "shes")):
         return long[:-2]

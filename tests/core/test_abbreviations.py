@@ -116,10 +116,25 @@ def test_function_words_need_not_be_spelled() -> None:
     assert find_abbreviations(text) == [("FDA", "food and drug administration")]
 
 
-def test_plurals_are_given_in_the_singular() -> None:
-    """Many LLMs teach what one LLM is."""
-    assert find_abbreviations("large language models (LLMs)") == [("LLM", "large language model")]
-    assert find_abbreviations("data access policies (DAPs)") == [("DAP", "data access policy")]
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("large language models (LLMs)", ("LLM", "large language model")),
+        ("data access policies (DAPs)", ("DAP", "data access policy")),
+        ("new television series (NTSs)", ("NTS", "new television series")),
+        ("electronic mail boxes (EMBs)", ("EMB", "electronic mail box")),
+        ("ground control switches (GCSs)", ("GCS", "ground control switch")),
+        ("abstract base classes (ABCs)", ("ABC", "abstract base class")),
+        ("random forest ashes (RFAs)", ("RFA", "random forest ash")),
+        ("rare tree species (RTSs)", ("RTS", "rare tree species")),
+        ("tall green grass (TGGs)", ("TGG", "tall green grass")),
+        ("quick data analysis (QDAs)", ("QDA", "quick data analysis")),
+        ("soft carbon nucleus (SCNs)", ("SCN", "soft carbon nucleus")),
+    ],
+)
+def test_plurals_are_given_in_the_singular(text: str, pair: tuple[str, str]) -> None:
+    """Many LLMs teach what one LLM is; endings that only look like a plural's stay."""
+    assert find_abbreviations(text) == [pair]
 
 
 @pytest.mark.parametrize(

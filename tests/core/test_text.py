@@ -180,6 +180,22 @@ def test_abbreviations_and_dotted_names_do_not_end_a_sentence() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ("It is so! and then? Yes.", ["It is so! and then?", "Yes."]),
+        ("What? — he said. Done.", ["What? — he said.", "Done."]),
+        ("A point. - a dash. Then.", ["A point. - a dash.", "Then."]),
+        ("It works. (Perhaps.) Done.", ["It works.", "(Perhaps.) Done."]),
+        ("Use it. 3 times. ¿Qué?", ["Use it.", "3 times.", "¿Qué?"]),
+        ("First. * star.", ["First.", "* star."]),
+    ],
+)
+def test_a_sentence_begins_with_a_capital_a_digit_or_an_opening_sign(text: str, split: list[str]) -> None:
+    """Anything else continues the sentence before."""
+    assert [sentence.strip() for sentence in sentences(text)] == split
+
+
 def test_an_empty_paragraph_has_no_sentences() -> None:
     """Nothing to read, no sentence."""
     assert sentences(" \n ") == []
