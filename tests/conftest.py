@@ -1,6 +1,8 @@
 """Fixtures for every test: nothing of the developer's own settings or data is ever read or written."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +10,8 @@ import pytest
 
 import search_cache
 from harness.stores import connections
+
+ROOT = Path(__file__).parents[1]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -29,3 +33,22 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
     search_cache.close()
     for each in list(connections._all):  # Python 3.13 warns of connections that nobody closed
         each.reopen()
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this working tree."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT], check=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="session")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of a fresh environment in which the wheel is installed, and nothing else."""
+    folder = tmp_path_factory.mktemp("env")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    installed = folder / "bin" / "python"
+    subprocess.run([installed, "-m", "pip", "install", "-q", "--no-deps", wheel], check=True)
+    return installed

@@ -55,25 +55,6 @@ async def use() -> None:
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this working tree."""
-    folder = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT], check=True)
-    (built,) = folder.glob("*.whl")
-    return built
-
-
-@pytest.fixture(scope="module")
-def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a fresh environment in which the wheel is installed, and nothing else."""
-    folder = tmp_path_factory.mktemp("env")
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    installed = folder / "bin" / "python"
-    subprocess.run([installed, "-m", "pip", "install", "-q", "--no-deps", wheel], check=True)
-    return installed
-
-
 def test_the_wheel_takes_no_name_that_is_not_its_own(wheel: Path) -> None:
     """At the top there is what the project is named for; above all no `evals`, which is a package on PyPI."""
     names = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}

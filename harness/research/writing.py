@@ -96,9 +96,12 @@ def write_with_model(
     citations = list(_settled(checked, unsupported))
     dropped = sum(each.verified and not each.supported for each in checked) if unsupported == "drop" else 0
     if not any(citation.verified for citation in citations):
-        return excerpts_instead(
-            plan, evidence, f"no quotation that {model.name} gave stands in its source; these are excerpts"
+        cause = (
+            f"no sentence of {model.name} is supported by its quotation"
+            if dropped
+            else f"no quotation of {model.name} is in its source"
         )
+        return replace(excerpts_instead(plan, evidence, f"{cause}; these are excerpts"), dropped=dropped)
     remark = "" if answer.value.whole else f"the answer of {model.name} was cut off at its bound"
     return _numbered(Report(plan.question, tuple(citations), (), model.name, remark, dropped), sources)
 

@@ -184,6 +184,16 @@ def test_an_unsupported_sentence_may_be_marked_or_left_out() -> None:
     assert dropped.checks == "1 of 1 quotations verified; 1 sentence left out: not supported by its quotation"
 
 
+def test_where_nothing_is_left_the_excerpts_say_why() -> None:
+    """Unsupported sentences are counted; quotations that are in their source are not called invented."""
+    report = written(f'## Answer\n{FALSE} [2: "{RYE}"]', strict=True)
+    assert report.remark == "no sentence of writer is supported by its quotation; these are excerpts"
+    assert report.checks.endswith("; 1 sentence left out: not supported by its quotation")
+    invented = written('## Answer\nIt flies. [2: "Bread has been shown to fly in mice and in men."]', strict=True)
+    assert invented.remark == "no quotation of writer is in its source; these are excerpts"
+    assert "left out" not in invented.checks
+
+
 def test_a_quotation_on_the_wrong_source_does_not_stand() -> None:
     """What another source says is not said by this one."""
     report = written(f'{GOOD}Rye keeps. [1: "{RYE}"]')
