@@ -119,6 +119,17 @@ def test_an_edited_planner_gathers_again_and_an_edited_command_does_not(copy: Co
     assert used() == first
 
 
+def test_an_edited_ranking_searches_a_corpus_again(copy: Copy, tasks: Path) -> None:
+    """Results in the old order do not answer; the index stays, as the passages are the same."""
+
+    def outcome() -> str:
+        return str(copy.run("search", "failed attempts", "-e", f"corpus:{tasks.parent / 'notes'}")["outcome"])
+
+    assert [outcome(), outcome()] == ["miss", "hit"]
+    copy.edit("engines/corpus_ranking.py", "MEANING = 0.5", "MEANING = 0.6")
+    assert [outcome(), outcome()] == ["miss", "hit"]
+
+
 def test_an_evaluation_gathers_again_with_an_edited_planner(copy: Copy, tasks: Path, tmp_path: Path) -> None:
     """The next evaluation measures the edited planner; without an edit it reuses the contexts."""
 

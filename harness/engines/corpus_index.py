@@ -13,9 +13,10 @@ from harness.core.text import content_words, words
 from harness.engines import corpus_vectors
 from harness.engines.corpus_database import SCHEMA_VERSION, IndexDatabase
 from harness.engines.corpus_files import Document, PartUnavailable, Source
-from harness.engines.corpus_ranking import RANKING_VERSION, Match, Ranked, by_words, by_words_and_meaning
+from harness.engines.corpus_ranking import Match, Ranked, by_words, by_words_and_meaning
 from harness.errors import EngineUnavailable
 from harness.ports import Progress, SearchResult, Vectors
+from harness.source_digest import source_digest
 
 MAX_TERMS = 64
 
@@ -199,7 +200,11 @@ def _counted(documents: Iterator[Document], progress: Progress, what: str, done:
 
 
 def _version(connection: sqlite3.Connection) -> str:
+    """Return a digest of the texts, of how they are divided and of the code that ranks them: results are cached under
+    it.
+    """
     digests = sorted(digest for (digest,) in connection.execute("SELECT digest FROM parts") if digest)
-    return (
-        sha256(f"{SCHEMA_VERSION} {RANKING_VERSION} {' '.join(digests)}".encode()).hexdigest()[:16] if digests else ""
-    )
+    if not digests:
+        return ""
+    ranking = source_digest("harness.engines.corpus_ranking")
+    return sha256(f"{SCHEMA_VERSION} {ranking} {' '.join(digests)}".encode()).hexdigest()[:16]

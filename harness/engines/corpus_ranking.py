@@ -14,9 +14,6 @@ if TYPE_CHECKING:  # numpy takes 0.1 s to import, and a search by words needs no
     Ids = NDArray[np.int64]
     Scores = NDArray[np.float64]
 
-RANKING_VERSION = 2
-"""Raise it when the order of results changes: it is part of what results are cached under."""
-
 PASSAGES_PER_RESULT = 3
 
 MEANING = 0.5
