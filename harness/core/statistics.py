@@ -217,8 +217,8 @@ def _drawn_p(sizes: Sequence[float], reached: float) -> float:
 
 
 def _student(probability: float, freedom: int) -> float:
-    """Return the quantile of Student's distribution, near enough for an interval (Abramowitz and Stegun, 26.7.5): to
-    0.002 from 7 degrees of freedom up.
+    """Return the quantile of Student's distribution, near enough for an interval (Abramowitz and Stegun, 26.7.5): from
+    7 degrees of freedom up, to 0.001 for a level of 95 %, to 0.006 for 99 %.
     """
     z = NormalDist().inv_cdf(probability)
     return (

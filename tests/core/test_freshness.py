@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.freshness import DAY, DEFAULT_TTL, HOUR, MAX_TTL, NEVER, age_in_words, checked_ttl, is_expired
+from harness.core.freshness import (
+    DAY,
+    DEFAULT_TTL,
+    HOUR,
+    MAX_TTL,
+    NEVER,
+    TOOL_TTL_HOURS,
+    age_in_words,
+    checked_ttl,
+    is_expired,
+    jittered,
+)
 from harness.errors import InvalidInput
 
 PROPERTY = settings(deadline=None, max_examples=100)
@@ -121,3 +132,15 @@ def test_every_number_is_a_lifetime_or_invalid_input(ttl: float) -> None:
 def test_age_is_told_as_people_do(seconds: float, words: str) -> None:
     """An age has one short wording, rounded down, and a clock set back counts as now."""
     assert age_in_words(seconds) == words
+
+
+def test_lifetimes_are_those_that_are_promised() -> None:
+    """A day, and for what tools find: a day, an hour, a week."""
+    assert (HOUR, DAY, DEFAULT_TTL, MAX_TTL) == (3_600, 86_400, 86_400, 3_153_600_000)
+    assert TOOL_TTL_HOURS == {"job_search": 24, "web_fetch": 1, "company_research": 168}
+
+
+def test_jitter_shortens_by_its_share_at_most() -> None:
+    """By nothing for the lowest key, by all of it for the highest."""
+    keys = ["0" * 64, "8" + "0" * 63, "f" * 64]
+    assert [jittered(1_000.0, 0.2, key) for key in keys] == pytest.approx([1_000.0, 900.0, 800.0], abs=1e-6)

@@ -2,6 +2,7 @@
 
 import re
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -12,6 +13,7 @@ from harness.core.keys import (
     canonical_json,
     canonical_url,
     checked_cache_type,
+    completion_key,
     digest_of,
     in_words,
     is_url,
@@ -390,3 +392,22 @@ def test_an_address_and_its_canonical_form_have_one_tool_key(url: str) -> None:
         return
     if is_url(url.strip()):
         assert key == tool_key("web_fetch", canonical_url(url))
+
+
+def test_a_completion_key_is_the_hash_of_all_that_shapes_the_answer() -> None:
+    """Endpoint, model, messages, parameters, schema and epoch; what is no JSON is refused."""
+    asked: dict[str, Any] = {"parameters": {"temperature": 0}, "schema": None, "epoch": ""}
+    key = completion_key("http://127.0.0.1/v1", "m", [{"role": "user", "content": "hi"}], **asked)
+    assert re.fullmatch("[0-9a-f]{64}", key)
+    others = [
+        completion_key("http://127.0.0.1/v2", "m", [{"role": "user", "content": "hi"}], **asked),
+        completion_key("http://127.0.0.1/v1", "n", [{"role": "user", "content": "hi"}], **asked),
+        completion_key("http://127.0.0.1/v1", "m", [{"role": "user", "content": "ho"}], **asked),
+        *(
+            completion_key("http://127.0.0.1/v1", "m", [{"role": "user", "content": "hi"}], **{**asked, **other})
+            for other in ({"parameters": {"temperature": 1}}, {"schema": {"type": "object"}}, {"epoch": "2"})
+        ),
+    ]
+    assert len({key, *others}) == 7
+    with pytest.raises(InvalidInput, match="not JSON"):
+        completion_key("http://127.0.0.1/v1", "m", [], **{**asked, "parameters": {"temperature": {1}}})

@@ -326,3 +326,27 @@ def test_a_hostile_text_does_not_take_for_ever(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     once, _ = REDACTOR.redact(text)
     assert REDACTOR.redact(once) == (once, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{name}{BASE[:12]}9"
+        for name in (
+            "client_secret=", "secret = ", "credentials: ", "credential=", "access_token=", "api_key=", "https://h/?sig=",
+            "X-Amz-Signature=",
+        )
+    ],
+)  # fmt: skip
+def test_what_is_named_a_secret_is_redacted_as_one(text: str) -> None:
+    """Its name stays."""
+    name = text.removesuffix(f"{BASE[:12]}9")
+    assert REDACTOR.redact(text) == (f"{name}[redacted:secret]", 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["token=get_token(secret)", "f(token=my_token, 1)", "f(secret=api_secret)", "password=[redacted:password]"]
+)
+def test_an_expression_is_no_secret(text: str) -> None:
+    """A call, an argument, a mask."""
+    assert REDACTOR.redact(text) == (text, 0)

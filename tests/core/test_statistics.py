@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from harness.core.statistics import (
     DRAWS,
     EXACT_TASKS,
+    _student,
     alpha_share,
     bootstrap_interval,
     clustered_error,
@@ -233,6 +234,26 @@ def test_an_error_needs_two_tasks_with_scores(scores: dict[str, list[float]]) ->
     """Otherwise it would be 0, or not a number."""
     with pytest.raises(InvalidInput):
         clustered_error(scores)
+
+
+# --- _student
+
+
+@pytest.mark.parametrize(
+    ("probability", "freedom", "quantile", "within"),
+    [
+        (0.975, 7, 2.36462, 1e-3),
+        (0.95, 7, 1.89458, 1e-3),
+        (0.995, 7, 3.49948, 6e-3),
+        (0.975, 10, 2.22814, 2e-4),
+        (0.9, 12, 1.35622, 1e-5),
+        (0.975, 30, 2.04227, 1e-5),
+        (0.95, 120, 1.65765, 1e-5),
+    ],
+)
+def test_quantiles_are_those_of_the_tables(probability: float, freedom: int, quantile: float, within: float) -> None:
+    """Student's distribution, as published."""
+    assert _student(probability, freedom) == pytest.approx(quantile, abs=within)
 
 
 # --- noise_floor

@@ -53,6 +53,13 @@ def test_what_the_quotation_does_not_say_is_not_supported(sentence: str, quotati
     assert reason in "; ".join(support.reasons)
 
 
+def test_a_reason_names_the_first_five_words_that_are_missing() -> None:
+    """No more than a line holds."""
+    found = supports("Zebra yak xylophone walrus violin umbrella trumpet play.", "The tool is fast.")
+    assert found.reasons == ("the quotation does not mention zebra, yak, xylophone, walrus, violin",)
+    assert supports("", "The tool is fast.").reasons == ("no word in common",)
+
+
 def test_names_may_come_from_the_context() -> None:
     """The subject of a quotation often stands in the question or in the source's title."""
     said, quoted = "The library by Google retries requests.", "The library retries requests."
