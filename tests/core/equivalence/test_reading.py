@@ -134,9 +134,7 @@ def test_a_word_written_apart_is_the_word_written_together() -> None:
         ),
     ],
 )
-def test_a_guard_says_why_it_objects(
-    guard: Names | Content | Negation, a: str, b: str, reason: str, veto: bool
-) -> None:
+def test_a_guard_says_why_it_objects(guard: Guard, a: str, b: str, reason: str, veto: bool) -> None:
     """And whether a verifier may overrule it."""
     found = objection(guard, a, b)
     assert found is not None
