@@ -172,6 +172,7 @@ if (watched) {
     tell(words);
   };
   source.addEventListener("step", (event) => {
+    if (stop?.disabled) return; // what it says of stopping stays
     const told = JSON.parse(event.data);
     tell(told.total ? `${told.what}: ${told.done} of ${told.total}` : told.what);
     if (told.total) done.value = told.done / told.total;
@@ -204,7 +205,10 @@ if (watched) {
     stop.addEventListener("click", async () => {
       stop.disabled = true;
       tell("Stopping at the next step …");
-      await ask("DELETE", watched.dataset.stop).catch((error) => say(error.message));
+      await ask("DELETE", watched.dataset.stop).catch((error) => {
+        stop.disabled = false;
+        say(error.message);
+      });
     });
   }
 }

@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # `make test` does not install playwright
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 WIDE, PHONE, ZOOMED = (1280, 800), (360, 740), (640, 400)
 """Sizes of the window in CSS pixels; the last one is the first at 200 %."""
+PATIENCE = 15_000
+"""Milliseconds until a page that does not come to what it should is given up, on a machine that is busy as well."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -38,7 +40,7 @@ class Windows:
         if free := self._free[repr(options)]:
             return free.pop()
         context = self._browser.new_context(**options)
-        context.set_default_timeout(8_000)
+        context.set_default_timeout(PATIENCE)
         return context.new_page()
 
     def give_back(self, page: "Page", **options: Any) -> None:
@@ -112,8 +114,9 @@ class Visitor:
 @pytest.fixture(scope="package")
 def windows() -> Iterator[Windows]:
     """The windows of the system's Chromium."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     found = shutil.which("chromium")
     assert found, "no chromium on PATH; install it with the system's package manager"
     with sync_playwright() as playwright:
