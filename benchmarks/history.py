@@ -31,8 +31,8 @@ from harness.embedders.minilm import MiniLM
 from harness.serving.admission import Admission
 from harness.serving.listening import listening, server_of
 from harness.settings import Settings
-from harness.stores.sqlite import SqliteStore, row_values
-from harness.stores.tables import SEARCH
+from harness.storage.sqlite.store import SqliteStore, row_values
+from harness.storage.tables import SEARCH
 from harness.web.app import build_routes
 from harness.web.gate import Gate, Names, token_of
 from harness.web.jobs import Researches

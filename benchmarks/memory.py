@@ -43,8 +43,8 @@ from harness.embedders.minilm import MiniLM
 from harness.memory import Exchange, Memory
 from harness.memory.exchanges import entry_of, iso
 from harness.settings import VectorStoreSettings
-from harness.stores.sqlite import SqliteStore, row_values
-from harness.stores.tables import MEMORY
+from harness.storage.sqlite.store import SqliteStore, row_values
+from harness.storage.tables import MEMORY
 from harness.workbench import DATABASE
 
 TUNED = frozenset({"conv-26", "conv-41"})

@@ -30,7 +30,7 @@ from harness.cache import Answer, Results
 from harness.core.entries import Hit
 from harness.core.keys import normalise
 from harness.errors import InvalidInput
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 
 OURS = "this cache"
 EXACT = "exact hits alone"

@@ -32,7 +32,7 @@ from harness.engines.corpus import open_corpus
 from harness.engines.corpus_files import FileSource
 from harness.engines.corpus_vectors import embedded_text
 from harness.ports import SearchEngine, Store, Vectors
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
 
 HYBRID = "corpus engine"

@@ -19,8 +19,8 @@ import orjson
 from harness.core.entries import Entry
 from harness.core.freshness import DEFAULT_TTL
 from harness.core.keys import DEFAULT_ENGINE, search_key
-from harness.stores.sqlite import SqliteStore, row_values
-from harness.stores.tables import SEARCH
+from harness.storage.sqlite.store import SqliteStore, row_values
+from harness.storage.tables import SEARCH
 
 Results = list[dict[str, str]]
 

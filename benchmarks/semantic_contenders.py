@@ -22,7 +22,7 @@ from harness.core.entries import Entry
 from harness.core.keys import DEFAULT_ENGINE, search_key
 from harness.embedders.minilm import MiniLM
 from harness.ports import Embedder, Vectors
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:  # or a process that only looks up would import what makes the rows
     from benchmarks.neighbours import Rows

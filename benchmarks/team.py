@@ -24,8 +24,8 @@ from harness.cache import Cache
 from harness.core.entries import Entry
 from harness.core.keys import search_key
 from harness.ports import Store, Vectors
-from harness.stores.postgres import PostgresStore
-from harness.stores.sqlite import SqliteStore
+from harness.storage.postgres import PostgresStore
+from harness.storage.sqlite.store import SqliteStore
 
 BARE = "psycopg SELECT"
 OURS = "look-up"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import search_cache
-from harness.stores import connections
+from harness.storage.sqlite import connections
 
 ROOT = Path(__file__).parents[1]
 

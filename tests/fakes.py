@@ -16,7 +16,7 @@ from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.core.freshness import is_expired
 from harness.core.origins import EVERY
 from harness.ports import NOTHING
-from harness.stores.tables import TABLES
+from harness.storage.tables import TABLES
 
 SWEEP_BATCH = 1_000
 """Rows that one put sweeps at the most."""

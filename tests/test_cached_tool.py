@@ -20,7 +20,7 @@ from harness import scripts
 from harness.cache import Cache, Policy, research_cache
 from harness.core.freshness import DAY, HOUR
 from harness.errors import InvalidInput, OfflineMiss
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from harness.tools import cached_tool
 from tests.cache.stand_ins import semantic_cache
 from tests.fakes import FakeClock, MemoryStore

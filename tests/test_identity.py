@@ -17,7 +17,7 @@ from harness.core.freshness import DAY
 from harness.errors import AccessDenied, InvalidInput, StoreError, TooManyRequests
 from harness.identity import LOCAL, MAX_KNOWN, REFUSED, ROLES, TOKENS, Identity, NewToken, RateLimit, Tokens
 from harness.ports import Store
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", fullmatch=True)

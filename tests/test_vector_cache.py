@@ -17,11 +17,11 @@ from harness import vector_cache
 from harness.embedders.minilm import MiniLM
 from harness.errors import EmbeddingError, HarnessError, InvalidInput, StoreCorrupt, StoreError
 from harness.ports import Store
-from harness.stores.snapshot import SnapshotStore
-from harness.stores.sqlite import SqliteStore
+from harness.storage.snapshots import SnapshotStore
+from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import CHUNKS, QUERIES, Anchor, QueryHit, StoredChunk, VectorCache
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
-from tests.stores.entries import SEARCHES, TENANT, an_entry
+from tests.storage.entries import SEARCHES, TENANT, an_entry
 
 HOURS = 3_600.0
 LONG = "lorem ipsum dolor sit amet " * 60

@@ -25,12 +25,12 @@ from harness.guarded import guarded
 from harness.identity import LOCAL, Identity, Role, Tokens
 from harness.ports import Store
 from harness.settings import Settings, is_secret, load
-from harness.stores.snapshot import write_snapshot
-from harness.stores.sqlite import SqliteStore
-from harness.stores.tables import TABLES
+from harness.storage.snapshots import write_snapshot
+from harness.storage.sqlite.store import SqliteStore
+from harness.storage.tables import TABLES
 from harness.workbench import DATABASE, Workbench
 from tests.fakes import FakeClock, WordEmbedder
-from tests.stores.entries import an_audit
+from tests.storage.entries import an_audit
 
 ADA = Identity("lab", "ada", "admin", "a" * 16)
 BOB = Identity("mill", "bob", "admin", "b" * 16)

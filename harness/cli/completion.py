@@ -54,7 +54,7 @@ def _never_failing(complete: Completer) -> Completer:
 def runs(ctx: typer.Context, incomplete: str) -> Completions:
     """Complete the id of a run, newest first, with its question."""
     from harness.settings import load
-    from harness.stores.recent import recent_runs
+    from harness.storage.recent import recent_runs
 
     settings = load({"data_dir": ctx.params.get("data_dir")}, config=ctx.params.get("config")).settings
     if settings.store or settings.token:  # a server, or a token to check: not within the time of a key

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from harness.cache import Cache
-    from harness.stores.snapshot import Line
+    from harness.storage.snapshots import Line
 
 
 @with_session
@@ -112,7 +112,7 @@ def export(
     """
     from msgspec import convert
 
-    from harness.stores.snapshot import Run, write_snapshot
+    from harness.storage.snapshots import Run, write_snapshot
 
     if pairs is not None:
         from harness.cli.pairs import export_pairs
@@ -142,7 +142,7 @@ def export(
 
 def _all_lines(cache: "Cache") -> "Iterator[Line]":
     from harness.cache.tables import MOVED
-    from harness.stores.snapshot import line_of, line_of_audit
+    from harness.storage.snapshots import line_of, line_of_audit
 
     yield from map(line_of_audit, cache.audits())
     for table, entry in cache.entries(MOVED):
@@ -161,7 +161,7 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
     from hashlib import sha256
 
     from harness.cache import ANSWERS, EVIDENCE, UNANSWERED
-    from harness.stores.snapshot import Line, line_of
+    from harness.storage.snapshots import Line, line_of
 
     wanted: dict[tuple[str, str], list[dict[str, str]]] = {}
     for use in record["uses"]:
@@ -208,8 +208,8 @@ def import_(
       harness cache import all.snapshot
     """
     from harness.cache.tables import MOVED
-    from harness.stores.snapshot import audit_of, entry_of, read_snapshot
-    from harness.stores.tables import AUDITS
+    from harness.storage.snapshots import audit_of, entry_of, read_snapshot
+    from harness.storage.tables import AUDITS
 
     _, lines = read_snapshot(file)
     if foreign := {line.table for line in lines}.difference(MOVED, {AUDITS}):

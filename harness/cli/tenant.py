@@ -80,7 +80,7 @@ def delete(
 def _counts(store: "Store", tenant: str) -> dict[str, Any]:
     """Count what a tenant has, in every table."""
     from harness.identity import TOKENS
-    from harness.stores.tables import TABLES
+    from harness.storage.tables import TABLES
 
     now = time.time()
     held = {table: store.stats(table, tenant, now).total for table in TABLES}

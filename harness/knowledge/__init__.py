@@ -36,7 +36,7 @@ class Knowledge(Lookups, Writing):
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from harness.embedders.minilm import MiniLM
-    >>> from harness.stores.sqlite import SqliteStore
+    >>> from harness.storage.sqlite.store import SqliteStore
     >>> folder = TemporaryDirectory()
     >>> store = SqliteStore(Path(folder.name) / "team.db")
     >>> knowledge = Knowledge(store, MiniLM())

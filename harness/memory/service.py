@@ -21,7 +21,7 @@ class Memory(Finding, Listing, Transfer):
     >>> from tempfile import TemporaryDirectory
     >>> from harness.embedders.minilm import MiniLM
     >>> from harness.memory import Exchange, Memory
-    >>> from harness.stores.sqlite import SqliteStore
+    >>> from harness.storage.sqlite.store import SqliteStore
     >>> folder = TemporaryDirectory()
     >>> store = SqliteStore(Path(folder.name) / "memory.db")
     >>> memory = Memory(store, MiniLM())

@@ -22,7 +22,7 @@ class VectorCache(Queries, Chunks):
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from harness.embedders.minilm import MiniLM
-    >>> from harness.stores.sqlite import SqliteStore
+    >>> from harness.storage.sqlite.store import SqliteStore
     >>> folder = TemporaryDirectory()
     >>> store = SqliteStore(Path(folder.name) / "agent.db")
     >>> cache = VectorCache(store, MiniLM(), chunk_threshold=0.3)

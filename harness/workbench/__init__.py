@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from harness.research.history import History
     from harness.research.run import Researcher
     from harness.research.searching import Asked
-    from harness.stores.snapshot import Header, Line
+    from harness.storage.snapshots import Header, Line
     from harness.vector_cache import VectorCache
 
 DATABASE = "harness.db"
@@ -159,7 +159,7 @@ class Workbench(Lending):
         """What a person calls the database: its path, or its address without the password."""
         if self.team_database is None:
             return str(self.database or self.settings.data_dir / DATABASE)
-        from harness.stores.postgres.connections import shown_url
+        from harness.storage.postgres.connections import shown_url
 
         return shown_url(self.team_database)
 
@@ -169,14 +169,14 @@ class Workbench(Lending):
         a token: see `store`.
         """
         if self._replay is not None:
-            from harness.stores.snapshot import SnapshotStore
+            from harness.storage.snapshots import SnapshotStore
 
             return SnapshotStore(self.snapshot[1])
         if self.team_database is not None:
-            from harness.stores.postgres import PostgresStore
+            from harness.storage.postgres import PostgresStore
 
             return PostgresStore(self.team_database)
-        from harness.stores.sqlite import SqliteStore
+        from harness.storage.sqlite.store import SqliteStore
 
         path = self.database or self.settings.data_dir / DATABASE
         return SqliteStore(path, durability=self.settings.durability)
@@ -184,7 +184,7 @@ class Workbench(Lending):
     @shared
     def snapshot(self) -> "tuple[Header, list[Line]]":
         """The snapshot that is replayed, checked."""
-        from harness.stores.snapshot import read_snapshot
+        from harness.storage.snapshots import read_snapshot
 
         if self._replay is None:
             raise InvalidInput("no snapshot is replayed; name one with --replay FILE")
@@ -295,7 +295,7 @@ class Workbench(Lending):
     def reader(self) -> PageReader:
         """The reader of pages; replaying, the one of the time."""
         if self._replay is not None and (run := self.snapshot[0].run) is not None:
-            from harness.stores.recorded import RecordedReader
+            from harness.storage.recorded import RecordedReader
 
             return RecordedReader(run.reader)
         return self.web_reader
@@ -318,7 +318,7 @@ class Workbench(Lending):
             StoreError: the index of a corpus cannot be written.
         """
         if self._replay is not None and (run := self.snapshot[0].run) is not None:
-            from harness.stores.recorded import RecordedEngine
+            from harness.storage.recorded import RecordedEngine
 
             return tuple(RecordedEngine(engine.name, engine.options) for engine in run.engines)
         from harness.workbench.engines import engine_for
@@ -380,7 +380,7 @@ class Workbench(Lending):
         """
         settings = self.settings
         if self._replay is not None and (run := self.snapshot[0].run) is not None:
-            from harness.stores.recorded import RecordedModel
+            from harness.storage.recorded import RecordedModel
 
             held = run.model
             return None if held is None else RecordedModel(held.name, held.endpoint, held.parameters)
@@ -473,7 +473,7 @@ class Workbench(Lending):
             InvalidInput: it names none.
             StoreError: it cannot be opened.
         """
-        from harness.stores.sqlite import SqliteStore
+        from harness.storage.sqlite.store import SqliteStore
 
         if (path := self.settings.vector_store.path) is None:
             raise InvalidInput("no file is named for memories; set vector_store.path")

@@ -14,7 +14,7 @@ from harness.research.planner import Planner, RulePlanner
 from harness.research.run import Researcher, Writing
 
 if TYPE_CHECKING:
-    from harness.stores.snapshot import Run
+    from harness.storage.snapshots import Run
     from harness.workbench import Workbench
 
 

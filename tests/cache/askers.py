@@ -18,7 +18,7 @@ import filelock  # noqa: F401 - the store imports it late: here it is paid for o
 from harness import errors
 from harness.cache import Cache, Policy
 from harness.core.entries import Hit
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 
 
 def _engine(calls: Path, seconds: float, ending: str) -> Any:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock
 
 

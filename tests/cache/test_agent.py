@@ -17,7 +17,7 @@ from harness.core.freshness import DAY, HOUR
 from harness.core.keys import tool_key
 from harness.errors import InvalidInput
 from harness.ports import Store
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import semantics
 from tests.fakes import FakeClock, MemoryStore
 

@@ -17,7 +17,7 @@ from harness.core.entries import Hit, Miss
 from harness.core.keys import search_key
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import Store
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import Engine, semantics
 from tests.cache.test_once import Gate
 from tests.fakes import FakeClock, MemoryStore

@@ -12,8 +12,8 @@ from harness.cache.tables import TOOLS
 from harness.cache.tools import STALE_FOR
 from harness.core.entries import Entry
 from harness.errors import StoreBusy
-from harness.stores.sqlite import SWEEP_BATCH, SqliteStore
-from harness.stores.tables import TABLES
+from harness.storage.sqlite.store import SWEEP_BATCH, SqliteStore
+from harness.storage.tables import TABLES
 
 NOW = 1_000_000.0
 

@@ -8,7 +8,7 @@ import pytest
 from harness.cache import Cache, Policy
 from harness.cache.road import TALLY_EVERY
 from harness.errors import EngineUnavailable, StoreError
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import Engine, results, semantic_cache
 from tests.fakes import FakeClock
 

@@ -9,7 +9,7 @@ import pytest
 from harness.cache import Answer, Cache, Policy
 from harness.core.entries import Hit, Miss, Stale
 from harness.errors import EngineUnavailable, InvalidInput, OfflineMiss, RateLimited, SearchError
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import Engine, results, semantic_cache
 from tests.fakes import FakeClock
 

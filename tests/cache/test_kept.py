@@ -14,7 +14,7 @@ from harness.core.entries import Entry, Hit, Miss
 from harness.core.pages import Page
 from harness.errors import AddressRefused, InvalidInput, ModelUnavailable, OfflineMiss, PageError, StoreError
 from harness.ports import Completion, Message
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import semantic_cache
 from tests.fakes import FakeClock
 

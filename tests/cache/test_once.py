@@ -19,7 +19,7 @@ from harness.cache import Cache, Policy
 from harness.cache.once import Once
 from harness.core.entries import Hit, Miss
 from harness.errors import EngineUnavailable, RateLimited, SearchError
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import Engine, results
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.keys import search_key
 from harness.core.origins import RunOrigin
 from harness.errors import InvalidInput
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock
 
 RESULTS = [{"title": "Retries", "href": "https://example.org/retries", "body": "Back off."}]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.cache import MAX_PAYLOAD_BYTES, Cache, ResearchContext
 from harness.core.entries import Hit, Miss, Stale
 from harness.errors import EngineUnavailable, InvalidInput
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 
 RESULTS = [{"title": "Retries", "href": "https://example.org/retries", "body": "Back off."}]
 

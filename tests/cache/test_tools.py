@@ -21,7 +21,7 @@ from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, HOUR
 from harness.errors import InvalidInput, OfflineMiss, RateLimited, SearchError, StoreError
 from harness.ports import Store
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import semantics
 from tests.fakes import FakeClock, MemoryStore
 

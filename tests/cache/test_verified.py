@@ -10,7 +10,7 @@ from harness.cache.semantic import MAX_VERIFIED
 from harness.core.entries import Hit
 from harness.core.equivalence import Rule, rule_for
 from harness.errors import VerifierError
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import Engine, results, semantics
 from tests.fakes import FakeClock
 

@@ -14,7 +14,7 @@ from typing import Any
 import filelock  # noqa: F401 - the store imports it late: here it is paid for once
 
 from harness.cache import Cache
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 
 
 def _ask(path: Path, seconds: float, ending: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import search_cache
 from harness.cli.main import main
 from harness.identity import TOKENS, Tokens
 from harness.settings import load
-from harness.stores.snapshot import line_of, write_snapshot
+from harness.storage.snapshots import line_of, write_snapshot
 from harness.workbench import Workbench
 from tests.cli.program import Program
 from tests.fakes import MemoryStore

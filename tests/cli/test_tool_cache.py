@@ -15,9 +15,9 @@ from harness.core.freshness import DAY, HOUR
 from harness.core.pages import Page
 from harness.errors import InvalidInput
 from harness.ports import Completion
-from harness.stores.snapshot import entry_of, line_of, read_snapshot, write_snapshot
-from harness.stores.sqlite import SqliteStore
-from harness.stores.tables import ABBREVIATIONS, TABLES
+from harness.storage.snapshots import entry_of, line_of, read_snapshot, write_snapshot
+from harness.storage.sqlite.store import SqliteStore
+from harness.storage.tables import ABBREVIATIONS, TABLES
 from harness.vector_cache import VectorCache
 from tests.cache.stand_ins import semantics
 from tests.cli.program import Program

@@ -7,7 +7,7 @@ import pytest
 
 from harness.knowledge import Knowledge
 from harness.ports import Store
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
 

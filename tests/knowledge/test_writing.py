@@ -16,7 +16,7 @@ from harness.errors import InvalidInput
 from harness.knowledge import HISTORY, KNOWLEDGE, Knowledge
 from harness.knowledge import writing as writing_module
 from harness.ports import Store
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
 HOURS = 3_600.0

@@ -9,7 +9,7 @@ import pytest
 from harness.memory import Memory
 from harness.ports import Store
 from harness.settings import VectorStoreSettings
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
 

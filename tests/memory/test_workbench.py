@@ -10,7 +10,7 @@ from harness.embedders.minilm import MiniLM
 from harness.errors import AccessDenied, InvalidInput
 from harness.identity import Identity, Tokens
 from harness.settings import Settings, VectorStoreSettings
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from harness.workbench import DATABASE, Workbench
 from tests.memory.said import said
 

@@ -12,7 +12,7 @@ from harness.embedders.minilm import MiniLM
 from harness.errors import EngineUnavailable, InvalidInput, PageError
 from harness.ports import Completion
 from harness.research.ended import Research
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock
 from tests.research.test_run import PAGE, QUESTION, Library, Scripted, research, researcher
 

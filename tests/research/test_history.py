@@ -21,7 +21,7 @@ from harness.errors import EmbeddingError, InvalidInput, NotFound, SearchBackend
 from harness.knowledge import Knowledge
 from harness.ports import Store
 from harness.research.history import MAX_LIMIT, MAX_OFFSET, TABLES_OF, History, Past, as_json, since_of
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}

@@ -20,7 +20,7 @@ from harness.research.fingerprint import Code
 from harness.research.gathered import Document
 from harness.research.judging import Holdings, Judge, Judgement
 from harness.research.planner import Plan, RulePlanner
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import CHUNKS
 from tests.fakes import FakeClock, MemoryStore
 from tests.research.test_run import Library, Scripted, memory_of, researcher, silent

@@ -6,7 +6,7 @@ from harness.cache import Cache
 from harness.embedders.minilm import MiniLM
 from harness.engines.corpus import Corpus, open_corpus
 from harness.research.ended import Research
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.research.test_run import research, silent
 
 NOTES = {

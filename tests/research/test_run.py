@@ -21,7 +21,7 @@ from harness.research.gathered import Lifetimes, Limits
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
 from harness.research.run import Researcher, Writing
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
 from tests.fakes import FakeClock
 

@@ -24,7 +24,7 @@ from harness.research.reports import as_html, as_markdown
 from harness.research.run import Researcher, Writing
 from harness.research.saved import saved_research, saved_run
 from harness.research.verification import MAX_REPORT_BYTES, SavedFile, read_report, verify
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from tests.cli.program import Program
 from tests.research.test_run import Library, Scripted, memory_of, silent
 from tests.research.test_writing import Model

@@ -11,7 +11,7 @@ from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
 from harness.ports import Stopped
 from harness.settings import Settings
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from harness.workbench import DATABASE, Workbench
 from tests.web.browser.experimented import evaluate, experiment
 

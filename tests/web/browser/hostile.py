@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from harness.cache.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.settings import Settings
-from harness.stores.sqlite import SqliteStore
+from harness.storage.sqlite.store import SqliteStore
 from harness.workbench import DATABASE, Workbench
 from tests.evals.stand_ins import fact_tasks
 from tests.web.browser.furnished import raw_entry

@@ -1,0 +1,54 @@
+"""What audits found, in PostgreSQL: one row for each pair of queries."""
+
+from functools import partial
+from typing import Any
+
+from harness.core.audits import Audit
+from harness.storage import audits
+from harness.storage.postgres.dialect import escaped, text_of
+from harness.storage.postgres.statements import Statements
+from harness.storage.tables import AUDITS
+
+_DELETE = f"DELETE FROM {AUDITS} WHERE tenant = $1 AND key_a = $2 AND key_b = $3"
+_PUT, _ALL, _COUNT, _DISAGREEING, _CLEAR = (
+    sql.replace("?", "$") for sql in (audits.PUT, audits.ALL, audits.COUNT, audits.DISAGREEING, audits.CLEAR)
+)
+
+
+class PostgresAudits(Statements):
+    """The part of the `Store` that keeps audits."""
+
+    def put_audit(self, tenant: str, audit: Audit) -> bool:
+        """See `Store.put_audit`."""
+        found = (audit.overlap, audit.similarity, audit.probability, audit.agreed, audit.created_at)
+        values = (escaped(tenant), *audit.keys, *map(escaped, audit.queries), *found)
+        return self._write(tenant, lambda connection: bool(connection.execute(_PUT, values).rowcount == 1))
+
+    def audits(self, tenant: str) -> list[Audit]:
+        """See `Store.audits`."""
+        return [audit for row in self._all(tenant, _ALL) if (audit := audits.audit_in(row, text_of))]
+
+    def audited(self, tenant: str) -> tuple[int, int]:
+        """See `Store.audited`."""
+        ((agreeing, disagreeing),) = self._all(tenant, _COUNT)
+        return agreeing, disagreeing
+
+    def disagreeing(self, tenant: str, key: str) -> frozenset[str]:
+        """See `Store.disagreeing`."""
+        return frozenset(text_of(other) for (other,) in self._all(tenant, _DISAGREEING, escaped(key)))
+
+    def clear_audits(self, tenant: str) -> int:
+        """See `Store.clear_audits`."""
+        return self._write(tenant, lambda connection: int(connection.execute(_CLEAR, (escaped(tenant),)).rowcount))
+
+    def _unusable_audits(self, tenant: str, *, repair: bool) -> list[str]:
+        """Return a line for each row of the tenant that is no audit; with `repair`, they are deleted."""
+        keys = [row[:2] for row in self._all(tenant, _ALL) if audits.audit_in(row, text_of) is None]
+        if repair:
+            for one, other in keys:
+                self._write(tenant, partial(_delete, (escaped(tenant), one.decode(), other.decode())))
+        return [f"{tenant}: {audits.problem(*map(text_of, each))}" for each in keys]
+
+
+def _delete(values: tuple[str, str, str], connection: Any) -> None:
+    connection.execute(_DELETE, values)

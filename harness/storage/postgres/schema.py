@@ -1,0 +1,293 @@
+"""Bringing a PostgreSQL database to the declared schema: named migrations, each applied with its record in one
+transaction, by one process at a time.
+
+Every table stands under row-level security, as a second lock: a connection sees the rows of the tenant that it has
+named in `harness.tenant`, and none while it has named none. Superusers, whom PostgreSQL exempts, work as the role
+`harness_access`, which is not.
+"""
+
+import time
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
+
+from harness.errors import MigrationError, StoreCorrupt
+from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
+from harness.storage.sqlite.migrations import unknown_names
+from harness.storage.tables import ABBREVIATIONS, AUDITS, BY_TIME, ORIGIN_SOURCES, ORIGINS, USES
+
+ROLE = "harness_access"
+RECORD = "harness_migrations"
+OWN_SCHEMA = "options=-csearch_path%3Dharness,public"
+"""In the address of a database, this makes the tables in the schema `harness`; `public` is where pgvector is."""
+_LOCK = 0x6861726E657373
+"""Of the advisory lock under which one process migrates: "harness" in ASCII."""
+
+_BESIDE_COLUMNS = {TENANTS: "id", USERS: "tenant_id", ABBREVIATIONS: "tenant", USES: "tenant"}
+TENANT_COLUMNS = {
+    **_BESIDE_COLUMNS,
+    AUDITS: "tenant",
+    ORIGINS: "tenant",
+    **{table.name: table.column("tenant") for table in POSTGRES_TABLES.values()},
+}
+"""The tables under row-level security, and which column names the tenant."""
+
+_BESIDE = (
+    f'CREATE TABLE {TENANTS} (id TEXT COLLATE "C" PRIMARY KEY, created_at TIMESTAMPTZ NOT NULL DEFAULT now())',
+    f'CREATE TABLE {USERS} (tenant_id TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    'id TEXT COLLATE "C" NOT NULL, created_at TIMESTAMPTZ NOT NULL DEFAULT now(), PRIMARY KEY (tenant_id, id))',
+    f'CREATE TABLE {ABBREVIATIONS} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    'short TEXT COLLATE "C" NOT NULL, source TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL, '
+    "meaning TEXT NOT NULL, written TEXT NOT NULL, PRIMARY KEY (tenant, short, source, key, meaning))",
+    f"CREATE INDEX {ABBREVIATIONS}_source ON {ABBREVIATIONS} (tenant, source, key)",
+    f'CREATE TABLE {USES} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    "day TEXT NOT NULL, what TEXT NOT NULL, times BIGINT NOT NULL, PRIMARY KEY (tenant, day, what))",
+)
+
+_AUDITED = (
+    f'CREATE TABLE {AUDITS} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    'key_a TEXT COLLATE "C" NOT NULL, key_b TEXT COLLATE "C" NOT NULL, query_a TEXT NOT NULL, query_b TEXT NOT NULL, '
+    "overlap DOUBLE PRECISION NOT NULL, similarity DOUBLE PRECISION NOT NULL, probability DOUBLE PRECISION, "
+    "agreed BOOLEAN NOT NULL, created_at DOUBLE PRECISION NOT NULL, PRIMARY KEY (tenant, key_a, key_b))",
+    f"CREATE INDEX {AUDITS}_key_b ON {AUDITS} (tenant, key_b, agreed)",
+)
+
+
+_ORIGINS = (
+    f"ALTER TABLE {USES} ADD COLUMN origin TEXT NOT NULL DEFAULT 'user'",
+    f"ALTER TABLE {USES} DROP CONSTRAINT {USES}_pkey, ADD PRIMARY KEY (tenant, day, origin, what)",
+    f'CREATE TABLE {ORIGINS} (tenant TEXT COLLATE "C" NOT NULL REFERENCES {TENANTS} (id) ON DELETE CASCADE, '
+    'source TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL, origin TEXT NOT NULL, '
+    "PRIMARY KEY (tenant, source, key))",
+)
+
+
+def _guarded(name: str, column: str) -> tuple[str, ...]:
+    """Put a table under row-level security."""
+    return (
+        f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY",
+        f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY",  # the owner, too
+        f"CREATE POLICY harness_tenant ON {name} USING ({column} = current_setting('harness.tenant', true))",
+    )
+
+
+def _made(logical: str) -> tuple[str, ...]:
+    """Make a cache table; what a row of it teaches goes with the row."""
+    table, function = POSTGRES_TABLES[logical], f"harness_forget_{logical}"
+    return (
+        *table.schema,
+        _forgetting(logical, ABBREVIATIONS),
+        f"CREATE TRIGGER {function} AFTER DELETE ON {table.name} FOR EACH ROW EXECUTE FUNCTION {function}()",
+        *_guarded(table.name, table.column("tenant")),
+    )
+
+
+def _forgetting(logical: str, *beside: str) -> str:
+    """Make the function that deletes the rows that belong to a deleted row."""
+    table = POSTGRES_TABLES[logical]
+    row = f"tenant = OLD.{table.column('tenant')} AND source = '{logical}' AND key = OLD.{table.column('key')}"
+    deletions = " ".join(f"DELETE FROM {name} WHERE {row};" for name in beside)
+    return (
+        f"CREATE OR REPLACE FUNCTION harness_forget_{logical}() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN {deletions} RETURN NULL; END $$"
+    )
+
+
+def _indexed(logical: str) -> tuple[str, ...]:
+    """Make the index by the time of creation, which a database made today has from the first migration."""
+    table = POSTGRES_TABLES[logical]
+    ((name, columns),) = BY_TIME.items()
+    return f'DROP INDEX IF EXISTS "{table.bare_name}_{name}"', table.index(name, columns)
+
+
+_LISTING = (
+    f"CREATE POLICY harness_listing ON {TENANTS} FOR SELECT USING (current_setting('harness.listing', true) = 'on')"
+)
+"""Who the tenants are is for whoever looks after all of them."""
+
+
+_BEFORE = (
+    "CREATE EXTENSION IF NOT EXISTS vector",
+    f"CREATE TABLE IF NOT EXISTS {RECORD} (name TEXT PRIMARY KEY, applied_at FLOAT8 NOT NULL)",
+)
+
+
+class Migration(Struct, frozen=True):
+    """One named step."""
+
+    name: str
+    statements: tuple[str, ...]
+
+
+_FIRST = (
+    *("search_cache", "research_cache", "unanswered_searches", "research_runs", "agent_queries", "agent_chunks"),
+    *("web_pages", "completions", "research_evidence", "tool_cache", "knowledge", "knowledge_history"),
+    "access_tokens",
+)
+_BY_TIME = ("search_cache", "research_cache", "research_runs", "knowledge")
+MIGRATIONS = (
+    Migration(
+        "0001-tables",
+        (
+            *_BESIDE,
+            *(each for name, column in _BESIDE_COLUMNS.items() for each in _guarded(name, column)),
+            _LISTING,
+            *(each for logical in _FIRST for each in _made(logical)),
+        ),
+    ),
+    Migration("0002-memory", _made("memory")),
+    Migration("0003-indexes-by-time", tuple(statement for logical in _BY_TIME for statement in _indexed(logical))),
+    Migration("0004-audits", (*_AUDITED, *_guarded(AUDITS, "tenant"))),
+    Migration(
+        "0005-checksums",
+        tuple(statement for table in POSTGRES_TABLES.values() for statement in table.checksum_statements),
+    ),
+    Migration(
+        "0006-origins",
+        (
+            *_ORIGINS,
+            *_guarded(ORIGINS, "tenant"),
+            *(_forgetting(table.name, ABBREVIATIONS, ORIGINS) for table in ORIGIN_SOURCES),
+        ),
+    ),
+)
+
+
+def is_current(connection: Any) -> bool:
+    """Say whether every migration is applied. `connection` is one of psycopg's, in autocommit mode.
+
+    Raises:
+        MigrationError: a newer program has changed the database, or the record is not ours.
+        StoreCorrupt: the record is damaged.
+    """
+    import psycopg
+
+    if connection.execute("SELECT to_regclass($1::text)", (RECORD,)).fetchone()[0] is None:
+        return False
+    try:
+        applied = {name.decode() for (name,) in connection.execute(f"SELECT name::text FROM {RECORD}", binary=True)}
+    except psycopg.ProgrammingError as error:
+        raise MigrationError(
+            f"the table {RECORD} cannot be read ({error.diag.message_primary}); name another database, or its owner, "
+            "in the setting store"
+        ) from error
+    known = [migration.name for migration in MIGRATIONS]
+    newer, damaged = unknown_names(applied, known)
+    if damaged:
+        raise StoreCorrupt(
+            f"the table {RECORD} is damaged (it holds {damaged[0]!r:.80}); restore it from a backup, or name another "
+            "database in the setting store"
+        )
+    if newer:
+        raise MigrationError(
+            f"the database was changed by a newer harness (it knows {', '.join(newer)}); upgrade with "
+            "`pip install -U research-harness`, or name another database in the setting store"
+        )
+    return applied == set(known)
+
+
+def migrate(connection: Any) -> None:
+    """Apply what is missing; others who do the same at once wait until this connection is closed.
+
+    Raises:
+        MigrationError: the server lacks pgvector, the database is not in UTF-8, the user lacks a right, or a table of
+            that name is somebody else's.
+    """
+    import psycopg
+
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise MigrationError(f"the database is in {encoding}, not able to hold any text; make one with ENCODING 'UTF8'")
+    connection.execute("SELECT pg_advisory_lock($1)", (_LOCK,))  # until the connection is closed
+    try:
+        if is_current(connection):
+            return
+        _check_names(connection)
+        for migration in MIGRATIONS:
+            with connection.transaction():
+                for statement in _BEFORE:
+                    connection.execute(statement)
+                if connection.execute(f"SELECT 1 FROM {RECORD} WHERE name = $1", (migration.name,)).fetchone():
+                    continue
+                for statement in migration.statements:
+                    connection.execute(statement)
+                connection.execute(f"INSERT INTO {RECORD} VALUES ($1, $2)", (migration.name, time.time()))
+    except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
+        raise MigrationError("the server has no pgvector; install the extension `vector` on it") from error
+    except psycopg.ProgrammingError as error:  # a right is missing, or something else has a table's name
+        raise MigrationError(
+            f"the database cannot be prepared ({error.diag.message_primary}); name another database, or another user, "
+            "in the setting store"
+        ) from error
+
+
+def _check_names(connection: Any) -> None:
+    """Check, where no migration was applied yet, that the schema has no table of these names: it would be of another
+    program, and the harness never changes what others own.
+
+    Raises:
+        MigrationError: it has; the message names the tables, and how to make the harness's own next to them.
+    """
+    if connection.execute("SELECT to_regclass($1::text)", (RECORD,)).fetchone()[0] is not None:
+        return
+    taken = connection.execute(
+        "SELECT quote_ident(relname) FROM pg_class WHERE relnamespace = current_schema()::regnamespace "
+        "AND quote_ident(relname) = ANY ($1::text[]) ORDER BY 1",
+        (list(TENANT_COLUMNS),),
+    ).fetchall()
+    if taken:
+        names = ", ".join(name for (name,) in taken)
+        raise MigrationError(
+            f"another program has the tables {names} there, and they are left as they are; name another database in "
+            f"the setting store, or keep the harness's tables in another schema: run `CREATE SCHEMA harness`, and put "
+            f"{OWN_SCHEMA} after the ? of the address"
+        )
+
+
+def step_down(connection: Any) -> None:
+    """Let a connection that row-level security does not bind work as a role that it does bind.
+
+    Raises:
+        MigrationError: there is no such role, and it may not be made.
+        psycopg.OperationalError: the server has gone meanwhile, or a lock was waited for too long.
+    """
+    import psycopg
+
+    exempt = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+    if not connection.execute(exempt).fetchone()[0]:
+        return
+    try:
+        if not _role_may(connection):
+            _make_role(connection)
+        connection.execute(f"SET ROLE {ROLE}")
+    except (psycopg.ProgrammingError, psycopg.DataError) as error:  # a right is missing, or the role is
+        raise MigrationError(
+            f"this user is exempt from row-level security, and cannot work as {ROLE} ({error.diag.message_primary}); "
+            "connect as an ordinary user that owns the tables"
+        ) from error
+
+
+def _role_may(connection: Any) -> bool:
+    """Say whether the role is there, and may use the tables."""
+    may = (
+        "SELECT to_regrole($1) IS NOT NULL AND bool_and(has_table_privilege(to_regrole($1), name, 'INSERT')) "
+        "FROM unnest($2::text[]) AS name"
+    )
+    return bool(connection.execute(may, (ROLE, list(TENANT_COLUMNS))).fetchone()[0])
+
+
+def _make_role(connection: Any) -> None:
+    import psycopg
+
+    with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):  # roles are of the whole server
+        connection.execute(f"CREATE ROLE {ROLE} NOLOGIN")
+    tables = ", ".join(TENANT_COLUMNS)
+    connection.execute("SELECT pg_advisory_lock($1)", (_LOCK,))  # two grants at once fail
+    try:
+        connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {ROLE}")
+        connection.execute(f"GRANT SELECT ON {RECORD} TO {ROLE}")
+        schema = connection.execute("SELECT quote_ident(current_schema())").fetchone()[0]
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {ROLE}")
+    finally:
+        connection.execute("SELECT pg_advisory_unlock($1)", (_LOCK,))

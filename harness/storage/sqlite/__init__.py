@@ -1,0 +1,1 @@
+"""The SQLite store: rows, connections, files, vectors and migrations."""

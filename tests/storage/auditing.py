@@ -1,0 +1,116 @@
+"""What every `Store` promises of audits: what was found stays, of each pair once, and is its tenant's."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.core.audits import Audit
+from harness.core.keys import search_key
+from harness.ports import Store
+from tests.storage.entries import NOW, SEARCHES, TENANT, an_audit, an_entry
+
+ODD = "Zürich 検索 👩‍🔬 e\u0301 esc \x1b[0 'x'; DROP TABLE harness_audits; --"
+
+_pairs = st.lists(st.tuples(st.permutations("abc").map(lambda found: found[:2]), st.booleans()), max_size=12)
+
+
+class AuditContract:
+    """The promises, one a test."""
+
+    def test_without_audits_nothing_disagrees(self, store: Store) -> None:
+        """Nothing found, nothing counted, nobody refused; there is nothing to clear."""
+        assert store.audits(TENANT) == []
+        assert store.audited(TENANT) == (0, 0)
+        assert store.disagreeing(TENANT, search_key("a")) == frozenset()
+        assert store.clear_audits(TENANT) == 0
+
+    @pytest.mark.parametrize("audit", [an_audit("A  b", ODD, probability=0.5), an_audit("b", "a", agreed=True)])
+    def test_an_audit_comes_back(self, store: Store, audit: Audit) -> None:
+        """With both texts as they were written, and every number."""
+        store.put_audit(TENANT, audit)
+        assert store.audits(TENANT) == [audit]
+
+    def test_pairs_are_told_in_the_order_of_their_times(self, store: Store) -> None:
+        """The oldest first."""
+        for asked, at in (("b", 2.0), ("c", 1.0), ("d", 3.0)):
+            store.put_audit(TENANT, an_audit(asked, "a", at=at))
+        assert [audit.created_at - NOW for audit in store.audits(TENANT)] == [1.0, 2.0, 3.0]
+
+    def test_those_that_disagree_refuse_each_other(self, store: Store) -> None:
+        """Either way round, in any case and spacing; who agreed, and everybody else, is not refused."""
+        store.put_audit(TENANT, an_audit("a", "B b"))
+        store.put_audit(TENANT, an_audit("c", "a"))
+        store.put_audit(TENANT, an_audit("a", "d", agreed=True))
+        assert store.disagreeing(TENANT, search_key(" A ")) == {search_key("b  B"), search_key("c")}
+        assert store.disagreeing(TENANT, search_key("b b")) == {search_key("a")}
+        assert store.disagreeing(TENANT, search_key("d")) == frozenset()
+        assert store.audited(TENANT) == (1, 2)
+
+    def test_a_pair_is_one_whichever_was_asked(self, store: Store) -> None:
+        """A later audit of it takes the place of the earlier one, whichever is put first."""
+        earlier = an_audit("a", "b", agreed=True)
+        later = an_audit("b", "A", agreed=True, at=5.0, overlap=1.0, probability=0.5)
+        assert [store.put_audit(TENANT, audit) for audit in (earlier, later, later, earlier)] == [
+            True,
+            True,
+            False,
+            False,
+        ]
+        assert store.audits(TENANT) == [later]
+
+    def test_who_agreed_may_disagree_later(self, store: Store) -> None:
+        """That counts, whenever it was found."""
+        store.put_audit(TENANT, an_audit("a", "b", agreed=True))
+        assert store.put_audit(TENANT, an_audit("a", "b", at=-1.0))
+        assert store.audited(TENANT) == (0, 1)
+
+    def test_who_disagreed_once_stays_refused(self, store: Store) -> None:
+        """No later audit takes that back."""
+        first = an_audit("a", "b")
+        later = an_audit("b", "a", agreed=True, at=1.0), an_audit("a", "b", overlap=0.0, at=2.0)
+        assert [store.put_audit(TENANT, audit) for audit in (first, *later)] == [True, False, False]
+        assert store.audits(TENANT) == [first]
+        assert store.disagreeing(TENANT, search_key("b")) == {search_key("a")}
+
+    @settings(
+        max_examples=20,
+        deadline=None,  # a disk may be slow
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(history=_pairs)
+    def test_any_history_refuses_what_ever_disagreed(self, store: Store, history: list[tuple[list[str], bool]]) -> None:
+        """Whatever the order: those pairs, and no others."""
+        store.clear_audits(TENANT)
+        for at, ((asked, answered), agreed) in enumerate(history):
+            store.put_audit(TENANT, an_audit(asked, answered, agreed=agreed, at=at))
+        apart = {frozenset(pair) for pair, agreed in history if not agreed}
+        for query in "abc":
+            others = {search_key(other) for pair in apart if query in pair for other in pair if other != query}
+            assert store.disagreeing(TENANT, search_key(query)) == others
+        assert store.audited(TENANT) == (len({frozenset(pair) for pair, _ in history} - apart), len(apart))
+
+    def test_audits_are_their_tenants(self, store: Store) -> None:
+        """Another one sees, counts, refuses and clears nothing of them."""
+        store.put_audit(TENANT, an_audit("a", "b"))
+        store.put_audit("another", an_audit("a", "b", agreed=True))
+        assert store.disagreeing("another", search_key("a")) == frozenset()
+        assert (store.audited(TENANT), store.audited("another")) == ((0, 1), (1, 0))
+        assert store.clear_audits("another") == 1
+        assert store.audited(TENANT) == (0, 1)
+
+    def test_clearing_a_table_leaves_audits(self, store: Store) -> None:
+        """What was found wrong stays wrong; to delete it is a thing of its own."""
+        store.put(SEARCHES, TENANT, an_entry("k"))
+        store.put_audit(TENANT, an_audit("a", "b"))
+        store.clear(SEARCHES, TENANT)
+        assert store.audited(TENANT) == (0, 1)
+        assert store.clear_audits(TENANT) == 1
+        assert store.disagreeing(TENANT, search_key("a")) == frozenset()
+
+    def test_who_is_forgotten_takes_audits_along(self, store: Store) -> None:
+        """All of the tenant's, and nobody else's; they count among what has gone."""
+        for tenant in (TENANT, "another"):
+            store.put(SEARCHES, tenant, an_entry("k"))
+            store.put_audit(tenant, an_audit("a", "b"))
+        assert store.forget(TENANT) == 2
+        assert (store.audited(TENANT), store.audited("another")) == ((0, 0), (0, 1))

@@ -1,0 +1,249 @@
+"""What the tests let other processes do: `python -m tests.storage.postgres.players NAME URL …`."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psycopg  # noqa: F401 - the store imports it late: here it is paid for once
+
+from harness.cache import Cache
+from harness.errors import StoreError
+from harness.storage.postgres import PostgresStore
+from tests.storage.entries import SEARCHES, TENANT, an_entry
+from tests.storage.scenarios import ROOT
+
+PAYLOAD = b'["' + b"x" * 40_000 + b'"]'
+
+
+def play(name: str, *arguments: object, status: int = 0) -> str:
+    """Play a scene in a process of its own; return what it wrote."""
+    command = [sys.executable, "-m", "tests.storage.postgres.players", name, *map(str, arguments)]
+    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def tell(*words: object) -> None:
+    """Write a line at once, and whole."""
+    os.write(1, (" ".join(map(str, words)) + "\n").encode())
+
+
+def opened(url: str) -> PostgresStore:
+    """Open a store as these processes do."""
+    return PostgresStore(url, busy_seconds=30)
+
+
+def open_together(url: str, processes: str) -> None:
+    """Let so many processes open the same database at the same moment, and put a row each."""
+
+    def use(number: int) -> None:
+        store = opened(url)
+        store.put(SEARCHES, TENANT, an_entry(str(number)))
+        store.close()
+
+    _forked(int(processes), use)
+
+
+def write_and_read(url: str, processes: str, entries: str) -> None:
+    """Let processes put entries of their own and find all of them."""
+
+    def use(number: int) -> None:
+        store = opened(url)
+        for entry in range(int(entries)):
+            store.put(SEARCHES, TENANT, an_entry(f"{number}-{entry}"))
+        missing = [one for one in range(int(entries)) if store.get(SEARCHES, TENANT, f"{number}-{one}") is None]
+        assert not missing, missing
+        store.close()
+
+    _forked(int(processes), use)
+
+
+def swap_together(url: str, processes: str, times: str) -> None:
+    """Let processes count in one row by compare and swap; nobody's step is lost."""
+
+    def use(_number: int) -> None:
+        store = opened(url)
+        for _ in range(int(times)):
+            while True:
+                before = store.get("knowledge", TENANT, "counter")
+                version = before.own[1] if before else 0
+                entry = an_entry("counter", own=("", version + 1))
+                if store.swap("knowledge", TENANT, entry, expecting={"version": version} if before else None):
+                    break
+        store.close()
+
+    _forked(int(processes), use)
+
+
+def write_for_ever(url: str) -> None:
+    """For every line with a number on standard input, fork a victim that puts rows from there on, and tells each."""
+    for line in sys.stdin:
+        victim = os.fork()
+        if victim == 0:
+            try:
+                store = opened(url)
+                for number in count(int(line)):
+                    store.put(SEARCHES, TENANT, an_entry(str(number), payload=PAYLOAD))
+                    tell(number)
+            finally:
+                os._exit(1)
+        tell("pid", victim)
+        tell("dead", os.WTERMSIG(os.waitpid(victim, 0)[1]))
+
+
+def ask_together(url: str, processes: str, calls: str, ending: str) -> None:
+    """Let so many processes search for the same; each notes its call in a file, and tells what it got.
+
+    The first call takes a second, or hangs (`first-hangs`).
+    """
+    opened(url).close()
+    noted = Path(calls)
+
+    def engine(_query: str, _most: int) -> list[dict[str, Any]]:
+        with noted.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        first = noted.read_text().splitlines() == [str(os.getpid())]
+        time.sleep(1 if ending == "results" else 600 if first else 0)
+        return [{"title": "t", "by": os.getpid()}]
+
+    def use(_number: int) -> None:
+        store = opened(url)
+        cache = Cache(store)
+        answer = cache.search("q", engine)
+        tell(answer.value[0]["by"], getattr(answer.outcome, "found", "miss"))
+        cache.flush()
+        store.close()
+
+    _forked(int(processes), use, killed=ending == "first-hangs")
+
+
+def hold_a_turn(url: str, name: str) -> None:
+    """Hold a turn until killed."""
+    with opened(url).turn(name, 10) as mine:
+        tell("held" if mine else "not held")
+        time.sleep(600)
+
+
+def fork_while_threads_write(url: str) -> None:
+    """Children forked in the middle of writes and of a turn write themselves; parent and turn go on."""
+    store = opened(url)
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def write(number: int) -> None:
+        try:
+            for entry in count():
+                if stop.is_set():
+                    return
+                store.put(SEARCHES, TENANT, an_entry(f"thread-{number}-{entry}"))
+                store.get(SEARCHES, TENANT, f"thread-{number}-{entry}")
+        except BaseException as error:  # noqa: BLE001 - told below
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for child in range(12):
+        with store.turn("the parent's", 10) as mine:
+            assert mine
+            _forked(1, lambda _, child=child: _as_child(store, child))  # type: ignore[misc]
+            other = opened(url)
+            with other.turn("the parent's", 0) as got:
+                assert not got, "a child has given the parent's turn back"
+            other.close()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+    assert all(store.get(SEARCHES, TENANT, f"child-{child}") for child in range(12))
+    store.close()
+
+
+def _as_child(store: PostgresStore, child: int) -> None:
+    store.put(SEARCHES, TENANT, an_entry(f"child-{child}"))
+    with store.turn("the parent's", 0) as mine:
+        assert not mine, "the parent holds it"
+    with store.turn("the child's", 5) as mine:
+        assert mine
+    store.close()
+
+
+def fork_in_a_turn(url: str) -> None:
+    """A child that leaves the block in which it was forked does not end its parent's turn."""
+    store = opened(url)
+    with store.turn("q", 5) as mine:
+        assert mine
+        child = os.fork()
+        if child:
+            assert os.waitpid(child, 0)[1] == 0
+    if child == 0:
+        os._exit(0)
+    with opened(url).turn("q", 5) as mine:
+        assert mine
+    store.put(SEARCHES, TENANT, an_entry("after"))
+    assert store.get(SEARCHES, TENANT, "after")
+
+
+def child_exits_as_programs_do(url: str) -> None:
+    """A child that tears down all it has inherited harms neither the sessions nor the turn of its parent."""
+    store = opened(url)
+    store.put(SEARCHES, TENANT, an_entry("before"))
+    with store.turn("q", 5) as mine:
+        assert mine
+        child = os.fork()
+        if child == 0:
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        with opened(url).turn("q", 0) as got:
+            assert not got
+    assert store.get(SEARCHES, TENANT, "before")
+    assert store.swap(SEARCHES, TENANT, an_entry("new"), expecting=None)
+
+
+def die_in_a_migration(url: str) -> None:
+    """Be killed between the statements of a migration."""
+    from harness.storage.postgres import schema
+
+    first = schema.MIGRATIONS[0]
+    half = first.statements[: len(first.statements) // 2]
+    schema.MIGRATIONS = (schema.Migration(first.name, (*half, "SELECT pg_sleep(600)")), *schema.MIGRATIONS[1:])
+    threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+    try:
+        opened(url)
+    except StoreError as error:
+        tell(error)
+
+
+def _forked(number: int, use: Callable[[int], None], *, killed: bool = False) -> None:
+    """Let so many children do the same at once, when all are there; each (but one that is `killed`) must end well."""
+    start, go = os.pipe()
+    children = []
+    for each in range(number):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.close(go)
+                os.read(start, 1)
+                use(each)
+                status = 0
+            except BaseException:  # noqa: BLE001 - told, and by the status
+                sys.excepthook(*sys.exc_info())
+            finally:
+                os._exit(status)
+        children.append(child)
+    os.close(go)
+    os.close(start)
+    ends = [os.waitpid(child, 0)[1] for child in children]
+    assert sorted(ends) == [0] * (number - killed) + [signal.SIGKILL] * killed, ends
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,6 @@
+"""Writing what is known."""
+
+# ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
+from tests.knowledge.conftest import clock, embedder, knowledge
+from tests.knowledge.test_writing import *
+from tests.storage.postgres.services.conftest import store

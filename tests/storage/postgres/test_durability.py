@@ -1,0 +1,252 @@
+"""Servers that go, come and hang, sessions that end, writers that die: callers wait or are told, nothing is lost."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+
+from harness.errors import StoreBusy
+from harness.storage.postgres import PostgresStore, schema
+from tests.storage.embedded import ask, embedded, vector_of
+from tests.storage.entries import SEARCHES, TENANT, an_entry
+from tests.storage.postgres.load import Load, taken
+from tests.storage.postgres.places import a_database
+from tests.storage.postgres.servers import Server
+from tests.storage.scenarios import ROOT
+
+pytestmark = pytest.mark.slow
+
+KILLS = 60
+BUSY = 2.0
+CALLS: dict[str, Callable[[PostgresStore], Any]] = {
+    "get": lambda store: store.get(SEARCHES, TENANT, "k"),
+    "put": lambda store: store.put(SEARCHES, TENANT, an_entry("k")),
+    "put for somebody new": lambda store: store.put(SEARCHES, f"new {time.monotonic()}", an_entry("k")),
+    "swap": lambda store: store.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10}),
+    "nearest": lambda store: ask(store, vector_of("k")),
+    "count": lambda store: store.count(TENANT, "2026-01-01", {"exact": 1}),
+    "tenants": lambda store: store.tenants(),
+    "turn": lambda store: taken(store, "q"),
+    "verify": lambda store: store.verify(repair=False),
+}
+
+
+@pytest.fixture
+def brief(url: str) -> Iterator[PostgresStore]:
+    """Return a store that waits for two seconds, with a row."""
+    store = PostgresStore(url, busy_seconds=BUSY)
+    store.put(SEARCHES, TENANT, embedded("k"))
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def patient(url: str) -> Iterator[PostgresStore]:
+    """Return a store that waits for longer than any restart takes."""
+    store = PostgresStore(url, busy_seconds=20)
+    yield store
+    store.close()
+
+
+@contextmanager
+def stopped(server: Server, how: signal.Signals = signal.SIGINT) -> Iterator[None]:
+    """Stop the server for a while."""
+    server.stop(how)
+    try:
+        yield
+    finally:
+        server.start()
+
+
+def end_sessions(server: Server) -> int:
+    """End every session of the stores, as an administrator does; return how many there were."""
+    sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'harness'"
+    return len(server.execute(sql))
+
+
+# Writers that die ----------------------------------------------------------------------------------------------------
+
+
+def test_what_was_acknowledged_survives_kill_9(url: str, patient: PostgresStore) -> None:
+    """Writers are killed at random moments: every row that they told of is there."""
+    rng = random.Random(20)
+    command = [sys.executable, "-m", "tests.storage.postgres.players", "write_for_ever", url]
+    acknowledged: set[int] = set()
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as victims:
+        for _ in range(KILLS):
+            acknowledged |= kill_a_writer(victims, max(acknowledged, default=0) + 1, rng.choice([0, 1, 5, 20]))
+    assert [number for number in acknowledged if patient.get(SEARCHES, TENANT, str(number)) is None] == []
+    assert len(acknowledged) > KILLS
+    assert patient.verify(repair=False) == []
+
+
+def kill_a_writer(victims: "subprocess.Popen[str]", first: int, after: int) -> set[int]:
+    """Let a victim write from row `first` on, kill it after so many rows; return all that it has acknowledged."""
+    assert victims.stdin is not None
+    assert victims.stdout is not None
+    victims.stdin.write(f"{first}\n")
+    victims.stdin.flush()
+    victim, killed = 0, False
+    acknowledged: set[int] = set()
+    for line in victims.stdout:
+        match line.split():
+            case ["pid", number]:
+                victim = int(number)
+            case ["dead", number]:
+                assert int(number) == signal.SIGKILL
+                return acknowledged
+            case [number]:
+                acknowledged.add(int(number))
+        if victim and not killed and len(acknowledged) >= after:
+            os.kill(victim, signal.SIGKILL)
+            killed = True
+    raise AssertionError("the process of the victims has ended")
+
+
+# Servers that go and come --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["restart", "crash", "end sessions"])
+def test_a_server_that_comes_back_is_waited_for(server: Server, patient: PostgresStore, how: str) -> None:
+    """In the middle of everything, three times: whoever waits long enough meets no error but of swaps in doubt."""
+    disturb: Callable[[], object] = {
+        "restart": server.restart,
+        "crash": server.crash,
+        "end sessions": lambda: end_sessions(server),
+    }[how]
+    with Load(patient) as load:
+        for _ in range(3):
+            time.sleep(1)
+            disturb()
+        time.sleep(1)
+    assert load.errors == []
+    assert load.lost == []
+    assert load.busy <= 3, "only a swap that was under way may be in doubt, and there is one at a time"
+    assert len(load.acknowledged) > 20
+    assert [key for key in load.acknowledged if patient.get(SEARCHES, TENANT, key) is None] == []
+    assert patient.verify(repair=False) == []
+
+
+def test_whoever_cannot_be_served_in_time_is_told_so(server: Server, brief: PostgresStore) -> None:
+    """Every call, in `busy_seconds` and at most two more, while the server is away; then all work again at once."""
+    for call in CALLS.values():
+        call(brief)
+    with stopped(server):
+        for name, call in CALLS.items():
+            began = time.monotonic()
+            with pytest.raises(StoreBusy, match="try again later"):
+                call(brief)
+            assert time.monotonic() - began < BUSY + 2, name
+    for name, call in CALLS.items():
+        began = time.monotonic()
+        call(brief)
+        assert time.monotonic() - began < BUSY, name
+
+
+def test_many_threads_are_told_in_time(server: Server, brief: PostgresStore) -> None:
+    """None waits for the waiting of another, neither for connections nor for turns."""
+    took: list[float] = []
+
+    def use(number: int) -> None:
+        call = CALLS["turn" if number % 2 else "put"]
+        began = time.monotonic()
+        with pytest.raises(StoreBusy):
+            call(brief)
+        took.append(time.monotonic() - began)
+
+    with stopped(server):
+        threads = [threading.Thread(target=use, args=(number,)) for number in range(32)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(took) == 32
+    assert max(took) < BUSY + 2
+
+
+def test_a_long_absence_is_over_when_it_is_over(server: Server, brief: PostgresStore) -> None:
+    """However long the server was away, and however often it was asked for: it is found as soon as it is back."""
+    with stopped(server):
+        end = time.monotonic() + 15
+        while time.monotonic() < end:
+            with pytest.raises(StoreBusy):
+                brief.get(SEARCHES, TENANT, "k")
+    began = time.monotonic()
+    assert brief.get(SEARCHES, TENANT, "k") is not None
+    assert time.monotonic() - began < 1
+
+
+def test_sessions_that_ended_in_the_night_are_replaced(server: Server, brief: PostgresStore) -> None:
+    """What must not be done twice is done, too, where the session had ended before it was begun."""
+    several = [threading.Thread(target=brief.get, args=(SEARCHES, TENANT, "k")) for _ in range(16)]
+    for thread in several:
+        thread.start()
+    for thread in several:
+        thread.join()
+    for _ in range(5):
+        assert end_sessions(server) >= 1
+        brief.count(TENANT, "2026-01-01", {"exact": 1})
+        assert brief.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10})
+    assert brief.counted(TENANT) == {"2026-01-01": {"exact": 5}}
+
+
+def test_a_query_whose_session_ends_is_asked_again(server: Server, brief: PostgresStore) -> None:
+    """A read and a write that wait for a lock when their session is ended: both are done in the end."""
+    got: list[object] = []
+    with psycopg.connect(server.url) as holder:
+        holder.execute("LOCK TABLE search_cache IN ACCESS EXCLUSIVE MODE")
+        threads = [threading.Thread(target=lambda name=name: got.append(CALLS[name](brief))) for name in ("get", "put")]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.5)
+        assert end_sessions(server) >= 2
+        time.sleep(0.2)
+        holder.rollback()
+    for thread in threads:
+        thread.join()
+    assert len(got) == 2
+
+
+def test_somebody_elses_lock_is_not_waited_for_for_ever(server: Server, brief: PostgresStore) -> None:
+    """Readers and writers are told in time, and work again when it is free."""
+    with psycopg.connect(server.url) as holder:
+        holder.execute("LOCK TABLE search_cache, harness_uses IN ACCESS EXCLUSIVE MODE")
+        for name in ("get", "put", "swap", "nearest", "count"):
+            began = time.monotonic()
+            with pytest.raises(StoreBusy, match="lock timeout"):
+                CALLS[name](brief)
+            assert BUSY - 0.5 < time.monotonic() - began < BUSY + 2, name
+        holder.rollback()
+    CALLS["get"](brief)
+    CALLS["put"](brief)
+
+
+def test_a_lock_that_becomes_free_is_waited_for(server: Server, brief: PostgresStore) -> None:
+    """Whoever comes meanwhile is served afterwards."""
+    with psycopg.connect(server.url) as holder:
+        holder.execute("LOCK TABLE search_cache IN ACCESS EXCLUSIVE MODE")
+        free = threading.Timer(1, holder.rollback)
+        free.start()
+        began = time.monotonic()
+        assert brief.get(SEARCHES, TENANT, "k") is not None
+        assert time.monotonic() - began > 0.5
+        free.join()
+
+
+def test_whoever_waits_for_a_migration_is_told_in_time(server: Server, url: str) -> None:
+    """Whoever opens a database that somebody else prepares for too long is told in time."""
+    with a_database(server, "being_prepared") as fresh, psycopg.connect(fresh, autocommit=True) as holder:
+        holder.execute("SELECT pg_advisory_lock(%s)", (schema._LOCK,))
+        began = time.monotonic()
+        with pytest.raises(StoreBusy):
+            PostgresStore(fresh, busy_seconds=BUSY)
+        assert time.monotonic() - began < BUSY + 2

@@ -1,5 +1,0 @@
-"""Let a failing assertion of the contract show its values, as one in a test module does."""
-
-import pytest
-
-pytest.register_assert_rewrite("tests.stores.contract")

@@ -1,6 +1,0 @@
-"""The agents' own tool."""
-
-# ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
-from tests.cache.conftest import clock
-from tests.cache.test_agent import *
-from tests.stores.postgres.services.conftest import store

@@ -1,6 +1,0 @@
-"""What is counted."""
-
-# ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
-from tests.cache.conftest import clock
-from tests.cache.test_counts import *
-from tests.stores.postgres.services.conftest import store

@@ -1,6 +1,0 @@
-"""What one tenant knows, no other does."""
-
-# ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
-from tests.knowledge.conftest import clock, embedder, knowledge
-from tests.knowledge.test_tenants import *
-from tests.stores.postgres.services.conftest import store

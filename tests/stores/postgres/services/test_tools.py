@@ -1,9 +1,0 @@
-"""What agents' tools brought."""
-
-# ruff: noqa: F401, F403, F821 - the very tests; the store comes last, instead of theirs
-from tests.cache.conftest import clock
-from tests.cache.test_tools import *
-from tests.stores.postgres.services.conftest import store
-
-# no such row can be put: the column is JSONB
-del test_a_damaged_row_is_a_miss

@@ -1,9 +1,0 @@
-"""PostgreSQL keeps the promises that every store keeps."""
-
-from tests.stores.contract import StoreContract
-
-
-class TestPostgresStore(StoreContract):
-    """The contract, on a real server (the fixture `store` is the folder's)."""
-
-    store = None  # the folder's fixture, not the contract's
