@@ -33,8 +33,8 @@ from harness.cached_search import (
     put,
     put_research,
 )
+from harness.cli.terminal import EXIT_CODES, configure_logging, run
 from harness.errors import InvalidInput
-from harness.terminal import EXIT_CODES, configure_logging, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,28 +92,28 @@ def _parser() -> argparse.ArgumentParser:
 def _maintain() -> None:
     from msgspec.structs import replace
 
+    from harness.app import App
     from harness.settings import load
-    from harness.workbench import Workbench
 
     arguments = _parser().parse_args()
     if arguments.db is not None and not arguments.db.is_file():
         raise InvalidInput(f"no database at {arguments.db}; without --db the one of the settings is used")
     settings = replace(load().settings, semantic=False)  # needs no vector, so asks no embedder
     configure_logging("debug" if arguments.debug else settings.log_level)
-    with Workbench(settings, database=arguments.db) as workbench:
-        cache = workbench.cache
+    with App(settings, database=arguments.db) as app:
+        cache = app.cache
         deleted: dict[str, int] | None = None
         if arguments.clear or arguments.expired:
-            workbench.identity.require("admin")
+            app.identity.require("admin")
         if arguments.clear:
             count = sum(table.total for table in cache.stats())
-            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {workbench.place}?"):
+            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {app.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.clear()
         elif arguments.expired:
             deleted = cache.sweep()
-        size = cache.size() if workbench.identity.local else None  # with a token: the file is all tenants'
-        _show(workbench.place, cache.stats(), size, deleted, as_json=arguments.json)
+        size = cache.size() if app.identity.local else None  # with a token: the file is all tenants'
+        _show(app.place, cache.stats(), size, deleted, as_json=arguments.json)
 
 
 def _confirmed(question: str) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from benchmarks.rows import say
-from harness.embedders.minilm import MiniLM
+from harness.models.local.embedder import MiniLM
 from harness.ports import Vectors
 
 _PROCESSES = 2

@@ -41,14 +41,14 @@ def _busy(number: int) -> None:
 
 
 def _embedding() -> None:
-    from harness.embedders.minilm import MiniLM
+    from harness.models.local.embedder import MiniLM
 
     while True:
         MiniLM().embed(["one text", "another text"])
 
 
 def _verifying() -> None:
-    from harness.verifiers.minilm import MiniLMVerifier
+    from harness.models.local.cross_encoder import MiniLMVerifier
 
     while True:
         MiniLMVerifier().probability("how to enable ipv6", "how to turn on ipv6")
@@ -56,7 +56,7 @@ def _verifying() -> None:
 
 def _child(number: int) -> None:
     faulthandler.dump_traceback_later(SECONDS - 1)
-    from harness.embedders.minilm import MiniLM
+    from harness.models.local.embedder import MiniLM
     from search_cache import cached_search
 
     title = f"of the child {number}"

@@ -24,19 +24,19 @@ from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.neighbours import Rows, make_rows
 from benchmarks.rows import BYTES_A_ROW, at_least, results, say, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, interleaved, table, verdict
+from harness.app import DATABASE, App
 from harness.core.entries import Entry
 from harness.core.freshness import DEFAULT_TTL
 from harness.core.keys import DEFAULT_ENGINE, search_key
-from harness.embedders.minilm import MiniLM
-from harness.serving.admission import Admission
-from harness.serving.listening import listening, server_of
+from harness.models.local.embedder import MiniLM
+from harness.server.api.jobs import Researches
+from harness.server.application import build_routes
+from harness.server.auth import Admission
+from harness.server.request_checks import Gate, Names, token_of
+from harness.server.run_server import listening, server_of
 from harness.settings import Settings
 from harness.storage.sqlite.store import SqliteStore, row_values
 from harness.storage.tables import SEARCH
-from harness.web.app import build_routes
-from harness.web.gate import Gate, Names, token_of
-from harness.web.jobs import Researches
-from harness.workbench import DATABASE, Workbench
 
 FOUND = 10
 GOAL_MS = 150.0
@@ -76,10 +76,10 @@ def fill(database: Path, rows: Rows) -> None:
 
 
 @contextmanager
-def served(workbench: Workbench) -> Iterator[str]:
+def served(app: App) -> Iterator[str]:
     """Serve the application in a thread; yield its address."""
     researches = Researches(1)
-    admission = Admission(workbench, per_minute=1e6, alone=True, token_of=token_of)
+    admission = Admission(app, per_minute=1e6, alone=True, token_of=token_of)
     with listening("127.0.0.1", 0) as listener, admission:
         gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
         server = server_of(gate)
@@ -93,9 +93,9 @@ def served(workbench: Workbench) -> Iterator[str]:
             thread.join()
 
 
-def measure(workbench: Workbench, address: str, rows: Rows, asks: Sequence[str]) -> dict[str, Timing]:
+def measure(app: App, address: str, rows: Rows, asks: Sequence[str]) -> dict[str, Timing]:
     """Time every way to ask."""
-    model, history = MiniLM(), workbench.history
+    model, history = MiniLM(), app.history
     with httpx2.Client(base_url=address, timeout=60) as client:
 
         def over_http(ask: str) -> None:
@@ -114,12 +114,12 @@ def measure(workbench: Workbench, address: str, rows: Rows, asks: Sequence[str])
         return interleaved(contestants, [asks[start : start + 5] for start in range(0, len(asks), 5)])
 
 
-def recall(workbench: Workbench, rows: Rows, asks: Sequence[str]) -> float:
+def recall(app: App, rows: Rows, asks: Sequence[str]) -> float:
     """Return the share of the truly nearest rows that are found."""
     model, found = MiniLM(), 0
     for ask in asks:
         nearest = np.argsort(-(rows.vectors @ model.embed([ask])[0]))[:FOUND]
-        titles = {past.title for past in workbench.history.find(ask, limit=FOUND)}
+        titles = {past.title for past in app.history.find(ask, limit=FOUND)}
         found += sum(" ".join(rows.texts[at].split()) in titles for at in nearest)
     return found / (FOUND * len(asks))
 
@@ -164,9 +164,9 @@ def main() -> None:
         say(f"storing {arguments.rows:,} searches")
         fill(folder / DATABASE, rows)
         settings = Settings(data_dir=folder, engine=("corpus:python-docs",), corpus_meaning=False)
-        with Workbench(settings) as workbench, served(workbench) as address:
-            timings = measure(workbench, address, rows, asks)
-            share = recall(workbench, rows, asks[:50])
+        with App(settings) as app, served(app) as address:
+            timings = measure(app, address, rows, asks)
+            share = recall(app, rows, asks[:50])
             readers, failures, done = at_once(address, asks)
     print(table(f"{arguments.rows:,} entries", timings, references=REFERENCES, unit="ms"))
     beside = (timings[BY_MEANING].percentile(95) - timings[EMBEDDING].p50) / MILLISECOND

@@ -38,14 +38,14 @@ from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import read_lines
 from benchmarks.rows import SEED, at_least, say, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, interleaved, table
+from harness.app import DATABASE
+from harness.chat import Exchange, Memory
+from harness.chat.exchanges import entry_of, iso
 from harness.core.text import content_words, words
-from harness.embedders.minilm import MiniLM
-from harness.memory import Exchange, Memory
-from harness.memory.exchanges import entry_of, iso
+from harness.models.local.embedder import MiniLM
 from harness.settings import VectorStoreSettings
 from harness.storage.sqlite.store import SqliteStore, row_values
 from harness.storage.tables import MEMORY
-from harness.workbench import DATABASE
 
 TUNED = frozenset({"conv-26", "conv-41"})
 """The conversations of LoCoMo on which `hybrid` was fitted."""

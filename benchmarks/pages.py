@@ -22,7 +22,7 @@ from tabulate import tabulate
 
 from benchmarks.rows import SEED, at_least, say
 from harness.errors import PageError
-from harness.pages.extraction import extract
+from harness.sources.pages.extraction import extract
 
 NGRAM = 4
 RESAMPLES = 1_000

@@ -8,10 +8,10 @@ from pathlib import Path
 from tabulate import tabulate
 
 from benchmarks.rows import at_least, workplace
+from harness.app import App
 from harness.ports import SearchEngine, SearchResult
-from harness.research.ended import Research
+from harness.research.result import Research
 from harness.settings import Settings
-from harness.workbench import Workbench
 
 QUESTION = "In which order does Python look up an attribute of an instance?"
 LATENCY = 1.0
@@ -34,24 +34,24 @@ class Slow:
         return self._engine.search(query, max_results)
 
 
-class SlowWorkbench(Workbench):
-    """A workbench whose engine is slow."""
+class SlowApp(App):
+    """An app whose engine is slow."""
 
     def engines(self, specs: Sequence[str] = (), *, waits: bool = False) -> tuple[SearchEngine, ...]:
-        """See `Workbench.engines`."""
+        """See `App.engines`."""
         return tuple(map(Slow, super().engines(specs, waits=waits)))
 
 
 def _timed(data: Path, runs: int) -> list[tuple[str, float, Research]]:
     """Research once with nothing cached, then `runs` times; the models are loaded before, and the corpus is indexed."""
     settings = Settings(data_dir=data, engine=("corpus:python-docs",), read_pages=0)
-    with SlowWorkbench(settings) as workbench:
-        workbench.embedder.embed(["loads the model"])
-        workbench.engines(waits=True)[0].search("indexes the corpus", 1)
+    with SlowApp(settings) as app:
+        app.embedder.embed(["loads the model"])
+        app.engines(waits=True)[0].search("indexes the corpus", 1)
         told = []
         for name in ("cold", *["warm"] * runs):
             start = time.perf_counter()
-            found = workbench.researcher().run(QUESTION)
+            found = app.researcher().run(QUESTION)
             told.append((name, time.perf_counter() - start, found))
         return told
 

@@ -27,11 +27,11 @@ from benchmarks.rows import SEED, say, workplace
 from harness.core.chunking import passages, token_chunks
 from harness.core.ranking import reciprocal_rank_fusion
 from harness.core.text import words
-from harness.embedders.minilm import MiniLM
-from harness.engines.corpus import open_corpus
-from harness.engines.corpus_files import FileSource
-from harness.engines.corpus_vectors import embedded_text
+from harness.models.local.embedder import MiniLM
 from harness.ports import SearchEngine, Store, Vectors
+from harness.sources.corpus.documents import FileSource
+from harness.sources.corpus.engine import open_corpus
+from harness.sources.corpus.vectors import embedded_text
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
 

@@ -13,8 +13,8 @@ from tabulate import tabulate
 from benchmarks.contenders import BARE, OURS, Bare
 from benchmarks.rows import BYTES_A_ROW, SEED, Results, fill, query, results, say, workplace
 from benchmarks.timing import MICROSECOND, Contestant, Timing, interleaved, verdict
+from harness.app import App
 from harness.settings import Settings
-from harness.workbench import Workbench
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FLAT_WITHIN = 1.5
@@ -65,8 +65,8 @@ def _filled(folder: Path, rows: int) -> Path:
 
 
 def _ours(opened: ExitStack, database: Path, rows: int) -> Contestant[Task]:
-    """Make the call that `search_cache.cached_search` makes, on a workbench a size: that module has only one."""
-    cache = opened.enter_context(Workbench(Settings(data_dir=database.parent, semantic=False), database=database)).cache
+    """Make the call that `search_cache.cached_search` makes, on an app a size: that module has only one."""
+    cache = opened.enter_context(App(Settings(data_dir=database.parent, semantic=False), database=database)).cache
     return Contestant(f"{OURS} {rows}", _asks(rows), lambda asked: cache.search(asked, _never).value)
 
 

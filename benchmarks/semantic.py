@@ -27,7 +27,7 @@ from benchmarks.rows import Results, at_least, results, say, workplace
 from benchmarks.semantic_child import BARE, LOOK_UPS
 from benchmarks.semantic_contenders import CONTENDERS, EMBEDDING, GPTCACHE, OURS, Contender, Ours, share_right
 from benchmarks.timing import MILLISECOND, Contestant, Timing, as_json, interleaved, table, verdict
-from harness.embedders.minilm import MiniLM
+from harness.models.local.embedder import MiniLM
 
 SIZES = (1_000, 10_000, 100_000)
 FEWEST_ASKS = 60

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from harness.embedders.minilm import MiniLM
+from harness.models.local.embedder import MiniLM
 
 LOOK_UPS = 200
 BARE = "embedding"

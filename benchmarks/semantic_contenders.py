@@ -20,7 +20,7 @@ from benchmarks.shipped import open_cache
 from harness.cache import SEARCHES, Answer
 from harness.core.entries import Entry
 from harness.core.keys import DEFAULT_ENGINE, search_key
-from harness.embedders.minilm import MiniLM
+from harness.models.local.embedder import MiniLM
 from harness.ports import Embedder, Vectors
 from harness.storage.sqlite.store import SqliteStore
 

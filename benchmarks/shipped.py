@@ -1,4 +1,4 @@
-"""This project's rule and cache, put together as the workbench does, with the verifier if it has been trained."""
+"""This project's rule and cache, put together as the app does, with the verifier if it has been trained."""
 
 import time
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from harness.cache import Cache, Semantics
 from harness.cache.semantic import MAX_DISTANCE, VERIFIED_DISTANCE
 from harness.core.abbreviations import Meanings
 from harness.core.equivalence import Decision, Rule, decide, rule_for
-from harness.embedders.minilm import MiniLM
 from harness.errors import VerifierError
+from harness.models.local.cross_encoder import MiniLMVerifier
+from harness.models.local.embedder import MiniLM
+from harness.models.local.tokenizer import vocabulary
 from harness.ports import Embedder, Store, Verifier
-from harness.verifiers.minilm import MiniLMVerifier
-from harness.wordpieces import vocabulary
 
 MAX_WRONG = 0.01
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # asyncio takes 30 ms to be imported
     from _typeshed import DataclassInstance
 
     from harness.cache import Answer
-    from harness.flights import Await, Flights
+    from harness.cache.async_flight import Await, Flights
 
     class Model(Protocol):
         """A pydantic model."""
@@ -159,7 +159,7 @@ async def acached_search(
     Raises:
         InvalidInput, StoreError: see `cached_search`.
     """
-    from harness.flights import in_a_thread
+    from harness.cache.async_flight import in_a_thread
 
     key = (search_key(query, engine), checked_max_results(max_results))
     checked_ttl(ttl)
@@ -254,14 +254,14 @@ def put_research(
 
 
 def _cache() -> Cache:
-    return scripts.workbench().cache
+    return scripts.app().cache
 
 
 _running: "Flights[tuple[str, int]] | None" = None
 
 
 def _flights() -> "Flights[tuple[str, int]]":
-    from harness.flights import Flights
+    from harness.cache.async_flight import Flights
 
     global _running  # noqa: PLW0603 - made at first use; see the import above
     _running = _running or Flights()

@@ -24,8 +24,8 @@ from harness.core.entries import Entry
 from harness.core.freshness import DAY, is_expired
 from harness.core.text import clean, one_line
 from harness.errors import AccessDenied, InvalidInput, TooManyRequests
-from harness.forks import free_in_child
 from harness.ports import Store
+from harness.storage.forks import free_in_child
 
 TOKENS = "access_tokens"
 PREFIX = "hrn_"

@@ -1,4 +1,4 @@
-"""The one workbench of a script: opened by the settings when first needed, closed when the script ends."""
+"""The one app of a script: opened by the settings when first needed, closed when the script ends."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import atexit
 import threading
 from typing import TYPE_CHECKING
 
-from harness.forks import free_in_child
+from harness.storage.forks import free_in_child
 
 if TYPE_CHECKING:
-    from harness.workbench import Workbench
+    from harness.app import App
 
-_workbench: Workbench | None = None
+_app: App | None = None
 _opening = free_in_child(threading.Lock())
 
 
-def workbench() -> Workbench:
-    """Return the workbench, opened by the settings at the first call.
+def app() -> App:
+    """Return the app, opened by the settings at the first call.
 
     Raises:
         InvalidInput: the settings cannot be used.
     """
-    return _workbench or _open()
+    return _app or _open()
 
 
 def name_of(function: object) -> str:
@@ -31,23 +31,23 @@ def name_of(function: object) -> str:
 
 def close() -> None:
     """Let go of the database; the next call reads the settings again and opens what they name."""
-    global _workbench  # noqa: PLW0603 - the one of a script
+    global _app  # noqa: PLW0603 - the one of a script
     with _opening:
-        if _workbench is not None:
-            _workbench.close()
-        _workbench = None
+        if _app is not None:
+            _app.close()
+        _app = None
 
 
-def _open() -> Workbench:
+def _open() -> App:
     from msgspec.structs import replace
 
+    from harness.app import App
     from harness.settings import load
-    from harness.workbench import Workbench
 
-    global _workbench  # noqa: PLW0603 - the one of a script
+    global _app  # noqa: PLW0603 - the one of a script
     with _opening:
-        if _workbench is None:
+        if _app is None:
             # an empty answer of a function of yours is not known to be a true "no results": it is asked again
-            _workbench = Workbench(replace(load().settings, negative_ttl=0.0))
+            _app = App(replace(load().settings, negative_ttl=0.0))
             atexit.register(close)  # registered twice it does nothing the second time
-        return _workbench
+        return _app

@@ -20,13 +20,13 @@ from msgspec import Struct
 
 from harness import scripts
 from harness.cache import Answer, Cache
+from harness.cache.async_flight import Await, Flights, in_a_thread
 from harness.cache.values import encoded
 from harness.core.entries import Hit
 from harness.core.freshness import HOUR, checked_ttl, seconds_of
 from harness.core.keys import MAX_QUERY_CHARS, checked_cache_type, in_words, is_url, tool_key
 from harness.core.text import shorten
 from harness.errors import InvalidInput
-from harness.flights import Await, Flights, in_a_thread
 
 P = ParamSpec("P")
 T_co = TypeVar("T_co", covariant=True)
@@ -116,7 +116,7 @@ class _Tool:
 
     def cache(self, *, fresh: bool) -> Cache:
         """Return the cache; as one that answers nothing where results are to be `fresh`."""
-        cache = self._cache or scripts.workbench().cache
+        cache = self._cache or scripts.app().cache
         return cache.refreshing() if fresh else cache
 
     def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _Call:
@@ -139,7 +139,7 @@ class _Tool:
 
     def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Answer[Any]:
         """Return what is cached for a call, else what `compute` returns."""
-        user = None if self._cache else scripts.workbench().identity.user
+        user = None if self._cache else scripts.app().identity.user
         return cache.tool(
             self.cache_type,
             call.query,

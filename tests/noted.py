@@ -1,15 +1,15 @@
-"""Fixtures of servers: a workbench with a small folder of notes to search in."""
+"""Fixtures of servers: an app with a small folder of notes to search in."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from harness.app import App
 from harness.settings import Settings
-from harness.workbench import Workbench
 from tests.cli.conftest import notes
 
-__all__ = ["notes", "settings", "workbench"]
+__all__ = ["app", "notes", "settings"]
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def settings(tmp_path: Path, notes: str) -> Settings:
 
 
 @pytest.fixture
-def workbench(settings: Settings) -> Iterator[Workbench]:
-    """The local user's workbench."""
-    with Workbench(settings) as opened:
+def app(settings: Settings) -> Iterator[App]:
+    """The local user's app."""
+    with App(settings) as opened:
         yield opened

@@ -526,7 +526,7 @@ def test_without_a_cache_it_is_that_of_the_settings(calls: Calls, tmp_path: Path
     assert database.exists()
     scripts.close()
     assert (tool("q")["call"], asyncio.run(unsync("q"))["call"]) == (1, 1)
-    entry = scripts.workbench().cache.recent_tools()[0]
+    entry = scripts.app().cache.recent_tools()[0]
     assert (entry.created_by, entry.expires_at - entry.created_at) == (None, DAY)
 
 
@@ -534,5 +534,5 @@ def test_the_lifetimes_of_the_settings_count(calls: Calls, monkeypatch: pytest.M
     """New types need no code."""
     monkeypatch.setenv("HARNESS_TOOL_TTL_HOURS", "my_type=2")
     cached_tool("my_type")(functools.partial(calls.note))("q")
-    entry = scripts.workbench().cache.recent_tools()[0]
+    entry = scripts.app().cache.recent_tools()[0]
     assert entry.expires_at - entry.created_at == 2 * HOUR

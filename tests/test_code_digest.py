@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-import harness.source_digest as source_digest_module
+import harness.settings.code_digest as source_digest_module
+from harness.app import App
 from harness.research.fingerprint import Code
 from harness.settings import Settings
-from harness.source_digest import source_digest
-from harness.workbench import Workbench
+from harness.settings.code_digest import source_digest
 from tests.cli.program import Program
 from tests.evals.stand_ins import QUESTIONS, write_tasks
 from tests.fakes import WordEmbedder
@@ -157,8 +157,8 @@ def test_what_gathers_afresh_asks_the_queries_of_the_edited_planner(
 
     def planned() -> set[str]:
         copy.run(*command, "--tasks-dir", tasks)
-        with Workbench(Settings(data_dir=tmp_path / "data")) as workbench:
-            records = [json.loads(run.payload) for run in workbench.cache.runs()]
+        with App(Settings(data_dir=tmp_path / "data")) as app:
+            records = [json.loads(run.payload) for run in app.cache.runs()]
         assert all(record["cache_use"] != "hit" for record in records)
         return {query for record in records for query in record["plan"]["queries"]}
 
@@ -213,19 +213,19 @@ def test_a_snapshot_of_an_older_program_is_replayed(
     harness: Program, tasks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It names no code; what it holds is found under the names that its program used."""
-    monkeypatch.setattr("harness.workbench.researching.code_of", lambda *_: Code())
-    monkeypatch.setattr(Workbench, "embedder", WordEmbedder())
+    monkeypatch.setattr("harness.research.assembly.code_of", lambda *_: Code())
+    monkeypatch.setattr(App, "embedder", WordEmbedder())
     monkeypatch.setenv("RESEARCH_CACHE", "1")
     monkeypatch.setenv("HARNESS_ENOUGH_SCORE", "1")
     asked = ("research", QUESTION, "-e", f"corpus:{tasks.parent / 'notes'}", "--json")
     told = [harness(*asked).told for _ in range(2)][-1]
-    with Workbench(Settings(data_dir=tmp_path / "data")) as workbench:
-        record = workbench.cache.get_run(told["run"])
+    with App(Settings(data_dir=tmp_path / "data")) as app:
+        record = app.cache.get_run(told["run"])
         assert record.pop("code") == to_builtins(Code())
-        workbench.cache.put_run(told["run"], QUESTION, "corpus", record)
+        app.cache.put_run(told["run"], QUESTION, "corpus", record)
     monkeypatch.undo()
     monkeypatch.setenv("HARNESS_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setattr(Workbench, "embedder", WordEmbedder())
+    monkeypatch.setattr(App, "embedder", WordEmbedder())
     snapshot = tmp_path / "run.snapshot"
     assert harness("cache", "export", snapshot, "--run", told["run"]).code == 0
     replayed = harness("research", QUESTION, "--replay", snapshot, "--json").told

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness import vector_cache
-from harness.embedders.minilm import MiniLM
 from harness.errors import EmbeddingError, HarnessError, InvalidInput, StoreCorrupt, StoreError
+from harness.models.local.embedder import MiniLM
 from harness.ports import Store
 from harness.storage.snapshots import SnapshotStore
 from harness.storage.sqlite.store import SqliteStore

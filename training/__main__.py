@@ -12,7 +12,7 @@ import torch
 import transformers
 
 from benchmarks.rows import say
-from harness.verifiers.minilm import WEIGHTS, Release
+from harness.models.local.cross_encoder import WEIGHTS, Release
 from training.balance import shown
 from training.export import export
 from training.fitting import fit, read_all, thresholds, told

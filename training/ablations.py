@@ -24,8 +24,8 @@ from benchmarks.pairs import MOST_WRONG, labelled
 from benchmarks.traps import read_traps
 from harness.core.equivalence import Rule, judge
 from harness.core.equivalence.decision import FEATURES
-from harness.embedders import minilm
-from harness.verifiers.minilm import Release
+from harness.models.local import embedder
+from harness.models.local.cross_encoder import Release
 from training.fitting import Read, read_all
 from training.sources import Example, Sources, read_sources
 
@@ -88,12 +88,12 @@ def _tokens(text: str) -> NDArray[np.float32]:
     }
     states = session.run(None, inputs)[0][0][1:-1]
     unit: NDArray[np.float32] = states / np.linalg.norm(states, axis=1, keepdims=True)
-    return unit if len(unit) else np.zeros((1, minilm.MiniLM.dimension), dtype=np.float32)
+    return unit if len(unit) else np.zeros((1, embedder.MiniLM.dimension), dtype=np.float32)
 
 
 @cache
 def _model() -> tuple[Any, Any]:
-    return minilm._model()  # noqa: SLF001 - its token vectors are no part of what an embedder gives
+    return embedder._model()  # noqa: SLF001 - its token vectors are no part of what an embedder gives
 
 
 def _held_out(data: Path, limit: int) -> dict[str, list[Example]]:
@@ -125,7 +125,9 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m training.ablations", description=__doc__)
     parser.add_argument("--data", type=Path, metavar="DIR", required=True)
-    parser.add_argument("--weights", type=Path, metavar="FILE", default=Path("harness/verifiers/minilm.onnx"))
+    parser.add_argument(
+        "--weights", type=Path, metavar="FILE", default=Path("harness/models/local/weights/minilm.onnx")
+    )
     parser.add_argument("--limit", type=int, metavar="N", default=3_000, help="pairs of each set")
     arguments = parser.parse_args()
     sets = _held_out(arguments.data, arguments.limit)

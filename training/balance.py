@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 from tabulate import tabulate
 
-from harness.embedders.minilm import MiniLM
+from harness.models.local.embedder import MiniLM
 from training.sources import Example
 
 SAMPLED = 60

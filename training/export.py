@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 import torch
 from torch import Tensor, nn
 
-from harness.inference import digest
+from harness.models.local.onnx import digest
 from training.model import CrossEncoder
 
 MAX_BYTES = 25_000_000

@@ -18,10 +18,10 @@ from harness.cache.semantic import VERIFIED_DISTANCE
 from harness.core.calibration import lowest_threshold
 from harness.core.equivalence import Examined, Rule, examine, judge
 from harness.core.equivalence.decision import ANEW, FEATURES, logit
-from harness.embedders.minilm import MiniLM
 from harness.errors import InvalidInput
-from harness.verifiers.pairs import UNREAD, PairReader
-from harness.wordpieces import vocabulary
+from harness.models.local.embedder import MiniLM
+from harness.models.local.pair_reader import UNREAD, PairReader
+from harness.models.local.tokenizer import vocabulary
 from training.sources import Example
 
 SHARES = (0.0025, 0.005, 0.01, 0.02, 0.05)

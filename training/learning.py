@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from harness.verifiers.pairs import MAX_TOKENS
-from harness.wordpieces import tokenizer
+from harness.models.local.pair_reader import MAX_TOKENS
+from harness.models.local.tokenizer import tokenizer
 from training.model import CrossEncoder
 from training.passes import Plan
 from training.sources import Example

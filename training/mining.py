@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from harness.verifiers.pairs import MAX_TOKENS
-from harness.wordpieces import tokenizer
+from harness.models.local.pair_reader import MAX_TOKENS
+from harness.models.local.tokenizer import tokenizer
 from training.learning import brief, padded
 from training.model import CrossEncoder
 from training.sources import Example

@@ -13,11 +13,11 @@ import msgspec
 
 from benchmarks.rows import say
 from harness.core.chunking import passages
-from harness.embedders.minilm import MiniLM
-from harness.engines.corpus import topic_documents
-from harness.engines.corpus_shipped import FILE, Header
-from harness.engines.corpus_vectors import embedded_text, key_of, packed
+from harness.models.local.embedder import MiniLM
 from harness.ports import Embedder
+from harness.sources.corpus.engine import topic_documents
+from harness.sources.corpus.shipped_vectors import FILE, Header
+from harness.sources.corpus.vectors import embedded_text, key_of, packed
 
 
 def topics_in(file: Path) -> dict[str, str]:

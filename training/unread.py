@@ -13,7 +13,7 @@ from tabulate import tabulate
 
 from benchmarks.shipped import decision, served
 from harness.core.calibration import interval
-from harness.embedders.minilm import MiniLM
+from harness.models.local.embedder import MiniLM
 from training.mixture import Amounts, Mixture
 from training.passes import SEED
 from training.sources import WRITTEN, Example, read_sources

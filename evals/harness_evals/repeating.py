@@ -5,8 +5,8 @@ import time
 
 from msgspec import Struct
 
-from harness.research.stages import stages_of
-from harness.workbench import Workbench
+from harness.app import App
+from harness.research.stage_traces import stages_of
 from harness_evals.run import digest, research_task
 from harness_evals.tasks import Task
 
@@ -28,7 +28,7 @@ class Repeated(Struct, frozen=True):
     difference: str = ""
 
 
-def repeat_task(workbench: Workbench, task: Task, times: int) -> Repeated:
+def repeat_task(app: App, task: Task, times: int) -> Repeated:
     """Run a task `times` times; stop at the first run that is not like the first one.
 
     Raises:
@@ -38,9 +38,9 @@ def repeat_task(workbench: Workbench, task: Task, times: int) -> Repeated:
     live: list[int] = []
     seconds: list[float] = []
     for number in range(1, times + 1):
-        workbench.progress("runs", number - 1, times)
+        app.progress("runs", number - 1, times)
         began = time.perf_counter()
-        found = research_task(workbench, task)
+        found = research_task(app, task)
         seconds.append(time.perf_counter() - began)
         live.append(found.live_calls)
         stages = stages_of(found)
@@ -48,7 +48,7 @@ def repeat_task(workbench: Workbench, task: Task, times: int) -> Repeated:
         if (stage := next((name for name in first if stages[name] != first[name]), None)) is not None:
             difference = _difference(first[stage], stages[stage], number)
             return _told(live, seconds, first, number, stage, difference)
-    workbench.progress("runs", times, times)
+    app.progress("runs", times, times)
     return _told(live, seconds, first)
 
 

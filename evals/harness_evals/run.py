@@ -11,12 +11,12 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from harness.app import App
 from harness.core.origins import RunOrigin
 from harness.errors import HarnessError
-from harness.research.ended import Research
-from harness.research.stages import stages_of
+from harness.research.result import Research
+from harness.research.stage_traces import stages_of
 from harness.settings import Settings
-from harness.workbench import Workbench
 from harness_evals.outcome import Cited, Cost, Outcome
 from harness_evals.tasks import Task
 
@@ -34,21 +34,21 @@ class Job(Struct, frozen=True):
     origin: RunOrigin = "evaluation"
 
 
-def research_task(workbench: Workbench, task: Task, repeat: int = 0) -> Research:
+def research_task(app: App, task: Task, repeat: int = 0) -> Research:
     """Research the task's question with the task's engine; each repeat is an epoch of its own.
 
     Raises:
         HarnessError: whatever stops the research.
     """
-    researcher = workbench.researcher((task.engine,), epoch=f"repeat {repeat}" if repeat else "")
+    researcher = app.researcher((task.engine,), epoch=f"repeat {repeat}" if repeat else "")
     return researcher.run(task.question, sections=task.structure.exactly or task.structure.at_least)
 
 
-def run_task(workbench: Workbench, task: Task, repeat: int = 0) -> Outcome:
+def run_task(app: App, task: Task, repeat: int = 0) -> Outcome:
     """Run a task once. What stops the research is told in the outcome: a failed run is not a bad score."""
     started = time.perf_counter()
     try:
-        found = research_task(workbench, task, repeat)
+        found = research_task(app, task, repeat)
     except HarnessError as error:
         cost = Cost(0, 0, time.perf_counter() - started)
         return Outcome(task.id, repeat, cost=cost, error=f"{error.code}: {error}")
@@ -105,15 +105,15 @@ def run_jobs(jobs: Sequence[Job], executor: Executor, *, at_once: int) -> Iterat
 
 
 def run_apart(job: Job) -> Outcome:
-    """Do a job: in a thread, or in another process. All jobs of a process with the same settings share one workbench,
+    """Do a job: in a thread, or in another process. All jobs of a process with the same settings share one app,
     for loading the models takes longer than a warm run. Whatever goes wrong is told in the outcome.
     """
     try:
         with _opening:
             # a clock that stands still would take what an earlier run has stored for an answer to this one
-            workbench = _workbench(job.settings, None if job.fresh else job.at, job.fresh, job.origin)
-        outcome = run_task(workbench, job.task, job.repeat)
-        workbench.cache.flush()
+            app = _app(job.settings, None if job.fresh else job.at, job.fresh, job.origin)
+        outcome = run_task(app, job.task, job.repeat)
+        app.cache.flush()
     except Exception as error:  # noqa: BLE001 - an experiment may break anything; it is a crash, told with its reason
         return Outcome(job.task.id, job.repeat, error=f"{type(error).__name__}: {error}")
     return outcome
@@ -123,8 +123,8 @@ _opening = threading.Lock()
 
 
 @lru_cache(maxsize=8)
-def _workbench(settings: Settings, at: float | None, fresh: bool, origin: RunOrigin) -> Workbench:
-    return Workbench(settings, at=at, read=not fresh, origin=origin)
+def _app(settings: Settings, at: float | None, fresh: bool, origin: RunOrigin) -> App:
+    return App(settings, at=at, read=not fresh, origin=origin)
 
 
 def versions() -> dict[str, str]:
@@ -132,7 +132,7 @@ def versions() -> dict[str, str]:
     import platform
     from importlib.metadata import version
 
-    from harness.embedders.minilm import MiniLM
+    from harness.models.local.embedder import MiniLM
 
     return {"harness": version("research-harness"), "python": platform.python_version(), "embedder": MiniLM.id}
 

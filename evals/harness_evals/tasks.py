@@ -187,7 +187,7 @@ def _unfounded(task: Task, documents: Mapping[str, str]) -> Iterator[tuple[str, 
 
 
 def _python_docs() -> Mapping[str, str]:
-    from harness.engines.corpus import PythonDocs
+    from harness.sources.corpus.engine import PythonDocs
 
     docs = PythonDocs()
     return {document.href: document.text for part in docs.parts() for document in docs.read(part)}

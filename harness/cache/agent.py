@@ -5,7 +5,7 @@ from typing import Any, Literal, assert_never, get_args
 
 from msgspec import Struct
 
-from harness.cache.requests import is_first
+from harness.cache.agent_turns import is_first
 from harness.cache.service import Cache
 from harness.cache.tools import ToolEntry
 from harness.cache.values import count_of, parsed

@@ -18,7 +18,7 @@ from harness.core.audits import Audit, addresses, overlap
 from harness.core.calibration import Interval, interval
 from harness.core.entries import Hit
 from harness.errors import InvalidInput
-from harness.forks import begins_anew
+from harness.storage.forks import begins_anew
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from harness.cache.road import UNREADABLE, Road, encode
+from harness.cache.lookup import UNREADABLE, Road, encode
 from harness.cache.tables import RESEARCH
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl

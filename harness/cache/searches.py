@@ -10,10 +10,10 @@ import orjson
 from msgspec import Struct
 
 from harness.cache.json_form import MAX_PAYLOAD_BYTES, Made, Uncached, made, too_much
+from harness.cache.lookup import NO_RESULTS, UNREADABLE, Answer, Road, encode, is_failure, raise_told, told
 from harness.cache.results import checked_max_results, encodable, is_results, text_of
-from harness.cache.road import NO_RESULTS, UNREADABLE, Answer, Road, encode, is_failure, raise_told, told
 from harness.cache.tables import SEARCHES, UNANSWERED
-from harness.cache.uses import How
+from harness.cache.usage import How
 from harness.cache.values import is_empty
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl, is_expired

@@ -12,8 +12,8 @@ from harness.core.audits import REFUSAL, query_key
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_volatile
 from harness.errors import EmbeddingError, VerifierError
-from harness.forks import begins_anew, cached_property
 from harness.ports import Embedder, Store, Vectors, Verifier
+from harness.storage.forks import begins_anew, cached_property
 
 if TYPE_CHECKING:  # with the libraries beneath them they take 60 ms to import, and an exact hit needs neither
     from harness.core.abbreviations import Meanings

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 from msgspec import structs
 
+from harness.cache.lookup import encode
 from harness.cache.maintenance import Maintenance
 from harness.cache.researches import Researches
-from harness.cache.road import encode
 from harness.cache.tables import ANSWERS, EVERY_TABLE, MADE, RUNS, SEARCHES, TABLES, TOOLS, UNANSWERED
 from harness.cache.tools import Tools
-from harness.cache.uses import Use
+from harness.cache.usage import Use
 from harness.core.audits import Audit
 from harness.core.entries import Entry, TableStats
 from harness.core.freshness import DAY

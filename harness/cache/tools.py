@@ -8,9 +8,9 @@ import msgspec
 import orjson
 from msgspec import Struct
 
+from harness.cache.computed import Asked, Kept
 from harness.cache.json_form import made
-from harness.cache.kept import Asked, Kept
-from harness.cache.road import NO_RESULTS, UNREADABLE, Answer, is_failure
+from harness.cache.lookup import NO_RESULTS, UNREADABLE, Answer, is_failure
 from harness.cache.tables import TOOLS
 from harness.cache.values import count_of, encoded, is_empty
 from harness.core.entries import Entry, Hit, Miss, Stale

@@ -16,8 +16,8 @@ from harness.cli.groups import group
 from harness.cli.options import JsonOption, duration
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
+from harness.cli.terminal.progress import ProgressBars
 from harness.errors import InvalidInput
-from harness.terminal.progress import ProgressBars
 
 if TYPE_CHECKING:
     from harness_evals.journal import Begun, Experiment, Journal, NoiseFloor
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness_evals.proposers import Proposer
     from harness_evals.space import Space
 
-    from harness.workbench import Workbench
+    from harness.app import App
 
 HELP = """Try changes of settings, and keep only what is better.
 
@@ -50,10 +50,10 @@ LOOKED_AT = 5
 """Earlier loops that are looked at for how long a run takes."""
 PROPOSERS = ("grid", "hillclimb", "random", "file", "model")
 
-app = group("autoresearch", HELP)
+commands = group("autoresearch", HELP)
 
 
-@app.callback(invoke_without_command=True)
+@commands.callback(invoke_without_command=True)
 @with_session
 def autoresearch(
     session: Session,
@@ -125,7 +125,7 @@ def autoresearch(
     from harness_evals.tasks import TASKS_DIR, load_tasks
     from harness_evals.verdicts import ALPHA, REPEATS
 
-    from harness.workbench import Workbench
+    from harness.app import App
 
     with ProgressBars() as bars:
         bars.visible &= not session.quiet
@@ -150,11 +150,9 @@ def autoresearch(
         bars.expect(_usual_seconds(folder.parent, with_model=bool(settings.model)))
         bars("preparing", 0, expected_runs(begun.options, chosen))
         with (
-            Workbench(settings, origin="experiment") as workbench,
+            App(settings, origin="experiment") as app,
             _runner(workers, task_seconds, dask) as run,
-            Loop(
-                begun, folder, chosen, settings, _proposer(begun, file, allowed, workbench), run, budget=budget
-            ) as loop,
+            Loop(begun, folder, chosen, settings, _proposer(begun, file, allowed, app), run, budget=budget) as loop,
         ):
             session.tell(f"loop {begun.id}; its journal and results are in {folder}; `touch {folder}/stop` ends it")
             _lead(session, loop, bars)
@@ -166,7 +164,7 @@ def autoresearch(
     session.tell(f"ended: {loop.ended}; the best settings are in {folder}/best.yaml, for --config")
 
 
-@app.command()
+@commands.command()
 @with_session
 def report(
     session: Session,
@@ -198,7 +196,7 @@ def _check(proposer: str, file: Path | None) -> None:
         raise InvalidInput("--proposer file and --file FILE belong together")
 
 
-def _proposer(begun: "Begun", file: Path | None, space: "Space", workbench: "Workbench") -> "Proposer":
+def _proposer(begun: "Begun", file: Path | None, space: "Space", app: "App") -> "Proposer":
     from harness_evals import proposers
 
     seed = begun.options.seed
@@ -213,9 +211,9 @@ def _proposer(begun: "Begun", file: Path | None, space: "Space", workbench: "Wor
             if file is None:
                 raise InvalidInput("this loop takes its experiments from a file; pass --file FILE again")
             return proposers.FromFile(file)
-    if workbench.model is None:
+    if app.model is None:
         raise InvalidInput("--proposer model needs a language model; set `model`")
-    return proposers.FromModel(space, workbench.model, workbench.cache)
+    return proposers.FromModel(space, app.model, app.cache)
 
 
 @contextmanager
@@ -286,7 +284,7 @@ def _print(journal: "Journal") -> None:
     if chart := terminal_chart(journal.experiments, width, colour=sys.stdout.isatty()):
         from rich.text import Text
 
-        from harness.terminal.console import SafeConsole
+        from harness.cli.terminal.console import SafeConsole
 
         SafeConsole().print(Text.from_ansi(f"\n{chart}"), soft_wrap=True)
 

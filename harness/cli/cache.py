@@ -8,9 +8,9 @@ import typer
 from harness.cli.options import JsonOption, OriginOption, YesOption, duration
 from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session, with_session
+from harness.cli.terminal import ExitCode
 from harness.core.text import shorten
 from harness.errors import InvalidInput
-from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
     from harness.cache.audit import Audited
@@ -57,11 +57,11 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
     """
     from harness.core.origins import origins_of
 
-    with session.workbench() as workbench:
-        cache = workbench.cache
-        held, audited, database = cache.stats(), cache.audited(), workbench.place
+    with session.app() as app:
+        cache = app.cache
+        held, audited, database = cache.stats(), cache.audited(), app.place
         counted = cache.counted(origins_of(origin))
-        size = cache.size() if workbench.identity.local else None  # with a token: the file is all tenants'
+        size = cache.size() if app.identity.local else None  # with a token: the file is all tenants'
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
     misses = counted.get("live", 0) + counted.get("failed", 0)
     if as_json:
@@ -144,10 +144,10 @@ def clear(
     if kind != "tools" and (cache_type is not None or user is not None):
         raise InvalidInput("--type and --user choose among what tools brought; add --kind tools")
     everything = kind == "all" and older_than is None and query is None
-    with session.workbench() as workbench:
+    with session.app() as app:
         if not dry_run:
-            workbench.identity.require("admin")
-        cache = workbench.cache
+            app.identity.require("admin")
+        cache = app.cache
         selected = cache.select(tables, older_than=older_than, query=query, only=only)
         count = sum(map(len, selected.values()))
         if not as_json:
@@ -155,7 +155,7 @@ def clear(
         if dry_run or not count:
             deleted = dict.fromkeys(selected, 0)
         else:
-            if not yes and not confirmed(f"Delete {count:,} entries in {workbench.place}?"):
+            if not yes and not confirmed(f"Delete {count:,} entries in {app.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.clear() if everything else cache.delete(selected)
     if as_json:
@@ -173,14 +173,14 @@ def _refuse_choices(**choices: object) -> None:
 
 
 def _clear_audits(session: Session, *, dry_run: bool, yes: bool, as_json: bool) -> None:
-    with session.workbench() as workbench:
+    with session.app() as app:
         if not dry_run:
-            workbench.identity.require("admin")
-        count, deleted = workbench.cache.audited().audited, 0
+            app.identity.require("admin")
+        count, deleted = app.cache.audited().audited, 0
         if count and not dry_run:
-            if not yes and not confirmed(f"Forget the audits of {count:,} pairs in {workbench.place}?"):
+            if not yes and not confirmed(f"Forget the audits of {count:,} pairs in {app.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-            deleted = workbench.cache.clear_audits()
+            deleted = app.cache.clear_audits()
     if as_json:
         print_json({"selected": {AUDITS: count}, "deleted": {AUDITS: deleted}})
     else:
@@ -211,13 +211,13 @@ def expired(
     """
     from harness.cache.cleaning import sweep_all
 
-    with session.workbench() as workbench:
+    with session.app() as app:
         if all_tenants:
-            workbench.identity.require_local()
-            deleted = sweep_all(workbench.database_store, time.time())
+            app.identity.require_local()
+            deleted = sweep_all(app.database_store, time.time())
         else:
-            workbench.identity.require("admin")
-            deleted = workbench.cache.sweep()
+            app.identity.require("admin")
+            deleted = app.cache.sweep()
     if as_json:
         print_json({"deleted": deleted})
     else:
@@ -232,12 +232,12 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
     Example:
       harness cache reindex
     """
-    with session.workbench() as workbench:
-        workbench.identity.require("admin")
-        cache = workbench.cache
-        embedded = cache.reembed(workbench.progress)
-        indexed = workbench.database_store.reindex()
-        if not workbench.identity.local:  # the index is all tenants'
+    with session.app() as app:
+        app.identity.require("admin")
+        cache = app.cache
+        embedded = cache.reembed(app.progress)
+        indexed = app.database_store.reindex()
+        if not app.identity.local:  # the index is all tenants'
             indexed = sum(each.indexed for each in cache.stats())
     if as_json:
         print_json({"embedded": embedded, "indexed": indexed})
@@ -262,12 +262,12 @@ def verify(
       harness cache verify
       harness cache verify --repair
     """
-    with session.workbench() as workbench:
-        workbench.identity.require_local()
-        workbench.progress("checking the database", 0, 0)
-        problems = workbench.database_store.verify(repair=repair)
-        unchecked = workbench.database_store.unchecked()
-        database = workbench.place
+    with session.app() as app:
+        app.identity.require_local()
+        app.progress("checking the database", 0, 0)
+        problems = app.database_store.verify(repair=repair)
+        unchecked = app.database_store.unchecked()
+        database = app.place
     if as_json:
         repaired = repair and bool(problems)
         print_json({"database": database, "problems": problems, "repaired": repaired, "unchecked": unchecked})

@@ -11,12 +11,12 @@ from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput, StoreError
-from harness.files import replacing
+from harness.storage.files import replacing
 
 if TYPE_CHECKING:
+    from harness.app import App
     from harness.core.calibration import Calibration
     from harness.core.equivalence import Rule
-    from harness.workbench import Workbench
 
 MAX_PAIRS = 200_000
 BATCH = 256
@@ -68,11 +68,11 @@ def calibrate(
     from harness.core.equivalence import rule_for
 
     labelled = _read(pairs)
-    with session.workbench({"max_wrong": max_wrong}) as workbench:
-        workbench.identity.require_local()  # one rule decides for every tenant
-        limit, file, verifier = workbench.settings.max_wrong, workbench.rule_file, workbench.verifier
+    with session.app({"max_wrong": max_wrong}) as app:
+        app.identity.require_local()  # one rule decides for every tenant
+        limit, file, verifier = app.settings.max_wrong, app.rule_file, app.verifier
         laxest = rule_for(LAXEST) if verifier is None else verifier.rule(LAXEST)
-        scores = _scores(workbench, laxest, labelled)
+        scores = _scores(app, laxest, labelled)
         found = calibrated(scores, [label for *_, label in labelled], limit, max_wrong_of_served)
         threshold = max(found.threshold, laxest.threshold)  # pairs that guards refuse say nothing of the others
         rule = msgspec.structs.replace(
@@ -99,21 +99,21 @@ def _keep(file: Path, rule: bytes) -> None:
         raise StoreError(f"cannot keep the rule in {file} ({error.strerror}); the rule used so far stays") from error
 
 
-def _scores(workbench: "Workbench", rule: "Rule", labelled: Sequence[tuple[str, str, bool]]) -> list[float]:
+def _scores(app: "App", rule: "Rule", labelled: Sequence[tuple[str, str, bool]]) -> list[float]:
     """Return what `rule` makes of each pair, telling how far it is."""
     from harness.core.equivalence import decide
-    from harness.wordpieces import vocabulary
+    from harness.models.local.tokenizer import vocabulary
 
-    words, verifier = vocabulary(), workbench.verifier
+    words, verifier = vocabulary(), app.verifier
     verify = None if verifier is None else verifier.probability
     scores = []
     for start in range(0, len(labelled), BATCH):
-        workbench.progress("comparing", start, len(labelled))
+        app.progress("comparing", start, len(labelled))
         part = labelled[start : start + BATCH]
-        vectors = workbench.embedder.embed([text for a, b, _ in part for text in (a, b)])
+        vectors = app.embedder.embed([text for a, b, _ in part for text in (a, b)])
         for (a, b, _), one, two in zip(part, vectors[::2], vectors[1::2], strict=True):
             scores.append(decide(a, b, float(one @ two), rule=rule, known=words, verify=verify).score)
-    workbench.progress("comparing", len(labelled), len(labelled))
+    app.progress("comparing", len(labelled), len(labelled))
     return scores
 
 

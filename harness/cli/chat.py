@@ -6,8 +6,8 @@ import typer
 
 from harness.cli.options import EmbeddingModelOption, EngineOption, OfflineOption
 from harness.cli.session import Session, with_session
+from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
-from harness.terminal import ExitCode
 
 
 @with_session
@@ -68,8 +68,8 @@ def chat(
         "embedding_model": embedding_model,
         "offline": offline,
     }
-    with session.workbench(flags) as workbench:
-        code = converse(workbench, continued, no_memory=no_memory, dummy=dummy, quiet=session.quiet)
+    with session.app(flags) as app:
+        code = converse(app, continued, no_memory=no_memory, dummy=dummy, quiet=session.quiet)
     if code != ExitCode.OK:
         raise typer.Exit(code)
 

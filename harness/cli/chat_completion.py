@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 
+from harness.chat.commands import COMMANDS, is_command
+from harness.chat.session import Chat
 from harness.cli.chat_screen import SHORT_ID, thread_line
 from harness.core.text import clean, shorten
 from harness.errors import HarnessError
-from harness.memory.chat import Chat
-from harness.memory.chat_commands import COMMANDS, is_command
 
 if TYPE_CHECKING:
-    from harness.memory import ThreadInfo
+    from harness.chat import ThreadInfo
 
 KEPT = 5.0
 """Seconds for which a list of threads completes without being asked for anew."""

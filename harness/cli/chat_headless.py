@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 import typer
 from msgspec import to_builtins
 
+from harness.chat.command_results import Found, Shown, Stored, Threads
+from harness.chat.commands import DEFAULT_RESULTS, DELETABLE, KINDS, MAX_RESULTS
+from harness.chat.exchanges import MAX_MESSAGE, Remembered
+from harness.chat.ids import whole_id
+from harness.chat.session import checked_text
 from harness.cli.chat_screen import Screen, show, statistics
 from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session
+from harness.cli.terminal import ExitCode
 from harness.core.durations import spelled
 from harness.core.text import shorten
 from harness.errors import InvalidInput
-from harness.memory.chat import checked_text
-from harness.memory.chat_commands import DEFAULT_RESULTS, DELETABLE, KINDS, MAX_RESULTS
-from harness.memory.chat_ids import whole_id
-from harness.memory.chat_values import Found, Shown, Stored, Threads
-from harness.memory.exchanges import MAX_MESSAGE, Remembered
-from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
-    from harness.memory import Memory
+    from harness.chat import Memory
 
 
 def add(session: Session, source: str, *, as_json: bool = False) -> None:
@@ -144,14 +144,14 @@ def opened(session: Session, *, writes: bool = False) -> "Iterator[Memory]":
         InvalidInput: it is disabled.
         AccessDenied: `writes`, and the token may only read.
     """
-    with session.workbench() as workbench:
-        if not workbench.settings.vector_store.enabled:
+    with session.app() as app:
+        if not app.settings.vector_store.enabled:
             raise InvalidInput(
                 "what conversations remember is disabled; set `enabled: true` in the block vector_store of the settings"
             )
         if writes:
-            workbench.identity.require("writer")
-        yield workbench.remembering
+            app.identity.require("writer")
+        yield app.remembering
 
 
 def as_told(remembered: Remembered) -> dict[str, Any]:

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import typer
 
-from harness.cli.chat_stream import PlainReply, StreamedReply
-from harness.cli.report import summary
-from harness.core.freshness import age_in_words
-from harness.core.text import clean, shorten
-from harness.memory.chat import Reply
-from harness.memory.chat_values import (
+from harness.chat.command_results import (
     Context,
     Continued,
     Found,
@@ -25,12 +20,17 @@ from harness.memory.chat_values import (
     Stored,
     Threads,
 )
-from harness.memory.exchanges import Exchange, Match, Remembered, ThreadInfo, seconds_of
+from harness.chat.exchanges import Exchange, Match, Remembered, ThreadInfo, seconds_of
+from harness.chat.session import Reply
+from harness.cli.chat_stream import PlainReply, StreamedReply
+from harness.cli.report import summary
+from harness.core.freshness import age_in_words
+from harness.core.text import clean, shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.memory.service import MemoryStats
+    from harness.chat.memory import MemoryStats
 
 MAX_WIDTH = 100
 SHORT_ID = 8
@@ -56,7 +56,7 @@ class Screen:
     def console(self) -> "Console":
         """The terminal."""
         if self._console is None:
-            from harness.terminal.console import SafeConsole
+            from harness.cli.terminal.console import SafeConsole
 
             self._console = SafeConsole()
         return self._console

@@ -4,44 +4,44 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from harness.chat.command_results import Left
+from harness.chat.commands import continue_thread, is_command, run_command
+from harness.chat.exchanges import MAX_MESSAGE
+from harness.chat.session import Chat, EchoModel
 from harness.cli.chat_screen import Screen, show, show_reply
+from harness.cli.terminal import ExitCode, exit_code
+from harness.cli.terminal.progress import ProgressBars
 from harness.errors import HarnessError, InvalidInput, StoreError
-from harness.memory.chat import Chat, EchoModel
-from harness.memory.chat_commands import continue_thread, is_command, run_command
-from harness.memory.chat_values import Left
-from harness.memory.exchanges import MAX_MESSAGE
 from harness.ports import LanguageModel
-from harness.terminal import ExitCode, exit_code
-from harness.terminal.progress import ProgressBars
 
 if TYPE_CHECKING:
     from prompt_toolkit.history import History
 
-    from harness.memory import Memory
-    from harness.workbench import Workbench
+    from harness.app import App
+    from harness.chat import Memory
 
 HISTORY = "chat_history"
 DISABLED = "what conversations remember is disabled ({why}); to enable it, {how}, and start the chat again"
 
 
-def converse(workbench: "Workbench", continued: str | None, *, no_memory: bool, dummy: bool, quiet: bool) -> int:
+def converse(app: "App", continued: str | None, *, no_memory: bool, dummy: bool, quiet: bool) -> int:
     """Hold a conversation, at first going on with the thread `continued`, if any; return the exit code.
 
     Raises:
         HarnessError: there cannot be one: an unusable setting, no such thread.
     """
     screen = Screen(plain=not (sys.stdin.isatty() and sys.stdout.isatty()), quiet=quiet)
-    if isinstance(workbench.progress, ProgressBars):
-        screen.settle = workbench.progress.stop
-    talk = conversation(workbench, screen, no_memory=no_memory, dummy=dummy)
+    if isinstance(app.progress, ProgressBars):
+        screen.settle = app.progress.stop
+    talk = conversation(app, screen, no_memory=no_memory, dummy=dummy)
     if continued is not None:
         show(screen, continue_thread(talk, continued))
-    return _from_pipe(talk, screen) if screen.plain else _on_terminal(talk, screen, workbench, kept=not dummy)
+    return _from_pipe(talk, screen) if screen.plain else _on_terminal(talk, screen, app, kept=not dummy)
 
 
-def conversation(workbench: "Workbench", screen: Screen, *, no_memory: bool, dummy: bool) -> Chat:
+def conversation(app: "App", screen: Screen, *, no_memory: bool, dummy: bool) -> Chat:
     """Return a new conversation with what the settings name; what is not there is said."""
-    memory, why = _memory(workbench, no_memory=no_memory)
+    memory, why = _memory(app, no_memory=no_memory)
     if memory is not None:
         _save_late(memory, screen)
     elif not no_memory:
@@ -49,30 +49,30 @@ def conversation(workbench: "Workbench", screen: Screen, *, no_memory: bool, dum
     model: LanguageModel | None = None
     if dummy:
         model = EchoModel()
-    elif not workbench.settings.offline:
-        model = workbench.model
+    elif not app.settings.offline:
+        model = app.model
     if model is None:
-        reason = "offline" if workbench.settings.offline else "no model is set (--model NAME, or the setting model)"
+        reason = "offline" if app.settings.offline else "no model is set (--model NAME, or the setting model)"
         screen.note(f"{reason}: messages are answered with what is remembered, and /research looks for sources")
     return Chat(
         model,
         memory,
         why_no_memory=why,
         remembers=not dummy,
-        research=lambda question: workbench.researcher().run(question),
-        budget=workbench.settings.context_tokens,
+        research=lambda question: app.researcher().run(question),
+        budget=app.settings.context_tokens,
     )
 
 
-def _memory(workbench: "Workbench", *, no_memory: bool) -> "tuple[Memory | None, str]":
+def _memory(app: "App", *, no_memory: bool) -> "tuple[Memory | None, str]":
     """Return the memory, or `None` and why there is none."""
     if no_memory:
         return None, DISABLED.format(why="--no-vector-store", how="leave that option out")
-    if not workbench.settings.vector_store.enabled:
+    if not app.settings.vector_store.enabled:
         how = "set `enabled: true` in the block vector_store of the settings"
         return None, DISABLED.format(why="vector_store: enabled: false", how=how)
     try:
-        return workbench.remembering, ""
+        return app.remembering, ""
     except (InvalidInput, StoreError) as error:
         return None, f"there is no memory: {error}"
 
@@ -139,13 +139,13 @@ def _piped_lines() -> Iterator[str]:
         yield line.rstrip("\r\n")
 
 
-def _on_terminal(talk: Chat, screen: Screen, workbench: "Workbench", *, kept: bool) -> int:
+def _on_terminal(talk: Chat, screen: Screen, app: "App", *, kept: bool) -> int:
     """Answer what is typed until the user leaves; `kept` says whether it has a history for the next time."""
     from harness.cli.chat_terminal import Typing, unseen_typing
 
     troubles: list[str] = []
-    history = _history(workbench, troubles) if kept else None
-    typing = Typing(talk, history=history, documents=workbench.documents_folder)
+    history = _history(app, troubles) if kept else None
+    typing = Typing(talk, history=history, documents=app.documents_folder)
     _warn(screen, troubles)
     screen.note("/help shows the commands; Ctrl-C stops a reply, Ctrl-D leaves")
     with unseen_typing():
@@ -167,15 +167,15 @@ def _warn(screen: Screen, troubles: list[str]) -> None:
     troubles.clear()
 
 
-def _history(workbench: "Workbench", troubles: list[str]) -> "History | None":
+def _history(app: "App", troubles: list[str]) -> "History | None":
     """Return the history of what was typed, in a file of the user's own, without secrets; what fails there, now or
     later, is put to `troubles`.
     """
     from harness.cli.chat_terminal import PrivateHistory
     from harness.core.redaction import Redactor
 
-    path = workbench.settings.data_dir / HISTORY
-    redactor = Redactor(workbench.settings.vector_store.redact)
+    path = app.settings.data_dir / HISTORY
+    redactor = Redactor(app.settings.vector_store.redact)
     try:
         return PrivateHistory(path, lambda line: redactor.redact(line)[0], troubles.append)
     except OSError as error:

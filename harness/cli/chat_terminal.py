@@ -12,11 +12,11 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
+from harness.chat.session import Chat
 from harness.cli.chat_completion import ChatCompleter
+from harness.cli.terminal.streams import unguarded
 from harness.errors import HarnessError
-from harness.files import replacing
-from harness.memory.chat import Chat
-from harness.terminal.streams import unguarded
+from harness.storage.files import replacing
 
 MAX_HISTORY = 2**20
 """Bytes of the history file; one that has grown to twice as many is cut to so many at the next start."""

@@ -10,13 +10,13 @@ from harness.cli.calibrate import LAXEST
 from harness.cli.options import EngineOption, JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
+from harness.cli.terminal import ExitCode
 from harness.errors import HarnessError
-from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
+    from harness.app import App
     from harness.core.entries import TableStats
     from harness.ports import Verifier
-    from harness.workbench import Workbench
 
 LOW_DISK = 200 * 2**20
 
@@ -42,10 +42,10 @@ def doctor(session: Session, engine: EngineOption = None, as_json: JsonOption = 
       harness doctor --engine corpus:~/notes
     """
     findings = []
-    with session.workbench({"engine": engine or None}) as workbench:
+    with session.app({"engine": engine or None}) as app:
         for done, (name, check) in enumerate(CHECKS):
-            workbench.progress(f"checking {name}", done, len(CHECKS))
-            findings += _run(name, check, workbench)
+            app.progress(f"checking {name}", done, len(CHECKS))
+            findings += _run(name, check, app)
     if as_json:
         healthy = all(finding.state != "broken" for finding in findings)
         print_json({"healthy": healthy, "findings": [finding._asdict() for finding in findings]})
@@ -57,25 +57,25 @@ def doctor(session: Session, engine: EngineOption = None, as_json: JsonOption = 
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _run(name: str, check: "Callable[[Workbench], Finding | list[Finding]]", workbench: "Workbench") -> list[Finding]:
+def _run(name: str, check: "Callable[[App], Finding | list[Finding]]", app: "App") -> list[Finding]:
     try:
-        found = check(workbench)
+        found = check(app)
     except HarnessError as error:
         return [Finding(name, "broken", str(error))]
     return found if isinstance(found, list) else [found]
 
 
-def _python(_workbench: "Workbench") -> Finding:
+def _python(_app: "App") -> Finding:
     import sqlite3
 
     version = ".".join(map(str, sys.version_info[:3]))
     return Finding("python", "ok", f"{version}, SQLite {sqlite3.sqlite_version}")
 
 
-def _disk(workbench: "Workbench") -> Finding:
+def _disk(app: "App") -> Finding:
     import shutil
 
-    folder = workbench.settings.data_dir
+    folder = app.settings.data_dir
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     free = shutil.disk_usage(existing).free
     if free < LOW_DISK:
@@ -85,68 +85,66 @@ def _disk(workbench: "Workbench") -> Finding:
     return Finding("disk", "ok", f"{free / 2**30:.1f} GB free for {folder}")
 
 
-def _database(workbench: "Workbench") -> Finding:
-    identity = workbench.identity
-    problems = workbench.database_store.verify(repair=False)
+def _database(app: "App") -> Finding:
+    identity = app.identity
+    problems = app.database_store.verify(repair=False)
     if problems and not identity.local:  # what they are may tell of other tenants' rows
         return Finding("database", "broken", "damaged; whoever keeps it mends it: `harness cache verify --repair`")
     if problems:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         return Finding("database", "broken", f"{problems[0]}{more}; run `harness cache verify --repair`")
-    total = sum(each.total for each in _stats(workbench))
-    return Finding("database", "ok", f"{total:,} entries in {workbench.place}")
+    total = sum(each.total for each in _stats(app))
+    return Finding("database", "ok", f"{total:,} entries in {app.place}")
 
 
-def _access(workbench: "Workbench") -> Finding:
-    identity = workbench.identity
+def _access(app: "App") -> Finding:
+    identity = app.identity
     if identity.local:
         return Finding("access", "ok", f"no token: the entries of {identity.tenant}, and everything may be done")
     return Finding("access", "ok", f"the token {identity.token}: {identity.user}, {identity.role} of {identity.tenant}")
 
 
-def _embedder(workbench: "Workbench") -> Finding:
-    from harness.embedders.available import FirstAvailable
+def _embedder(app: "App") -> Finding:
+    from harness.models.fallback_embedder import FirstAvailable
 
-    embedder, wanted = workbench.embedder, workbench.settings.embedding_model
+    embedder, wanted = app.embedder, app.settings.embedding_model
     vectors = embedder.embed(["enable", "disable", "enable"])
     failure = embedder.failure if isinstance(embedder, FirstAvailable) else None
     same, other = float(vectors[0] @ vectors[2]), float(vectors[0] @ vectors[1])
     if not same > 0.999 > other:
-        advice = "reinstall research-harness" if _is_local(workbench) else f"check what {wanted} is"
+        advice = "reinstall research-harness" if _is_local(app) else f"check what {wanted} is"
         return Finding("embedder", "broken", f"the vectors of {embedder.id} make no sense; {advice}")
     if failure is not None:
         return Finding("embedder", "weak", f"{embedder.id} serves instead of {wanted}: {failure}")
-    unasked = (
-        f" (offline: {wanted} is not asked)" if wanted and workbench.settings.offline and _is_local(workbench) else ""
-    )
+    unasked = f" (offline: {wanted} is not asked)" if wanted and app.settings.offline and _is_local(app) else ""
     return Finding("embedder", "ok", f"{embedder.id}{unasked}")
 
 
-def _is_local(workbench: "Workbench") -> bool:
-    from harness.embedders.minilm import MiniLM
+def _is_local(app: "App") -> bool:
+    from harness.models.local.embedder import MiniLM
 
-    return workbench.embedder.id == MiniLM.id
+    return app.embedder.id == MiniLM.id
 
 
-def _meaning(workbench: "Workbench") -> Finding:
-    if not workbench.settings.semantic:
+def _meaning(app: "App") -> Finding:
+    if not app.settings.semantic:
         return Finding("meaning", "weak", "off: only the very same search is answered; set `semantic: true`")
-    from harness.workbench.rules import own_rule
+    from harness.cache.acceptance_rule import own_rule
 
-    missing = sum(each.unembedded for each in workbench.cache.stats())
-    verifier, failure = _reading(workbench.verifier)
-    rule = workbench.rule_of(verifier)
+    missing = sum(each.unembedded for each in app.cache.stats())
+    verifier, failure = _reading(app.verifier)
+    rule = app.rule_of(verifier)
     told = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
     if failure:
         return Finding("meaning", "weak", f"no verifier reads the pairs: {failure}; {told}")
     if missing:
         return Finding("meaning", "weak", f"{missing:,} entries have no vector; run `harness cache reindex`")
-    own, advice = own_rule(workbench.rule_file), "run `harness cache calibrate --pairs FILE`"
-    if own is None and not _is_local(workbench):
+    own, advice = own_rule(app.rule_file), "run `harness cache calibrate --pairs FILE`"
+    if own is None and not _is_local(app):
         return Finding("meaning", "weak", f"the rule was calibrated on the vectors of the local model; {advice}")
     if own is not None and own != rule:
-        why = f"it is for another verifier, or for more than {workbench.settings.max_wrong:.1%} wrong"
-        return Finding("meaning", "weak", f"{workbench.rule_file} is not used: {why}; {advice} again; {told}")
+        why = f"it is for another verifier, or for more than {app.settings.max_wrong:.1%} wrong"
+        return Finding("meaning", "weak", f"{app.rule_file} is not used: {why}; {advice} again; {told}")
     return Finding("meaning", "ok", told)
 
 
@@ -164,25 +162,25 @@ def _reading(verifier: "Verifier | None") -> "tuple[Verifier | None, str]":
     return verifier, ""
 
 
-def _index(workbench: "Workbench") -> Finding:
+def _index(app: "App") -> Finding:
     from importlib.util import find_spec
 
     if find_spec("chromadb") is None:
         return Finding("vector index", "weak", "chromadb is not installed: rows are scanned; pip install chromadb")
-    indexed, tail = (sum(getattr(each, field) for each in _stats(workbench)) for field in ("indexed", "tail"))
+    indexed, tail = (sum(getattr(each, field) for each in _stats(app)) for field in ("indexed", "tail"))
     return Finding("vector index", "ok", f"{indexed:,} vectors in the index, {tail:,} scanned")
 
 
-def _engine(workbench: "Workbench") -> list[Finding]:
+def _engine(app: "App") -> list[Finding]:
     """Check each engine by itself; a corpus is opened, and indexed if it is not."""
-    return [each for spec in workbench.settings.engine for each in _run("engine", _one_engine(spec), workbench)]
+    return [each for spec in app.settings.engine for each in _run("engine", _one_engine(spec), app)]
 
 
-def _one_engine(spec: str) -> "Callable[[Workbench], Finding]":
-    def check(workbench: "Workbench") -> Finding:
-        from harness.engines.corpus import Corpus
+def _one_engine(spec: str) -> "Callable[[App], Finding]":
+    def check(app: "App") -> Finding:
+        from harness.sources.corpus.engine import Corpus
 
-        [engine] = workbench.engines([spec])
+        [engine] = app.engines([spec])
         if not isinstance(engine, Corpus):
             return Finding("engine", "ok", f"{engine.name} (not asked: no network is used here)")
         if left := engine.unembedded():
@@ -194,17 +192,17 @@ def _one_engine(spec: str) -> "Callable[[Workbench], Finding]":
     return check
 
 
-def _stats(workbench: "Workbench") -> "list[TableStats]":
+def _stats(app: "App") -> "list[TableStats]":
     """Count without the embedder: whatever is wrong with that is told of it alone."""
     from harness.cache import ANSWERS
 
-    return [workbench.store.stats(table, workbench.identity.tenant, 0.0) for table in ANSWERS]
+    return [app.store.stats(table, app.identity.tenant, 0.0) for table in ANSWERS]
 
 
-def _settings(workbench: "Workbench") -> Finding:
+def _settings(app: "App") -> Finding:
     from harness.core.audits import LEAST_COMPARED
 
-    settings = workbench.settings
+    settings = app.settings
     if settings.offline:
         return Finding("settings", "weak", "offline: nothing is searched")
     if settings.audit_rate and settings.max_results < LEAST_COMPARED:
@@ -213,7 +211,7 @@ def _settings(workbench: "Workbench") -> Finding:
     return Finding("settings", "ok", "valid")
 
 
-CHECKS: tuple[tuple[str, "Callable[[Workbench], Finding | list[Finding]]"], ...] = (
+CHECKS: tuple[tuple[str, "Callable[[App], Finding | list[Finding]]"], ...] = (
     ("python", _python),
     ("settings", _settings),
     ("disk", _disk),

@@ -16,9 +16,9 @@ from harness.cli import completion
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
+from harness.cli.terminal import ExitCode
+from harness.cli.terminal.progress import ProgressBars
 from harness.errors import InvalidInput
-from harness.terminal import ExitCode
-from harness.terminal.progress import ProgressBars
 
 logger = logging.getLogger(__name__)
 
@@ -263,8 +263,8 @@ def repeat(
         raise InvalidInput(f"one task is run again and again, not {len(chosen)}; name one")
     settings = settings_for(session.load().settings)
     flags = {"research_cache": settings.research_cache, "semantic": settings.semantic}
-    with session.workbench(flags, origin="evaluation") as workbench:
-        found = repeat_task(workbench, chosen[0], times)
+    with session.app(flags, origin="evaluation") as app:
+        found = repeat_task(app, chosen[0], times)
     if as_json:
         from msgspec import to_builtins
 
@@ -320,12 +320,12 @@ def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
         return
     from harness_evals.judge import Judge
 
-    from harness.workbench import Workbench
+    from harness.app import App
 
-    with Workbench(settings, origin="evaluation") as workbench:
-        if workbench.model is None:
+    with App(settings, origin="evaluation") as app:
+        if app.model is None:
             raise InvalidInput("--judge needs a language model; set `model`")
-        yield Judge(workbench.model, workbench.cache)
+        yield Judge(app.model, app.cache)
 
 
 @contextmanager

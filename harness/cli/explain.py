@@ -36,14 +36,12 @@ def explain(
       harness cache explain "rag tips" --engine corpus:python-docs --json
     """
     query = in_words(words)
-    with session.workbench(
-        {"engine": engine or None, "embedding_model": embedding_model, "max_results": max_results}
-    ) as workbench:
-        source = workbench.engines()[0]
-        explained = workbench.cache.explain(
-            query, max_results=workbench.settings.max_results, engine=source.name, options=source.options
+    with session.app({"engine": engine or None, "embedding_model": embedding_model, "max_results": max_results}) as app:
+        source = app.engines()[0]
+        explained = app.cache.explain(
+            query, max_results=app.settings.max_results, engine=source.name, options=source.options
         )
-        now = workbench.cache.now
+        now = app.cache.now
     if as_json:
         print_json(explained.shown(now))
         return

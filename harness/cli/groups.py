@@ -5,8 +5,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
-from harness.terminal import ExitCode
 
 HELP = "help"
 WHOLE = 10_000

@@ -50,8 +50,8 @@ def history(
     from harness.research.history import since_of
 
     query = in_words(words)
-    with session.workbench({"offline": True}) as workbench:
-        found = workbench.history.find(
+    with session.app({"offline": True}) as app:
+        found = app.history.find(
             query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset, origin=origin
         )
     if as_json:
@@ -69,8 +69,8 @@ def _print(found: "list[Past]", asked: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from harness.research.recording import RUN_ID
-    from harness.terminal.console import SafeConsole
+    from harness.cli.terminal.console import SafeConsole
+    from harness.research.run_record import RUN_ID
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
     for name in (*(("Like",) if asked else ()), "When", "What"):

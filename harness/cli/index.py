@@ -28,10 +28,10 @@ def index(
     Example:
       harness index corpus:~/notes
     """
-    from harness.engines.corpus import Corpus
+    from harness.sources.corpus.engine import Corpus
 
-    with session.workbench({"embedding_model": embedding_model}) as workbench:
-        [engine] = workbench.engines([corpus], waits=True)
+    with session.app({"embedding_model": embedding_model}) as app:
+        [engine] = app.engines([corpus], waits=True)
         if not isinstance(engine, Corpus):
             raise InvalidInput(f"{corpus} is not indexed here; name a corpus:PATH")
         engine.embed()

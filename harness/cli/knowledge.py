@@ -11,10 +11,10 @@ from harness.cli.groups import group
 from harness.cli.options import JsonOption, YesOption, duration, in_words
 from harness.cli.output import confirmed, print_json
 from harness.cli.session import Session, with_session
+from harness.cli.terminal import ExitCode
 from harness.core.freshness import HOUR, age_in_words, is_expired
 from harness.core.text import shorten
 from harness.errors import InvalidInput
-from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ Examples:
   harness knowledge lookup "what is the rate limit of the github rest api"
   harness knowledge list --tag api
 """
-app = group("knowledge", HELP)
+commands = group("knowledge", HELP)
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)]
 UrlOption = Annotated[str | None, typer.Option("--source-url", metavar="URL", help="Where it was, or may be, read.")]
@@ -41,7 +41,7 @@ TagOption = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", hel
 AgentOption = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Who wrote it.")]
 
 
-@app.command()
+@commands.command()
 @with_session
 def lookup(
     session: Session,
@@ -65,9 +65,9 @@ def lookup(
       harness knowledge lookup "github api rate limits"
       harness knowledge lookup "rate limits" --source-url https://docs.github.com/rest --max-age 24h --json
     """
-    with session.workbench() as workbench:
+    with session.app() as app:
         hours = None if max_age is None else max_age / HOUR
-        found = workbench.knowledge.lookup(in_words(words), source_url, hours, min_confidence, limit, tag)
+        found = app.knowledge.lookup(in_words(words), source_url, hours, min_confidence, limit, tag)
     if as_json:
         print_json(found.shown())
     elif found.document is not None:
@@ -77,7 +77,7 @@ def lookup(
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
-@app.command()
+@commands.command()
 @with_session
 def write(
     session: Session,
@@ -116,9 +116,9 @@ def write(
       harness knowledge write --id 0123456789abcdef0123456789abcdef
     """
     text = _content(content, file)
-    with session.workbench() as workbench:
-        workbench.identity.require("writer")
-        written = workbench.knowledge.write(
+    with session.app() as app:
+        app.identity.require("writer")
+        written = app.knowledge.write(
             title,
             text,
             agent=agent,
@@ -138,7 +138,7 @@ def write(
         raise typer.Exit(ExitCode.FAILED)
 
 
-@app.command()
+@commands.command()
 @with_session
 def get(session: Session, document_id: IdArgument, as_json: JsonOption = False) -> None:
     """Show a document, expired or not. Ends with 1 if there is none of that id.
@@ -147,8 +147,8 @@ def get(session: Session, document_id: IdArgument, as_json: JsonOption = False) 
     Example:
       harness knowledge get 0123456789abcdef0123456789abcdef --json
     """
-    with session.workbench() as workbench:
-        document = workbench.knowledge.get(document_id)
+    with session.app() as app:
+        document = app.knowledge.get(document_id)
     if document is None:
         _unknown(session, document_id)
     elif as_json:
@@ -157,7 +157,7 @@ def get(session: Session, document_id: IdArgument, as_json: JsonOption = False) 
         _print_document(document)
 
 
-@app.command("list")
+@commands.command("list")
 @with_session
 def list_(
     session: Session,
@@ -173,15 +173,15 @@ def list_(
       harness knowledge list
       harness knowledge list --tag api --agent scout --json
     """
-    with session.workbench() as workbench:
-        documents = workbench.knowledge.list(limit, tags=tag, agent=agent)
+    with session.app() as app:
+        documents = app.knowledge.list(limit, tags=tag, agent=agent)
     if as_json:
         print_json({"documents": [document.shown() for document in documents]})
     else:
         _print_table(documents, lambda document: document.id, "id")
 
 
-@app.command()
+@commands.command()
 @with_session
 def history(session: Session, document_id: IdArgument, as_json: JsonOption = False) -> None:
     """Show the versions of a document, the present one first. Ends with 1 if there is none of that id.
@@ -190,8 +190,8 @@ def history(session: Session, document_id: IdArgument, as_json: JsonOption = Fal
     Example:
       harness knowledge history 0123456789abcdef0123456789abcdef
     """
-    with session.workbench() as workbench:
-        versions = workbench.knowledge.history(document_id)
+    with session.app() as app:
+        versions = app.knowledge.history(document_id)
     if not versions:
         _unknown(session, document_id)
     elif as_json:
@@ -200,7 +200,7 @@ def history(session: Session, document_id: IdArgument, as_json: JsonOption = Fal
         _print_table(versions, lambda document: str(document.version), "version")
 
 
-@app.command()
+@commands.command()
 @with_session
 def delete(session: Session, document_id: IdArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Delete a document with its history. Asks first; ends with 1 if there is none of that id.
@@ -209,11 +209,11 @@ def delete(session: Session, document_id: IdArgument, yes: YesOption = False, as
     Example:
       harness knowledge delete 0123456789abcdef0123456789abcdef --yes
     """
-    with session.workbench() as workbench:
-        workbench.identity.require("admin")
+    with session.app() as app:
+        app.identity.require("admin")
         if not yes and not confirmed(f"Delete document {document_id} and its history?"):
             raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-        gone = workbench.knowledge.delete(document_id)
+        gone = app.knowledge.delete(document_id)
     if as_json:
         print_json({"id": document_id, "deleted": gone})
     elif gone:

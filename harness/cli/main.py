@@ -20,8 +20,8 @@ from harness.cli.research import research
 from harness.cli.search import search
 from harness.cli.serve import serve
 from harness.cli.show import show
+from harness.cli.terminal import EXIT_CODES, run
 from harness.cli.verify import verify
-from harness.terminal import EXIT_CODES, run
 
 HELP = f"""Research that is cached, repeatable and honest.
 
@@ -44,20 +44,20 @@ Searches and pages go through one cache: the same search is never paid for twice
 {EXIT_CODES}
 """
 
-app = group("harness", HELP, completion=True)
-app.command()(research)
-app.command()(chat)
-app.command()(search)
-app.command()(read)
-app.command()(verify)
-app.command()(index)
-app.command()(snapshots.runs)
-app.command()(show)
-app.command()(history)
-app.command()(serve)
-app.command()(mcp)
-app.command()(config)
-app.command()(doctor)
+commands = group("harness", HELP, completion=True)
+commands.command()(research)
+commands.command()(chat)
+commands.command()(search)
+commands.command()(read)
+commands.command()(verify)
+commands.command()(index)
+commands.command()(snapshots.runs)
+commands.command()(show)
+commands.command()(history)
+commands.command()(serve)
+commands.command()(mcp)
+commands.command()(config)
+commands.command()(doctor)
 
 CACHE_HELP = """Look after what is cached.
 
@@ -67,13 +67,13 @@ Examples:
   harness cache explain "python 3.12 release date"
   harness cache export run.snapshot --run 20261122-101500-1a2b3c
 """
-cache_app = group("cache", CACHE_HELP)
+cache_commands = group("cache", CACHE_HELP)
 for command in (cache.stats, explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate):
-    cache_app.command()(command)
-cache_app.command()(snapshots.runs)
-cache_app.command()(snapshots.export)
-cache_app.command("import")(snapshots.import_command)
-app.add_typer(cache_app)
+    cache_commands.command()(command)
+cache_commands.command()(snapshots.runs)
+cache_commands.command()(snapshots.export)
+cache_commands.command("import")(snapshots.import_command)
+commands.add_typer(cache_commands)
 
 ACCESS_HELP = """Create, list and revoke access tokens.
 
@@ -85,11 +85,11 @@ Examples:
   harness token list
   harness token revoke 0123456789abcdef
 """
-token_app = group("token", ACCESS_HELP)
-token_app.command()(token.create)
-token_app.command("list")(token.list_)
-token_app.command()(token.revoke)
-app.add_typer(token_app)
+token_commands = group("token", ACCESS_HELP)
+token_commands.command()(token.create)
+token_commands.command("list")(token.list_)
+token_commands.command()(token.revoke)
+commands.add_typer(token_commands)
 
 TENANT_HELP = """List tenants, or delete one with everything it has.
 
@@ -98,10 +98,10 @@ Examples:
   harness tenant list
   harness tenant delete lab
 """
-tenant_app = group("tenant", TENANT_HELP)
-tenant_app.command("list")(tenant.list_)
-tenant_app.command()(tenant.delete)
-app.add_typer(tenant_app)
+tenant_commands = group("tenant", TENANT_HELP)
+tenant_commands.command("list")(tenant.list_)
+tenant_commands.command()(tenant.delete)
+commands.add_typer(tenant_commands)
 
 EVAL_HELP = """Run evaluation tasks, and compare what came out.
 
@@ -112,14 +112,14 @@ Examples:
   harness eval compare 20261122-1015 last
   harness eval repeat T_A -n 40
 """
-eval_app = group("eval", EVAL_HELP)
+eval_commands = group("eval", EVAL_HELP)
 for command in (evaluate.run, evaluate.show, evaluate.score, evaluate.compare, evaluate.check, evaluate.repeat):
-    eval_app.command()(command)
-eval_app.command("list")(evaluate.list_)
-app.add_typer(eval_app)
-app.add_typer(autoresearch.app)
-app.add_typer(knowledge.app)
-app.add_typer(memory.app)
+    eval_commands.command()(command)
+eval_commands.command("list")(evaluate.list_)
+commands.add_typer(eval_commands)
+commands.add_typer(autoresearch.commands)
+commands.add_typer(knowledge.commands)
+commands.add_typer(memory.commands)
 
 
 def _show_version(wanted: bool) -> None:
@@ -128,7 +128,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@commands.callback()
 def _options(
     _version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
@@ -139,7 +139,7 @@ def _options(
 
 def main() -> None:
     """Run the program and exit."""
-    run(lambda: invoke(app, "harness"))
+    run(lambda: invoke(commands, "harness"))
 
 
 if __name__ == "__main__":

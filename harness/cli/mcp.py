@@ -11,11 +11,11 @@ import typer
 
 from harness.cli.options import EmbeddingModelOption, EngineOption, OfflineOption, duration
 from harness.cli.session import Session, with_session
+from harness.cli.terminal.streams import unguarded
 from harness.errors import InvalidInput, StoreError
-from harness.terminal.streams import unguarded
 
 if TYPE_CHECKING:
-    from harness.workbench import Workbench
+    from harness.app import App
 
 LEAST_SWEEP_SECONDS = 1.0
 
@@ -64,51 +64,51 @@ def mcp(
     if sweep_every is not None and sweep_every < LEAST_SWEEP_SECONDS:
         raise InvalidInput(f"--sweep-every must be {LEAST_SWEEP_SECONDS:g}s or more, not {sweep_every:g}s")
     settings = session.load(engine=engine or None, embedding_model=embedding_model, offline=offline).settings
-    from harness.workbench import Workbench
+    from harness.app import App
 
     with ExitStack() as stack:
-        workbench = stack.enter_context(Workbench(settings, origin="agent"))
-        _greet(workbench)
+        app = stack.enter_context(App(settings, origin="agent"))
+        _greet(app)
         if sweep_every is not None:
-            _sweep(workbench, sweep_every, stack)
+            _sweep(app, sweep_every, stack)
         if not http:
             if sys.stdin.isatty():
                 session.tell("waiting for the messages of an MCP client on standard input; Ctrl-C ends")
-            _serve_stdio(workbench)
+            _serve_stdio(app)
             return
-        from harness.mcp.http import serve
-        from harness.serving.warming import Warming
+        from harness.server.mcp.http import serve
+        from harness.server.warm_up import Warming
 
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # as gracefully as Ctrl-C
-        warming = stack.enter_context(Warming(workbench, session.tell))
+        warming = stack.enter_context(Warming(app, session.tell))
 
         def reachable(words: str) -> None:
             session.tell(words)
             warming.start()
 
-        serve(workbench, host, port, per_minute=rate, names=allow_host or (), tell=reachable)
+        serve(app, host, port, per_minute=rate, names=allow_host or (), tell=reachable)
 
 
-def _greet(workbench: "Workbench") -> None:
+def _greet(app: "App") -> None:
     """Refuse a token that is not valid at once; a database that is out of order is told of, call by call."""
     try:
-        workbench.identity  # noqa: B018 - asked for its error
+        app.identity  # noqa: B018 - asked for its error
     except StoreError as error:
         log.error("%s", error)  # noqa: TRY400 - one line
 
 
-def _sweep(workbench: "Workbench", every: float, stack: ExitStack) -> None:
+def _sweep(app: "App", every: float, stack: ExitStack) -> None:
     from harness.cache.cleaning import Periodic, sweep_all
 
-    workbench.identity.require_local()
-    kept_for = workbench.settings.stale_if_error
-    stack.enter_context(Periodic(every, lambda: sweep_all(workbench.database_store, time.time(), kept_for)))
+    app.identity.require_local()
+    kept_for = app.settings.stale_if_error
+    stack.enter_context(Periodic(every, lambda: sweep_all(app.database_store, time.time(), kept_for)))
 
 
-def _serve_stdio(workbench: "Workbench") -> None:
+def _serve_stdio(app: "App") -> None:
     import anyio
 
-    from harness.mcp.server import build_server
+    from harness.server.mcp.server import build_server
 
     sys.stdout = unguarded(sys.stdout)  # a protocol for programs, whose bytes stay as they are
-    anyio.run(build_server(workbench).run_stdio_async)
+    anyio.run(build_server(app).run_stdio_async)

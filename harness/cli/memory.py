@@ -22,7 +22,7 @@ Examples:
   harness memory export memory.jsonl
   harness memory forget --older-than 90d
 """
-app = group("memory", HELP)
+commands = group("memory", HELP)
 
 IdArgument = Annotated[
     str,
@@ -32,7 +32,7 @@ IdArgument = Annotated[
 ]
 
 
-@app.command()
+@commands.command()
 @with_session
 def add(
     session: Session,
@@ -60,7 +60,7 @@ def add(
     chat_headless.add(session, source, as_json=as_json)
 
 
-@app.command()
+@commands.command()
 @with_session
 def query(
     session: Session,
@@ -82,7 +82,7 @@ def query(
     chat_headless.query(session, in_words(words), k, as_json=as_json)
 
 
-@app.command()
+@commands.command()
 @with_session
 def get(session: Session, id_: IdArgument, as_json: JsonOption = False) -> None:
     """Show the exchange, passage, session or thread with an id.
@@ -97,7 +97,7 @@ def get(session: Session, id_: IdArgument, as_json: JsonOption = False) -> None:
     chat_headless.get(session, id_, as_json=as_json)
 
 
-@app.command()
+@commands.command()
 @with_session
 def delete(session: Session, id_: IdArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Delete an exchange, a passage or a whole document. Asks first.
@@ -111,7 +111,7 @@ def delete(session: Session, id_: IdArgument, yes: YesOption = False, as_json: J
     chat_headless.delete(session, id_, yes=yes, as_json=as_json)
 
 
-@app.command()
+@commands.command()
 @with_session
 def threads(
     session: Session,
@@ -132,7 +132,7 @@ def threads(
     chat_headless.threads(session, limit, as_json=as_json)
 
 
-@app.command()
+@commands.command()
 @with_session
 def stats(session: Session, as_json: JsonOption = False) -> None:
     """Tell how much is remembered, where, and by which model.
@@ -147,7 +147,7 @@ def stats(session: Session, as_json: JsonOption = False) -> None:
     chat_headless.stats(session, as_json=as_json)
 
 
-@app.command()
+@commands.command()
 @with_session
 def export(
     session: Session,
@@ -165,7 +165,7 @@ def export(
     chat_headless.export(session, file, as_json=as_json)
 
 
-@app.command("import")
+@commands.command("import")
 @with_session
 def import_(
     session: Session,
@@ -185,7 +185,7 @@ def import_(
     chat_headless.import_(session, file, as_json=as_json)
 
 
-@app.command()
+@commands.command()
 @with_session
 def forget(
     session: Session,

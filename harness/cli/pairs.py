@@ -31,8 +31,8 @@ def export_pairs(session: "Session", file: Path, *, force: bool, as_json: bool) 
         raise InvalidInput("the pairs themselves go to standard output; name a file, or leave out --json")
     if file != STDOUT and file.exists() and not force:
         raise InvalidInput(f"{file} exists; choose another name, or pass --force")
-    with session.workbench() as workbench:
-        audits = workbench.cache.audits()
+    with session.app() as app:
+        audits = app.cache.audits()
     lines = _lines(audits)
     if file == STDOUT:
         typer.echo(printable_json(lines.decode()), nl=False)

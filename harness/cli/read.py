@@ -38,10 +38,10 @@ def read(
       harness read https://example.org --json | jq -r .text
     """
     flags = {"page_ttl": ttl, "offline": offline}
-    with session.workbench(flags, refresh=refresh, no_cache=no_cache) as workbench:
-        workbench.progress("reading", 0, 1)
-        answer = workbench.cache.page(url, workbench.reader, ttl=workbench.settings.page_ttl)
-        workbench.progress("reading", 1, 1)
+    with session.app(flags, refresh=refresh, no_cache=no_cache) as app:
+        app.progress("reading", 0, 1)
+        answer = app.cache.page(url, app.reader, ttl=app.settings.page_ttl)
+        app.progress("reading", 1, 1)
     if as_json:
         _print_json(url, answer)
     else:
@@ -53,7 +53,7 @@ def _print_text(page: "Page") -> None:
     if sys.stdout.isatty():
         from rich.text import Text
 
-        from harness.terminal.console import SafeConsole
+        from harness.cli.terminal.console import SafeConsole
 
         console = SafeConsole()
         console.print(Text(page.title, style="bold"))

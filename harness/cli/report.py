@@ -12,8 +12,8 @@ from harness.core.text import printable_json
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from harness.research.ended import Research
-    from harness.research.saved import SavedReport
+    from harness.research.result import Research
+    from harness.research.saved_report import SavedReport
 
 MAX_LINE = 100
 
@@ -57,7 +57,7 @@ def _print_report(markdown: str) -> None:
         return
     from rich.markdown import Markdown
 
-    from harness.terminal.console import SafeConsole
+    from harness.cli.terminal.console import SafeConsole
 
     console = SafeConsole()
     console.print(Markdown(markdown, hyperlinks=False), width=min(console.width, MAX_LINE))

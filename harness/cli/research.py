@@ -24,8 +24,8 @@ from harness.cli.options import (
 from harness.cli.output import BY_WORDS
 from harness.cli.report import show, summary
 from harness.cli.session import Session, with_session
+from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
-from harness.terminal import ExitCode
 
 MAX_SECTIONS = 20
 
@@ -121,8 +121,8 @@ def research(
       harness research "semantic cache false positives" --html -o report.html
       harness research "semantic cache false positives" --replay run.snapshot
     """
-    from harness.research.saved import saved_research
-    from harness.workbench.resuming import resume_run
+    from harness.research.resume import resume_run
+    from harness.research.saved_report import saved_research
 
     question = in_words(words)
     if bool(words) == (resume is not None):
@@ -152,19 +152,19 @@ def research(
     }
     live = _Stream(session) if sys.stdout.isatty() and not (as_html or as_json or output) else None
     late = stale_if_error or 0.0
-    with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as workbench:
+    with session.app(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as app:
         if resume:
             given = {name: value for name, value in flags.items() if value is not None}
             found = resume_run(
-                workbench, resume, given=given, epoch=epoch, sections=sections, serve_stale=stale_if_error, on_text=live
+                app, resume, given=given, epoch=epoch, sections=sections, serve_stale=stale_if_error, on_text=live
             )
         else:
-            found = workbench.researcher(epoch=epoch, on_text=live).run(question, sections=sections)
+            found = app.researcher(epoch=epoch, on_text=live).run(question, sections=sections)
         session.end_progress()
         saved = saved_research(found)
-        show(saved, workbench.cache.now, output, as_html=as_html, as_json=saved.as_dict() if as_json else None)
+        show(saved, app.cache.now, output, as_html=as_html, as_json=saved.as_dict() if as_json else None)
         session.tell(summary(found))
-        if workbench.settings.corpus_meaning and found.by_words:
+        if app.settings.corpus_meaning and found.by_words:
             session.tell(BY_WORDS)
         sys.stdout.flush()
     if not found.report:
@@ -180,7 +180,7 @@ class _Stream:
     def __call__(self, text: str) -> None:
         from rich.text import Text
 
-        from harness.terminal.console import SafeConsole
+        from harness.cli.terminal.console import SafeConsole
 
         self._session.end_progress()
         SafeConsole(stderr=True).print(Text(text, style="dim"), end="", soft_wrap=True)

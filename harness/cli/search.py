@@ -20,17 +20,17 @@ from harness.cli.options import (
 )
 from harness.cli.output import BY_WORDS, print_json
 from harness.cli.session import Session, with_session
+from harness.cli.terminal import ExitCode
 from harness.core.entries import Hit, Stale
 from harness.core.freshness import age_in_words
 from harness.core.text import shorten
 from harness.errors import SearchError
-from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.cache import Results
-    from harness.research.searching import Asked
+    from harness.research.search import Asked
 
 SNIPPET_CHARS = 300
 
@@ -70,8 +70,8 @@ def search(
         "semantic": semantic,
         "offline": offline,
     }
-    with session.workbench(flags, refresh=refresh, no_cache=no_cache, replay=replay) as workbench:
-        found, results = workbench.search(query)
+    with session.app(flags, refresh=refresh, no_cache=no_cache, replay=replay) as app:
+        found, results = app.search(query)
         session.end_progress()
         if as_json:
             _print_json(query, found, results)
@@ -79,7 +79,7 @@ def search(
             _print_table(results)
         for asked in found:
             session.tell(_summary(asked))
-        if workbench.settings.corpus_meaning and any(asked.ranked_by == "words" for asked in found):
+        if app.settings.corpus_meaning and any(asked.ranked_by == "words" for asked in found):
             session.tell(BY_WORDS)
         if len(found) > 1:
             session.tell(f"{len(results)} results of {len(found)} engines, fused")
@@ -135,7 +135,7 @@ def _print_table(results: "Results") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from harness.terminal.console import SafeConsole
+    from harness.cli.terminal.console import SafeConsole
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
     table.add_column("#", justify="right", style="dim")

@@ -49,24 +49,22 @@ def serve(
       curl 'http://127.0.0.1:8766/api/research-history?q=attribute+lookup'
       curl 'http://127.0.0.1:8766/search?q=attribute+lookup&format=json'
     """
-    with session.workbench(
-        {"engine": engine or None, "embedding_model": embedding_model, "offline": offline}
-    ) as workbench:
-        if not workbench.identity.local:
+    with session.app({"engine": engine or None, "embedding_model": embedding_model, "offline": offline}) as app:
+        if not app.identity.local:
             raise InvalidInput("a server is not one token's: every request brings its own; unset HARNESS_TOKEN")
-        workbench.check_engines()
-        from harness.serving.warming import Warming
-        from harness.web.server import serve as run
+        app.check_engines()
+        from harness.server.warm_up import Warming
+        from harness.server.web_server import serve as run
 
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # as gracefully as Ctrl-C
-        with Warming(workbench, session.tell) as warming:
+        with Warming(app, session.tell) as warming:
 
             def reachable(words: str) -> None:
                 typer.echo(words, err=True)
                 warming.start()
 
             run(
-                workbench,
+                app,
                 host,
                 port,
                 per_minute=rate,

@@ -1,4 +1,4 @@
-"""What every `harness` command has in common: its options, and the workbench that they open."""
+"""What every `harness` command has in common: its options, and the app that they open."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -11,13 +11,13 @@ import typer
 
 from harness import settings
 from harness.cli.options import Duration
+from harness.cli.terminal import configure_logging
+from harness.cli.terminal.progress import ProgressBars
 from harness.core.origins import RunOrigin
 from harness.settings import Loaded
-from harness.terminal import configure_logging
-from harness.terminal.progress import ProgressBars
 
 if TYPE_CHECKING:  # it takes long to import, and `--help` needs none
-    from harness.workbench import Workbench
+    from harness.app import App
 
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", metavar="FILE", help="Read settings from this YAML file.")
@@ -48,7 +48,7 @@ class Session:
         return loaded
 
     @contextmanager
-    def workbench(
+    def app(
         self,
         flags: Mapping[str, Any] | None = None,
         *,
@@ -57,15 +57,15 @@ class Session:
         replay: Path | None = None,
         serve_stale: float | None = None,
         origin: RunOrigin = "user",
-    ) -> "Iterator[Workbench]":
-        """Open a workbench by the settings, with progress on the terminal; close it at the end."""
-        from harness.workbench import Workbench
+    ) -> "Iterator[App]":
+        """Open an app by the settings, with progress on the terminal; close it at the end."""
+        from harness.app import App
 
         loaded = self.load(**(flags or {}))
         with ProgressBars() as bars:
             self._bars = bars
             bars.visible &= not self.quiet
-            with Workbench(
+            with App(
                 loaded.settings,
                 progress=bars,
                 read=not (refresh or no_cache),
@@ -73,11 +73,11 @@ class Session:
                 replay=replay,
                 serve_stale=serve_stale,
                 origin=origin,
-            ) as workbench:
-                yield workbench
+            ) as app:
+                yield app
 
     def end_progress(self) -> None:
-        """Take the progress off the terminal for good: an answer follows, though the workbench is still open. To close
+        """Take the progress off the terminal for good: an answer follows, though the app is still open. To close
         that may take a moment, if an audit is under way.
         """
         if self._bars is not None:

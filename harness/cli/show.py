@@ -8,11 +8,11 @@ import typer
 from harness.cli import completion, report
 from harness.cli.options import JsonOption
 from harness.cli.session import Session, with_session
+from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
-from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
-    from harness.research.past import PastRun
+    from harness.research.run_view import PastRun
 
 
 @with_session
@@ -47,12 +47,12 @@ def show(
         raise InvalidInput("choose one of --html and --json")
     from msgspec import to_builtins
 
-    from harness.research.past import past_run
     from harness.research.run_names import run_named
-    from harness.research.saved import saved_run
+    from harness.research.run_view import past_run
+    from harness.research.saved_report import saved_run
 
-    with session.workbench({"offline": True}) as workbench:
-        past = past_run(workbench.cache, run_named(workbench.store, workbench.identity.tenant, run))
+    with session.app({"offline": True}) as app:
+        past = past_run(app.cache, run_named(app.store, app.identity.tenant, run))
     saved = saved_run(past)
     shown = {**saved.as_dict(), "state": past.state, "created_at": past.created_at, "error": to_builtins(past.error)}
     report.show(saved, past.created_at, output, as_html=as_html, as_json=shown if as_json else None)

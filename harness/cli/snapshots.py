@@ -13,9 +13,9 @@ from harness.cli import completion
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
+from harness.cli.terminal.streams import PIPED_WIDTH
 from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
-from harness.terminal.streams import PIPED_WIDTH
 
 LEAST_QUESTION = 20
 """Characters of a question that a list shows, however narrow the terminal is."""
@@ -45,8 +45,8 @@ def runs(
     """
     import orjson
 
-    with session.workbench() as workbench:
-        found = [(entry, orjson.loads(entry.payload)) for entry in workbench.cache.runs()[:limit]]
+    with session.app() as app:
+        found = [(entry, orjson.loads(entry.payload)) for entry in app.cache.runs()[:limit]]
     told = [
         {
             "run": entry.key,
@@ -127,12 +127,12 @@ def export(
         raise InvalidInput("choose one of --run and --all")
     if file.exists() and not force:
         raise InvalidInput(f"{file} exists; choose another name, or pass --force")
-    with session.workbench() as workbench:
-        cache = workbench.cache
+    with session.app() as app:
+        cache = app.cache
         record = cache.get_run(run) if run is not None else None
         lines = _lines_of_run(cache, record) if record is not None else _all_lines(cache)
         kept = None if record is None else convert(record, Run)
-        workbench.progress("writing", 0, 0)
+        app.progress("writing", 0, 0)
         header = write_snapshot(file, lines, run=kept)
     if as_json:
         print_json({"file": str(file), "entries": header.entries, "bytes": header.bytes, "sha256": header.sha256})
@@ -214,12 +214,12 @@ def import_(
     _, lines = read_snapshot(file)
     if foreign := {line.table for line in lines}.difference(MOVED, {AUDITS}):
         raise InvalidInput(f"{file} holds what no export writes ({', '.join(sorted(foreign))}); nothing was added")
-    with session.workbench() as workbench:
-        workbench.identity.require("admin")
-        cache = workbench.cache
+    with session.app() as app:
+        app.identity.require("admin")
+        cache = app.cache
         added = 0
         for done, line in enumerate(lines):
-            workbench.progress("importing", done, len(lines))
+            app.progress("importing", done, len(lines))
             if line.table == AUDITS:
                 added += cache.restore_audit(audit_of(line))
             else:

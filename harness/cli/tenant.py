@@ -22,11 +22,11 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
     Example:
       harness tenant list
     """
-    with session.workbench() as workbench:
-        asks = workbench.identity
+    with session.app() as app:
+        asks = app.identity
         asks.require("admin")
-        tenants = workbench.database_store.tenants() if asks.local else [asks.tenant]
-        told = [_counts(workbench.store, tenant) for tenant in tenants]
+        tenants = app.database_store.tenants() if asks.local else [asks.tenant]
+        told = [_counts(app.store, tenant) for tenant in tenants]
     if as_json:
         print_json({"tenants": told})
         return
@@ -58,9 +58,9 @@ def delete(
     """
     from harness.identity import TOKENS
 
-    with session.workbench() as workbench:
-        workbench.identity.require_over(tenant)
-        store = workbench.store
+    with session.app() as app:
+        app.identity.require_over(tenant)
+        store = app.store
         counts = _counts(store, tenant)
         if not counts["entries"] + counts["tokens"]:
             raise InvalidInput(f"there is nothing of a tenant {tenant!r:.100}; `harness tenant list` tells them all")
@@ -68,7 +68,7 @@ def delete(
             what = f"{counts['entries']:,} entries and {counts['tokens']:,} tokens of {tenant}"
         else:
             what = f"{user} and their {len(store.rows(TOKENS, tenant, {'user_id': user})):,} tokens of {tenant}"
-        if not yes and not confirmed(f"Delete {what} in {workbench.place}?"):
+        if not yes and not confirmed(f"Delete {what} in {app.place}?"):
             raise InvalidInput("nothing was deleted; answer y, or pass --yes")
         gone = store.forget(tenant, user)
     if as_json:

@@ -42,10 +42,10 @@ def create(
       harness token create --tenant lab --user ada --role writer
       export HARNESS_TOKEN="$(harness token create --tenant lab --user ada --role reader)"
     """
-    with session.workbench() as workbench:
-        asks = workbench.identity
+    with session.app() as app:
+        asks = app.identity
         asks.require_over(tenant)
-        made = workbench.tokens.create(tenant, user, role, name=name, expires_days=expires / DAY, created_by=asks.user)
+        made = app.tokens.create(tenant, user, role, name=name, expires_days=expires / DAY, created_by=asks.user)
     if as_json:
         print_json({"token": made.text, **_as_json(made.info)})
     else:
@@ -71,9 +71,9 @@ def list_(
       harness token list
       harness token list --tenant lab --json
     """
-    with session.workbench() as workbench:
-        tenant = _tenant_asked(workbench.identity, tenant)
-        tokens = workbench.tokens.list(tenant)
+    with session.app() as app:
+        tenant = _tenant_asked(app.identity, tenant)
+        tokens = app.tokens.list(tenant)
     if as_json:
         print_json({"tokens": [_as_json(token) for token in tokens]})
         return
@@ -99,9 +99,9 @@ def revoke(
     Example:
       harness token revoke 0123456789abcdef
     """
-    with session.workbench() as workbench:
-        tenant = _tenant_asked(workbench.identity, None)
-        if not workbench.tokens.revoke(identifier, tenant):
+    with session.app() as app:
+        tenant = _tenant_asked(app.identity, None)
+        if not app.tokens.revoke(identifier, tenant):
             raise InvalidInput(f"no token has the id {identifier}; `harness token list` tells them all")
     if as_json:
         print_json({"revoked": identifier})

@@ -9,9 +9,9 @@ import typer
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
+from harness.cli.terminal import ExitCode
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput
-from harness.terminal import ExitCode
 
 if TYPE_CHECKING:
     from harness.research.verification import Verification
@@ -50,8 +50,8 @@ def verify(
             report = read_report(opened.read(MAX_REPORT_BYTES + 1))
     except OSError as error:
         raise InvalidInput(f"cannot read {file}: {error.strerror}") from error
-    with session.workbench({"offline": True}) as workbench:
-        result = check(report, workbench.cache)
+    with session.app({"offline": True}) as app:
+        result = check(report, app.cache)
     if as_json:
         failed = [to_builtins(verdict) for verdict in result.verdicts if verdict.failed]
         print_json(

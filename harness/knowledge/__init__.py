@@ -8,7 +8,7 @@ from heapq import nlargest
 from harness.knowledge import checks
 from harness.knowledge.documents import Document, Lookup, Written
 from harness.knowledge.lookups import Lookups
-from harness.knowledge.shelf import FLOOR, HISTORY, KNOWLEDGE, TTL_HOURS, readable
+from harness.knowledge.rows import FLOOR, HISTORY, KNOWLEDGE, TTL_HOURS, readable
 from harness.knowledge.writing import DEFAULT_CONFIDENCE, Writing
 
 __all__ = [
@@ -35,7 +35,7 @@ class Knowledge(Lookups, Writing):
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from harness.embedders.minilm import MiniLM
+    >>> from harness.models.local.embedder import MiniLM
     >>> from harness.storage.sqlite.store import SqliteStore
     >>> folder = TemporaryDirectory()
     >>> store = SqliteStore(Path(folder.name) / "team.db")

@@ -11,7 +11,7 @@ from harness.core.freshness import is_expired
 from harness.errors import EmbeddingError, IndexUnavailable, SearchBackendError, StoreCorrupt, StoreError
 from harness.knowledge import checks
 from harness.knowledge.documents import Document, Lookup, decode
-from harness.knowledge.shelf import KNOWLEDGE, Shelf, readable
+from harness.knowledge.rows import KNOWLEDGE, Shelf, readable
 
 log = logging.getLogger(__name__)
 

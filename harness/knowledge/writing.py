@@ -13,7 +13,7 @@ from harness.core.entries import Entry
 from harness.errors import InvalidInput, StoreBusy
 from harness.knowledge import checks
 from harness.knowledge.documents import Document, Written, decode, encode
-from harness.knowledge.shelf import HISTORY, KNOWLEDGE, Shelf, readable
+from harness.knowledge.rows import HISTORY, KNOWLEDGE, Shelf, readable
 
 log = logging.getLogger(__name__)
 

@@ -1,1 +1,1 @@
-"""Adapters of the `LanguageModel` port, one file per foreign thing."""
+"""Adapters for models: `local` (onnxruntime) and `remote` (OpenAI-compatible endpoints)."""

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from harness.cache import Cache
 from harness.research.evidence import Evidence
-from harness.research.gathered import Source, documents_of
-from harness.research.judging import Holdings
+from harness.research.gathering import Source, documents_of
+from harness.research.scoring import Holdings
 from harness.vector_cache import Anchor, StoredChunk
 
 

@@ -10,9 +10,9 @@ from harness.cache import Cache
 from harness.core.ranking import select_diverse
 from harness.core.text import sentences, stems, words
 from harness.ports import Vectors
-from harness.research.gathered import Source, documents_of
-from harness.research.judging import Holdings
-from harness.research.wording import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
+from harness.research.gathering import Source, documents_of
+from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
+from harness.research.scoring import Holdings
 from harness.vector_cache import EmbeddedChunk
 
 MAX_EMBEDDED = 96

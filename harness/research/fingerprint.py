@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from harness.ports import PageReader, SearchEngine
 from harness.research.planner import Planner
-from harness.source_digest import source_digest
+from harness.settings.code_digest import source_digest
 
 
 class Code(Struct, frozen=True):
@@ -26,11 +26,11 @@ def code_of(planner: Planner, engines: Sequence[SearchEngine], reader: PageReade
     """Return the names of the present code; digests of the modules that do the work (see `source_digest`). Engines are
     found by their names, which are also those of their modules.
     """
-    asked = [f"harness.engines.{engine.name}" for engine in engines]
+    asked = [f"harness.sources.engines.{engine.name}" for engine in engines]
     adapters = (type(planner).__module__, type(reader).__module__, *asked)
     return Code(
         source_digest("harness.research.gather", *sorted(adapters)),
-        source_digest("harness.research.judging"),
+        source_digest("harness.research.scoring"),
         source_digest("harness.research.evidence"),
         source_digest("harness.research.context_builder"),
         source_digest("harness.vector_cache.chunks"),

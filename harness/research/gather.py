@@ -8,7 +8,7 @@ from harness.core.keys import canonical_url
 from harness.core.text import one_line
 from harness.errors import SearchError
 from harness.ports import PageReader, Progress, SearchEngine
-from harness.research.gathered import (
+from harness.research.gathering import (
     Document,
     Gathered,
     Lifetimes,
@@ -19,10 +19,10 @@ from harness.research.gathered import (
     StopReason,
     documents_of,
 )
-from harness.research.judging import Judge
+from harness.research.page_reading import READABLE, Reading, read_all
 from harness.research.planner import Plan, Planner
-from harness.research.reading import READABLE, Reading, read_all
-from harness.research.searching import Asked, ask_all, fused
+from harness.research.scoring import Judge
+from harness.research.search import Asked, ask_all, fused
 
 MAX_BODY_CHARS = 50_000
 FEEDBACK_RESULTS = 10

@@ -20,7 +20,7 @@ from harness.core.origins import origins_of
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EmbeddingError, IndexUnavailable, InvalidInput, NotFound, SearchBackendError, StoreError
 from harness.ports import Embedder, Store, Vectors
-from harness.research.repeats import MAX_RUNS, Repeats, repeats_in
+from harness.research.repeated_runs import MAX_RUNS, Repeats, repeats_in
 
 log = logging.getLogger(__name__)
 

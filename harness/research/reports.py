@@ -5,8 +5,8 @@ from html import escape
 from itertools import groupby
 
 from harness.core.text import clean, one_line
-from harness.research.saved import SavedReport
-from harness.research.synthesis import Citation, Report
+from harness.research.extractive_writer import Citation, Report
+from harness.research.saved_report import SavedReport
 
 NO_REPORT = Report("", (), ())
 """In place of the report of a research that found no answer."""

@@ -16,19 +16,19 @@ from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
 from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchEngine
 from harness.research.context_builder import Shown, cached_context
-from harness.research.ended import Research, ResearchCacheUse
 from harness.research.evidence import Choice, Evidence, cached_evidence
+from harness.research.extractive_writer import Report, write_report
 from harness.research.fingerprint import Code
 from harness.research.gather import Gatherer
-from harness.research.gathered import Gathered, Lifetimes, Limits, Round
-from harness.research.judging import Holdings, Judge
+from harness.research.gathering import Gathered, Lifetimes, Limits, Round
 from harness.research.model_for_run import model_outage
+from harness.research.model_writer import Unsupported, excerpts_instead, write_with_model
 from harness.research.planner import Plan, Planner
-from harness.research.recording import Recorder, checked_run_id, finished, new_run_id
-from harness.research.searching import ranked_by
-from harness.research.solved import Origin, Solved
-from harness.research.synthesis import Report, write_report
-from harness.research.writing import Unsupported, excerpts_instead, write_with_model
+from harness.research.result import Research, ResearchCacheUse
+from harness.research.run_record import Recorder, checked_run_id, finished, new_run_id
+from harness.research.scoring import Holdings, Judge
+from harness.research.search import ranked_by
+from harness.research.solved_questions import Origin, Solved
 from harness.vector_cache import VectorCache
 
 log = logging.getLogger(__name__)

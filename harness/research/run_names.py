@@ -4,7 +4,7 @@ from harness.cache.tables import RUNS
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput, NotFound
 from harness.ports import Store
-from harness.research.recording import RUN_ID
+from harness.research.run_record import RUN_ID
 
 LAST = "last"
 MAX_RUNS = 100_000

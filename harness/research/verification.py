@@ -15,9 +15,9 @@ from harness.core.citations import stands_in
 from harness.core.support import supports
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput, NotFound
-from harness.research.past import PastRun, past_run
 from harness.research.reports import as_html, as_markdown
-from harness.research.saved import RUN_FIELDS, SavedReport, saved_run
+from harness.research.run_view import PastRun, past_run
+from harness.research.saved_report import RUN_FIELDS, SavedReport, saved_run
 
 MAX_REPORT_BYTES = 50_000_000
 MAX_DIFFERENCES = 1_000

@@ -37,8 +37,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.errors import IndexUnavailable
-from harness.files import replacing
 from harness.ports import Vectors
+from harness.storage.files import replacing
 
 INDEXED_DIMENSIONS = 64
 """Longer vectors are projected to this length, because ChromaDB holds them in memory.

@@ -26,8 +26,8 @@ from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.core.freshness import NEVER
 from harness.core.origins import EVERY
 from harness.errors import InvalidInput, StoreError
-from harness.files import replacing
 from harness.ports import NOTHING, Vectors
+from harness.storage.files import replacing
 from harness.storage.tables import AUDITS, TABLES, TOKENS
 
 FORMAT = "harness-snapshot"

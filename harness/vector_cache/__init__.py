@@ -21,7 +21,7 @@ class VectorCache(Queries, Chunks):
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from harness.embedders.minilm import MiniLM
+    >>> from harness.models.local.embedder import MiniLM
     >>> from harness.storage.sqlite.store import SqliteStore
     >>> folder = TemporaryDirectory()
     >>> store = SqliteStore(Path(folder.name) / "agent.db")

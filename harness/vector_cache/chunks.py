@@ -10,7 +10,7 @@ from harness.core.freshness import NEVER, checked_ttl, is_expired
 from harness.errors import InvalidInput
 from harness.ports import Vectors
 from harness.vector_cache import checks
-from harness.vector_cache.space import Space, loaded
+from harness.vector_cache.collection import Space, loaded
 
 CHUNKS = "agent_chunks"
 

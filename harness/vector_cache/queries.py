@@ -12,7 +12,7 @@ from harness.core.freshness import checked_ttl, is_expired
 from harness.core.keys import normalise
 from harness.errors import StoreError
 from harness.vector_cache import checks
-from harness.vector_cache.space import Space, loaded
+from harness.vector_cache.collection import Space, loaded
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from harness.cache import Cache, Policy, Seen, ToolReply, request_scope, research_cache
-from harness.cache.requests import MAX_SEEN, is_first
+from harness.cache.agent_turns import MAX_SEEN, is_first
 from harness.core.freshness import DAY, HOUR
 from harness.core.keys import tool_key
 from harness.errors import InvalidInput

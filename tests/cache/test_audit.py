@@ -19,7 +19,7 @@ from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import Store
 from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import Engine, semantics
-from tests.cache.test_once import Gate
+from tests.cache.test_single_flight import Gate
 from tests.fakes import FakeClock, MemoryStore
 
 STORED, ASKED = "semantic cache false positives", "false positives semantic cache"

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from harness.cache import Cache, Policy
-from harness.cache.road import TALLY_EVERY
+from harness.cache.lookup import TALLY_EVERY
 from harness.errors import EngineUnavailable, StoreError
 from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import Engine, results, semantic_cache

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from harness.cache import Cache
+from harness.cache.lookup import Answer
 from harness.cache.results import MAX_RESULTS, checked_max_results, taught_by
-from harness.cache.road import Answer
 from harness.cache.tables import PAGES, RUNS, SEARCHES, TOOLS, UNANSWERED
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.keys import search_key

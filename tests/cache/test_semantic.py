@@ -8,9 +8,9 @@ import pytest
 
 from harness.cache import Cache, Policy, ResearchContext
 from harness.core.entries import Hit, Miss
-from harness.embedders.minilm import MiniLM
+from harness.models.local.embedder import MiniLM
+from harness.models.local.tokenizer import vocabulary
 from harness.storage.sqlite.store import SqliteStore
-from harness.wordpieces import vocabulary
 from tests.cache.stand_ins import BrokenEmbedder, Engine, WordsEmbedder, results, semantic_cache, semantics
 from tests.fakes import FakeClock
 

@@ -3,10 +3,10 @@
 import time
 
 from harness import settings
+from harness.app import App
 from harness.cache import ResearchContext
+from harness.chat import Exchange
 from harness.core.audits import Audit
-from harness.memory import Exchange
-from harness.workbench import Workbench
 
 CLIPBOARD = "\x1b]52;c;ZWNobyBvd25lZA==\x07"
 LINK = "\x1b]8;;https://evil.example/\x1b\\a link\x1b]8;;\x1b\\"
@@ -42,22 +42,22 @@ def run_record() -> dict[str, object]:
 
 def fill() -> dict[str, str]:
     """Write hostile text through every service that keeps text; return the ids of rows by their kind."""
-    with Workbench(settings.load({}).settings) as workbench:
-        cache, now = workbench.cache, time.time()
+    with App(settings.load({}).settings) as app:
+        cache, now = app.cache, time.time()
         result = {"title": HOSTILE, "href": f"{URL}?{HOSTILE}", "body": HOSTILE}
         for engine in ("ddgs", f"engine {HOSTILE}"):
             cache.put_search(HOSTILE, [result], engine=engine)
         cache.put_research(HOSTILE, "general", ResearchContext(HOSTILE, [], []))
         cache.put_run(RUN, HOSTILE, f"corpus:{HOSTILE}", run_record())
         cache.put_tool("job_search", HOSTILE, [HOSTILE], created_by=HOSTILE)
-        document = workbench.knowledge.write(HOSTILE, HOSTILE, tags=["t"], agent=HOSTILE, source_url=URL)
+        document = app.knowledge.write(HOSTILE, HOSTILE, tags=["t"], agent=HOSTILE, source_url=URL)
         said = Exchange(
             id="0" * 31 + "1", thread_id="0" * 31 + "2", session_id="0" * 31 + "3", user_message=HOSTILE,
             assistant_message=HOSTILE, timestamp="2026-11-22T10:00:00+00:00",
         )  # fmt: skip
-        workbench.remembering.remember(said)
-        token = workbench.tokens.create("default", "ada", "reader", name=HOSTILE)
+        app.remembering.remember(said)
+        token = app.tokens.create("default", "ada", "reader", name=HOSTILE)
         found = Audit.of(HOSTILE, f"{HOSTILE} again", overlap=0.0, similarity=0.9, probability=None, now=now)
-        workbench.database_store.put_audit("default", found)
+        app.database_store.put_audit("default", found)
         cache.flush()
         return {"document": document.id or "", "exchange": said.id, "thread": said.thread_id, "token": token.info.id}

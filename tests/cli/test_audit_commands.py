@@ -12,12 +12,12 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 import search_cache
+from harness.app import App
 from harness.cache.audit import Auditor
 from harness.cli.calibrate import _read
 from harness.core.audits import Audit
 from harness.identity import Identity
 from harness.settings import load
-from harness.workbench import Workbench
 from tests.cli.program import Program
 
 STORED, ASKED = "semantic cache false positives", "false positives in semantic caches"
@@ -58,10 +58,10 @@ def engine(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 def found_otherwise(*pairs: tuple[str, str, float]) -> None:
     """Keep audits of these pairs, with these overlaps."""
-    with Workbench(load().settings) as workbench:
+    with App(load().settings) as app:
         for at, (asked, answered, overlap) in enumerate(pairs):
             found = Audit.of(asked, answered, overlap=overlap, similarity=0.9, probability=None, now=1.7e9 + at)
-            workbench.database_store.put_audit("default", found)
+            app.database_store.put_audit("default", found)
 
 
 def test_an_answer_that_was_wrong_is_given_once(harness: Program, engine: Engine, tmp_path: Path) -> None:
@@ -113,22 +113,22 @@ def test_the_program_ends_though_the_engine_hangs(harness: Program, engine: Engi
     harness("search", STORED)
     engine.may_answer.clear()
     began = time.monotonic()
-    with Workbench(load().settings) as workbench:
-        workbench.search(ASKED)
+    with App(load().settings) as app:
+        app.search(ASKED)
         answered = time.monotonic()
     assert time.monotonic() - answered < 5
     assert answered - began < 10
-    with pytest.raises(KeyboardInterrupt), Workbench(load().settings) as workbench:  # noqa: PT012
-        workbench.search("false positives of semantic caches")
+    with pytest.raises(KeyboardInterrupt), App(load().settings) as app:  # noqa: PT012
+        app.search("false positives of semantic caches")
         interrupted = time.monotonic()
         raise KeyboardInterrupt
     assert time.monotonic() - interrupted < 1
 
 
 def test_who_is_served_does_not_wait(harness: Program, engine: Engine) -> None:
-    """A server's workbench for one request closes at once; the server's own waits, and the call is counted."""
+    """A server's app for one request closes at once; the server's own waits, and the call is counted."""
     ada = Identity("lab", "ada", "writer", "a" * 16)
-    with Workbench(load().settings) as bench:
+    with App(load().settings) as bench:
         with bench.serving(ada) as mine:
             mine.search(STORED)
             engine.may_answer.clear()
@@ -136,7 +136,7 @@ def test_who_is_served_does_not_wait(harness: Program, engine: Engine) -> None:
             answered = time.monotonic()
         assert time.monotonic() - answered < 1
         engine.may_answer.set()
-    with Workbench(load().settings) as bench:
+    with App(load().settings) as bench:
         assert bench.database_store.audited("lab") == (0, 1)
         assert bench.database_store.audited("default") == (0, 0)
         assert bench.serving(ada).cache.counted() == {"live": 2, "semantic": 1}

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import search_cache
+from harness.app import App
 from harness.cache import ANSWERS, KINDS
-from harness.terminal import ExitCode
-from harness.workbench import Workbench
+from harness.cli.terminal import ExitCode
 from tests.cli.program import Program
 
 RESULTS = [{"title": "RAG pipelines", "href": "https://example.org/rag", "body": "Chunk, then rank."}]
@@ -580,7 +580,7 @@ def test_unknown_commands_are_wrong_usage(harness: Program) -> None:
         assert harness(*arguments).code == 2
 
 
-def test_the_workbench_says_what_it_cannot_do(tmp_path: Path) -> None:
+def test_the_app_says_what_it_cannot_do(tmp_path: Path) -> None:
     """Programs meet the same errors as users."""
     from msgspec.structs import replace
 
@@ -589,9 +589,9 @@ def test_the_workbench_says_what_it_cannot_do(tmp_path: Path) -> None:
 
     settings = load({"data_dir": tmp_path}, environment={}).settings
     with pytest.raises(InvalidInput, match="offline"):
-        Workbench(replace(settings, offline=True), read=False)
+        App(replace(settings, offline=True), read=False)
     with pytest.raises(InvalidInput, match="no such engine"):
-        Workbench(settings).engines(["altavista"])
-    with Workbench(settings) as workbench:
-        assert workbench.cache is workbench.cache
-        assert os.path.samefile(Path(workbench.place).parent, tmp_path)  # noqa: PTH121 - links count as the same
+        App(settings).engines(["altavista"])
+    with App(settings) as app:
+        assert app.cache is app.cache
+        assert os.path.samefile(Path(app.place).parent, tmp_path)  # noqa: PTH121 - links count as the same

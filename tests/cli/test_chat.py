@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.models import openai_compatible
+from harness.models.remote import chat_completions
 from tests.cli.program import Program
 from tests.models.endpoint import Endpoint, refusing, saying
 
@@ -13,7 +13,7 @@ from tests.models.endpoint import Endpoint, refusing, saying
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     """A model that the settings name."""
-    monkeypatch.setattr(openai_compatible, "BACK_OFF", 0.01)
+    monkeypatch.setattr(chat_completions, "BACK_OFF", 0.01)
     serving = Endpoint()
     monkeypatch.setenv("HARNESS_MODEL", "m")
     monkeypatch.setenv("HARNESS_MODEL_URL", serving.url)

@@ -11,7 +11,7 @@ import pytest
 from harness_evals.tasks import load_tasks
 
 from harness import settings
-from harness.workbench import Workbench
+from harness.app import App
 from tests.cli.program import Program
 from tests.cli.test_show import OLDER, QUESTION, keep
 
@@ -39,8 +39,8 @@ def completed(line: str, program: str = "fish", **environment: str) -> list[str]
 def two_runs() -> None:
     """Keep two runs, one with a question that a shell could run."""
     keep(OLDER, state="finished")
-    with Workbench(settings.load({}).settings) as workbench:
-        workbench.cache.put_run(RUN, f"what {INJECTION}", "ddgs", workbench.cache.get_run(OLDER))
+    with App(settings.load({}).settings) as app:
+        app.cache.put_run(RUN, f"what {INJECTION}", "ddgs", app.cache.get_run(OLDER))
 
 
 def test_runs_are_completed_newest_first_with_their_questions(two_runs: None) -> None:

@@ -21,7 +21,7 @@ def meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     make vectors in the background.
     """
     monkeypatch.setenv("HARNESS_CORPUS_MEANING", "true")
-    monkeypatch.setattr("harness.engines.corpus_embedding.VectorMaker.start", lambda maker: None)
+    monkeypatch.setattr("harness.sources.corpus.embedding.VectorMaker.start", lambda maker: None)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_research_waits_for_the_vectors(harness: Program, large: str) -> None:
 
 def test_a_research_by_words_alone_says_so(harness: Program, large: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A corpus with more passages than a research waits for."""
-    monkeypatch.setattr("harness.engines.corpus.EMBED_AT_ONCE", 5)
+    monkeypatch.setattr("harness.sources.corpus.engine.EMBED_AT_ONCE", 5)
     assert ADVICE in harness("research", QUESTION, "-e", large).err
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from harness.cli.main import app
+from harness.cli.main import commands
 from tests.cli.program import Program
 
 
@@ -19,7 +19,7 @@ def options(command: Any, *path: str) -> Iterator[tuple[str, str, str]]:
 
 def test_every_option_for_a_time_takes_a_duration() -> None:
     """All options share one syntax."""
-    found = list(options(typer.main.get_command(app)))
+    found = list(options(typer.main.get_command(commands)))
     assert not [each for each in found if each[2] in {"SECONDS", "HOURS", "S", "AGE", "DAYS"}]
     times = {(command, option) for command, option, metavar in found if metavar == "TIME"}
     assert {("search", "--ttl"), ("cache clear", "--older-than"), ("memory forget", "--older-than")} <= times

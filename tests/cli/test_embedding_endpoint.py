@@ -19,7 +19,7 @@ from werkzeug import Request, Response
 
 import search_cache
 from harness.core.text import stems
-from harness.embedders.minilm import MiniLM
+from harness.models.local.embedder import MiniLM
 from tests.cli.program import Program
 
 pytestmark = pytest.mark.slow

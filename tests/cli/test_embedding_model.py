@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from harness.embedders.sentence_transformers import SentenceTransformers
+from harness.app import App
 from harness.errors import InvalidInput
+from harness.models.local.sentence_transformers import SentenceTransformers
 from harness.settings import Settings
-from harness.workbench import Workbench
 from tests.cli.program import Program
-from tests.embedders.test_sentence_transformers import model_folder
+from tests.models.test_sentence_transformers import model_folder
 
 INSTALL = "pip install 'research-harness[sentence-transformers]'"
 COMMANDS = (("search", "x"), ("research", "x"), ("cache", "explain", "x"), ("index", "corpus:python-docs"))
@@ -61,10 +61,10 @@ def test_doctor_tells_what_to_install(harness: Program, monkeypatch: pytest.Monk
 def test_a_model_without_a_name_is_refused(tmp_path: Path) -> None:
     """With or without the extra."""
     with (
-        Workbench(Settings(data_dir=tmp_path, embedding_model="sentence-transformers:")) as workbench,
+        App(Settings(data_dir=tmp_path, embedding_model="sentence-transformers:")) as app,
         pytest.raises(InvalidInput, match="sentence-transformers:NAME_OR_PATH"),
     ):
-        _ = workbench.embedder
+        _ = app.embedder
 
 
 @pytest.mark.full

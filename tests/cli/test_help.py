@@ -9,7 +9,7 @@ import pytest
 import typer
 
 import search_cache
-from harness.cli.main import app
+from harness.cli.main import commands
 from tests.cli.program import Program
 
 
@@ -21,7 +21,7 @@ def groups(group: Any, *path: str) -> Iterator[tuple[str, ...]]:
             yield from groups(command, *path, name)
 
 
-GROUPS = list(groups(typer.main.get_command(app)))
+GROUPS = list(groups(typer.main.get_command(commands)))
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from harness import settings
+from harness.app import App
 from harness.cache import ResearchContext
-from harness.serving.admission import Admission
-from harness.web.app import build_routes
-from harness.web.gate import Gate, Names
-from harness.web.jobs import Researches
-from harness.workbench import Workbench
+from harness.server.api.jobs import Researches
+from harness.server.application import build_routes
+from harness.server.auth import Admission
+from harness.server.request_checks import Gate, Names
 from tests.cli.program import Program
 
 RESULT = {"title": "Retries", "href": "https://example.org/" + "retries/" * 30, "body": "Retries stop after five."}
@@ -28,19 +28,19 @@ RUN = "20261122-101500-1a2b3c"
 def filled(tmp_path: Path) -> None:
     """Keep some things of each kind in the data directory of the program."""
     loaded = settings.load({}).settings
-    with Workbench(loaded) as workbench:
+    with App(loaded) as app:
         for number in range(3):
-            workbench.cache.put_search(f"retries of a client {number}", [RESULT])
-        workbench.cache.put_research("retries of a server", "general", ResearchContext("They stop.", [], []))
-        workbench.cache.put_run(RUN, "retries of a gateway", "corpus", {"question": "x"})
-        workbench.knowledge.write("retries of ours", "Three, with jitter.")
+            app.cache.put_search(f"retries of a client {number}", [RESULT])
+        app.cache.put_research("retries of a server", "general", ResearchContext("They stop.", [], []))
+        app.cache.put_run(RUN, "retries of a gateway", "corpus", {"question": "x"})
+        app.knowledge.write("retries of ours", "Three, with jitter.")
 
 
 def over_http(**parameters: object) -> list[dict[str, object]]:
     """Return the items as the API tells them."""
     with (
-        Workbench(settings.load({}).settings) as workbench,
-        Admission(workbench, per_minute=6_000, alone=True) as admission,
+        App(settings.load({}).settings) as app,
+        Admission(app, per_minute=6_000, alone=True) as admission,
     ):
         gate = Gate(build_routes(Researches(1), admission), names=Names("127.0.0.1"), admission=admission)
         with TestClient(gate, base_url="http://127.0.0.1") as client:
@@ -86,8 +86,8 @@ def test_an_empty_past_says_so(harness: Program) -> None:
 
 def test_nothing_of_it_acts_on_the_terminal(harness: Program) -> None:
     """Escape sequences, markup and direction overrides in titles are text, or gone."""
-    with Workbench(settings.load({}).settings) as workbench:
-        workbench.cache.put_search(NASTY, [{"title": NASTY, "href": f"https://e.org/\n{NASTY}", "body": NASTY}])
+    with App(settings.load({}).settings) as app:
+        app.cache.put_search(NASTY, [{"title": NASTY, "href": f"https://e.org/\n{NASTY}", "body": NASTY}])
     said = harness("history").out
     for character in "\x1b\x07\u202e":
         assert character not in said

@@ -13,8 +13,8 @@ import pytest
 import typer
 
 import search_cache
-from harness.cli.main import app
-from harness.terminal import configure_logging
+from harness.cli import main
+from harness.cli.terminal import configure_logging
 from tests.cli.hostile import ACTING, HOSTILE, RUN, fill
 from tests.cli.program import Program
 
@@ -105,7 +105,7 @@ def arguments_of(command: str, filled: dict[str, str]) -> list[str]:
 
 def test_every_command_is_tried() -> None:
     """A new command is tried with hostile text, too, or is known to print none."""
-    there = set(commands(typer.main.get_command(app)))
+    there = set(commands(typer.main.get_command(main.commands)))
     assert there - PRINTING.keys() - SERVERS == set()
 
 
@@ -144,7 +144,7 @@ def test_a_log_line_stays_one_line(capsys: pytest.CaptureFixture[str], harness: 
     import logging
 
     configure_logging("warning")
-    logging.getLogger("harness.engines").warning("skipped %s", f"a\nerror: {HOSTILE}\r\nb")
+    logging.getLogger("harness.sources.engines").warning("skipped %s", f"a\nerror: {HOSTILE}\r\nb")
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("warning: skipped a error: retries")
 

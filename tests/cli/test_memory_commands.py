@@ -101,8 +101,8 @@ def test_a_secret_is_masked(harness: Program, tmp_path: Path) -> None:
 
 def test_threads_are_listed_and_forgotten(harness: Program, tmp_path: Path) -> None:
     """A thread that was imported: listed with its first words, shown, forgotten by the beginning of its id."""
-    from harness.embedders.minilm import MiniLM
-    from harness.memory import Exchange, Memory
+    from harness.chat import Exchange, Memory
+    from harness.models.local.embedder import MiniLM
     from tests.fakes import MemoryStore
 
     memory = Memory(MemoryStore(), MiniLM())

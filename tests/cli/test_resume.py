@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.app import App
 from harness.errors import InvalidInput
 from harness.identity import LOCAL, Identity
+from harness.research.resume import resume_run
 from harness.settings import Settings, run_settings
-from harness.workbench import Workbench
-from harness.workbench.resuming import resume_run
 from tests.cli.program import Program
 
 QUESTION = "How do retries use exponential backoff?"
@@ -37,8 +37,8 @@ def started(harness: Program, *options: str) -> tuple[str, str]:
 
 def record(home: Path, run: str) -> dict[str, object]:
     """Return what is stored of a run."""
-    with Workbench(Settings(data_dir=home)) as workbench:
-        return workbench.cache.get_run(run)
+    with App(Settings(data_dir=home)) as app:
+        return app.cache.get_run(run)
 
 
 def test_a_run_resumes_with_its_own_settings(
@@ -90,10 +90,10 @@ def test_a_refreshed_run_resumes_refreshed_and_repeats_no_call_of_its_own(
 def test_a_run_without_stored_settings_asks_for_them(harness: Program, home: Path, notes: str) -> None:
     """Runs of older versions are resumed with explicit options, never with the default engine."""
     run, report = started(harness, "-e", notes)
-    with Workbench(Settings(data_dir=home)) as workbench:
-        old = workbench.cache.get_run(run)
+    with App(Settings(data_dir=home)) as app:
+        old = app.cache.get_run(run)
         del old["settings"], old["began"]
-        workbench.cache.put_run(run, QUESTION, "corpus", old)
+        app.cache.put_run(run, QUESTION, "corpus", old)
     assert "pass --engine" in harness("research", "--resume", run).one_line_error(2)
     assert harness("research", "--resume", run, "-e", notes, "--json").told["report"] == report
 
@@ -106,8 +106,8 @@ def test_a_run_without_stored_settings_asks_for_them(harness: Program, home: Pat
 def test_a_damaged_record_is_one_line(harness: Program, home: Path, notes: str, damage: dict[str, object]) -> None:
     """The error names the run, and nothing is overwritten."""
     run, _ = started(harness, "-e", notes)
-    with Workbench(Settings(data_dir=home)) as workbench:
-        workbench.cache.put_run(run, QUESTION, "corpus", {**workbench.cache.get_run(run), **damage})
+    with App(Settings(data_dir=home)) as app:
+        app.cache.put_run(run, QUESTION, "corpus", {**app.cache.get_run(run), **damage})
     ended = harness("research", "--resume", run)
     assert ended.code in {2, 4}
     assert run in ended.one_line_error(ended.code)
@@ -116,12 +116,12 @@ def test_a_damaged_record_is_one_line(harness: Program, home: Path, notes: str, 
 def test_a_server_resumes_only_with_its_own_engines(harness: Program, home: Path, notes: str, tmp_path: Path) -> None:
     """Whoever can write a record does not decide which folder or host a server reads."""
     run, _ = started(harness, "-e", notes)
-    with Workbench(Settings(data_dir=home, engine=("corpus:python-docs",))) as workbench:
-        member = workbench.serving(Identity(LOCAL.tenant, "ada", "writer", "t1"))
+    with App(Settings(data_dir=home, engine=("corpus:python-docs",))) as app:
+        member = app.serving(Identity(LOCAL.tenant, "ada", "writer", "t1"))
         with pytest.raises(InvalidInput, match="another engine"):
             resume_run(member, run)
-    with Workbench(Settings(data_dir=home, engine=(notes,))) as workbench:
-        assert resume_run(workbench.serving(Identity(LOCAL.tenant, "ada", "writer", "t1")), run).id == run
+    with App(Settings(data_dir=home, engine=(notes,))) as app:
+        assert resume_run(app.serving(Identity(LOCAL.tenant, "ada", "writer", "t1")), run).id == run
 
 
 def test_passwords_are_not_stored_with_a_run(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pexpect
 import pytest
 
 from harness import settings
+from harness.app import App
 from harness.core.text import printable
-from harness.workbench import Workbench
 from tests.cli.hostile import HOSTILE, RUN, fill
 from tests.cli.program import Program
 
@@ -27,8 +27,8 @@ def researched(harness: Program, notes: str) -> Any:
 def keep(run: str, **more: object) -> None:
     """Keep the record of a run."""
     record = {"question": QUESTION, "engines": [{"name": "ddgs"}], "uses": [], **more}
-    with Workbench(settings.load({}).settings) as workbench:
-        workbench.cache.put_run(run, QUESTION, "ddgs", record)
+    with App(settings.load({}).settings) as app:
+        app.cache.put_run(run, QUESTION, "ddgs", record)
 
 
 def test_the_report_is_the_one_that_was_printed(harness: Program, researched: Any) -> None:
@@ -97,8 +97,8 @@ def test_history_and_runs_name_what_show_takes(harness: Program, researched: Any
 def test_runs_fit_the_terminal(harness: Program, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     """The question is shortened before the table is wider than the terminal, down to 20 characters."""
     keep(OLDER, question="a rather long question " * 10, state="finished")
-    with Workbench(settings.load({}).settings) as workbench:
-        workbench.cache.put_run(RUN, "a rather long question " * 10, "ddgs", workbench.cache.get_run(OLDER))
+    with App(settings.load({}).settings) as app:
+        app.cache.put_run(RUN, "a rather long question " * 10, "ddgs", app.cache.get_run(OLDER))
     monkeypatch.setenv("COLUMNS", str(columns))
     assert max(map(len, harness("runs").out.splitlines())) <= max(columns, 78)
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import search_cache
+from harness.app import App
 from harness.cli.main import main
 from harness.identity import TOKENS, Tokens
 from harness.settings import load
 from harness.storage.snapshots import line_of, write_snapshot
-from harness.workbench import Workbench
 from tests.cli.program import Program
 from tests.fakes import MemoryStore
 
@@ -237,7 +237,7 @@ def test_a_reader_reads(harness: Program, make: Callable[..., str], use: Callabl
     assert harness("search", "q").code == 0
     assert harness("search", "unheard of").code == 6
     assert "role writer" in harness("search", "q", "--refresh").one_line_error(7)
-    with Workbench(load().settings) as bench:
+    with App(load().settings) as bench:
         assert not bench.cache.policy.write
 
 

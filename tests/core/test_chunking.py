@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.core.chunking import CHARS_A_TOKEN, PASSAGE_CHARS, Chunk, Passage, passages, token_chunks
-from harness.embedders.minilm import MiniLM
 from harness.errors import InvalidInput
+from harness.models.local.embedder import MiniLM
 
 PROPERTY = settings(deadline=None, max_examples=100)
 

@@ -9,9 +9,9 @@ import orjson
 import pytest
 from harness_evals.log import FIRST_WEIGHTS
 
-from harness.embedders.minilm import MiniLM
+from harness.app import App
+from harness.models.local.embedder import MiniLM
 from harness.settings import Settings
-from harness.workbench import Workbench
 from tests.cli.program import Program
 from tests.evals.stand_ins import CountingEngine
 
@@ -25,7 +25,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CountingEngine]:
     def put(latency: float = 0.0) -> CountingEngine:
         engine = CountingEngine(latency)
         monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its addresses are nobody's
-        monkeypatch.setattr(Workbench, "engines", lambda self, specs=(), waits=False: (engine,))
+        monkeypatch.setattr(App, "engines", lambda self, specs=(), waits=False: (engine,))
         return engine
 
     return put
@@ -40,7 +40,7 @@ def test_tasks_are_run_scored_and_kept(
     harness: Program, tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table for people, JSON for programs; the log has a line for each run. With the real embedder."""
-    monkeypatch.setattr(Workbench, "embedder", MiniLM())
+    monkeypatch.setattr(App, "embedder", MiniLM())
     told = harness("eval", "run", "--tasks-dir", tasks_dir, "--repeat", 2, "--json").told
     assert [(task["task"], task["runs"], task["errors"]) for task in told["tasks"]] == [
         ("caches", 2, []), ("queues", 2, []), ("retries", 2, []), ("timeouts", 2, []),
@@ -58,8 +58,8 @@ def test_tasks_are_run_scored_and_kept(
 
 def uses(tmp_path: Path) -> list[str]:
     """Return what each run took from past researches, the first run first."""
-    with Workbench(Settings(data_dir=tmp_path / "data")) as workbench:
-        return [orjson.loads(run.payload)["cache_use"] for run in reversed(workbench.cache.runs())]
+    with App(Settings(data_dir=tmp_path / "data")) as app:
+        return [orjson.loads(run.payload)["cache_use"] for run in reversed(app.cache.runs())]
 
 
 def test_a_fresh_evaluation_gathers_every_context_again(
@@ -133,7 +133,7 @@ def test_a_task_without_nuggets_is_scored_by_what_applies(
     harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A question and a structure are enough; the scorers of nuggets and gold sources are absent, neither 0 nor 1."""
-    monkeypatch.setattr(Workbench, "embedder", MiniLM())
+    monkeypatch.setattr(App, "embedder", MiniLM())
     whole = (tasks_dir / "caches.yaml").read_text()
     (tasks_dir / "caches.yaml").write_text(whole.partition("split:")[0])
     assert harness("eval", "check", "--tasks-dir", tasks_dir).code == 0
@@ -283,11 +283,11 @@ def test_a_stage_that_differs_is_named_with_its_difference(
 ) -> None:
     """The first one, and the run; exit code 1."""
     runs: list[Any] = []
-    from harness.research import stages
+    from harness.research import stage_traces
 
     def drifting(found: Any) -> dict[str, str]:
         runs.append(found)
-        told = stages.stages_of(found)
+        told = stage_traces.stages_of(found)
         if len(runs) == 3:
             told["chunks"] += "\nanother chunk"
             told["report"] += "\nanother sentence"

@@ -9,9 +9,9 @@ import pytest
 from harness_evals.proposers import FromFile, FromModel, Grid, HillClimb, Proposer, Random, Tried
 from harness_evals.space import Changes, every
 
+from harness.app import App
 from harness.errors import HarnessError, InvalidInput, ModelError
 from harness.settings import Settings
-from harness.workbench import Workbench
 from tests.evals.stand_ins import SPACE, from_file
 from tests.models.endpoint import Endpoint, saying
 
@@ -101,9 +101,9 @@ def endpoint() -> Iterator[Endpoint]:
 def model(endpoint: Endpoint, tmp_path: Path) -> Iterator[FromModel]:
     """A proposer with the scripted model."""
     settings = Settings(data_dir=tmp_path / "data", model="scripted", model_url=endpoint.url)
-    with Workbench(settings) as workbench:
-        assert workbench.model is not None
-        yield FromModel({**SPACE, "chunk_tokens": ((100, 200),)}, workbench.model, workbench.cache)
+    with App(settings) as app:
+        assert app.model is not None
+        yield FromModel({**SPACE, "chunk_tokens": ((100, 200),)}, app.model, app.cache)
 
 
 @pytest.mark.parametrize(

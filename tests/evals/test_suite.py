@@ -30,9 +30,9 @@ from harness_evals.suite import (
 )
 from harness_evals.tasks import Task
 
+from harness.app import App
 from harness.errors import InvalidInput
 from harness.settings import Settings, load
-from harness.workbench import Workbench
 from tests.evals.stand_ins import FACTS, fact_task, saying
 
 SETTINGS = settings_for(Settings())
@@ -200,8 +200,8 @@ def test_a_task_without_an_answer_is_a_bad_score_and_no_crash(tmp_path: Path) ->
     soup = tmp_path / "soup.txt"
     soup.write_text("Peel the onions and let them simmer in butter until they are golden brown.\n")
     task = msgspec.structs.replace(fact_task("a"), engine=f"corpus:{soup}", question="quantum chromodynamics")
-    with Workbench(load().settings) as workbench:
-        outcome = run_task(workbench, task)
+    with App(load().settings) as app:
+        outcome = run_task(app, task)
     assert (outcome.sources, outcome.citations, outcome.error) == ((), (), "")
     assert outcome.cost.live_calls > 0
     assert scored(task, outcome).total == 0

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.embedders.minilm import MiniLM
 from harness.knowledge import Knowledge
 from harness.knowledge.matching import READ_CHARS, objection
-from harness.wordpieces import vocabulary
+from harness.models.local.embedder import MiniLM
+from harness.models.local.tokenizer import vocabulary
 from tests.fakes import MemoryStore
 from tests.knowledge.questions import DOCUMENTS, HONEST, LOOK_ALIKES, VAGUE
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import AccessDenied, InvalidInput
-from harness.guarded import guarded
 from harness.identity import Identity
 from harness.knowledge import Knowledge
+from harness.storage.guarded import guarded
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
 TENANTS = ("ada", "bob")

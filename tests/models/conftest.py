@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.models import openai_compatible
+from harness.models.remote import chat_completions
 from tests.models.endpoint import Endpoint
 
 SERVE = """
@@ -59,7 +59,7 @@ def serve_smollm() -> Served:
 
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_compatible, "BACK_OFF", 0.01)
+    monkeypatch.setattr(chat_completions, "BACK_OFF", 0.01)
 
 
 @pytest.fixture

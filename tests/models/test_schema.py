@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InvalidInput, ModelError
-from harness.models.answers import json_answer
-from harness.models.openai_compatible import OpenAICompatible
+from harness.models.remote.chat_completions import OpenAICompatible
+from harness.models.remote.json_answers import json_answer
 from harness.ports import Message
 from tests.models.endpoint import Endpoint, refusing, saying
 

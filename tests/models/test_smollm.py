@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.errors import ModelUnavailable
-from harness.models.openai_compatible import OpenAICompatible
+from harness.models.remote.chat_completions import OpenAICompatible
 from harness.ports import Message
 from tests.models.conftest import serve_smollm
 

@@ -15,8 +15,8 @@ from harness.errors import StoreError
 from harness.research.context_builder import Shown, Window, build_context, cached_context
 from harness.research.evidence import Choice, Evidence, find_evidence
 from harness.research.fingerprint import Code
-from harness.research.gathered import Source
-from harness.research.judging import Holdings
+from harness.research.gathering import Source
+from harness.research.scoring import Holdings
 from harness.vector_cache import Anchor, StoredChunk, VectorCache
 from tests.fakes import MemoryStore, WordEmbedder
 
@@ -283,7 +283,7 @@ def test_a_store_that_cannot_be_written_shows_the_same() -> None:
 )
 def test_any_document_is_shown_within_its_tokens(text: str) -> None:
     """Scripts without spaces, text without sentences, and words without end, as the real tokenizer counts them."""
-    from harness.embedders.minilm import MiniLM
+    from harness.models.local.embedder import MiniLM
 
     class Counted(Plain):
         def count_tokens(self, texts: Sequence[str]) -> list[int]:

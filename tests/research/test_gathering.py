@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from harness.cache import Cache, Policy
-from harness.embedders.minilm import MiniLM
 from harness.errors import EngineUnavailable, InvalidInput, PageError
+from harness.models.local.embedder import MiniLM
 from harness.ports import Completion
-from harness.research.ended import Research
+from harness.research.result import Research
 from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock
 from tests.research.test_run import PAGE, QUESTION, Library, Scripted, research, researcher

@@ -670,7 +670,7 @@ def test_rows_that_another_program_wrote_are_harmless(tmp_path: Path, clock: Fak
 @pytest.mark.slow
 def test_the_real_model_finds_by_meaning(store: Store, clock: FakeClock) -> None:
     """With the model that is shipped, other words for the same are found, and what is foreign comes last or not."""
-    from harness.embedders.minilm import MiniLM
+    from harness.models.local.embedder import MiniLM
 
     cache = Cache(store, clock=clock)
     for query in ("best practices for rag pipelines", "GitHub API rate limits", "colour of the autumn sea"):

@@ -15,11 +15,11 @@ from msgspec import structs
 from harness.cache import Cache, Policy
 from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, StoreError
 from harness.ports import Completion, Message
-from harness.research.ended import Research
 from harness.research.fingerprint import Code
-from harness.research.gathered import Document
-from harness.research.judging import Holdings, Judge, Judgement
+from harness.research.gathering import Document
 from harness.research.planner import Plan, RulePlanner
+from harness.research.result import Research
+from harness.research.scoring import Holdings, Judge, Judgement
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import CHUNKS
 from tests.fakes import FakeClock, MemoryStore

@@ -3,9 +3,9 @@
 import pytest
 
 from harness.cache import Cache
-from harness.embedders.minilm import MiniLM
-from harness.engines.corpus import Corpus, open_corpus
-from harness.research.ended import Research
+from harness.models.local.embedder import MiniLM
+from harness.research.result import Research
+from harness.sources.corpus.engine import Corpus, open_corpus
 from harness.storage.sqlite.store import SqliteStore
 from tests.research.test_run import research, silent
 

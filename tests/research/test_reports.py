@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from harness.core.text import one_line
 from harness.errors import InvalidInput
-from harness.research.ended import Research
-from harness.research.gathered import Gathered, Round, Search, Source
+from harness.research.extractive_writer import Citation, CitedSource, Report
+from harness.research.gathering import Gathered, Round, Search, Source
 from harness.research.planner import Plan
 from harness.research.reports import as_html, as_markdown, front_matter
-from harness.research.saved import saved_research
-from harness.research.synthesis import Citation, CitedSource, Report
+from harness.research.result import Research
+from harness.research.saved_report import saved_research
 from harness.research.verification import read_report
 
 PROPERTY = settings(deadline=None, max_examples=150)

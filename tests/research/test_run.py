@@ -11,16 +11,16 @@ import pytest
 from harness.cache import Cache, Policy
 from harness.core.citations import stands_in
 from harness.core.pages import Page
-from harness.embedders.minilm import MiniLM
-from harness.engines.corpus import open_corpus
 from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited
+from harness.models.local.embedder import MiniLM
 from harness.ports import LanguageModel, PageReader, SearchEngine, SearchResult
-from harness.research.ended import Research
 from harness.research.fingerprint import Code
-from harness.research.gathered import Lifetimes, Limits
+from harness.research.gathering import Lifetimes, Limits
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
+from harness.research.result import Research
 from harness.research.run import Researcher, Writing
+from harness.sources.corpus.engine import open_corpus
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
 from tests.fakes import FakeClock

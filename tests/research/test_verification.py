@@ -12,22 +12,22 @@ from pytest_httpserver import HTTPServer
 
 from harness.cache import Cache
 from harness.cache.tables import PAGES, SEARCHES
-from harness.embedders.minilm import MiniLM
 from harness.errors import InvalidInput
+from harness.models.local.embedder import MiniLM
 from harness.ports import SearchResult
-from harness.research.ended import Research
 from harness.research.fingerprint import Code
-from harness.research.gathered import Lifetimes, Limits
-from harness.research.past import past_run
+from harness.research.gathering import Lifetimes, Limits
 from harness.research.planner import RulePlanner
 from harness.research.reports import as_html, as_markdown
+from harness.research.result import Research
 from harness.research.run import Researcher, Writing
-from harness.research.saved import saved_research, saved_run
+from harness.research.run_view import past_run
+from harness.research.saved_report import saved_research, saved_run
 from harness.research.verification import MAX_REPORT_BYTES, SavedFile, read_report, verify
 from harness.storage.sqlite.store import SqliteStore
 from tests.cli.program import Program
+from tests.research.test_model_writer import Model
 from tests.research.test_run import Library, Scripted, memory_of, silent
-from tests.research.test_writing import Model
 
 QUESTION = "How does exponential backoff limit retries?"
 URL = "https://example.org/retries"

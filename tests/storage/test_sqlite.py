@@ -12,11 +12,11 @@ from typing import Literal
 import pytest
 from filelock import FileLock
 
+from harness.app import App
 from harness.errors import StoreBusy, StoreError
 from harness.settings import Settings
 from harness.storage.sqlite.store import SWEEP_BATCH, SqliteStore
 from harness.storage.tables import TABLES
-from harness.workbench import Workbench
 from tests.storage.contract import StoreContract
 from tests.storage.embedded import EMBEDDER, fill
 from tests.storage.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
@@ -105,8 +105,8 @@ def test_every_connection_synchronises_as_declared(
 
 def test_the_setting_reaches_the_connections(tmp_path: Path) -> None:
     """`durability: full` waits for the disk at every commit."""
-    with Workbench(Settings(data_dir=tmp_path, durability="full")) as workbench:
-        assert _connection(workbench.database_store).execute("PRAGMA synchronous").fetchone() == (2,)
+    with App(Settings(data_dir=tmp_path, durability="full")) as app:
+        assert _connection(app.database_store).execute("PRAGMA synchronous").fetchone() == (2,)
 
 
 def test_size_counts_the_write_ahead_log(store: SqliteStore, path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.verifiers.pairs import PairReader
+from harness.models.local.pair_reader import PairReader
 
 pytestmark = pytest.mark.full
 

@@ -5,8 +5,8 @@ from pydoc_data import topics as module
 
 import pytest
 
-from harness.engines.corpus_shipped import FILE
-from tests.engines.test_corpus_meaning import ConceptEmbedder
+from harness.sources.corpus.shipped_vectors import FILE
+from tests.sources.corpus.test_vectors import ConceptEmbedder
 from training.passages import encoded, texts_of, topics_in
 
 

@@ -274,7 +274,7 @@ def test_slips_spare_first_letters_numbers_and_short_words() -> None:
 
 def test_slips_never_make_another_common_word() -> None:
     """`trail` never becomes `trial`, nor a word that could as well have been meant so."""
-    from harness.wordpieces import vocabulary
+    from harness.models.local.tokenizer import vocabulary
 
     for text in ("trail", "angel", "quiet", "march", "hypertension", "prostate", "breath", "county"):
         assert not variants("typing errors", text) & vocabulary()

@@ -2,7 +2,7 @@
 
 import re
 
-from harness.wordpieces import vocabulary
+from harness.models.local.tokenizer import vocabulary
 
 ASKING = frozenset("what which who whom whose where when why how what's who's where's how's".split())
 AUXILIARIES = frozenset(

@@ -23,8 +23,8 @@ from harness.storage.postgres.dialect import (
     text_of,
     vector_text,
 )
+from harness.storage.postgres.locks import Turns
 from harness.storage.postgres.schema import TENANT_COLUMNS
-from harness.storage.postgres.turns import Turns
 from harness.storage.postgres.vectors import INDEX_FROM, VectorSearch
 from harness.storage.tables import ABBREVIATIONS, AUDITS, FORGET_EMBEDDING, ORIGINS, USES
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from harness import forks
 from harness.core.text import shorten
 from harness.errors import InvalidInput, StoreBusy, StoreError
+from harness.storage import forks
 from harness.storage.postgres import schema
 from harness.storage.postgres.dialect import TENANTS, escaped
 from harness.storage.postgres.pool import Pool

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from harness import forks
 from harness.core.entries import Neighbour
 from harness.errors import StoreBusy, StoreError
 from harness.ports import Vectors
+from harness.storage import forks
 from harness.storage.postgres.connections import Connections
 from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped, vector_text
 from harness.storage.tables import TABLES

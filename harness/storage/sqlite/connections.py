@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 from weakref import WeakSet
 
-from harness import forks  # noqa: F401 - what is registered first runs last before a fork
 from harness.errors import MigrationError, StoreBusy, StoreCorrupt, StoreError
-from harness.storage.sqlite.files import (
+from harness.storage.sqlite.damaged_files import (
     DAMAGED,
     beside,
     copied,

@@ -5,7 +5,7 @@ from harness.core.equivalence import Decision, Rule, decide
 from harness.core.equivalence.comparison import compare
 from harness.core.equivalence.guards import Guard, Objection
 from harness.core.equivalence.reading import read
-from harness.wordpieces import vocabulary
+from harness.models.local.tokenizer import vocabulary
 
 RULE = Rule(threshold=0.0, max_wrong=0.01, calibrated_on="nothing: no margin")
 SAME = 0.97

@@ -10,7 +10,7 @@ from harness.core.abbreviations import Meanings
 from harness.core.equivalence import GUARDS, LEAST_REQUIRED, SHIPPED, Rule, decide, rule_for
 from harness.core.equivalence.reading import MAX_CHARS
 from harness.errors import InvalidInput
-from harness.wordpieces import vocabulary
+from harness.models.local.tokenizer import vocabulary
 from tests.core.equivalence.judging import RULE, SAME, TRAP, assert_refused, judge, why
 
 PROPERTY = settings(deadline=None, max_examples=100)

@@ -9,7 +9,7 @@ from harness.core.equivalence.comparison import Comparison, compare
 from harness.core.equivalence.guards import Content, Dates, Guard, Names, Negation
 from harness.core.equivalence.reading import read
 from harness.core.equivalence.spelling import plain_text
-from harness.wordpieces import vocabulary
+from harness.models.local.tokenizer import vocabulary
 from tests.core.equivalence.judging import objection
 
 

@@ -5,7 +5,7 @@ import pytest
 from harness.core.equivalence.comparison import compare
 from harness.core.equivalence.reading import read
 from harness.core.equivalence.requirement import LEAST_REQUIRED, requirement
-from harness.wordpieces import vocabulary
+from harness.models.local.tokenizer import vocabulary
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from harness.core.equivalence.comparison import compare
 from harness.core.equivalence.decision import FEATURES, MAX_LOGIT, logit
 from harness.core.equivalence.reading import read
 from harness.errors import InvalidInput
-from harness.wordpieces import vocabulary
+from harness.models.local.tokenizer import vocabulary
 
 RULE = Rule(2.0, 0.01, "nothing", "says", (0.0, 1.0, *[0.0] * (len(FEATURES) - 1)))
 A, B = "how to learn python", "how to learn python quickly"

@@ -3,12 +3,12 @@
 import pytest
 from mcp.client import Client
 
-from harness.mcp.server import build_server
+from harness.app import App
+from harness.server.mcp.server import build_server
 from harness.settings import Settings
 from harness.storage.postgres import PostgresStore
-from harness.workbench import Workbench
-from tests.mcp.conftest import anyio_backend, notes  # noqa: F401
-from tests.mcp.test_story import failed, told
+from tests.server.mcp.conftest import anyio_backend, notes  # noqa: F401
+from tests.server.mcp.test_story import failed, told
 from tests.storage.postgres.servers import Server
 from tests.storage.postgres.services.team import settings  # noqa: F401
 
@@ -19,9 +19,9 @@ LOOK_UP = {"action": "lookup", "cache_type": "job_search", "query": "python jobs
 @pytest.mark.anyio
 async def test_every_tool_says_that_the_database_is_away(settings: Settings, postgres: Server) -> None:  # noqa: F811
     """In the envelope, and in time; when it is back, the same server answers."""
-    with Workbench(settings) as workbench:
-        workbench.__dict__["database_store"] = PostgresStore(postgres.url, busy_seconds=0.5)
-        async with Client(build_server(workbench)) as client:
+    with App(settings) as app:
+        app.__dict__["database_store"] = PostgresStore(postgres.url, busy_seconds=0.5)
+        async with Client(build_server(app)) as client:
             stored = await told(client, "research_cache", **LOOK_UP | {"action": "store", "data": [1]})
             assert stored["found"]
             postgres.stop()

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
 from harness.settings import Settings
-from tests import test_workbench_identity as shared
+from tests import test_app_identity as shared
 from tests.storage.postgres.servers import Server
 
 

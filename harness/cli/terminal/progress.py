@@ -1,0 +1,99 @@
+"""Progress of long work: one line at the bottom of the terminal, with the time that is left."""
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from harness.cli.terminal.streams import on_terminal
+
+if TYPE_CHECKING:
+    from harness.cli.terminal.progress_line import Bar
+
+
+class Pace:
+    """State of some work, and how long the rest takes at the speed so far.
+
+    `usual` is how many seconds a step takes, as far as that is known before the first one is done.
+    """
+
+    def __init__(self, now: float, *, usual: float | None = None) -> None:
+        self.what, self.done, self.total = "", 0, 0
+        self.began = now
+        self.usual = usual
+        self._start, self._first = now, 0
+        self._latest = now
+
+    def note(self, what: str, done: int, total: int, now: float) -> None:
+        """Take note of a step. Where less is done than before, or nothing yet, other work has begun."""
+        if done < self.done or (what != self.what and done == self._first):
+            self._start, self._first = now, done
+        if done != self.done:
+            self._latest = now
+        self.what, self.done, self.total = what, done, total
+
+    def remaining(self, now: float) -> float | None:
+        """Return the seconds that are left, `None` if that is unknown."""
+        steps = self.done - self._first
+        each = (self._latest - self._start) / steps if steps > 0 else self.usual
+        if each is None or self.total <= 0:
+            return None
+        since = now - (self._latest if steps > 0 else self._start)
+        return max(0.0, each * (self.total - self.done) - min(since, each))  # a step that takes long says little
+
+
+class ProgressBars:
+    """The `Progress` of a terminal: a line on standard error that vanishes when done; nothing at all when it is piped.
+
+    Log lines and other output appear above it.
+    """
+
+    def __init__(self) -> None:
+        self.visible = sys.stderr.isatty()
+        self.pace = Pace(time.monotonic())
+        self._bar: Bar | None = None
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """See `Progress`; a `total` of 0 is unknown."""
+        if not self.visible:
+            return
+        self.pace.note(what, done, total, time.monotonic())
+        if self._bar is None:
+            from harness.cli.terminal.progress_line import Bar
+
+            self._bar = Bar(self.pace)
+            for stream in on_terminal():
+                stream.draw(self)
+
+    def expect(self, seconds: float) -> None:
+        """Estimate with so many seconds a step until one is done."""
+        self.pace.usual = seconds
+
+    def above(self, lines: str) -> None:
+        """Print whole lines above the bar."""
+        if self._bar is not None:
+            self._bar.above(lines)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+            for stream in on_terminal():
+                stream.draw(None)
+
+
+def in_words(seconds: float) -> str:
+    """Format a time for people who wait: `35 s`, `4 min`, `2 h 10 min`."""
+    if seconds < 60:
+        return f"{round(seconds)} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,1 +1,0 @@
-"""Adapters of the `Embedder` port: texts to vectors."""

@@ -1,0 +1,106 @@
+"""A cross-encoder made from all-MiniLM-L6-v2, as int8 weights on onnxruntime, without torch.
+
+`python -m training` makes its weights, and beside them what belongs to them: their digest and the rule.
+"""
+
+import threading
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from harness.core.equivalence import Rule, promised
+from harness.errors import VerifierError
+from harness.models.local.onnx import UnusableModel, digest
+from harness.models.local.pair_reader import PairReader, plain
+from harness.storage import forks
+
+NAME = "minilm-pairs"
+WEIGHTS = Path(__file__).parent / "weights" / "minilm.onnx"
+SAME = 0.999
+"""What is said of two texts that differ in case and white space at most; they are not read."""
+
+
+class Release(Struct, frozen=True, forbid_unknown_fields=True):
+    """What belongs to weights: their SHA-256 (hex), the weights of the rule, everywhere and where a question is told
+    anew (see `Rule`), for each share of wrong answers its threshold, the smallest share first, and on what these were
+    calibrated.
+    """
+
+    sha256: str
+    weights: tuple[float, ...]
+    anew: tuple[float, ...]
+    thresholds: tuple[tuple[float, float], ...]
+    calibrated_on: str
+
+
+class MiniLMVerifier:
+    """How likely two questions have the same answer.
+
+    Pairs go through the model one by one, in an order of the texts' own: so the probability is the same whichever text
+    comes first, in any company and at any time. Weights are checked and loaded at the first pair, once for all
+    instances of a process.
+    """
+
+    def __init__(self) -> None:
+        self._loading = forks.free_in_child(threading.Lock())
+
+    @property
+    def id(self) -> str:
+        """Its name, and how the SHA-256 of its weights begins; see `Verifier.id`.
+
+        Raises:
+            VerifierError: nothing usable stands beside the weights.
+        """
+        return f"{NAME}-{_release().sha256[:8]}"
+
+    def rule(self, max_wrong: float) -> Rule:
+        """See `Verifier.rule`."""
+        release = _release()
+        share, threshold = promised(max_wrong, release.thresholds)
+        return Rule(threshold, share, release.calibrated_on, self.id, release.weights, release.anew)
+
+    def probability(self, a: str, b: str) -> float:
+        """See `Verifier.probability`."""
+        if plain(a) == plain(b):
+            return SAME
+        with self._loading, forks.section():
+            reader = _reader()
+        return reader.probability(a, b)
+
+
+@cache
+def _reader() -> PairReader:
+    """Load weights and tokenizer, once for all instances of a process."""
+    try:
+        return PairReader(_weights())
+    except UnusableModel as error:
+        raise VerifierError(
+            f"the verifier cannot be loaded ({error}); reinstall research-harness, or train it again"
+        ) from error
+
+
+def _weights() -> bytes:
+    try:
+        weights = WEIGHTS.read_bytes()
+    except OSError as error:
+        raise VerifierError(
+            f"the verifier's weights cannot be read ({error}); reinstall research-harness, or train them again"
+        ) from error
+    if digest(weights) != _release().sha256:
+        raise VerifierError(
+            "the verifier's weights are not those that were released; reinstall research-harness, or train them again"
+        )
+    return weights
+
+
+@cache
+def _release() -> Release:
+    file = WEIGHTS.with_suffix(".json")
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Release)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise VerifierError(
+            f"the verifier has no usable rule ({error}); reinstall research-harness, or train it again"
+        ) from error

@@ -1,0 +1,48 @@
+"""Relevance of texts to a question: by similarity of meaning, or by the words that both have."""
+
+from typing import Self
+
+from msgspec import Struct
+
+from harness.core.text import content_words, stem
+from harness.models.local.tokenizer import rarity
+
+MIN_SIMILARITY = 0.35
+"""Below this cosine similarity all-MiniLM-L6-v2 sees no common subject."""
+
+MIN_WORDED_SIMILARITY = 0.15
+"""The least for an excerpt that has the question's words: another order or form of them costs up to 0.3, and two texts
+of different subjects are rarely more similar than this.
+"""
+
+MIN_WORDS = 2
+"""A single word that is shared says too little."""
+
+MAX_MISSING = 0.4
+"""Share of the question's words that a text may lack, but one in any case."""
+
+
+class Wording(Struct, frozen=True):
+    """The stems of a question's content words, and those of the rarest of them (several if equally rare)."""
+
+    stems: frozenset[str]
+    rarest: frozenset[str]
+
+    @classmethod
+    def of(cls, question: str) -> Self:
+        """Return the wording of a question."""
+        asked = {word: rarity(word) for word in content_words(question)}
+        most = max(asked.values(), default=0)
+        return cls(frozenset(map(stem, asked)), frozenset(stem(word) for word in asked if asked[word] == most))
+
+    def share(self, held: frozenset[str]) -> float:
+        """Return the share of the question's stems that are among those `held`; 0 for a question without any."""
+        return len(self.stems & held) / len(self.stems) if self.stems else 0.0
+
+    def matches(self, held: frozenset[str]) -> bool:
+        """Say whether `held` has the rarest word and most of the others, of a question of two words or more.
+
+        The rarest word tells "retry policy" from "vacation policy": a text about one shares half the words of both.
+        """
+        lacks = len(self.stems - held)
+        return len(self.stems) >= MIN_WORDS and self.rarest <= held and lacks <= max(1, MAX_MISSING * len(self.stems))

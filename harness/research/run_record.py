@@ -1,0 +1,183 @@
+"""The record of a run, kept stage by stage: what it was made with, what answered it, what it quotes."""
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, to_builtins
+
+from harness.cache import Cache
+from harness.core.chunking import passages
+from harness.core.citations import stands_in
+from harness.core.text import clean, one_line, shorten
+from harness.errors import HarnessError, InvalidInput, StoreError
+from harness.ports import Stopped
+from harness.research.extractive_writer import CitedSource, Report
+from harness.research.gathering import Gathered
+from harness.research.result import Research
+
+log = logging.getLogger(__name__)
+
+State: TypeAlias = Literal["gathering", "writing", "finished", "failed"]
+
+INTERRUPTED = "interrupted"
+BUG = "internal_error"
+MAX_MESSAGE = 1_000
+
+RUN_ID = re.compile("[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
+ID_TIME = "%Y%m%d-%H%M%S"
+"""What a run's id begins with: when it began, in UTC."""
+
+
+def new_run_id(now: float) -> str:
+    """Return an id for a run that begins `now` (seconds since the epoch); its end is random (24 bits)."""
+    return f"{time.strftime(ID_TIME, time.gmtime(now))}-{secrets.token_hex(3)}"
+
+
+def checked_run_id(run: str) -> str:
+    """Return the id of a run as it is.
+
+    Raises:
+        InvalidInput: it is not of the shape that `new_run_id` gives them.
+    """
+    if not RUN_ID.fullmatch(run):
+        raise InvalidInput(f"no run can be called {run!r:.60}; let the harness name it (as 20261122-101500-1a2b3c)")
+    return run
+
+
+class RunError(Struct, frozen=True):
+    """Why a run ended early: a stable code (see `harness.errors`, `INTERRUPTED`, `BUG`), and a message of one line."""
+
+    code: str
+    message: str
+
+
+def error_of(error: BaseException) -> RunError:
+    """Return what the record of a run keeps of the exception that ended it."""
+    if isinstance(error, HarnessError):
+        return RunError(error.code, shorten(clean(one_line(str(error)), 2 * MAX_MESSAGE), MAX_MESSAGE))
+    if isinstance(error, Stopped) or not isinstance(error, Exception):
+        return RunError(INTERRUPTED, "it was stopped before it was finished")
+    return RunError(BUG, "it failed because of a bug in harness; the program's own output has the details")
+
+
+class Recorder:
+    """Keeps the record of one run; where it cannot be kept, the run goes on without. `before` is what the run was
+    answered with earlier, or what it rests on was; `held` is the record of a run that is resumed. The record of a
+    finished run stays until there is a new result.
+    """
+
+    def __init__(
+        self,
+        cache: Cache,
+        run: str,
+        about: Mapping[str, Any],
+        *,
+        before: Sequence[Mapping[str, str]] = (),
+        held: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._cache = cache
+        self._run = run if cache.policy.write else ""
+        self.about = about
+        self.before = before
+        self._record = held or {}
+        self._kept = False
+
+    def keep(self, state: State, **more: Any) -> str:
+        """Keep what is known by now; return the run's id, empty where it cannot be kept."""
+        if self._record.get("state") == "finished" and state != "finished":
+            return self._run
+        uses = [*self.before, *to_builtins(self._cache.uses)]
+        now = {
+            "state": state,
+            "began": self._cache.began,
+            "created_at": self._cache.now,
+            "run_origin": self._cache.origin,
+            "uses": sorted(uses, key=_place),
+        }
+        return self._put({**self.about, **now, **more})
+
+    @contextmanager
+    def resumable(self) -> Iterator[None]:
+        """Record what ends the run early; log how to resume it if something was found."""
+        try:
+            yield
+        except BaseException as error:
+            self._keep_error(error)
+            if self._kept and any(use.how != "failed" for use in self._cache.uses):
+                log.warning("nothing is lost: go on with `harness research --resume %s`", self._run)
+            raise
+
+    def _keep_error(self, error: BaseException) -> None:
+        """Add the error to what was kept last. An unusable question is no run, and a finished run stays as it is."""
+        if not self._record and not isinstance(error, InvalidInput):
+            self.keep("gathering")
+        if not self._record or self._record.get("state") == "finished":
+            return
+        found, stage = error_of(error), "writing" if "gathered" in self._record else "gathering"
+        state = stage if found.code == INTERRUPTED else "failed"
+        self._put({**self._record, "state": state, "created_at": self._cache.now, "error": to_builtins(found)})
+
+    def _put(self, record: Mapping[str, Any]) -> str:
+        self._record = record
+        if not self._run:
+            return ""
+        engine = "+".join(each["name"] for each in self.about["engines"])
+        try:
+            self._cache.put_run(self._run, self.about["question"], engine, record)
+        except StoreError as error:
+            log.error("the run is not recorded: %s", error)  # noqa: TRY400 - one line; nothing else is lost
+            self._run = ""
+        self._kept = bool(self._run)
+        return self._run
+
+
+def finished(research: Research) -> dict[str, Any]:
+    """Return what the record of a finished run keeps of it: the report, how it was gathered, and of each source title
+    and address, with the passages that are quoted; `harness.research.run_view` reads it.
+    """
+    report, gathered = research.report, research.gathered
+    numbers = {source.url: source.number for source in report.sources} if report else {}
+    sources = [CitedSource(numbers.get(source.url, 0), source.title, source.url) for source in gathered.sources]
+    return {
+        "report": to_builtins(report),
+        "plan": to_builtins(research.plan),
+        "rounds": to_builtins(gathered.rounds),
+        "sources": to_builtins(sources),
+        "stop_reason": gathered.stop_reason,
+        "quoted": quoted_by(report, gathered),
+        "live_calls": research.live_calls,
+        "cache_hits": research.cache_hits,
+        "answered": research.answered,
+        "cache_use": research.research_cache,  # `research_cache` tells whether one was to be used at all
+        "origin": to_builtins(research.origin),
+    }
+
+
+def quoted_by(report: Report | None, gathered: Gathered) -> dict[str, list[str]]:
+    """Return of each cited source the passages that the report quotes: they are kept with the run."""
+    texts = {source.url: source.texts for source in gathered.sources}
+    quoted: dict[str, list[str]] = {}
+    for citation in report.quotations if report else ():
+        held = quoted.setdefault(citation.url, [])
+        passage = _passage_with(citation.quotation, texts.get(citation.url, ()))
+        if passage and passage not in held:
+            held.append(passage)
+    return quoted
+
+
+def _passage_with(quotation: str, texts: Sequence[str]) -> str:
+    """Return the passage that holds a quotation, the whole text where it goes beyond a passage, or nothing."""
+    for text in texts:
+        if stands_in(quotation, [text]):
+            cut = (passage.text for passage in passages(text))
+            return next((passage for passage in cut if stands_in(quotation, [passage])), text)
+    return ""
+
+
+def _place(use: Mapping[str, str]) -> tuple[str, str]:
+    return use["table"], use["asked"]

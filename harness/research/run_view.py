@@ -1,0 +1,177 @@
+"""A run as its record tells of it: the report, how it was gathered, and the passages that it quotes."""
+
+import time
+from calendar import timegm
+from collections import Counter
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta, Struct
+
+from harness.cache import MAX_PAYLOAD_BYTES, Cache, Use
+from harness.cache.service import RUN_TTL
+from harness.core.citations import parted
+from harness.core.text import clean, shorten
+from harness.errors import NotFound, StoreCorrupt
+from harness.research.extractive_writer import Citation, CitedSource, Report
+from harness.research.gathering import Round, StopReason
+from harness.research.planner import Plan
+from harness.research.run_record import ID_TIME, RUN_ID, RunError, State
+from harness.research.solved_questions import Origin
+
+MAX_CITATIONS = 10_000
+MAX_ROUNDS = 100
+MAX_SOURCES = 100_000
+MAX_REASON = 200
+
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=253_402_300_799)]
+"""Since the epoch, to the end of the year 9999: what a calendar can show."""
+
+
+class PastRun(Struct, frozen=True):
+    """A run that was recorded. Every text of it is data: it may have come from the web, and from somebody else's file.
+
+    `engine` names the engines, joined by `+`; `model` is the language model that was to write, empty without one (the
+    report says who did). Times are seconds since the epoch; `created_at` is when the record was last written.
+    `sources` are all that were gathered, best first, number 0 where the report does not cite one. `quoted` holds the
+    passages of the stored texts that the report quotes, by address. A run that was answered with a solved question, or
+    a cached research (`research_cache`, `origin`), tells how that was gathered then. `research_cache` is empty, and
+    there are neither report nor rounds, where the run is not finished or an older program recorded it; calls and hits
+    are then counted from what it was answered with. `limits` are the novelty below which it was to stop, and the score
+    (both 0..1) that was enough. `error` says why a run that is not finished ended; it is
+    `None` while the run is under way, and where its process was killed.
+    """
+
+    id: str
+    question: str
+    engine: str
+    state: State
+    created_at: float
+    expires_at: float
+    model: str
+    report: Report | None
+    rounds: tuple[Round, ...]
+    sources: tuple[CitedSource, ...]
+    stop_reason: str
+    quoted: dict[str, tuple[str, ...]]
+    live_calls: int
+    cache_hits: int
+    answered: dict[str, int]
+    research_cache: str
+    origin: Origin | None
+    sections: int | None
+    plan: Plan | None
+    limits: tuple[float, float]
+    error: RunError | None
+
+
+class _Named(Struct, frozen=True):
+    name: str
+
+
+class _Record(Struct, frozen=True):
+    """A record, as far as it is shown: what every program has kept, and with defaults what only later ones do."""
+
+    question: str
+    engines: Annotated[tuple[_Named, ...], Meta(min_length=1, max_length=100)]
+    state: State
+    model: _Named | None = None
+    sections: Count | None = None
+    uses: tuple[Use, ...] = ()
+    created_at: Seconds | None = None
+    report: Report | None = None
+    rounds: Annotated[tuple[Round, ...], Meta(max_length=MAX_ROUNDS)] = ()
+    sources: Annotated[tuple[CitedSource, ...], Meta(max_length=MAX_SOURCES)] = ()
+    stop_reason: StopReason | Literal[""] = ""
+    quoted: Annotated[dict[str, tuple[str, ...]], Meta(max_length=MAX_SOURCES)] = {}
+    live_calls: Count | None = None
+    cache_hits: Count | None = None
+    answered: Annotated[dict[str, Count], Meta(max_length=100)] | None = None
+    cache_use: Annotated[str, Meta(max_length=100)] = ""
+    origin: Origin | None = None
+    plan: Plan | None = None
+    min_novelty: Share = 0.0
+    enough_score: Share = 1.0
+    error: RunError | None = None
+
+
+def past_run(cache: Cache, run: str) -> PastRun:
+    """Return what is recorded of a run, however far it came. What it returns is data: shown on a page, it has to be
+    escaped like any text from outside.
+
+    Raises:
+        NotFound: there is no such run.
+        StoreCorrupt: its record is damaged, or larger than anything that is kept (16 MiB).
+        StoreError: the store cannot be read.
+    """
+    if not RUN_ID.fullmatch(run):
+        raise NotFound(f"no such run: {run!r:.60}; `harness cache runs` lists them")
+    try:
+        record = msgspec.convert(cache.get_run(run), _Record)
+        _check(record)
+        created_at = _began(run) if record.created_at is None else record.created_at
+    except (ValueError, msgspec.MsgspecError) as error:  # also what is no JSON
+        why = shorten(clean(error, MAX_REASON), MAX_REASON)  # it may repeat what the record holds
+        raise StoreCorrupt(
+            f"the record of the run {run} cannot be read ({why}); ask its question again with `harness research`: "
+            "what is cached costs nothing"
+        ) from error
+    answered: Counter[str] = Counter(use.how for use in record.uses if use.how != "derived")
+    live = answered["live"] + answered["failed"]
+    return PastRun(
+        run,
+        record.question,
+        "+".join(engine.name for engine in record.engines),
+        record.state,
+        created_at,
+        created_at + RUN_TTL,
+        record.model.name if record.model else "",
+        record.report,
+        record.rounds,
+        record.sources,
+        record.stop_reason,
+        record.quoted,
+        live if record.live_calls is None else record.live_calls,
+        answered.total() - live if record.cache_hits is None else record.cache_hits,
+        dict(answered) if record.answered is None else record.answered,
+        record.cache_use,
+        record.origin,
+        record.sections,
+        record.plan,
+        (record.min_novelty, record.enough_score),
+        record.error,
+    )
+
+
+def passage_of(past: PastRun, citation: Citation) -> tuple[str, str, str] | None:
+    """Return the stored passage that holds the citation's quotation, on one line, in three parts: what stands before
+    it, its words as the source has them, what follows; `None` where no passage holds it.
+    """
+    found = (parted(citation.quotation, passage) for passage in past.quoted.get(citation.url, ()))
+    return next((parts for parts in found if parts), None)
+
+
+def _check(record: _Record) -> None:
+    """Check what the types do not say.
+
+    Raises:
+        ValueError: a share that is none, or more than a record can hold.
+    """
+    citations = record.report.citations if record.report else ()
+    shares = [citation.similarity for citation in citations]
+    shares += [share for round_ in record.rounds for share in (round_.novelty, round_.score)]
+    if not all(-0.01 <= share <= 1.01 for share in shares):  # what was computed may be beyond by a last digit
+        raise ValueError("a similarity, novelty or score is not between 0 and 1")
+    if len(citations) > MAX_CITATIONS or len(msgspec.json.encode(record)) > MAX_PAYLOAD_BYTES:
+        raise ValueError("it is too large")
+
+
+def _began(run: str) -> float:
+    """Return when a run began, by its id; older records tell no time.
+
+    Raises:
+        ValueError: that is no time.
+    """
+    return float(timegm(time.strptime(run[:15], ID_TIME)))

@@ -1,0 +1,105 @@
+"""A finished research as it is saved, printed and verified: one shape for a research and for the record of its run."""
+
+from collections import Counter
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from harness.research.extractive_writer import CitedSource, Report
+from harness.research.gathering import Round
+from harness.research.planner import Plan
+from harness.research.result import Research
+from harness.research.run_view import PastRun
+from harness.research.solved_questions import Origin
+
+RUN_FIELDS = frozenset({"state", "created_at", "error"})
+"""Fields of the run that `harness show --json` adds to those of a saved report."""
+
+
+class SavedReport(Struct, frozen=True, kw_only=True):
+    """What a saved report holds. `sources` are all that were gathered, number 0 where the report does not cite one;
+    `run` is empty where the run is not recorded, `plan` is `None` in records of older versions.
+    """
+
+    question: str
+    engine: str
+    plan: Plan | None
+    rounds: tuple[Round, ...]
+    stop_reason: str
+    sources: tuple[CitedSource, ...]
+    report: Report | None
+    live_calls: int
+    cache_hits: int
+    research_cache: str
+    origin: Origin | None
+    answered: dict[str, int]
+    run: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON object that `harness research --json` prints and `harness verify` reads."""
+        report = self.report
+        return {
+            "question": self.question,
+            "engine": self.engine,
+            "model": report.writer or None if report else None,
+            "remark": report.remark or None if report else None,
+            "plan": to_builtins(self.plan),
+            "rounds": to_builtins(self.rounds),
+            "novelty_scores": [round_.novelty for round_ in self.rounds],
+            "retrieval_score": self.rounds[-1].score if self.rounds else 0.0,
+            "stop_reason": self.stop_reason,
+            "sources": [
+                {"number": source.number or None, "title": source.title, "url": source.url} for source in self.sources
+            ],
+            "citations": to_builtins(report.citations) if report else [],
+            "quotations": len(report.quotations) if report else 0,
+            "quotations_verified": report.verified if report else 0,
+            "sentences_left_out": report.dropped if report else 0,
+            "live_calls": self.live_calls,
+            "cache_hits": self.cache_hits,
+            "research_cache": self.research_cache,
+            "origin": to_builtins(self.origin),
+            "answered": self.answered,
+            "run": self.run or None,
+            "report": report.markdown() if report else None,
+        }
+
+
+def saved_research(found: Research) -> SavedReport:
+    """Return a research as it is saved."""
+    report = found.report
+    numbers = {source.url: source.number for source in report.sources} if report else Counter[str]()
+    return SavedReport(
+        question=found.plan.question,
+        engine=found.engine,
+        plan=found.plan,
+        rounds=found.gathered.rounds,
+        stop_reason=found.gathered.stop_reason,
+        sources=tuple(CitedSource(numbers.get(each.url, 0), each.title, each.url) for each in found.gathered.sources),
+        report=report,
+        live_calls=found.live_calls,
+        cache_hits=found.cache_hits,
+        research_cache=found.research_cache,
+        origin=found.origin,
+        answered=found.answered,
+        run=found.id,
+    )
+
+
+def saved_run(past: PastRun) -> SavedReport:
+    """Return a finished run, from its record, as it is saved."""
+    return SavedReport(
+        question=past.question,
+        engine=past.engine,
+        plan=past.plan,
+        rounds=past.rounds,
+        stop_reason=past.stop_reason,
+        sources=past.sources,
+        report=past.report,
+        live_calls=past.live_calls,
+        cache_hits=past.cache_hits,
+        research_cache=past.research_cache,
+        origin=past.origin,
+        answered=past.answered,
+        run=past.id,
+    )

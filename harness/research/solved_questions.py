@@ -1,0 +1,151 @@
+"""What was solved before: questions whose research stopped because it had found enough."""
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import orjson
+from msgspec import Struct, to_builtins
+
+from harness.cache import Cache, Use
+from harness.core.freshness import is_volatile
+from harness.core.keys import normalise
+from harness.core.text import clean
+from harness.errors import EmbeddingError, HarnessError, InvalidInput, StoreCorrupt, StoreError
+from harness.research.evidence import Evidence
+from harness.research.extractive_writer import Report
+from harness.research.gathering import Gathered
+from harness.research.model_for_run import model_outage
+from harness.research.planner import Plan
+from harness.vector_cache import QueryHit, VectorCache
+
+log = logging.getLogger(__name__)
+
+
+class Origin(Struct, frozen=True):
+    """The question whose research answers: as it was asked, its similarity (0..1), and its age in seconds."""
+
+    question: str
+    similarity: float
+    age: float
+
+
+class Solution(Struct, frozen=True):
+    """A question that was solved: how it was planned, what was gathered for it, and with what it was answered."""
+
+    origin: Origin
+    plan: Plan
+    gathered: Gathered
+    uses: tuple[dict[str, str], ...]
+    tokens: int
+
+
+class Solved:
+    """The solved questions of one way of gathering, in an agent's query cache. What is kept there is decided here."""
+
+    def __init__(self, queries: VectorCache, cache: Cache) -> None:
+        self._queries = queries
+        self._cache = cache
+
+    def find(self, question: str) -> Solution | None:
+        """Return the solution of this question, or of one that may be answered with the same.
+
+        Raises:
+            StoreError: the cache cannot be read.
+        """
+        policy, semantics = self._cache.policy, self._cache.semantics
+        if not policy.read or policy.replay:
+            return None
+
+        def accept(other: str, similarity: float) -> bool:
+            volatile = self._is_volatile(question) and not self._is_volatile(other)  # that is kept for longer
+            return semantics is not None and not volatile and semantics.accepts(question, other, similarity)
+
+        try:
+            hit = self._queries.get_query(question, accept=accept, same_only=semantics is None)
+        except StoreCorrupt as error:
+            log.warning("what solved %r is unreadable (%s) and will be replaced", question, error)
+            return None
+        except EmbeddingError as error:
+            log.debug("solved questions are not looked up: %s", error)
+            return None
+        if hit is None:
+            return None
+        try:
+            solution = _solution(hit)
+        except (ValueError, KeyError, TypeError, HarnessError) as error:
+            log.warning("what solved %r is unreadable (%s) and will be replaced", hit.query, error)
+            return None
+        return solution
+
+    def admit(
+        self,
+        plan: Plan,
+        gathered: Gathered,
+        evidence: Sequence[Evidence],
+        report: Report,
+        *,
+        ttl: float,
+        tokens: int = 0,
+    ) -> bool:
+        """Remember the plan's question if it is solved: gathering stopped because the score was met, no search failed
+        or was answered late, and the report quotes at least one document. `tokens` are those that planning took. Return
+        whether it is remembered.
+        """
+        solved = gathered.stop_reason == "score met" and report.verified > 0 and bool(report.sources)
+        failed = any(search.answered_by == "failed" for search in gathered.searches)
+        failed = failed or bool(model_outage(self._cache.uses))
+        late = any(use.how == "stale" for use in self._cache.uses)
+        if not (solved and self._cache.policy.write) or failed or late:
+            return False
+        payload: dict[str, Any] = {
+            "plan": to_builtins(plan),
+            "docs": to_builtins(gathered),
+            "chunks": [
+                {"text": " ".join(found.sentences), "url": found.source.url, "similarity": found.similarity}
+                for found in evidence
+            ],
+            "retrieval_score": gathered.score,
+            "answer": report.markdown(),
+            "citations": to_builtins(report.citations),
+            "uses": to_builtins(self._cache.uses),
+            "tokens": tokens,
+        }
+        if self._is_volatile(plan.question):
+            ttl = min(ttl, self._cache.policy.volatile_ttl)
+        try:
+            self._queries.put_query(plan.question, orjson.loads(orjson.dumps(payload)), ttl=min(ttl, self._queries.ttl))
+        except (StoreError, EmbeddingError, InvalidInput) as error:
+            log.error("the solved question is not remembered: %s", error)  # noqa: TRY400 - one line; nothing is lost
+            return False
+        return True
+
+    def _is_volatile(self, question: str) -> bool:
+        return is_volatile(question, time.gmtime(self._cache.now).tm_year)
+
+
+def _solution(hit: QueryHit) -> Solution:
+    """Read what was admitted; it may come from somebody else's file.
+
+    Raises:
+        ValueError, KeyError, TypeError, HarnessError: it is not what `Solved.admit` writes.
+    """
+    plan = msgspec.convert(hit.payload["plan"], Plan)
+    gathered = msgspec.convert(hit.payload["docs"], Gathered)
+    uses = to_builtins(msgspec.convert(hit.payload["uses"], tuple[Use, ...]))
+    tokens = msgspec.convert(hit.payload["tokens"], int)
+    if len(plan.sections) != 3 or normalise(plan.question) != normalise(hit.query):
+        raise ValueError("its plan is another one")
+    if not gathered.rounds or not gathered.sources or gathered.stop_reason != "score met":
+        raise ValueError("it was not solved")
+    if not _is_clean(plan, gathered):
+        raise ValueError("it holds control characters")
+    return Solution(Origin(plan.question, hit.similarity, hit.age), plan, gathered, uses, tokens)
+
+
+def _is_clean(plan: Plan, gathered: Gathered) -> bool:
+    """Say whether every text is as adapters let it in: a row may be from somebody else's file."""
+    found = [text for source in gathered.sources for text in (source.url, source.title, *source.texts)]
+    return all(clean(text, len(text)) == text.strip() for text in (plan.question, *plan.sections, *found))

@@ -1,0 +1,1 @@
+"""Servers: web pages, JSON API, search for other tools, MCP tools."""

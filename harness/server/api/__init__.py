@@ -1,0 +1,1 @@
+"""JSON API for the pages and for programs."""

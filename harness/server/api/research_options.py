@@ -1,0 +1,144 @@
+"""Engines and models that a research begun from the web can use: those that are set up on this server."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from harness.app import App
+from harness.core.text import clean, one_line
+from harness.errors import InvalidInput
+from harness.research.run_view import past_run
+from harness.settings import Settings
+
+LANGUAGE_REFERENCE = "corpus:python-docs"
+NO_MODEL = "none"
+MAX_NAME = 60
+
+_LABELS = {
+    "ddgs": "DuckDuckGo",
+    "browser": "DuckDuckGo in a browser",
+    "pubmed": "PubMed",
+    LANGUAGE_REFERENCE: "Python language reference",
+}
+_QUESTIONS = {
+    LANGUAGE_REFERENCE: "In which order does Python look up an attribute?",
+    "pubmed": "How often does CRISPR have off-target effects?",
+    "corpus": "What do these documents say about retries?",
+}
+_WEB_QUESTION = "What are best practices for retrieval-augmented generation?"
+
+
+class EngineChoice(Struct, frozen=True):
+    """Engines to choose together. `name` is what a client sends, `label` what people read, `specs` are `NAME[:ARG]`,
+    `question` is an example that fits them. Name and label hold neither a password nor the path of a folder.
+    """
+
+    name: str
+    label: str
+    specs: tuple[str, ...]
+    question: str
+
+
+class Chosen(Struct, frozen=True):
+    """Engines of a research (none: those of the settings), and whether the model that is set writes it."""
+
+    specs: tuple[str, ...] = ()
+    model: bool = True
+
+
+DEFAULT = Chosen()
+
+
+def engine_choices(settings: Settings) -> list[EngineChoice]:
+    """Return what can be searched: everything that is set up here together, which is the default, each engine of it,
+    and the language reference, which needs no network.
+    """
+    single = dict.fromkeys([*settings.engine, LANGUAGE_REFERENCE])
+    groups = dict.fromkeys([settings.engine, *((spec,) for spec in single)])
+    choices: list[EngineChoice] = []
+    for specs in groups:
+        names, labels = zip(*(_described(spec, settings) for spec in specs), strict=True)
+        same = sum(each.name.partition("#")[0] == "+".join(names) for each in choices)
+        mark = f"#{same + 1}" if same else ""
+        choices.append(EngineChoice("+".join(names) + mark, " + ".join(labels) + mark, specs, _question(specs[0])))
+    return choices
+
+
+def model_choices(settings: Settings) -> list[str]:
+    """Return the names of the models that can write, the default first; `none` makes the report of excerpts."""
+    return [settings.model, NO_MODEL] if settings.model else [NO_MODEL]
+
+
+def chosen(settings: Settings, engine: str = "", model: str = "") -> Chosen:
+    """Return a choice by the names of the engines and of the model; empty ones are the defaults.
+
+    Raises:
+        InvalidInput: it is not among the choices.
+    """
+    engines = {choice.name: choice.specs for choice in engine_choices(settings)}
+    if engine and engine not in engines:
+        raise InvalidInput(f"no engine {_shown(engine)!r} can be chosen here; choose from {', '.join(engines)}")
+    models = model_choices(settings)
+    if model and model not in models:
+        raise InvalidInput(f"no model {_shown(model)!r} can be chosen here; choose from {', '.join(models)}")
+    return Chosen(engines[engine] if engine else (), model != NO_MODEL)
+
+
+def chosen_for(app: App, run: str) -> Chosen:
+    """Return the choice that a recorded run was made with; the default where its engines are not set up here any more.
+
+    Raises:
+        NotFound: there is no such run.
+        StoreCorrupt: its record cannot be read.
+        StoreError: the store cannot be read.
+    """
+    past_run(app.cache, run)  # checks the record
+    record = app.cache.get_run(run)
+    made_with = [_identity(each["name"], each.get("options")) for each in record["engines"]]
+    specs = (choice.specs for choice in engine_choices(app.settings))
+    found = next((each for each in specs if _identities(app, each) == made_with), ())
+    return Chosen(found, record.get("model") is not None)
+
+
+def _identities(app: App, specs: Sequence[str]) -> list[tuple[str, str]]:
+    """Return what tells engines apart in the record of a run; nothing where one cannot be opened."""
+    try:
+        return [_identity(each.name, each.options) for each in app.engines(specs)]
+    except InvalidInput:
+        return []
+
+
+def _identity(name: str, options: object) -> tuple[str, str]:
+    """Return the name of an engine and the place of its corpus: other options change with settings and files."""
+    return name, str(options.get("corpus", "")) if isinstance(options, Mapping) else ""
+
+
+def _described(spec: str, settings: Settings) -> tuple[str, str]:
+    """Return the name and the label of one engine."""
+    name, _, argument = spec.partition(":")
+    if spec in _LABELS:
+        return spec, _LABELS[spec]
+    if name == "searxng":
+        host = _shown(_host(argument or settings.searxng_url or "")) or "searxng"
+        return f"searxng:{host}", f"SearXNG at {host}"
+    if name == "corpus":
+        folder = _shown(PurePath(argument).name) or "documents"
+        return f"corpus:{folder}", f"Documents in {folder}"
+    return _shown(name), _shown(name)
+
+
+def _question(spec: str) -> str:
+    return _QUESTIONS.get(spec) or _QUESTIONS.get(spec.partition(":")[0], _WEB_QUESTION)
+
+
+def _host(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _shown(text: str) -> str:
+    return clean(one_line(text[: 4 * MAX_NAME]), MAX_NAME)

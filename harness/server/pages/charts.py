@@ -1,0 +1,212 @@
+"""The charts of the application: each from plain data, in one of four looks (see `drawing.Look`)."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from harness.server.pages.drawing import Look, drawn, figure, label, name_places, ticks
+
+MAX_BARS = 14
+MAX_POINTS = 1_000
+"""More than this is not drawn: the last ones are."""
+
+FROM_CACHE = ("exact", "semantic", "stale", "no results")
+NOT_FROM_CACHE = ("live", "failed")
+MARKERS = {"keep": "o", "discard": "X", "inconclusive": "D", "crash": "v"}
+
+_OF_ANSWERS = dict(
+    zip((*FROM_CACHE, *NOT_FROM_CACHE), ("blue", "sky", "purple", "green", "orange", "vermillion"), strict=True)
+)
+_OF_VERDICTS = {"keep": "green", "discard": "vermillion", "inconclusive": "orange", "crash": "quiet"}
+
+
+class Trial(Struct, frozen=True):
+    """One experiment: its score and that of the baseline (0..1), the ends of the 95 % interval of their difference, the
+    verdict. A crash has none but the number and the verdict.
+    """
+
+    number: int
+    verdict: str
+    score: float | None = None
+    baseline: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class Total(Struct, frozen=True):
+    """One evaluation: the day as it is to be written, the mean of the total and its standard error (0..1), and what
+    names the tasks: only where it is the same, two can be compared, and are joined by a line.
+    """
+
+    day: str
+    mean: float
+    error: float
+    tasks: str
+
+
+def hit_rates(days: Sequence[tuple[str, Mapping[str, int]]], look: Look) -> bytes:
+    """Draw how often searches were answered on each day, by how (see `FROM_CACHE`, `NOT_FROM_CACHE`), as stacked bars,
+    and above them the share that came from the cache. The days come in order; those left out are not filled in.
+
+    Raises:
+        NotFound: nothing was ever asked.
+    """
+    days = days[-MAX_POINTS:]
+    kinds = [kind for kind in _OF_ANSWERS if any(counts.get(kind) for _, counts in days)]
+    with figure(look, something=bool(kinds)) as picture:
+        rate, axes = picture.subplots(2, 1, sharex=True, height_ratios=(1, 2))
+        places, feet = range(len(days)), [0] * len(days)
+        for kind in kinds:
+            heads = [foot + counts.get(kind, 0) for foot, (_, counts) in zip(feet, days, strict=True)]
+            _bars(axes, feet, heads, look.colours[_OF_ANSWERS[kind]], kind)
+            feet = heads
+        axes.set(ylabel="answers", ylim=(0, 1.05 * max(feet)))
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_major_locator(ticks(4, whole=True))
+        name_places(axes, [day for day, _ in days], look)
+        shares = [_share(counts) for _, counts in days]
+        rate.plot(places, shares, color=look.colours["ink"], linewidth=1.4, marker="o", markersize=3.5, clip_on=False)
+        rate.set(ylim=(0, 100), yticks=(0, 50, 100), ylabel="cached, %")
+        rate.tick_params(labelbottom=False)
+        picture.align_ylabels()
+        return drawn(picture, look, columns=6, fewer=3)
+
+
+def rounds(done: Sequence[tuple[float, float]], limits: tuple[float, float], look: Look) -> bytes:
+    """Draw novelty and score (both 0..1) by round, and as thin lines the limits of both at which a research stops.
+
+    Raises:
+        NotFound: there was no round.
+    """
+    done = done[-MAX_POINTS:]
+    with figure(look, something=bool(done)) as picture:
+        axes, numbers = picture.add_subplot(), range(1, len(done) + 1)
+        series = (("novelty", "blue", "o", "stops below"), ("score", "vermillion", "s", "stops from"))
+        for (name, colour, marker, stops), values, limit in zip(series, zip(*done, strict=True), limits, strict=True):
+            shade = look.colours[colour]
+            axes.plot(numbers, values, color=shade, marker=marker, markersize=6, linewidth=1.8, label=name)
+            axes.axhline(limit, color=shade, linewidth=1, linestyle=(0, (4, 3)), label=f"{stops} {limit:.2g}")
+        axes.set(ylim=(-0.03, 1.05), xlabel="round", xlim=(0.5, len(done) + 0.5))
+        axes.xaxis.set_major_locator(ticks(10, whole=True))
+        return drawn(picture, look, columns=4, fewer=2)
+
+
+def scores(trials: Sequence[Trial], look: Look) -> bytes:
+    """Draw the score of each experiment with its 95 % interval, beside the baseline of the time; verdicts are told by
+    colour and by shape. A crash stands at the foot.
+
+    Raises:
+        NotFound: there is no experiment.
+    """
+    trials = trials[-MAX_POINTS:]
+    with figure(look, something=bool(trials)) as picture:
+        axes = picture.add_subplot()
+        _baseline(axes, trials, look)
+        for verdict in MARKERS:
+            size = 55 if len(trials) <= look.room else 14
+            _mark(axes, [each for each in trials if each.verdict == verdict], verdict, look, size)
+        axes.set(xlabel="experiment", ylabel="score on tune", xlim=(trials[0].number - 0.6, trials[-1].number + 0.6))
+        axes.xaxis.set_major_locator(ticks(6 if look.narrow else 12, whole=True))
+        return drawn(picture, look, columns=5, fewer=3)
+
+
+def totals(evaluations: Sequence[Total], look: Look) -> bytes:
+    """Draw the mean of each evaluation with its standard error, the oldest first, evenly spaced.
+
+    Raises:
+        NotFound: no evaluation was measured.
+    """
+    evaluations = evaluations[-MAX_POINTS:]
+    with figure(look, something=bool(evaluations)) as picture:
+        axes, places = picture.add_subplot(), dict[str, list[int]]()
+        for place, each in enumerate(evaluations):
+            places.setdefault(each.tasks, []).append(place)
+        for joined in places.values():
+            of_these = [evaluations[place] for place in joined]
+            axes.errorbar(
+                joined,
+                [each.mean for each in of_these],
+                [each.error for each in of_these],
+                color=look.colours["blue"],
+                ecolor=look.colours["quiet"],
+                elinewidth=1.6,
+                marker="o",
+                markersize=6,
+                linewidth=1.2,
+            )
+        axes.set_ylabel("mean total ± s.e.")
+        name_places(axes, [each.day for each in evaluations], look)
+        return drawn(picture, look)
+
+
+def differences(by_task: Mapping[str, float], look: Look) -> bytes:
+    """Draw by how much each task scored better (or worse) the second time; of many, the `MAX_BARS` that differ most.
+
+    Raises:
+        NotFound: no task was measured twice.
+    """
+    most = sorted(by_task.items(), key=lambda each: (-abs(each[1]), each[0]))[:MAX_BARS]
+    shown = sorted(most, key=lambda each: (each[1], each[0]))
+    with figure(look, something=bool(shown)) as picture:
+        axes = picture.add_subplot()
+        shades = [look.colours["blue" if difference >= 0 else "vermillion"] for _, difference in shown]
+        axes.barh(range(len(shown)), [difference for _, difference in shown], 0.7, color=shades)
+        axes.axvline(0, color=look.colours["quiet"], linewidth=1)
+        axes.set_yticks(range(len(shown)), [label(task) for task, _ in shown])
+        axes.set_xlabel("difference of the total")
+        axes.grid(visible=False, axis="y")
+        axes.grid(visible=True, axis="x")
+        widest = max(abs(difference) for _, difference in shown) or 0.05
+        axes.set_xlim(-1.1 * widest, 1.1 * widest)
+        axes.xaxis.set_major_locator(ticks(4 if look.narrow else 8))
+        return drawn(picture, look)
+
+
+def day_and_month(moment: float) -> str:
+    """Tell the day (UTC) of a time in seconds since the epoch: `22 Nov`."""
+    return time.strftime("%d %b", time.gmtime(moment)).lstrip("0")
+
+
+def _baseline(axes: Any, trials: Sequence[Trial], look: Look) -> None:
+    """Draw the baseline as steps, and the intervals around it; without any score, there is no scale."""
+    measured = [(each, each.baseline) for each in trials if each.score is not None and each.baseline is not None]
+    if not measured:
+        axes.set_yticks([])
+        return
+    shade, numbers, bases = look.colours["quiet"], [each.number for each, _ in measured], [base for _, base in measured]
+    steps = [numbers[0] - 0.5, *numbers, numbers[-1] + 0.5]
+    axes.step(steps, [bases[0], *bases, bases[-1]], where="mid", color=shade, linewidth=1.4, label="baseline")
+    ends = [(e.number, base + e.low, base + e.high) for e, base in measured if e.low is not None and e.high is not None]
+    if ends:
+        width = 5 if len(trials) <= look.room else 1
+        axes.vlines(*zip(*ends, strict=True), color=shade, linewidth=width, alpha=0.45)
+
+
+def _bars(axes: Any, feet: Sequence[int], heads: Sequence[int], colour: str, name: str) -> None:
+    """Draw bars at 0, 1, …, as one thing: as so many things they would take five times as long."""
+    from matplotlib.collections import PolyCollection
+
+    ends = [(place, foot, head) for place, (foot, head) in enumerate(zip(feet, heads, strict=True)) if head > foot]
+    bars = [[(x - 0.4, foot), (x - 0.4, head), (x + 0.4, head), (x + 0.4, foot)] for x, foot, head in ends]
+    axes.add_collection(PolyCollection(bars, facecolors=colour, linewidths=0, label=name), autolim=False)
+
+
+def _mark(axes: Any, trials: Sequence[Trial], verdict: str, look: Look, size: float) -> None:
+    measured = [each for each in trials if each.score is not None]
+    shade = look.colours[_OF_VERDICTS[verdict]]
+    marks = {"s": size, "color": shade, "marker": MARKERS[verdict], "linewidths": 0, "zorder": 3}
+    if measured:
+        axes.scatter([each.number for each in measured], [each.score for each in measured], label=verdict, **marks)
+    if lost := [each.number for each in trials if each.score is None]:
+        foot = axes.get_xaxis_transform()
+        named = None if measured else verdict
+        axes.scatter(lost, [0.04] * len(lost), label=named, transform=foot, clip_on=False, **marks)
+
+
+def _share(counts: Mapping[str, int]) -> float | None:
+    """Return the share of answers that came from the cache, in %."""
+    cached = sum(counts.get(kind, 0) for kind in FROM_CACHE)
+    asked = cached + sum(counts.get(kind, 0) for kind in NOT_FROM_CACHE)
+    return 100 * cached / asked if asked else None

@@ -1,0 +1,125 @@
+"""Pages from templates: whatever a template is given is text, and is shown as text."""
+
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from harness import __version__
+from harness.core.freshness import age_in_words
+from harness.core.text import clean, one_line, shorten
+from harness.identity import LOCAL
+from harness.server.auth import REQUEST_APP
+
+TEMPLATES = Path(__file__).parent / "templates"
+STATIC = Path(__file__).parent / "static"
+LINKED = ("http://", "https://")
+MAX_TEXT = 20_000
+"""Characters of any one text that a page shows."""
+
+SECTIONS = (
+    ("/", "History"),
+    ("/cache", "Cache"),
+    ("/experiments", "Experiments"),
+    ("/knowledge", "Knowledge"),
+)
+
+
+def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """Render a template with `values`, and with what every page shows: where one is, and who asks."""
+    app = request.scope.get("state", {}).get(REQUEST_APP)
+    identity = app.identity if app else None
+    html = (
+        _environment()
+        .get_template(template)
+        .render(
+            sections=SECTIONS,
+            path=request.url.path,
+            identity=identity,
+            may_write=identity is not None and identity.may("writer"),
+            may_clear=identity is not None and identity.may("admin"),
+            local=identity is None or identity == LOCAL,
+            version=__version__,
+            **values,
+        )
+    )
+    return HTMLResponse(html, status)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= FILTERS
+    return environment
+
+
+def ago(moment: float) -> str:
+    """Tell a time in seconds since the epoch as its age: `2h ago`."""
+    return age_in_words(max(0.0, time.time() - moment))
+
+
+def in_words(moment: float) -> str:
+    """Tell a time to come, or past: `in 3 h`, `2h ago`."""
+    seconds = moment - time.time()
+    if seconds <= 0:
+        return ago(moment)
+    return next((f"in {seconds / unit:.0f} {name}" for unit, name in _UNITS if seconds >= unit), "in a moment")
+
+
+_UNITS = ((2 * 86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+def day(moment: float) -> str:
+    """Tell a time in seconds since the epoch as a date and the time of day, UTC: `22 Nov 2026, 10:15`."""
+    return time.strftime("%d %b %Y, %H:%M", time.gmtime(moment)).lstrip("0")
+
+
+def iso(moment: float) -> str:
+    """Tell a time in seconds since the epoch in ISO 8601, UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+
+def short(text: object, limit: int = 300) -> str:
+    """Make any text fit to be shown: cleaned, on one line, at most `limit` characters."""
+    return shorten(clean(one_line(str(text)[: 4 * limit]), 2 * limit), limit)
+
+
+def plain(text: object) -> str:
+    """Make a long text fit to be shown, with its lines."""
+    return clean(text, MAX_TEXT)
+
+
+def one(value: float | None) -> str:
+    """Tell a number between 0 and 1 with two decimals; nothing is a dash."""
+    return "–" if value is None else f"{value:.2f}"
+
+
+def linked(address: str) -> bool:
+    """Say whether an address may be a link; any other is only text."""
+    return str(address).lower().startswith(LINKED)
+
+
+def megabytes(size: float) -> str:
+    """Tell bytes as megabytes."""
+    return f"{size / 2**20:,.1f} MB"
+
+
+def grouped(number: float) -> str:
+    """Tell a number with separators: `12,345`."""
+    return f"{number:,.0f}"
+
+
+FILTERS: dict[str, Callable[..., object]] = {
+    each.__name__: each for each in (ago, in_words, day, iso, short, plain, one, linked, megabytes, grouped)
+}

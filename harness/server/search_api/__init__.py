@@ -1,0 +1,1 @@
+"""Search for other tools, compatible with SearXNG and Tavily."""

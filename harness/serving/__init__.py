@@ -1,1 +1,0 @@
-"""What every server of the harness does alike: listening, letting in, telling a failure."""

@@ -1,0 +1,1 @@
+"""Search engine over local text: documents, their index, words and vectors fused."""

@@ -1,0 +1,176 @@
+"""Making the vectors of a corpus: for a caller that waits, or in the background of a long-lived process."""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from harness.errors import HarnessError, StoreBusy, StoreError
+from harness.ports import Embedder, Progress, Vectors
+from harness.sources.corpus import vectors
+from harness.sources.corpus.database import IndexDatabase
+from harness.sources.corpus.shipped_vectors import shipped
+from harness.storage.forks import free_in_child
+
+log = logging.getLogger(__name__)
+
+BATCH = 32
+"""Texts that are stored at once; a crash costs at most one batch, one to three seconds of work."""
+
+LOCK_POLL_SECONDS = 1.0
+YIELD_SECONDS = 0.2
+"""The background thread leaves the lock free for this long between two batches: a caller that waits is faster."""
+
+STUCK_SECONDS = 120.0
+"""So long another process may hold the lock without a new vector; longer than any batch takes."""
+
+
+class VectorMaker:
+    """Gives the passages in `database` their vectors of `embedder`, batch by batch.
+
+    Among all threads and processes one batch is made at a time, under a file lock beside the index that dies with its
+    holder: nothing is embedded twice, and a crash loses one batch.
+    """
+
+    def __init__(self, database: IndexDatabase, embedder: Embedder) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._starting = free_in_child(threading.Lock())
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def missing(self) -> int:
+        """Return how many texts have no vector yet."""
+        with self._database.connected() as connection:
+            return vectors.missing(connection, self._embedder.id)
+
+    def take_shipped(self) -> int:
+        """Store those of the missing vectors that ship with the program; return how many are still missing.
+
+        Raises:
+            StoreError: the index cannot be written.
+        """
+        embedder = self._embedder.id
+        with self._database.connected() as connection:
+            keys = vectors.missing_keys(connection, embedder)
+            if not keys:
+                return 0
+            known = shipped(embedder)
+            if found := {key: known[key] for key in keys if key in known}:
+                vectors.keep(connection, embedder, found)
+        return len(keys) - len(found)
+
+    def finish(self, what: str, progress: Progress, *, patience: float = STUCK_SECONDS) -> None:
+        """Make all missing vectors, or wait while another process makes them; report `what` to `progress`.
+
+        Raises:
+            EmbeddingError: the embedder failed; what it made before is kept.
+            StoreBusy: another process has held the lock for `patience` seconds and made nothing.
+            StoreError: the index cannot be written.
+        """
+        left = total = self.missing()
+        moved = time.monotonic()
+        while left:
+            progress(what, total - left, total)
+            with self._turn() as is_ours:
+                made = self._make_batch() if is_ours else 0
+            before, left = left, left - made if made else self.missing()
+            total = max(total, left)
+            if left < before:
+                moved = time.monotonic()
+            elif time.monotonic() - moved > patience:
+                raise StoreBusy(f"another process holds {self._lock_file} and makes no vectors; end it")
+        if total:
+            progress(what, total, total)
+
+    def start(self) -> None:
+        """Make what is missing in a thread, one text at a time, until it is done, `stop`, or the program ends.
+
+        Does nothing while the thread is at work; the thread ends when another one, or another process, is at it: one
+        that waits for the vectors takes over.
+        """
+        with self._starting:
+            if not self._stopped.is_set() and (self._thread is None or not self._thread.is_alive()):
+                self._thread = threading.Thread(target=self._run, name="embed corpus")
+                self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread after the text that it is at; what it has made is kept."""
+        self._stopped.set()
+        with self._starting:
+            if self._thread is not None:
+                self._thread.join()
+
+    def _run(self) -> None:
+        made = 0
+        try:
+            log.info("embedding %s in the background: %d vectors are missing", self._database.path, self.missing())
+            while self._may_go_on():
+                with self._turn(wait=0.0) as is_ours:
+                    batch = self._make_batch(one_by_one=True) if is_ours else 0
+                made += batch
+                if not batch:
+                    break
+                if self._may_go_on():
+                    self._stopped.wait(YIELD_SECONDS)
+        except HarnessError as error:
+            self._stopped.set()  # the next search would only fail in the same way
+            log.warning("searching by words alone, no vectors are made: %s", error)
+        finally:
+            log.info("embedded %d passages of %s in the background", made, self._database.path)
+
+    def _may_go_on(self) -> bool:
+        # the thread is no daemon, which would be cut off inside the model: it sees itself that the program ends
+        return not self._stopped.is_set() and threading.main_thread().is_alive()
+
+    def _make_batch(self, *, one_by_one: bool = False) -> int:
+        """Embed and store one batch of what is missing; return how many. One by one, it may be ended between texts."""
+        with self._database.connected() as connection:
+            batch = vectors.unembedded(connection, self._embedder.id, BATCH)
+        if not batch:
+            return 0
+        texts = [text for _, text in batch]
+        made = self._one_by_one(texts) if one_by_one else self._embedder.embed(texts)
+        if len(made):
+            with self._database.connected() as connection:
+                keys = (key for key, _ in islice(batch, len(made)))
+                packed = dict(zip(keys, vectors.packed(made), strict=True))
+                vectors.keep(connection, self._embedder.id, packed)
+        return len(made)
+
+    def _one_by_one(self, texts: list[str]) -> Vectors:
+        import numpy as np
+
+        vectors = [np.empty((0, self._embedder.dimension), np.float32)]
+        for text in texts:
+            if not self._may_go_on():
+                break
+            vectors.append(
+                self._embedder.embed([text])
+            )  # of one text it makes one core busy; the searches need the other
+        return np.concatenate(vectors)
+
+    @property
+    def _lock_file(self) -> Path:
+        return self._database.path.with_name(self._database.path.name + ".lock")
+
+    @contextmanager
+    def _turn(self, wait: float = LOCK_POLL_SECONDS) -> Iterator[bool]:
+        """Hold the lock; yields whether it was got within `wait` seconds."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self._lock_file)
+        try:
+            lock.acquire(timeout=wait)
+        except Timeout:
+            yield False
+            return
+        except (OSError, NotImplementedError) as error:
+            raise StoreError(f"cannot lock {lock.lock_file} ({error}); choose another --data-dir") from error
+        try:
+            yield True
+        finally:
+            lock.release()

@@ -1,0 +1,281 @@
+"""DuckDuckGo's page of results for browsers without scripts, read through a real one: Chromium, led by playwright.
+
+It is for where a plain request gets no answer. Where the page is a test for robots, that is told, and nothing is done
+about it.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from harness.core.keys import MAX_QUERY_CHARS
+from harness.core.text import clean, one_line
+from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
+from harness.ports import SearchResult
+from harness.sources.http.request import base_address, origin, web_address
+
+BASE_URL = "https://html.duckduckgo.com/html"
+DEFAULTS: Mapping[str, Any] = {"base_url": BASE_URL, "region": "us-en", "timelimit": None}
+MAX_PAGES = 5
+MAX_PAGE_CHARS = 5_000_000
+
+COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+FLAGS = (
+    "--no-sandbox",  # it cannot start as root or in most containers; scripts are off, and one host alone is asked
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-proxy-server",
+)
+
+_CHALLENGES = ("anomaly", "captcha", "cf-challenge", "consent")
+_MARKS = "//@id | //@class | //form/@action | //script/@src | //iframe/@src"
+"""Where a test for robots or a demand for consent shows; not in texts and values, which repeat the query."""
+
+_TIMES_GONE = 4
+"""How often, a tenth of a second apart, a profile must be found gone before it is believed to be."""
+_FAREWELL_SECONDS = 5.0
+"""How long a browser may take to end whose driver has died."""
+
+_REFUSED = frozenset({202, 403, 429})
+_NEXT = "form input[type=submit][value=Next]"
+
+
+class Browser:
+    """Search DuckDuckGo with a Chromium that is started for each search and closed after it, with an empty profile.
+
+    `executable` is a browser of the Chromium family; without it, one of `COMMANDS` found on PATH, else playwright's
+    own. `timeout` is in seconds, for the whole search but the closing. The browser runs no scripts, keeps nothing,
+    downloads nothing, and asks no other host than that of `base_url`. Safe in any thread that runs no event loop.
+
+    Raises:
+        InvalidInput: `base_url` is no address of the web; at a search, `executable` is no program.
+    """
+
+    name = "browser"
+
+    def __init__(
+        self,
+        *,
+        headless: bool = True,
+        executable: str | None = None,
+        region: str = DEFAULTS["region"],
+        timelimit: str | None = DEFAULTS["timelimit"],
+        timeout: float = 30.0,
+        base_url: str = BASE_URL,
+    ) -> None:
+        self._url = base_address(base_url, "the address of the page of results")
+        chosen = {"base_url": self._url, "region": region, "timelimit": timelimit}
+        self.options: Mapping[str, Any] = {name: value for name, value in chosen.items() if value != DEFAULTS[name]}
+        self._parameters = {"kl": region} | ({"df": timelimit} if timelimit else {})
+        self._headless = headless
+        self._executable = executable
+        self._timeout = timeout
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
+        """See `SearchEngine.search`. A page that fails after others did not leaves what they brought."""
+        command = self._command()
+        try:
+            from playwright.sync_api import Error, TimeoutError  # noqa: A004 - playwright's own name for it
+        except ImportError as error:
+            raise EngineUnavailable(
+                "the engine browser needs playwright; run: pip install 'research-harness[browser]'"
+            ) from error
+        try:
+            return self._search(command, query, max_results)
+        except TimeoutError as error:
+            raise EngineUnavailable(
+                f"the browser had no page of results within {self._timeout:g} s; check the network, "
+                "or raise browser_timeout"
+            ) from error
+        except Error as error:
+            said = one_line(clean(error, 2_000))[:200]
+            raise EngineUnavailable(
+                f"the browser failed ({said}); check the network, or use --engine corpus:PATH"
+            ) from error
+
+    def _search(self, command: str | None, query: str, max_results: int) -> list[SearchResult]:
+        from playwright.sync_api import Error
+
+        until = time.monotonic() + self._timeout
+        address = f"{self._url}/?{urlencode({'q': clean(query, MAX_QUERY_CHARS), **self._parameters})}"
+        found: dict[str, SearchResult] = {}
+        with self._window(command, until) as window:
+            answer = window.goto(address, timeout=_left(until), wait_until="domcontentloaded")
+            for number in range(1, MAX_PAGES + 1):
+                before = len(found)
+                try:
+                    page = self._page(window, answer, until)
+                    for result in results_of(page):
+                        found.setdefault(result["href"], result)
+                    further = before < len(found) < max_results and number < MAX_PAGES and 'value="Next"' in page
+                    if not further:
+                        break
+                    answer = _next(window, until)
+                except (Error, SearchError):
+                    if not found:
+                        raise
+                    break  # a later page was refused; what came before stands
+        return list(found.values())[:max_results]
+
+    def _page(self, window: Any, answer: Any, until: float) -> str:
+        """Return the page that the window shows, in HTML, at most `MAX_PAGE_CHARS` of it."""
+        status = answer.status if answer else 200
+        if status in _REFUSED:
+            raise _rate_limited(f"HTTP {status}")
+        if status != 200:
+            raise EngineUnavailable(f"duckduckgo answered the browser with HTTP {status}; try again later")
+        if origin(window.url) != origin(self._url):
+            raise EngineUnavailable(f"duckduckgo led the browser to {origin(window.url)}, which is not read")
+        shown = window.locator("html").evaluate(
+            "(page, most) => page.outerHTML.slice(0, most)", MAX_PAGE_CHARS, timeout=_left(until)
+        )
+        return clean(shown, MAX_PAGE_CHARS)
+
+    @contextmanager
+    def _window(self, command: str | None, until: float) -> Iterator[Any]:
+        """Start a browser that can do little, lend its window, and leave nothing of it."""
+        from playwright.sync_api import Error, sync_playwright
+
+        host = urlsplit(self._url).hostname
+        with _profile() as profile, sync_playwright() as playwright:
+            executable = command or playwright.chromium.executable_path
+            if not Path(executable).exists():
+                raise EngineUnavailable(
+                    "there is no browser to start; install the package chromium (Debian: apt install chromium), "
+                    "or name one in browser_executable"
+                )
+            context = playwright.chromium.launch_persistent_context(
+                profile,
+                headless=self._headless,
+                executable_path=executable,
+                # a route does not see what a redirect leads to, and no DNS prefetch; this does
+                args=[*FLAGS, f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {host}"],
+                timeout=_left(until),
+                java_script_enabled=False,
+                accept_downloads=False,
+                service_workers="block",
+                permissions=[],
+            )
+            try:
+                context.route("**/*", self._let_through)
+                yield context.pages[0] if context.pages else context.new_page()
+            finally:
+                with suppress(Error):  # it may be dead; what ended the search is what counts, Ctrl-C most of all
+                    context.close()
+
+    def _let_through(self, route: Any) -> None:
+        """Let a request through to the page of results, and to nobody else."""
+        if origin(route.request.url) == origin(self._url):
+            route.continue_()
+        else:
+            route.abort("blockedbyclient")
+
+    def _command(self) -> str | None:
+        """Return the browser to start: the setting's or the system's; `None` is playwright's own."""
+        if self._executable is None:
+            return next((path for command in COMMANDS if (path := shutil.which(command))), None)
+        if found := shutil.which(self._executable):
+            return found
+        raise InvalidInput(f"there is no program {self._executable!r}; mend browser_executable, or leave it out")
+
+
+def results_of(page: str) -> list[SearchResult]:
+    """Read the results of a page of DuckDuckGo in HTML, with the paths that ddgs keeps for it.
+
+    Raises:
+        RateLimited: a test for robots, or a demand for consent.
+        EngineUnavailable: not a page of results.
+    """
+    from ddgs.engines.duckduckgo import Duckduckgo
+    from lxml import etree, html
+
+    try:
+        tree = html.document_fromstring(page, parser=html.HTMLParser(remove_comments=True, remove_pis=True))
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        raise EngineUnavailable("duckduckgo answered the browser with no page; try again later") from error
+    results = []
+    for found in tree.xpath(Duckduckgo.items_xpath):
+        title, href, body = (
+            " ".join("".join(found.xpath(path)).split())
+            for path in map(Duckduckgo.elements_xpath.__getitem__, ("title", "href", "body"))
+        )
+        if address := _address(href):  # what only looks like a result has none
+            results.append(SearchResult(title=clean(title, 500), href=address, body=clean(body, 5_000)))
+    if not results:
+        _check_empty(tree)
+    return results
+
+
+def _address(href: str) -> str:
+    """Return where a link of the page leads: it may go through a page that counts clicks; advertisements have none."""
+    try:
+        parts = urlsplit(href)
+    except ValueError:
+        return ""
+    if (parts.hostname or "duckduckgo.com").endswith("duckduckgo.com"):
+        if parts.path == "/y.js":
+            return ""
+        if parts.path == "/l/":
+            return _address(parse_qs(parts.query).get("uddg", [""])[0])
+    return web_address(href)
+
+
+def _check_empty(tree: Any) -> None:
+    """Tell true emptiness from a page that only looks empty."""
+    marks = " ".join(tree.xpath(_MARKS)).lower()
+    if any(mark in marks for mark in _CHALLENGES):
+        raise _rate_limited("a test for robots or a demand for consent")
+    if not tree.xpath("//input[@name='q']"):
+        raise EngineUnavailable("duckduckgo answered the browser with something that is no result page")
+
+
+def _next(window: Any, until: float) -> Any:
+    """Go to the next page; return the answer."""
+    with window.expect_navigation(timeout=_left(until), wait_until="domcontentloaded") as navigation:
+        window.locator(_NEXT).first.click(timeout=_left(until))
+    return navigation.value
+
+
+@contextmanager
+def _profile() -> Iterator[str]:
+    """Lend an empty folder and remove it, once the browser that used it has gone: until then it would come back."""
+    folder = mkdtemp(prefix="harness-browser-")
+    try:
+        yield folder
+    finally:
+        until, gone = time.monotonic() + _FAREWELL_SECONDS, 0
+        while gone < _TIMES_GONE and time.monotonic() < until:
+            if not _in_use(folder):
+                shutil.rmtree(folder, ignore_errors=True)  # a process that is just ending may write it anew
+            gone = 0 if Path(folder).exists() else gone + 1
+            time.sleep(0.1)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _in_use(folder: str) -> bool:
+    """Tell whether a browser has this profile open; its lock is a link to HOST-PID."""
+    try:
+        os.kill(int((Path(folder) / "SingletonLock").readlink().name.rpartition("-")[2]), 0)
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _left(until: float) -> float:
+    """Return the milliseconds until `until` (monotonic seconds), at least one, for zero means no limit."""
+    return max(1.0, (until - time.monotonic()) * 1_000)
+
+
+def _rate_limited(how: str) -> RateLimited:
+    return RateLimited(f"duckduckgo asks the browser for fewer requests ({how}); wait some minutes")

@@ -1,0 +1,135 @@
+"""SearXNG: a search engine of one's own that asks many others, through its JSON API.
+
+https://docs.searxng.org/dev/search_api.html
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from harness.core.keys import MAX_QUERY_CHARS, canonical_url
+from harness.core.text import clean, one_line, shorten
+from harness.errors import EngineUnavailable, InvalidInput, SearchError
+from harness.ports import SearchResult
+from harness.sources.http.request import Answer, ask, base_address, check_status, login_of, web_address
+
+DEFAULTS: Mapping[str, Any] = {
+    "language": "auto",
+    "safesearch": "moderate",
+    "categories": ("general",),
+    "time_range": None,
+}
+MAX_PAGES = 5
+
+_SAFESEARCH = {"off": "0", "moderate": "1", "on": "2"}
+
+
+class _Result(Struct):
+    """The part of a result that we read."""
+
+    url: str | None = None
+    title: str | None = None
+    content: str | None = None
+
+
+class _Page(Struct):
+    """The part of an answer that we read; of the unresponsive engines, pairs of a name and a reason."""
+
+    results: list[_Result]
+    unresponsive_engines: list[tuple[str, str]] = []
+
+
+class Searxng:
+    """Search through the instance of SearXNG at `url`, which must have the format `json` enabled.
+
+    `url` may hold a user and a password (basic authentication); `options` hold it without them, and what differs from
+    `DEFAULTS`. `language` is a code as `de` or `pt-BR`, `auto` or `all`. `timeout` is in seconds, for each page; at
+    most `MAX_PAGES` pages are asked for. The instance may be anywhere, on this machine, too.
+
+    Raises:
+        InvalidInput: `url` is no address of the web, or an unknown level of `safesearch`.
+    """
+
+    name = "searxng"
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        language: str = DEFAULTS["language"],
+        safesearch: Literal["on", "moderate", "off"] = DEFAULTS["safesearch"],
+        categories: Sequence[str] = DEFAULTS["categories"],
+        time_range: Literal["day", "week", "month", "year"] | None = DEFAULTS["time_range"],
+        timeout: float = 10.0,
+    ) -> None:
+        if safesearch not in _SAFESEARCH:
+            raise InvalidInput(f"safesearch cannot be {safesearch!r}; choose on, moderate or off")
+        self._url = base_address(url, "the address of a SearXNG instance")
+        self._login = login_of(url)
+        self._timeout = timeout
+        chosen = {
+            "language": language,
+            "safesearch": safesearch,
+            "categories": tuple(categories),
+            "time_range": time_range,
+        }
+        different = {name: value for name, value in chosen.items() if value != DEFAULTS[name]}
+        self.options: Mapping[str, Any] = {"url": self._url} | different
+        self._parameters = {
+            "format": "json",
+            "language": language,
+            "safesearch": _SAFESEARCH[safesearch],
+            "categories": ",".join(categories),
+        } | ({"time_range": time_range} if time_range else {})
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
+        """See `SearchEngine.search`. A page that fails after others did not leaves what they brought."""
+        found: dict[str, SearchResult] = {}
+        for number in range(1, MAX_PAGES + 1):
+            before = len(found)
+            try:
+                page = self._page(query, number)
+            except SearchError:
+                if not found:
+                    raise
+                break
+            for result in page.results:
+                if address := web_address(result.url):
+                    title, body = one_line(clean(result.title, 500)), clean(result.content, 5_000)
+                    found.setdefault(canonical_url(address), SearchResult(title=title, href=address, body=body))
+            if not found and page.unresponsive_engines:
+                raise _all_failed(page)
+            if len(found) >= max_results or len(found) == before:
+                break
+        return list(found.values())[:max_results]
+
+    def _page(self, query: str, number: int) -> _Page:
+        who = f"the SearXNG instance {self._url}"
+        asked = {"q": clean(query, MAX_QUERY_CHARS), "pageno": str(number), **self._parameters}
+        answer = ask(who, f"{self._url}/search", params=asked, login=self._login, timeout=self._timeout)
+        if answer.status == 403:
+            raise EngineUnavailable(
+                f"{who} answered HTTP 403: most likely the format JSON is not enabled; "
+                "add json to search.formats in its settings.yml (formats: [html, json])"
+            )
+        check_status(who, answer)
+        return _decoded(who, answer)
+
+
+def _decoded(who: str, answer: Answer) -> _Page:
+    try:
+        return msgspec.json.decode(answer.body, type=_Page)
+    except (ValueError, RecursionError) as error:
+        html = answer.body[:500].lstrip()[:1] == b"<"
+        what = "HTML instead of JSON; is that the address of SearXNG itself?" if html else "something else than results"
+        raise EngineUnavailable(f"{who} answered with {what}") from error
+
+
+def _all_failed(page: _Page) -> EngineUnavailable:
+    """Return the error that tells which engines of the instance failed, and why."""
+    reasons = ", ".join(f"{clean(name, 50)} ({clean(why, 100)})" for name, why in page.unresponsive_engines[:20])
+    return EngineUnavailable(
+        f"SearXNG found nothing, as engines of it failed: {shorten(reasons, 300)}; try again later, or enable others"
+    )

@@ -1,0 +1,217 @@
+"""Taking the text out of what was fetched: HTML, PDF, or plain text.
+
+The libraries that do it were made for friendly documents: their time grows with the square of a page's elements, of the
+attributes of one tag, of a script's brackets, and a parser in C may crash. So ordinary large pages are cut to what
+takes some seconds, and `harness.sources.pages.extraction_process` runs all of this in a process that can be ended.
+"""
+
+import logging
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from itertools import islice
+from typing import Any
+
+from msgspec import Struct
+
+from harness.core.text import clean, one_line, shorten
+from harness.errors import PageError
+from harness.sources.pages.charsets import decode
+
+MAX_TEXT_CHARS = 2_000_000
+MAX_TITLE_CHARS = 500
+MAX_ELEMENTS = 20_000
+"""What stands behind the elements of a long encyclopaedia article is left out: trafilatura's time grows with their
+square, and is some seconds here.
+"""
+
+LARGE_ELEMENTS = 5_000
+"""A page of more is not extracted a second and third time by other rules, which takes twice as long."""
+
+MAX_PDF_PAGES = 200
+
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_TEXT = frozenset({"text/plain", "text/markdown", "text/x-markdown", "application/json"})
+_UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-download"})
+_PDF_TYPES = frozenset({"application/pdf", "application/x-pdf"})
+_LOOKS_LIKE_HTML = re.compile(
+    rb"\s*(?:<!--.{0,500}?-->\s*|<\?xml.{0,200}?\?>\s*)*<(?:!doctype\s+html|html|head|body)\b", re.DOTALL
+)
+_NO_CHARACTER = re.compile(
+    "[\ufffe\uffff]|&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45])(?![0-9])"
+    "|x0*(?:[0-8bcef]|1[0-9a-f]|fff[ef])(?![0-9a-f]));?",
+    re.IGNORECASE,
+)
+"""What XML has no place for, as it is or by reference: one of these would make trafilatura give the whole page up."""
+
+_UNSEEN = ("script", "style", "svg", "noscript", "template", "iframe")
+_NOTHING = "no text found; it may need JavaScript, or hold only images"
+
+
+class Extracted(Struct, frozen=True, tag=True):
+    """The text of a page, as in `harness.core.pages.Page`; `title` is empty when the page has none."""
+
+    title: str
+    text: str
+    media_type: str
+
+
+def extract(body: bytes, content_type: str) -> Extracted:
+    """Return the text of `body`, which came with the header `content_type`. Never empty, cleaned and bounded.
+
+    What the bytes are counts more than what the header says.
+
+    Raises:
+        PageError: no text can be taken out of it.
+    """
+    declared = content_type.partition(";")[0].strip().lower()
+    kind = media_type(body, declared)
+    if kind == "application/pdf":
+        title, text = _pdf(body)
+    elif kind == "text/html":
+        title, text = _html(decode(body, content_type))
+    else:
+        title, text = _plain(decode(body, content_type))
+    text = clean(text, MAX_TEXT_CHARS)
+    if not text:
+        raise PageError(_NOTHING)
+    return Extracted(title=clean(one_line(title), MAX_TITLE_CHARS), text=text, media_type=kind)
+
+
+def media_type(body: bytes, declared: str) -> str:
+    """Return what `body` is: `text/html`, `application/pdf`, or a kind of text.
+
+    Raises:
+        PageError: something else, which the message names.
+    """
+    if body[:1024].lstrip().startswith(b"%PDF-"):
+        return "application/pdf"
+    if declared in _PDF_TYPES:
+        raise PageError("said to be a PDF, but is none; open it in a browser to see what it is")
+    if declared in _HTML:
+        return "text/html"
+    if declared in _TEXT:
+        return declared
+    if declared in _UNTOLD:
+        if _LOOKS_LIKE_HTML.match(body[:2048].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe").lower()):
+            return "text/html"
+        if not declared and b"\0" not in body:
+            return "text/plain"
+    kind = shorten(declared, 80) or "something without a type"
+    raise PageError(f"is {kind}, which has no text to read; pass a page of HTML, a PDF or plain text")
+
+
+def _plain(text: str) -> tuple[str, str]:
+    if "\0" in text:
+        raise PageError("said to be text, but is binary; open it in a browser to see what it is")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    title = next((bare for line in text[:10_000].split("\n") if (bare := line.strip("#=-*~ \t"))), "")
+    return shorten(title, 200), text
+
+
+def _pdf(body: bytes) -> tuple[str, str]:
+    """Return title and text of the first `MAX_PDF_PAGES` pages."""
+    from pypdf import PdfReader
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of every oddity that it then reads past
+    try:
+        reader = PdfReader(BytesIO(body))
+        locked = reader.is_encrypted and not reader.decrypt("")
+        pieces = [] if locked else list(_pdf_pages(reader))
+        title = str(reader.metadata.title or "") if not locked and reader.metadata else ""
+    except Exception as error:  # a damaged PDF makes pypdf raise whatever its parser runs into
+        raise PageError(f"a PDF that cannot be read ({type(error).__name__}); it may be damaged") from error
+    if locked:
+        raise PageError("an encrypted PDF; remove its password to read it")
+    text = "\n\n".join(piece.strip() for piece in pieces if piece.strip())
+    if not text:
+        raise PageError("no text in this PDF; it may hold only scanned images")
+    return title, text
+
+
+def _pdf_pages(reader: Any) -> Iterator[str]:
+    room = MAX_TEXT_CHARS
+    for page in reader.pages[:MAX_PDF_PAGES]:
+        text = page.extract_text()[:room]
+        room -= len(text)
+        yield text
+        if room <= 0:
+            return
+
+
+def _html(html: str) -> tuple[str, str]:
+    """Return title and main text of a page. Nothing of it is interpreted: it is parsed, and its text is data."""
+    from trafilatura import bare_extraction
+
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # what it cannot read is said here, once
+    try:
+        tree = _tree(html)
+        title = _title(tree)
+        large = _element(tree, LARGE_ELEMENTS) is not None
+        page: Any = bare_extraction(tree, include_comments=False, fast=large)
+        blocks = [] if page is None else list(_blocks(page.body))
+    except Exception as error:  # trafilatura raises whatever its rules run into on a page that it was not made for
+        raise PageError(f"HTML that cannot be read ({type(error).__name__}); {_NOTHING}") from error
+    return title, "\n\n".join(block for block in blocks if block)
+
+
+def _tree(html: str) -> Any:
+    """Parse a page, as far as `MAX_ELEMENTS`; scripts and the like do not count."""
+    from lxml import etree
+    from lxml.html import HTMLParser, document_fromstring
+
+    parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False)
+    readable = _NO_CHARACTER.sub("", clean(html, len(html)))
+    tree = document_fromstring(readable.encode(), parser=parser)
+    if _element(tree, MAX_ELEMENTS) is not None:
+        etree.strip_elements(tree, *_UNSEEN, with_tail=False)
+        if (first_left_out := _element(tree, MAX_ELEMENTS)) is not None:
+            _cut(first_left_out)
+    return tree
+
+
+def _element(tree: Any, number: int) -> Any:
+    """Return the element with this number, from 0 and in the order of the page; `None` if there are not so many."""
+    return next(islice(tree.iter("*"), number, None), None)
+
+
+def _cut(first: Any) -> None:
+    """Remove `first` and all that comes after it in the page."""
+    parent = first.getparent()
+    del parent[parent.index(first) :]
+    for element in (parent, *parent.iterancestors()):
+        if (above := element.getparent()) is not None:
+            del above[above.index(element) + 1 :]
+
+
+def _title(tree: Any) -> str:
+    """Return what the page calls itself: to those who share it, in the window, or in its first heading."""
+    shared = tree.xpath("string((//meta[@property='og:title']/@content)[1])")
+    window = tree.xpath("string((//head/title)[1])")
+    return next((each for each in (shared, window, tree.xpath("string((//h1)[1])")) if each.strip()), "")
+
+
+def _blocks(body: Any) -> Iterator[str]:
+    """Yield the headings, paragraphs, lists, tables and pieces of code of what trafilatura kept, each as text."""
+    from lxml.etree import Element
+    from trafilatura.xml import xmltotxt
+
+    yield one_line(body.text or "")
+    for element in list(body):
+        if level := _level(element):
+            heading = one_line("".join(element.itertext()))
+            yield f"{'#' * level} {heading}" if heading else ""
+            yield one_line(element.tail or "")
+            continue
+        alone = Element("body")
+        alone.append(element)
+        lines = [line.strip() for line in xmltotxt(alone, include_formatting=False).split("\n")]
+        yield ("\n" if element.tag in {"list", "table", "code"} else "\n\n").join(line for line in lines if line)
+
+
+def _level(element: Any) -> int:
+    """Return 1 to 6 for a heading, 0 for anything else."""
+    if element.tag != "head":
+        return 0
+    rank = (element.get("rend") or "h2")[1:]
+    return int(rank) if rank in {"1", "2", "3", "4", "5", "6"} else 2

@@ -1,0 +1,207 @@
+"""Extraction in a process of its own, which is ended when a page takes too long, and may crash without harm.
+
+The process is started by the first page, takes one page after the other, and ends with the `Worker`. Its memory is
+bounded (where the system can do that), so a page that swells is a page that cannot be read.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Lock, Timer
+from typing import IO
+
+from msgspec import MsgspecError, Struct, msgpack
+
+from harness.errors import PageError
+from harness.sources.pages.extraction import Extracted, extract
+
+MAX_SECONDS = 15.0
+"""How long one page may take; what `extraction` lets through takes a third of it at most, if friendly."""
+
+MAX_MEMORY = 2 * 2**30
+_START_SECONDS = 60.0
+"""What a very busy machine may need to start Python and import the parsers."""
+
+_ORPHAN_SECONDS = 120
+"""The same, should the process that would end this one be gone itself."""
+
+_BOOT = "import sys; sys.path[:] = {path!r}; from harness.sources.pages.extraction_process import serve; serve()"
+
+
+_BROKEN = (OSError, EOFError, MsgspecError)
+
+
+class _Task(Struct, frozen=True):
+    body: bytes
+    content_type: str
+
+
+class _Refused(Struct, frozen=True, tag=True):
+    reason: str
+
+
+class Worker:
+    """Extracts pages, one at a time, from any thread. `seconds` is the most that one may take."""
+
+    def __init__(self, seconds: float = MAX_SECONDS) -> None:
+        self._seconds = seconds
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._end: weakref.finalize[..., Worker] | None = None
+        self._ready = False
+
+    def extract(self, body: bytes, content_type: str) -> Extracted:
+        """See `harness.sources.pages.extraction.extract`.
+
+        Raises:
+            PageError: no text can be taken out of it, not in time, or not without a crash.
+        """
+        with self._lock:
+            process = self._started()
+            self._wait_for(process)
+            end = time.monotonic() + self._seconds
+            try:
+                with _killed_after(self._seconds, process):
+                    answer = _ask(process, _Task(body, content_type))
+            except _BROKEN as error:
+                self._stop()
+                late = time.monotonic() >= end
+                why = f"took longer than {self._seconds:g} s to find" if late else "made the parser crash"
+                raise PageError(f"its text {why}; read another page on this") from error
+        if isinstance(answer, _Refused):
+            raise PageError(answer.reason)
+        return answer
+
+    def start(self) -> None:
+        """Start the process, if there is none, and return at once: it gets ready while a page is fetched."""
+        with self._lock:
+            self._started()
+
+    def close(self) -> None:
+        """End the process. The next page starts another one."""
+        with self._lock:
+            self._stop()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._stop()
+            command = [sys.executable, "-c", _BOOT.format(path=sys.path)]
+            self._process = subprocess.Popen(  # noqa: S603 - our own Python, our own code
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            self._end = weakref.finalize(self, _ended, self._process)
+            self._ready = False
+        return self._process
+
+    def _wait_for(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait for the word that the process has imported its parsers: that is no page's time."""
+        if self._ready:
+            return
+        try:
+            with _killed_after(_START_SECONDS, process):
+                _receive(_answers_of(process))
+        except _BROKEN as error:
+            self._stop()
+            raise PageError("the process that takes out the text does not start; run `harness doctor`") from error
+        self._ready = True
+
+    def _stop(self) -> None:
+        if self._end is not None:
+            self._end()
+        self._process = self._end = None
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    process.kill()  # it holds nothing that could be lost
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # half a page was still on its way
+                pipe.close()
+
+
+@contextmanager
+def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Kill the process unless the block is done in time, so that what waits for it ends."""
+    timer = Timer(seconds, process.kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _ask(process: subprocess.Popen[bytes], task: _Task) -> Extracted | _Refused:
+    assert process.stdin is not None  # noqa: S101 - for the type checker: it is a pipe
+    _send(process.stdin, msgpack.encode(task))
+    return msgpack.decode(_receive(_answers_of(process)), type=Extracted | _Refused)
+
+
+def _answers_of(process: subprocess.Popen[bytes]) -> IO[bytes]:
+    assert process.stdout is not None  # noqa: S101 - for the type checker: it is a pipe
+    return process.stdout
+
+
+def _send(pipe: IO[bytes], message: bytes) -> None:
+    pipe.write(len(message).to_bytes(8) + message)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> bytes:
+    head = pipe.read(8)
+    message = pipe.read(int.from_bytes(head))
+    if len(head) < 8 or len(message) < int.from_bytes(head):
+        raise EOFError("the other side is gone")
+    return message
+
+
+def serve() -> None:
+    """Be the process: answer pages from standard input on standard output until the former ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not get among the answers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started us
+    _bound_memory()
+    import pypdf
+    import trafilatura
+
+    del pypdf, trafilatura  # imported only so that the first page need not wait for it
+    _send(answers, b"")
+    while True:
+        try:
+            task = msgpack.decode(_receive(sys.stdin.buffer), type=_Task)
+        except EOFError:
+            return
+        _alarm(_ORPHAN_SECONDS)
+        answer = _answer(task)
+        _alarm(0)
+        _send(answers, msgpack.encode(answer))
+
+
+def _answer(task: _Task) -> Extracted | _Refused:
+    try:
+        return extract(task.body, task.content_type)
+    except PageError as error:
+        return _Refused(str(error))
+    except MemoryError:
+        return _Refused("its text takes too much memory; read another page on this")
+
+
+def _alarm(seconds: int) -> None:
+    """Have the system end this process after `seconds`; 0 takes that back."""
+    if sys.platform != "win32":
+        signal.alarm(seconds)
+
+
+def _bound_memory() -> None:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

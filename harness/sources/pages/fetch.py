@@ -1,0 +1,174 @@
+"""Fetching what is behind an address: redirects, limits, and every failure as a `PageError`."""
+
+import ssl
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+
+import httpx2
+from msgspec import Struct
+
+from harness.core.text import clean, shorten
+from harness.errors import AddressRefused, InvalidInput, PageError
+from harness.sources.http.transport import Deadline
+from harness.sources.pages.addresses import AddressGuard
+from harness.sources.pages.connections import CONNECT_SECONDS, transport
+
+MAX_ADDRESS_CHARS = 4_000
+MAX_HEADER_CHARS = 500
+
+_HEADERS = {
+    "User-Agent": "Mozilla/5.0 (compatible; research-harness)",  # what does not begin so is refused by many sites
+    "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,text/markdown;q=0.8,*/*;q=0.1",
+    "Accept-Encoding": "gzip, deflate",  # what is decoded in bounded pieces, whatever else is installed
+}
+_CODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_ADVICE: Mapping[int, str] = {
+    401: "it asks for a login",
+    403: "it refuses robots, or asks for a login",
+    404: "there is no such page",
+    410: "the page is gone",
+    429: "it asks for fewer requests; wait some minutes",
+    503: "it is overloaded or refuses robots; try again later",
+}
+
+
+class Fetched(Struct, frozen=True):
+    """What was behind an address: `url` is where it was finally found, `body` is decompressed, `content_type` is the
+    header as it came.
+    """
+
+    url: str
+    content_type: str
+    body: bytes
+
+
+class Limits(Struct, frozen=True):
+    """`timeout` seconds for all of a read, `max_bytes` of a decompressed body, `max_redirects` in a row."""
+
+    timeout: float
+    max_bytes: int
+    max_redirects: int
+
+
+def web_address(url: str) -> httpx2.URL:
+    """Return `url` as an address to ask: http or https, with a host, without user, password and fragment.
+
+    Raises:
+        InvalidInput: it is no such address.
+    """
+    try:
+        parsed = httpx2.URL(url.strip())
+        usable = parsed.scheme in {"http", "https"} and bool(parsed.host) and len(url) <= MAX_ADDRESS_CHARS
+        if usable:
+            return parsed.copy_with(userinfo=b"", fragment=None)
+    except (httpx2.InvalidURL, ValueError):  # ValueError: a host that cannot be encoded
+        pass
+    raise InvalidInput(f"{told(url)!r} is no address of the web; pass one that begins with http:// or https://")
+
+
+def told(url: object) -> str:
+    """Return an address as a message shows it: on one line, not too long."""
+    return shorten(clean(url, MAX_ADDRESS_CHARS), 200)
+
+
+def usable_proxy(address: str | None) -> httpx2.Proxy | None:
+    """Return the proxy at `address`, if any.
+
+    Raises:
+        InvalidInput: it is no address of a proxy, or of a kind that needs a package that is not there.
+    """
+    if address is None:
+        return None
+    try:
+        proxy = httpx2.Proxy(address)
+    except (httpx2.InvalidURL, ValueError):  # not chained: its message may show the password
+        raise InvalidInput("the setting proxy is no address; write it as http://user:password@host:port") from None
+    if proxy.url.scheme.startswith("socks") and find_spec("socksio") is None:
+        raise InvalidInput("a SOCKS proxy needs the package socksio; run `pip install socksio`, or name an HTTP proxy")
+    return proxy
+
+
+def fetch(url: str, guard: AddressGuard, limits: Limits, proxy: httpx2.Proxy | None) -> Fetched:
+    """Fetch `url`, following redirects; every address on the way is checked by `guard`.
+
+    Raises:
+        InvalidInput: not an address of the web.
+        AddressRefused: it, or one that it leads to, is not public and not allowed, or not of the web.
+        PageError: no answer in time, an error status, too large, too many redirects.
+    """
+    address = web_address(url)
+    deadline = Deadline(limits.timeout)
+    try:
+        with httpx2.Client(
+            transport=transport(guard, deadline, _tls(), proxy),
+            headers=_HEADERS,
+            timeout=httpx2.Timeout(limits.timeout, connect=CONNECT_SECONDS),
+            trust_env=False,
+        ) as client:
+            for _ in range(limits.max_redirects + 1):
+                if proxy:  # it resolves the host itself, so this is the only check there is
+                    guard.addresses(address.host, _port(address), deadline.within())
+                with client.stream("GET", address) as response:
+                    if response.status_code not in _REDIRECTS or "location" not in response.headers:
+                        return _body(response, limits, deadline)
+                    address = _next(address, response.headers["location"])
+    except httpx2.HTTPError as error:
+        raise PageError(_why(error, limits, deadline)) from error
+    raise PageError(f"more than {limits.max_redirects} redirects; open it in a browser to see where it leads")
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return httpx2.create_ssl_context()
+
+
+def _port(address: httpx2.URL) -> int:
+    return address.port or {"http": 80, "https": 443}[address.scheme]
+
+
+def _next(address: httpx2.URL, location: str) -> httpx2.URL:
+    try:
+        target = address.join(location)
+    except (httpx2.InvalidURL, ValueError) as error:
+        raise PageError(f"it redirects to {told(location)!r}, which is no address") from error
+    try:
+        return web_address(str(target))
+    except InvalidInput as error:
+        raise AddressRefused(f"it redirects to {told(location)!r}, which is no address of the web") from error
+
+
+def _body(response: httpx2.Response, limits: Limits, deadline: Deadline) -> Fetched:
+    """Read the body as far as the limit; what is larger is no page, and half of it would look like all of it."""
+    if not 200 <= response.status_code < 300:
+        advice = _ADVICE.get(response.status_code, "try again later, or read another page")
+        raise PageError(f"answered HTTP {response.status_code}: {advice}")
+    codings = {each.strip().lower() for each in response.headers.get("content-encoding", "").split(",")}
+    if unknown := codings - _CODINGS:
+        raise PageError(f"compressed as {shorten(clean(min(unknown), 100), 40)!r}, which was not asked for")
+    too_large = PageError(f"larger than {limits.max_bytes:,} bytes; raise max_bytes to read it all the same")
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and len(length) < 20 and int(length) > limits.max_bytes:
+        raise too_large
+    body = bytearray()
+    for piece in response.iter_bytes():
+        body += piece
+        deadline.within()
+        if len(body) > limits.max_bytes:
+            raise too_large
+    content_type = clean(response.headers.get("content-type"), MAX_HEADER_CHARS)
+    return Fetched(url=str(response.url), content_type=content_type, body=bytes(body))
+
+
+def _why(error: httpx2.HTTPError, limits: Limits, deadline: Deadline) -> str:
+    if isinstance(error, httpx2.TimeoutException):
+        if deadline.left <= 0:
+            return f"it took longer than {limits.timeout:g} s; try again later, or allow more time"
+        return "did not answer in time; try again later"
+    if isinstance(error, httpx2.DecodingError):
+        return "its compression is damaged; try again later"
+    if isinstance(error, (httpx2.NetworkError, httpx2.ProxyError)):
+        what = "the proxy refuses" if isinstance(error, httpx2.ProxyError) else "cannot be reached"
+        return f"{what} ({shorten(clean(error, 500), 100)}); check the network, or try again later"
+    return f"its answer is not HTTP ({shorten(clean(error, 500), 100)}); try again later"

@@ -1,1 +1,0 @@
-"""Do two questions have the same answer? Models that say how likely it is."""

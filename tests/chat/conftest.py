@@ -1,0 +1,71 @@
+"""A memory in memory and in a file, with words for a model and a clock that goes when it is told to."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.chat import Memory
+from harness.ports import Store
+from harness.settings import VectorStoreSettings
+from harness.storage.sqlite.store import SqliteStore
+from tests.fakes import FakeClock, MemoryStore, WordEmbedder
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """Return an empty store: one in memory, and one in a file."""
+    made: Store = MemoryStore() if request.param == "memory" else SqliteStore(tmp_path / "harness.db")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """Return a clock that goes when it is told to."""
+    return FakeClock()
+
+
+@pytest.fixture
+def embedder() -> WordEmbedder:
+    """Return an embedder for which a text is the sum of its words."""
+    return WordEmbedder()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """Return where the journal is."""
+    return tmp_path / "journal.jsonl"
+
+
+@pytest.fixture
+def remembering(
+    store: Store, embedder: WordEmbedder, clock: FakeClock, journal: Path, tmp_path: Path
+) -> Iterator[Callable[..., Memory]]:
+    """Return what makes a memory of that store with these settings; all are closed at the end."""
+    made: list[Memory] = []
+
+    def make(*, tenant: str = "default", opens: Any = store, model: Any = embedder, **settings: Any) -> Memory:
+        memory = Memory(
+            opens,
+            model,
+            VectorStoreSettings(**settings),
+            tenant=tenant,
+            place="here",
+            clock=clock,
+            journal=journal,
+            documents_folder=tmp_path / "documents",
+        )
+        made.append(memory)
+        return memory
+
+    yield make
+    for memory in made:
+        memory.close()
+
+
+@pytest.fixture
+def memory(remembering: Callable[..., Memory]) -> Memory:
+    """Return the memory of one tenant: nothing yet."""
+    return remembering()

@@ -1,0 +1,121 @@
+"""The journal: bounded, for its owner alone, and no line of it is lost."""
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.chat import Exchange
+from harness.chat.exchanges import Remembered
+from harness.chat.journal import MAX_BYTES, Journal
+from harness.errors import StoreBusy, StoreError
+from tests.chat.said import said
+
+MINE = ("default", "conversations")
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Journal:
+    """Return an empty journal, in a folder that is not there yet."""
+    return Journal(tmp_path / "new" / "journal.jsonl")
+
+
+def replayed(journal: Journal) -> list[Remembered]:
+    """Return all that the journal holds, in order, and empty it."""
+    held: list[Remembered] = []
+    journal.replay(*MINE, held.append)
+    return held
+
+
+def test_lines_come_back_in_order(kept: Journal) -> None:
+    """Once; then there is no journal any more."""
+    exchanges = [said(f"e{number}", "hello\nworld", "\N{SNOWMAN}") for number in range(3)]
+    for exchange in exchanges:
+        kept.append(*MINE, exchange)
+    assert replayed(kept) == exchanges
+    assert not kept.exists
+    assert replayed(kept) == []
+
+
+def test_a_damaged_line_is_set_aside(kept: Journal, caplog: pytest.LogCaptureFixture) -> None:
+    """It is told, and kept in a file beside the journal; the others are not hurt."""
+    kept.append(*MINE, said("e1", "one"))
+    with kept.path.open("ab") as file:
+        file.write(b'{"tenant": "default", "coll\n\xff\xfe\n')
+    kept.append(*MINE, said("e2", "two"))
+    with caplog.at_level(logging.WARNING):
+        assert [each.id for each in replayed(kept)] == ["e1", "e2"]
+    assert "2 damaged lines" in caplog.text
+    aside = kept.path.with_name("journal.jsonl.damaged")
+    assert aside.read_bytes() == b'{"tenant": "default", "coll\n\xff\xfe\n'
+
+
+def test_a_line_that_a_crash_cut_off_spoils_only_itself(kept: Journal) -> None:
+    """What is written after it begins on a line of its own."""
+    kept.append(*MINE, said("e1", "one"))
+    os.truncate(kept.path, kept.path.stat().st_size - 10)
+    kept.append(*MINE, said("e2", "two"))
+    assert [each.id for each in replayed(kept)] == ["e2"]
+
+
+def test_what_was_kept_before_a_failure_is_not_kept_again(kept: Journal) -> None:
+    """The rest waits, in order."""
+    for number in range(3):
+        kept.append(*MINE, said(f"e{number}", "hello"))
+    held: list[str] = []
+
+    def save(remembered: Remembered) -> None:
+        if held:
+            raise StoreBusy("locked")
+        held.append(remembered.id)
+
+    with pytest.raises(StoreBusy):
+        kept.replay(*MINE, save)
+    assert held == ["e0"]
+    assert [each.id for each in replayed(kept)] == ["e1", "e2"]
+
+
+def test_what_can_never_be_kept_does_not_hold_up_the_rest(kept: Journal) -> None:
+    """A line that is whole, but refused, is set aside like a damaged one."""
+    from harness.errors import InvalidInput
+
+    for number in range(2):
+        kept.append(*MINE, said(f"e{number}", "hello"))
+    held: list[Remembered] = []
+
+    def save(remembered: Remembered) -> None:
+        if remembered.id == "e0":
+            raise InvalidInput("not a time")
+        held.append(remembered)
+
+    assert kept.replay(*MINE, save) == 1
+    assert not kept.exists
+    assert b'"e0"' in kept.path.with_name("journal.jsonl.damaged").read_bytes()
+
+
+def test_a_full_journal_says_so(kept: Journal) -> None:
+    """It takes 16 MiB, and what is in it stays."""
+    kept.append(*MINE, said("e1", "one"))
+    size = kept.path.stat().st_size
+    with kept.path.open("ab") as file:
+        file.write(b" " * (MAX_BYTES - size - 1) + b"\n")
+    with pytest.raises(StoreError, match="is full"):
+        kept.append(*MINE, said("e2", "two"))
+    assert [each.id for each in replayed(kept)] == ["e1"]
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
+    """Typed, with what to do."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot write the journal"):
+        Journal(tmp_path / "file" / "journal.jsonl").append(*MINE, said("e1", "hello"))
+
+
+def test_a_line_holds_the_whole_exchange(kept: Journal) -> None:
+    """All its fields."""
+    exchange = said("e1", "hello", "hi", continuation=2, prior=("a", "b"), at=5)
+    kept.append(*MINE, exchange)
+    (back,) = replayed(kept)
+    assert isinstance(back, Exchange)
+    assert back == exchange

@@ -1,0 +1,27 @@
+"""Waiting for searches."""
+
+import threading
+from concurrent.futures import Future
+
+import pytest
+
+from harness.research import search
+from harness.research.search import awaited
+
+
+def test_what_comes_late_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After however many waits."""
+    monkeypatch.setattr(search, "WAIT_AT_ONCE", 0.02)
+    future: Future[int] = Future()
+    timer = threading.Timer(0.1, future.set_result, [7])
+    timer.start()
+    assert awaited(future) == awaited(future) == 7
+    timer.join()
+
+
+def test_a_failure_is_raised_as_it_is() -> None:
+    """Also one that is a time-out of the work itself."""
+    future: Future[int] = Future()
+    future.set_exception(TimeoutError("of the work"))
+    with pytest.raises(TimeoutError, match="of the work"):
+        awaited(future)

@@ -1,0 +1,93 @@
+"""The page of the cache: figures, days, why a search is answered as it is, clearing; and one entry of it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.server.browser.conftest import Visitor
+from tests.server.browser.furnished import counted_days
+from tests.server.browser.sites import Site
+
+pytestmark = pytest.mark.full
+
+
+def explained(visit: Visitor, query: str) -> Page:
+    """Ask how a search would be answered."""
+    page = visit("/cache")
+    page.get_by_label("How would this be answered?").fill(query)
+    page.get_by_role("button", name="Explain").click()
+    expect(page).to_have_url(re.compile("#explain$"))
+    return page
+
+
+def test_figures_and_days_are_told(visit: Visitor) -> None:
+    """What the cache has saved, as cards, as a chart and as its table."""
+    page = visit("/cache")
+    expect(page.locator(".card").first).to_have_text(re.compile(r"^\s*\d+ live calls saved$"))
+    chart = page.locator(".chart img")
+    chart.scroll_into_view_if_needed()
+    expect(chart).to_have_js_property("complete", value=True)
+    assert chart.evaluate("each => each.naturalWidth") > 0
+    page.get_by_text("As a table").click()
+    rows = page.get_by_role("table", name="Searches of each day").get_by_role("row")
+    expect(rows).to_have_count(1 + counted_days())
+
+
+def test_a_cached_search_is_a_hit(visit: Visitor) -> None:
+    """The very search."""
+    expect(explained(visit, "vary request fields").locator(".verdict")).to_contain_text("This very search is cached")
+
+
+def test_a_search_that_means_the_same_is_answered_by_the_other(visit: Visitor) -> None:
+    """It names the search that answers."""
+    page = explained(visit, "vary fields request")
+    expect(page.locator(".verdict")).to_contain_text("vary request fields")
+    expect(page.locator(".verdict")).to_contain_text("which means the same")
+
+
+def test_rivals_are_refused_with_the_guards_that_object(visit: Visitor) -> None:
+    """Another year is another search, however near."""
+    page = explained(visit, "freshness lifetime 2025")
+    expect(page.locator(".verdict")).to_contain_text("It would be searched")
+    row = page.get_by_role("row", name="freshness lifetime 2023")
+    expect(row).to_contain_text("refused")
+    expect(row).to_contain_text("dates 2023 / 2025")
+    expect(row).to_contain_text(re.compile(r"\d of \d guards let it pass"))
+
+
+def test_a_new_search_is_a_miss(visit: Visitor) -> None:
+    """Nothing comes near."""
+    page = explained(visit, "zebra crossing paint")
+    expect(page.locator(".verdict .tag")).to_have_text("miss")
+
+
+def test_what_has_expired_is_deleted(visit: Visitor, own: Site) -> None:
+    """One button; the page shows what is left."""
+    page = visit("/cache", site=own)
+    expired = page.get_by_role("row", name="search cache").get_by_role("cell").nth(1)
+    expect(expired).to_have_text("1")
+    page.get_by_role("button", name="Delete what has expired").click()
+    expect(expired).to_have_text("0")
+
+
+def test_an_entry_is_asked_anew(visit: Visitor, own: Site) -> None:
+    """What it brings takes the place of what was kept."""
+    page = visit("/?source=search", site=own)
+    page.get_by_role("link", name="shared cache private directive").click()
+    expect(page.get_by_text("stored 2h ago")).to_be_visible()
+    page.get_by_role("button", name="Ask anew").click()
+    expect(page.get_by_text("stored just now")).to_be_visible()
+
+
+def test_an_entry_is_deleted_once_that_is_confirmed(visit: Visitor, own: Site) -> None:
+    """Who says no keeps it."""
+    visit.forgive("dialog: Delete this entry")
+    page = visit("/?source=search", site=own)
+    page.get_by_role("link", name="freshness lifetime 2024").click()
+    page.get_by_role("button", name="Delete").click()  # the visitor says no
+    expect(page.get_by_role("heading", level=1)).to_have_text("freshness lifetime 2024")
+    page.evaluate("window.confirm = () => true")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("History")
+    expect(page.get_by_role("link", name="freshness lifetime 2024")).to_have_count(0)

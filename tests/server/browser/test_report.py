@@ -1,0 +1,145 @@
+"""The page of a report: pointing, focus and touch show what a sentence rests on; sources, rounds, print."""
+
+import io
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+from pypdf import PdfReader
+
+from tests.server.browser.conftest import PHONE, Visitor
+from tests.server.browser.furnished import WRITTEN, Furnished
+
+pytestmark = pytest.mark.full
+
+HINT = "Point at a sentence"
+
+
+def shown(page: Page) -> str:
+    """Return what is marked in the panel."""
+    return page.locator("#panel mark").inner_text()
+
+
+def test_pointing_at_a_sentence_shows_its_passage(visit: Visitor, furnished: Furnished) -> None:
+    """The quotation is marked in what stands around it, and the way to the panel does not change it."""
+    page = visit(f"/runs/{furnished.run}")
+    expect(page.locator("#panel")).to_contain_text(HINT)
+    sentence = page.locator(".sentence").first
+    sentence.hover()
+    expect(page.locator("#panel mark")).to_have_text(sentence.inner_text())
+    expect(page.locator("#panel .tag.good")).to_have_text("verified")
+    expect(page.locator("#panel .from")).to_have_text("Freshness")
+    page.locator("#panel").hover()
+    assert shown(page) == sentence.inner_text()
+
+
+def test_a_click_holds_a_passage_and_escape_lets_it_go(visit: Visitor, furnished: Furnished) -> None:
+    """Who wants to follow the passage's link may cross other sentences on the way."""
+    page = visit(f"/runs/{furnished.run}")
+    sentence = page.locator(".sentence").first
+    sentence.click()
+    expect(page.locator("#panel mark")).to_have_text(sentence.inner_text())
+    page.locator(".sentence").nth(4).hover()
+    page.wait_for_timeout(150)
+    assert shown(page) == sentence.inner_text()
+    page.keyboard.press("Escape")
+    expect(page.locator("#panel")).to_contain_text(HINT)
+    assert page.url.endswith(furnished.run)
+
+
+def test_the_keyboard_goes_from_sentence_to_sentence(visit: Visitor, furnished: Furnished) -> None:
+    """Focus shows the passage, as pointing does."""
+    page = visit(f"/runs/{furnished.run}")
+    sentences = page.locator(".sentence")
+    sentences.first.focus()
+    expect(page.locator("#panel mark")).to_have_text(sentences.first.inner_text())
+    for _ in range(2):  # the link to its source stands between
+        page.keyboard.press("Tab")
+    expect(sentences.nth(1)).to_be_focused()
+    expect(page.locator("#panel mark")).to_have_text(sentences.nth(1).inner_text())
+
+
+def test_a_tap_opens_the_passage_over_the_text(visit: Visitor, furnished: Furnished) -> None:
+    """On a phone the panel is a sheet that does not hide the sentence, and that can be closed."""
+    page = visit(f"/runs/{furnished.run}", size=PHONE, has_touch=True, is_mobile=True)
+    panel, sentence = page.locator("#panel"), page.locator(".sentence").nth(6)
+    expect(panel).to_be_hidden()
+    sentence.tap()
+    expect(panel).to_be_visible()
+    expect(page.locator("#panel mark")).to_have_text(sentence.inner_text())
+    below, above = panel.bounding_box(), sentence.bounding_box()
+    assert below is not None
+    assert above is not None
+    assert above["y"] >= 0
+    assert above["y"] + above["height"] <= below["y"]
+    page.get_by_role("button", name="Close").tap()
+    expect(panel).to_be_hidden()
+
+
+def test_a_quotation_that_stands_nowhere_is_said_to(visit: Visitor, furnished: Furnished) -> None:
+    """Such a sentence looks different, sounds different, and the panel says why."""
+    page = visit(f"/runs/{furnished.written}")
+    expect(page.get_by_text("3 of 4 quotations verified")).to_be_visible()
+    expect(page.locator(".sentence.unverified")).to_have_count(2)
+    sentence = page.get_by_role("link", name="Every proxy stores both")
+    assert "wavy" in sentence.evaluate("each => getComputedStyle(each).textDecorationStyle")
+    assert "not verified" in sentence.evaluate("each => each.nextSibling.textContent")
+    sentence.hover()
+    expect(page.locator("#panel .tag.bad")).to_have_text("not verified")
+    expect(page.locator("#panel .failure")).to_have_text("No passage of the stored source holds these words.")
+    page.get_by_role("link", name="Nothing was found on caches").hover()
+    expect(page.locator("#panel .failure")).to_have_text("Nothing of a source is quoted for this sentence.")
+
+
+def test_a_number_leads_to_its_source(visit: Visitor, furnished: Furnished) -> None:
+    """Sources are numbered as the report cites them; what it does not cite is not among them."""
+    page = visit(f"/runs/{furnished.written}")
+    page.get_by_role("link", name="source 2").click()
+    expect(page).to_have_url(re.compile("#source-2$"))
+    expect(page.locator("#source-2")).to_contain_text("Freshness")
+    expect(page.locator("#source-2 a")).to_have_attribute("href", "https://example.org/freshness")
+    expect(page.locator("#source-2 a")).to_have_attribute("rel", re.compile("noreferrer"))
+    expect(page.locator(".sources li")).to_have_count(2)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_rounds_are_drawn_and_told(visit: Visitor, furnished: Furnished, *, dark: bool) -> None:
+    """The chart is an image that was loaded, in the colours of the page; the table has its numbers."""
+    page = visit(f"/runs/{furnished.written}", dark=dark)
+    chart = page.locator(".chart img")
+    chart.scroll_into_view_if_needed()
+    expect(chart).to_have_js_property("complete", value=True)
+    assert chart.evaluate("each => each.naturalWidth") > 0
+    assert f"dark={int(dark)}" in chart.evaluate("each => each.currentSrc")
+    expect(page.get_by_role("row", name=re.compile("^2 .*0.21 0.62$"))).to_be_visible()
+
+
+def test_all_passages_can_be_read(visit: Visitor, furnished: Furnished) -> None:
+    """They are on the page itself, behind a summary."""
+    page = visit(f"/runs/{furnished.written}")
+    page.get_by_text("All passages").click()
+    expect(page.locator("#passages mark").first).to_be_visible()
+    expect(page.locator(".passage")).to_have_count(5)
+
+
+def test_a_printed_report_is_readable(visit: Visitor, furnished: Furnished) -> None:
+    """Paper has the question, all sentences and the sources in black on white, and no buttons."""
+    page = visit(f"/runs/{furnished.written}", dark=True)
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.documentElement).color") == "rgb(0, 0, 0)"
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    expect(page.locator("#panel")).to_be_hidden()
+    text = " ".join(" ".join(each.extract_text() for each in PdfReader(io.BytesIO(page.pdf())).pages).split())
+    for words in (WRITTEN, "Every proxy stores both all the same.", "https://example.org/freshness", "Novelty"):
+        assert words in text
+    for words in ("Delete", "Point at", "Experiments", "Close"):
+        assert words not in text
+    page.close()  # it would be of paper for the next test, too
+
+
+def test_a_stopped_research_can_go_on(visit: Visitor, furnished: Furnished) -> None:
+    """It says how far it came; what to do next is one button away."""
+    page = visit(f"/runs/{furnished.stopped}")
+    expect(page.locator(".tag.warn")).to_have_text("stopped")
+    expect(page.get_by_text("stopped while it was gathering")).to_be_visible()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()

@@ -1,0 +1,219 @@
+"""Charts: well-formed SVG, the same for the same data, readable on light and on dark, and never more than data."""
+
+import re
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import product
+
+import matplotlib as mpl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+from starlette.testclient import TestClient
+
+from harness.app import App
+from harness.errors import NotFound
+from harness.server.pages import charts
+from harness.server.pages.chart_routes import last_days
+from harness.server.pages.charts import Total, Trial
+from harness.server.pages.drawing import DARK, LIGHT, Look
+
+LOOKS = [Look(dark, narrow) for dark, narrow in product((False, True), repeat=2)]
+RUN = "20261122-101500-abcdef"
+SVG = "{http://www.w3.org/2000/svg}"
+GROUNDS = {"light": ("#ffffff", "#fbfaf8"), "dark": ("#14171a", "#1c2024")}
+"""What charts lie on."""
+
+DAYS: list[tuple[str, Mapping[str, int]]] = [
+    ("20 Nov", {"exact": 4, "semantic": 2, "stale": 1, "no results": 1, "live": 6, "failed": 2}),
+    ("21 Nov", {}),
+    ("22 Nov", {"exact": 9, "live": 1}),
+]
+TRIALS = [
+    Trial(1, "keep", 0.8, 0.7, 0.05, 0.15),
+    Trial(2, "discard", 0.7, 0.8, -0.15, -0.05),
+    Trial(3, "inconclusive", 0.81, 0.8, -0.02, 0.04),
+    Trial(4, "crash"),
+]
+DRAWN: dict[str, Callable[[Look], bytes]] = {
+    "hit rates": lambda look: charts.hit_rates(DAYS, look),
+    "rounds": lambda look: charts.rounds([(1.0, 0.4), (0.3, 0.6), (0.08, 0.7)], (0.1, 0.65), look),
+    "scores": lambda look: charts.scores(TRIALS, look),
+    "totals": lambda look: charts.totals([Total("21 Nov", 0.7, 0.1, "a"), Total("22 Nov", 0.8, 0.1, "a")], look),
+    "differences": lambda look: charts.differences({"T_A": 0.1, "closures": -0.2, "slots": 0.0}, look),
+}
+
+
+@cache
+def drawn(name: str, look: Look) -> bytes:
+    """Return a chart, drawn once for all tests."""
+    return DRAWN[name](look)
+
+
+def texts(svg: bytes) -> list[str]:
+    """Return what is written in a chart."""
+    return [each.text or "" for each in etree.fromstring(svg).iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=str)
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_chart_is_an_image_of_its_size(name: str, look: Look) -> None:
+    """SVG with texts as text, on no ground, that brings nothing from elsewhere."""
+    svg = drawn(name, look)
+    root = etree.fromstring(svg)
+    width, height = look.size
+    assert (root.get("width"), root.get("height")) == (f"{width * 0.75:g}pt", f"{height * 0.75:g}pt")
+    assert len(texts(svg)) > 3
+    assert {etree.QName(each).localname for each in root.iter(etree.Element)}.isdisjoint(
+        {"script", "image", "metadata"}
+    )
+    links = [value for each in root.iter(etree.Element) for key, value in each.items() if key.endswith("href")]
+    assert all(link.startswith("#") for link in links)
+    assert b'style="fill: none"' in svg
+    assert not re.search(rb"fill: #(fff|000)", svg)
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=str)
+def test_text_is_readable_at_the_width_of_the_page(look: Look) -> None:
+    """At least 11 CSS pixels, also on a page that is a tenth narrower; fonts of the reader's own system."""
+    styles = [each.get("style") for each in etree.fromstring(drawn("scores", look)).iter(f"{SVG}text")]
+    sizes = [float(match[1]) for style in styles if (match := re.search(r"font-size: ([\d.]+)px", style))]
+    assert len(sizes) == len(styles)
+    assert min(sizes) * 96 / 72 * 0.9 >= 11
+    assert all("font-family: system-ui, sans-serif" in style for style in styles)
+
+
+def test_verdicts_are_told_by_shape_too() -> None:
+    """Four verdicts, four markers; each is named."""
+    svg = drawn("scores", Look())
+    assert {"keep", "discard", "inconclusive", "crash", "baseline"} <= set(texts(svg))
+    shapes = {
+        re.sub(r"\s+", " ", each.get("d", "")) for each in etree.fromstring(svg).iter(f"{SVG}path") if each.get("id")
+    }
+    assert len(shapes) >= 4
+    assert len(set(charts.MARKERS.values())) == 4
+
+
+@pytest.mark.parametrize(("colours", "ground"), [(LIGHT, "light"), (DARK, "dark")], ids=["light", "dark"])
+def test_colours_stand_out_from_the_page(colours: Mapping[str, str], ground: str) -> None:
+    """Graphics by 3 : 1 and text by 4.5 : 1, as WCAG 2.2 asks; the lines of the grid do not."""
+    for under, (name, colour) in product(GROUNDS[ground], colours.items()):
+        wanted = {"ink": 4.5, "grid": 1.1}.get(name, 3.0)
+        assert contrast(colour, under) >= wanted, (name, under)
+    assert len(set(colours.values())) == len(colours)
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours as WCAG defines it."""
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of `#rrggbb`."""
+    shares = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_labels_from_outside_are_only_text() -> None:
+    """Neither markup nor formulas; what the font lacks, and what XML cannot hold, is replaced or dropped."""
+    hostile = {
+        "<script>alert(1)</script>": 0.1,
+        "$\\frac{1}{0}$": 0.2,
+        "a&amp;b": 0.3,
+        "x\x00\x08\u202ey": 0.4,
+        "日本": 0.5,
+    }
+    svg = charts.differences(hostile, Look())
+    assert b"<script" not in svg
+    assert {"<script>alert(1)</scrip…", "$\\frac{1}{0}$", "a&amp;b", "xy", "??"} <= set(texts(svg))
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(st.text(max_size=40), st.floats(-1, 1), min_size=1, max_size=5))
+def test_any_label_gives_a_well_formed_image(by_task: dict[str, float]) -> None:
+    """Whatever tasks are called."""
+    etree.fromstring(charts.differences(by_task, Look(narrow=True)))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda look: charts.hit_rates([("22 Nov", {"exact": 0})], look),
+        lambda look: charts.rounds([], (0.1, 0.6), look),
+        lambda look: charts.scores([], look),
+        lambda look: charts.totals([], look),
+        lambda look: charts.differences({}, look),
+    ],
+)
+def test_of_nothing_there_is_no_image(draw: Callable[[Look], bytes]) -> None:
+    """That is told, not drawn."""
+    with pytest.raises(NotFound, match="nothing to draw"):
+        draw(Look())
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda look: charts.hit_rates([("22 Nov", {"live": 1})], look),
+        lambda look: charts.rounds([(1.0, 0.5)], (0.0, 1.0), look),
+        lambda look: charts.scores([Trial(1, "crash")], look),
+        lambda look: charts.scores([Trial(n, "keep", 0.5, 0.5, 0.0, 0.0) for n in range(1, 100)], look),
+        lambda look: charts.totals([Total("22 Nov", 0.7, 0.0, "a")], look),
+        lambda look: charts.differences({"a": 0.0}, look),
+        lambda look: charts.differences({f"task {n}": n / 1_000 for n in range(500)}, look),
+    ],
+)
+def test_little_and_much_can_be_drawn(draw: Callable[[Look], bytes]) -> None:
+    """Without a warning; of many tasks, those that differ most."""
+    written = texts(draw(Look(narrow=True)))
+    assert len(written) < 60
+
+
+def test_threads_draw_at_once_and_leave_nothing_changed() -> None:
+    """The same data give the same bytes, whoever draws them; the library's settings are those from before."""
+    before, charted = dict(mpl.rcParams), list(product(DRAWN, (LOOKS[0], LOOKS[3])))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda each: DRAWN[each[0]](each[1]), charted))
+    assert found == [drawn(*each) for each in charted]
+    assert dict(mpl.rcParams) == before
+
+
+def test_days_without_anything_are_shown_too() -> None:
+    """Thirty days, up to the last one on which anything was asked."""
+    days = last_days({"2025-12-31": {"live": 3}, "2026-11-20": {"exact": 1}, "2026-11-22": {"live": 2}})
+    assert len(days) == 30
+    assert days[0] == ("24 Oct", {})
+    assert days[-3:] == [("20 Nov", {"exact": 1}), ("21 Nov", {}), ("22 Nov", {"live": 2})]
+    assert all("live" not in counts for _, counts in days[:-1])
+
+
+def test_the_chart_of_the_cache_is_served(client: TestClient, app: App) -> None:
+    """As an image in the look that is asked for, kept for a minute, with a policy of its own; of nothing, 404."""
+    missing = client.get("/charts/cache.svg")
+    assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
+    for _ in range(2):
+        app.cache.search("best practices for rag pipelines", lambda query, most: [{"href": "https://example.org"}])
+    app.cache.flush()
+    light, dark = client.get("/charts/cache.svg"), client.get("/charts/cache.svg?dark=1&narrow=1")
+    assert light.headers["content-type"] == "image/svg+xml"
+    assert light.headers["cache-control"] == "private, max-age=60"
+    assert light.headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'"
+    assert {"exact", "live", "answers"} <= set(texts(light.content))
+    assert DARK["ink"].encode() in dark.content
+    assert LIGHT["ink"].encode() in light.content
+    assert etree.fromstring(dark.content).get("width") == "270pt"
+    assert client.get("/charts/cache.svg?dark=maybe").status_code == 400
+
+
+def test_the_rounds_of_a_research_are_served(client: TestClient, app: App) -> None:
+    """With the limits at which it stops; of no such run, 404."""
+    app.researcher().run("How do retries use exponential backoff?", run=RUN)
+    svg = client.get(f"/charts/runs/{RUN}.svg")
+    assert {"novelty", "score", "stops below 0.1", "stops from 0.65", "round", "1"} <= set(texts(svg.content))
+    assert client.get("/charts/runs/20260101-000000-abcdef.svg").status_code == 404
+    assert client.get("/charts/runs/..%2f..%2fetc.svg").status_code == 404

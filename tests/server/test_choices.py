@@ -1,0 +1,129 @@
+"""What another tool wishes of a search, in the settings of the engines that are set up."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import InvalidInput
+from harness.server.search_api.search_options import _REGIONS, Wishes, choices, region_of
+from harness.settings import Settings
+from harness.settings.loading import checked
+
+EVERY = ("ddgs", "browser", "searxng:http://127.0.0.1:1", "pubmed", "corpus:python-docs")
+
+
+def changes(*engines: str, region: str = "us-en", **wishes: Any) -> dict[str, Any]:
+    """Return the settings that the wishes change."""
+    settings = Settings(data_dir=Path(), engine=engines, ddgs_region=region)
+    return choices(settings, Wishes(**wishes))[1]
+
+
+@pytest.mark.parametrize("language", ["", "all", "auto", " ALL "])
+def test_nobodys_language_changes_nothing(language: str) -> None:
+    """What is set here holds, so entries are shared with every other search."""
+    assert changes(*EVERY, language=language) == {}
+
+
+@pytest.mark.parametrize("language", ["en", "en-US", "EN_us"])
+def test_english_is_what_every_engine_but_searxng_does_of_itself(language: str) -> None:
+    """Clients send it without being asked."""
+    assert changes("ddgs", "browser", "pubmed", "corpus:python-docs", language=language) == {"ddgs_region": "us-en"}
+
+
+@pytest.mark.parametrize(
+    ("language", "region"),
+    [
+        ("de", "de-de"), ("de-AT", "at-de"), ("pt", "pt-pt"), ("pt-BR", "br-pt"), ("pt_br", "br-pt"),
+        ("en-GB", "uk-en"), ("ja", "jp-jp"), ("ko-KR", "kr-kr"), ("zh", "cn-zh"), ("zh-Hans", "cn-zh"),
+        ("uk", "ua-uk"), ("cs", "cz-cs"), ("sv", "se-sv"), ("da", "dk-da"), ("nb", "no-no"), ("no", "no-no"),
+        ("ar", "xa-ar"), ("es-US", "ue-es"), ("ca", "ct-ca"), ("fr-CA", "ca-fr"),
+    ],
+)  # fmt: skip
+def test_a_language_is_a_region_of_duckduckgo(language: str, region: str) -> None:
+    """Country first; some regions are called otherwise than by the codes."""
+    assert changes("ddgs", language=language) == {"ddgs_region": region}
+
+
+def test_every_region_fits_the_setting() -> None:
+    """Settings made from a wish are not checked a second time."""
+    for region in _REGIONS:
+        assert checked({"ddgs_region": region}, "a test") == {"ddgs_region": region}
+
+
+def test_a_language_without_a_country_leaves_the_region_of_that_language() -> None:
+    """Whoever searches from Britain is not sent to the United States by a client that says `en`."""
+    assert region_of("en", "uk-en") == "uk-en"
+    assert region_of("de", "uk-en") == "de-de"
+
+
+@pytest.mark.parametrize("language", ["tlh", "zh-TW", "de-BR"])
+def test_a_language_without_a_region_is_refused(language: str) -> None:
+    """Another language's results would look like an answer."""
+    with pytest.raises(InvalidInput, match="no region for the language"):
+        changes("ddgs", language=language)
+
+
+@pytest.mark.parametrize("language", ["german", "d", "de-", "de-DE-1", "de\0", "🦆", "a" * 5_000])
+def test_what_is_no_code_is_refused(language: str) -> None:
+    """By any engine."""
+    with pytest.raises(InvalidInput, match="is no code of a language"):
+        changes("corpus:python-docs", language=language)
+
+
+@pytest.mark.parametrize("language", ["de", "de-CH", "fil", "zh-Hans"])
+def test_searxng_is_told_the_code(language: str) -> None:
+    """In the spelling that its setting takes."""
+    assert changes("searxng", language=language.lower()) == checked({"searxng_language": language}, "a test")
+
+
+@pytest.mark.parametrize("engine", ["pubmed", "corpus"])
+def test_an_engine_without_languages_is_named(engine: str) -> None:
+    """So that one knows which to leave out."""
+    with pytest.raises(InvalidInput, match=f"the engine {engine} has no choice of language"):
+        changes("ddgs", f"{engine}:python-docs", language="de")
+
+
+def test_a_time_range_is_told_to_each_engine_in_its_words() -> None:
+    """One wish, several settings."""
+    assert changes("ddgs", "searxng", time_range="month") == {"ddgs_timelimit": "m", "searxng_time_range": "month"}
+
+
+@pytest.mark.parametrize("engine", ["pubmed", "corpus"])
+def test_a_time_range_that_cannot_be_kept_is_refused(engine: str) -> None:
+    """Old results would look like new ones."""
+    with pytest.raises(InvalidInput, match=f"the engine {engine} has no choice of time"):
+        changes(engine, time_range="day")
+
+
+@pytest.mark.parametrize(("safety", "setting"), [(0, "off"), (1, "moderate"), (2, "on")])
+def test_safe_search_is_one_of_ddgs(safety: int, setting: str) -> None:
+    """In its three levels."""
+    assert changes("ddgs", safety=safety) == {"ddgs_safesearch": setting}
+
+
+@pytest.mark.parametrize("engine", ["browser", "searxng", "pubmed", "corpus"])
+def test_a_strict_safe_search_that_cannot_be_kept_is_refused(engine: str) -> None:
+    """The other levels, which clients send of themselves, pass."""
+    assert changes(engine, safety=0) == changes(engine, safety=1) == {}
+    with pytest.raises(InvalidInput, match=f"the engine {engine} has no strict safe search"):
+        changes(engine, safety=2)
+
+
+def test_engines_are_chosen_by_name_among_those_set_up() -> None:
+    """What they are set up with, as a folder, stays."""
+    settings = Settings(data_dir=Path(), engine=("ddgs", "corpus:a", "corpus:b"))
+    assert choices(settings, Wishes(engines=("corpus",)))[0] == ("corpus:a", "corpus:b")
+    assert choices(settings, Wishes())[0] == ("ddgs", "corpus:a", "corpus:b")
+
+
+def test_wishes_concern_the_chosen_engines_alone() -> None:
+    """The way out of a refusal."""
+    assert changes("ddgs", "corpus:python-docs", language="de", engines=("ddgs",)) == {"ddgs_region": "de-de"}
+
+
+def test_an_engine_that_is_not_set_up_is_refused_with_those_that_are() -> None:
+    """Their names only: what follows the colon may be a path or hold a password."""
+    with pytest.raises(InvalidInput, match=re.escape("no engine 'google' is set up here; choose from ddgs, searxng")):
+        changes("ddgs", "searxng:http://me:secret@127.0.0.1:1", engines=("google",))

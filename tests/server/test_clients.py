@@ -1,0 +1,157 @@
+"""The clients that people use, against a server on loopback: LangChain's for SearXNG, and Tavily's own."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from harness.settings import Settings
+from tests.server.dropin import Instance
+
+pytestmark = pytest.mark.full
+
+FIRST_TWO = ["https://site-1.example/1", "https://site-2.example/2"]
+
+
+@pytest.fixture
+def instance(httpserver: HTTPServer) -> Instance:
+    """An instance of SearXNG behind the engine."""
+    return Instance(httpserver)
+
+
+@pytest.fixture
+def settings(instance: Instance, httpserver: HTTPServer, tmp_path: Path) -> Settings:
+    """Those of a server with that instance as its engine, which may read pages of this machine."""
+    httpserver.expect_request("/page").respond_with_data("A chunk is a slice of a document.", content_type="text/plain")
+    return Settings(
+        data_dir=tmp_path / "data",
+        engine=(f"searxng:{instance.address}",),
+        semantic=False,
+        rate_limit_retries=0,
+        allowed_hosts=("localhost",),
+    )
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of langchain_community, at its import
+def test_langchain_searches_and_pays_once(address: str, instance: Instance) -> None:
+    """`run` joins the texts, `results` tells the addresses; the second asks nobody."""
+    from langchain_community.utilities import SearxSearchWrapper
+
+    searx = SearxSearchWrapper(searx_host=f"{address}/search")
+    assert searx.run("rag").startswith("Text 1.\n\nText 2.")
+    assert [result["link"] for result in searx.results("rag", num_results=2)] == FIRST_TWO
+    assert len(instance.asked) == 1
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_langchain_tells_why_a_search_is_refused(address: str) -> None:
+    """The message is in the error."""
+    from langchain_community.utilities import SearxSearchWrapper
+
+    searx = SearxSearchWrapper(searx_host=f"{address}/search")
+    with pytest.raises(ValueError, match="there is no category"):
+        searx.run("rag", categories=["images"])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_langchain_searches_asynchronously(address: str) -> None:
+    """It has another client for that."""
+    from langchain_community.utilities import SearxSearchWrapper
+
+    searx = SearxSearchWrapper(searx_host=f"{address}/search")
+    assert [result["link"] for result in asyncio.run(searx.aresults("rag", num_results=2))] == FIRST_TWO
+
+
+def test_tavily_searches_and_pays_once(address: str, instance: Instance) -> None:
+    """With what its client sends of itself, and with what one may add."""
+    from tavily import TavilyClient
+
+    with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
+        first = client.search("rag", max_results=2)
+        again = client.search("rag", max_results=2, search_depth="advanced", topic="general", include_usage=True)
+    assert [result["url"] for result in first["results"]] == FIRST_TWO
+    assert again["results"] == first["results"]
+    assert (first["usage"], again["usage"]) == ({"credits": 1}, {"credits": 0})
+    assert len(instance.asked) == 1
+
+
+def test_tavily_reads_pages(address: str, httpserver: HTTPServer) -> None:
+    """By address."""
+    from tavily import TavilyClient
+
+    page = httpserver.url_for("/page")
+    with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
+        told = client.extract([page, "https://["])
+    assert [(each["url"], each["raw_content"]) for each in told["results"]] == [
+        (page, "A chunk is a slice of a document.")
+    ]
+    assert [each["url"] for each in told["failed_results"]] == ["https://["]
+
+
+def test_tavily_tells_why_a_search_is_refused(address: str, instance: Instance) -> None:
+    """The message is in the error, and the error is of the kind that its users catch."""
+    from tavily import BadRequestError, TavilyClient, UsageLimitExceededError
+
+    with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
+        with pytest.raises(BadRequestError, match="topic cannot be 'news'"):
+            client.search("rag", topic="news")
+        with pytest.raises(BadRequestError, match="max_results"):
+            client.search("rag", max_results=1_000)
+        instance.status = 429
+        with pytest.raises(UsageLimitExceededError, match="asks for fewer requests"):
+            client.search("rag")
+
+
+def test_tavily_tells_why_its_other_endpoints_are_refused(address: str) -> None:
+    """With what to use instead, in the error of its client."""
+    from tavily import BadRequestError, TavilyClient
+
+    with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
+        with pytest.raises(BadRequestError, match=r"crawl is not served here.*/tavily/extract"):
+            client.crawl("https://example.org")
+        with pytest.raises(BadRequestError, match=r"map is not served here.*include_domains"):
+            client.map("https://example.org")
+        with pytest.raises(BadRequestError, match=r"research is not served here.*/api/researches"):
+            client.research("rag")
+        with pytest.raises(BadRequestError, match="research is not served here"):
+            list(client.research("rag", stream=True))
+        with pytest.raises(BadRequestError, match="research is not served here"):
+            client.get_research("1")
+
+
+def test_tavily_searches_and_reads_asynchronously(address: str, instance: Instance, httpserver: HTTPServer) -> None:
+    """It has another client for that."""
+    from tavily import AsyncTavilyClient, BadRequestError
+
+    async def story() -> tuple[list[str], list[str]]:
+        async with AsyncTavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
+            found = await client.search("rag", max_results=2)
+            await client.search("rag", max_results=2)
+            read = await client.extract(httpserver.url_for("/page"))
+            with pytest.raises(BadRequestError, match="country cannot be 'germany'"):
+                await client.search("rag", country="germany")
+        return [each["url"] for each in found["results"]], [each["raw_content"] for each in read["results"]]
+
+    assert asyncio.run(story()) == (FIRST_TWO, ["A chunk is a slice of a document."])
+    assert len(instance.asked) == 1
+
+
+def test_a_token_is_let_in_as_either_clients_do_it(address: str, token: Callable[..., str], instance: Instance) -> None:
+    """In the address for SearXNG's, as the key for Tavily's; what is no token is told of where its users see it."""
+    import requests
+    from tavily import InvalidAPIKeyError, TavilyClient
+
+    text = token("lab", "ada", "writer")
+    there = address.replace("http://", f"http://ada:{text}@")
+    answer = requests.get(f"{there}/search", params={"q": "rag", "format": "json"}, timeout=10)
+    assert len(answer.json()["results"]) == 10
+    with TavilyClient(api_key=text, api_base_url=f"{address}/tavily") as client:
+        assert client.search("rag")["usage"] == {"credits": 0}
+    with (
+        TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client,
+        pytest.raises(InvalidAPIKeyError, match="needs a token"),
+    ):
+        client.search("rag")
+    assert len(instance.asked) == 1

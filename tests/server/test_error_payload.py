@@ -1,0 +1,55 @@
+"""The one shape of a failure, and the status that goes with it."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness import errors
+from harness.errors import HarnessError
+from harness.server.error_payload import MAX_MESSAGE, envelope, envelope_of, status_of
+
+
+def every(kind: type[HarnessError] = HarnessError) -> Iterator[type[HarnessError]]:
+    """Yield every error that the harness raises on purpose."""
+    yield kind
+    for below in kind.__subclasses__():
+        if below.__module__ == errors.__name__:
+            yield from every(below)
+
+
+@pytest.mark.parametrize("kind", list(every()), ids=lambda kind: kind.__name__)
+def test_every_error_has_an_envelope(kind: type[HarnessError]) -> None:
+    """Each error is told by its own code, with a status that says whose fault it is; none is a bug's."""
+    error = kind("what happened; what to do next")
+    assert envelope_of(error) == {
+        "status": "error",
+        "code": kind.code,
+        "message": "what happened; what to do next",
+    }
+    assert status_of(error) in {400, 403, 404, 429, 502, 503}
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        (errors.InvalidInput, 400), (errors.NotFound, 404), (errors.AccessDenied, 403), (errors.TooManyRequests, 429),
+        (errors.RateLimited, 429), (errors.EngineUnavailable, 502), (errors.SearchError, 502), (errors.PageError, 502),
+        (errors.ModelUnavailable, 502), (errors.SearchBackendError, 503), (errors.StoreBusy, 503),
+        (errors.StoreCorrupt, 503), (errors.OfflineMiss, 503), (errors.IndexUnavailable, 503),
+        (errors.EmbeddingError, 503), (errors.HarnessError, 503),
+    ],
+)  # fmt: skip
+def test_the_status_says_whose_fault_it_is(kind: type[HarnessError], status: int) -> None:
+    """400 and its kin are the caller's, 502 somebody else's, 503 ours."""
+    assert status_of(kind("x")) == status
+
+
+@given(st.text())
+def test_a_message_is_one_bounded_line(message: str) -> None:
+    """Whatever an error says is told on one line, bounded, without what could act on a terminal."""
+    told = envelope("x", message * 50)["message"]
+    assert len(told) <= MAX_MESSAGE
+    assert not set(told) & set("\n\r\t\x00\x07\x1b\x7f\x9b\u2028\u202e\u2066\u200f")
+    told.encode()

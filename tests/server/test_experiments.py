@@ -1,0 +1,422 @@
+"""Evaluations and loops of experiments, on pages and as JSON: from logs and journals as the programs write them."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from harness_evals import suite
+from harness_evals.executors import threads
+from harness_evals.journal import JOURNAL
+from harness_evals.outcome import STAGES, Outcome
+from harness_evals.run import Job
+from harness_evals.tasks import load_tasks
+from lxml import etree, html
+from starlette.testclient import TestClient
+
+from harness.app import App
+from harness.server.api import experiment_files
+from harness.settings import Settings
+from tests.evals.stand_ins import (
+    a_fact_a_round,
+    experiments_of,
+    fact_task,
+    fact_tasks,
+    from_file,
+    loop,
+    options,
+    write_tasks,
+)
+from tests.evals.stand_ins import saying as said_by
+from tests.fakes import WordEmbedder
+
+PAGES = {"accept": "text/html"}
+HOSTILE = "<script>alert(1)</script>"
+Evaluate = Callable[..., str]
+
+
+@pytest.fixture
+def evaluate(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
+    """Run an evaluation in which each task says so many facts, or (`None`) fails; return its id."""
+
+    def run(
+        facts: Mapping[str, int | None],
+        *,
+        now: float = 1_790_000_000.0,
+        differs: str = "",
+        repeats: int = 1,
+        **changes: Any,
+    ) -> str:
+        def outcome(job: Job) -> Outcome:
+            number = facts[job.task.id]
+            if number is None:
+                return Outcome(job.task.id, job.repeat, error=f"search_failed: {HOSTILE}")
+            digests = {stage: "b" if stage == differs and job.repeat else "a" for stage in STAGES}
+            return msgspec.structs.replace(said_by(job, number), digests={**digests, "report": str(number)})
+
+        monkeypatch.setattr("harness_evals.run.run_apart", outcome)
+        tasks, wanted = (
+            [fact_task(name) for name in facts],
+            suite.settings_for(msgspec.structs.replace(settings, **changes)),
+        )
+        header = suite.begin(tasks, wanted, repeats=repeats, now=now)
+        path = settings.data_dir / "evals" / f"{header.id}.jsonl"
+        with threads(1) as executor:
+            suite.run(header, [], tasks, wanted, path, executor, at_once=1, on_outcome=lambda *_: None)
+        return header.id
+
+    return run
+
+
+@pytest.fixture
+def experimented(settings: Settings, tmp_path: Path) -> str:
+    """The id of a loop: one change is kept, one is worse, one breaks its runs."""
+
+    def run(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
+        for job in jobs:
+            if job.settings.max_results == 20:
+                yield job, Outcome(job.task.id, job.repeat, error=f"broken: {HOSTILE}")
+            else:
+                yield job, said_by(job, a_fact_a_round(job))
+
+    folder = settings.data_dir / "autoresearch" / "20261122-101500-1a2b3c"
+    proposer = from_file(tmp_path, {"max_rounds": 1}, {"max_rounds": 3}, {"max_results": 20})
+    made = loop(folder, proposer, run, tasks=fact_tasks(), rules=options(experiments=3))
+    statuses = [each.status for each in experiments_of(made)]
+    assert statuses == ["keep", "discard", "crash"]
+    return folder.name
+
+
+def page(client: TestClient, address: str) -> Any:
+    """Return a page, parsed; it must be sound."""
+    answer = client.get(address, headers=PAGES)
+    assert answer.status_code == 200, answer.text
+    assert "<script>alert" not in answer.text
+    parser = etree.HTMLParser(recover=False, huge_tree=False)
+    try:
+        etree.fromstring(answer.text, parser)
+    except etree.XMLSyntaxError:
+        unknown = {
+            "header",
+            "nav",
+            "main",
+            "footer",
+            "section",
+            "figure",
+            "figcaption",
+            "picture",
+            "source",
+            "bdi",
+            "time",
+        }
+        unknown |= {"details", "summary", "article"}  # libxml2 knows HTML 4
+        complaints = [each.message for each in parser.error_log]
+        assert all(any(f"Tag {name} invalid" in each for name in unknown) for each in complaints), complaints
+    root = html.fromstring(answer.text)
+    assert len(root.findall(".//h1")) == 1
+    assert all(each.find("caption") is not None for each in root.iter("table"))
+    assert all(each.get("alt") for each in root.iter("img"))
+    assert not [each for each in root.iter() if each.get("style") or each.get("onclick")]
+    ids = [each.get("id") for each in root.iter() if each.get("id")]
+    assert len(ids) == len(set(ids))
+    for table in root.iter("table"):
+        widths = {sum(int(cell.get("colspan", "1")) for cell in row.findall("*")) for row in table.iter("tr")}
+        assert len(widths) == 1, widths
+    return root
+
+
+def words(root: Any) -> str:
+    """Return what a page says, on one line."""
+    return " ".join(root.find(".//main").text_content().split())
+
+
+def test_without_any_both_lists_say_how_to_begin(client: TestClient) -> None:
+    """Neither a picture nor an empty table."""
+    root = page(client, "/experiments")
+    assert "harness autoresearch" in words(root)
+    assert "harness eval run" in words(root)
+    assert not list(root.iter("img", "table", "button"))
+    assert client.get("/api/experiments").json() == {
+        "loops": [],
+        "evaluations": [],
+        "loops_in_all": 0,
+        "evaluations_in_all": 0,
+    }
+
+
+def test_loops_and_evaluations_are_listed(client: TestClient, evaluate: Evaluate, experimented: str) -> None:
+    """The newest first, with what they came to; two evaluations can be chosen for a comparison."""
+    first = evaluate({"a": 4, "b": 6})
+    second = evaluate({"a": 5, "b": None}, now=1_790_100_000.0, repeats=2)
+    told = client.get("/api/experiments").json()
+    assert [each["id"] for each in told["evaluations"]] == [second, first]
+    newer, older = told["evaluations"]
+    assert (older["tasks"], older["repeats"], older["finished"], older["crashes"]) == (2, 1, True, 0)
+    assert (newer["crashes"], newer["live_calls"], newer["error"]) == (2, 2, None)
+    assert older["began"] == "2026-09-21T14:13:20Z"
+    assert older["mean"] > 0.5
+    assert older["error"] > 0
+    (listed,) = told["loops"]
+    assert (listed["id"], listed["experiments"], listed["kept"], listed["noise_floor"]) == (experimented, 3, 1, 0.0)
+    root = page(client, "/experiments")
+    checked = {
+        each.get("name"): each.get("value")
+        for each in root.findall(".//input[@type='radio']")
+        if "checked" in each.attrib
+    }
+    assert checked == {"first": first, "second": second}
+    assert root.find(".//form[@method='get']").get("action") == "/experiments/compare"
+    for image in root.iter("img"):
+        assert client.get(image.get("src")).headers["content-type"] == "image/svg+xml"
+
+
+def test_a_chart_comes_in_four_looks(client: TestClient, experimented: str) -> None:
+    """Light and dark, wide and narrow; the browser takes one, without a script."""
+    (picture,) = page(client, f"/experiments/loops/{experimented}").iter("picture")
+    addresses = [each.get("srcset") or each.get("src") for each in picture.iter("source", "img")]
+    looks = [address.partition("?")[2] for address in addresses]
+    assert looks == ["dark=1&narrow=1", "dark=1&narrow=0", "dark=0&narrow=1", "dark=0&narrow=0"]
+    assert len({client.get(each).content for each in addresses}) == 4
+
+
+def test_a_loop_is_told_whole(client: TestClient, experimented: str) -> None:
+    """What was tried, with which verdict and why; what is kept, as YAML; what it began with."""
+    told = client.get(f"/api/experiments/loops/{experimented}").json()
+    kept, worse, crashed = told["trials"]
+    assert (kept["status"], worse["status"], crashed["status"]) == ("keep", "discard", "crash")
+    assert kept["description"] == "max_rounds=1"
+    assert kept["low"] <= kept["delta"] <= kept["high"]
+    assert (crashed["score"], crashed["delta"]) == (None, None)
+    assert told["best"] == {"max_rounds": 1}
+    assert told["best_config"].endswith("max_rounds: 1\n")
+    assert told["rules"]["experiments"] == 3
+    assert told["loop"]["best_score"] == kept["score"]
+    root = page(client, f"/experiments/loops/{experimented}")
+    assert root.find(".//pre").text_content() == told["best_config"].removeprefix("\n")
+    tags = [each.text for each in root.findall(".//tbody//span[@class]") if "tag" in each.get("class")]
+    assert tags == ["keep", "discard", "crash"]
+    assert HOSTILE in words(root)
+    assert "noise floor" in words(root)
+
+
+def test_an_evaluation_is_told_whole(client: TestClient, evaluate: Evaluate) -> None:
+    """Scores by task, means with errors, crashes with their errors, what it cost."""
+    name = evaluate({"a": 4, "b": 6, "c": None}, max_rounds=2)
+    told = client.get(f"/api/experiments/evaluations/{name}").json()
+    assert [each["task"] for each in told["tasks"]] == ["a", "b", "c"]
+    assert told["tasks"][2]["total"] is None
+    assert told["tasks"][2]["errors"] == [f"search_failed: {HOSTILE}"]
+    assert told["means"]["total"] == pytest.approx((told["tasks"][0]["total"] + told["tasks"][1]["total"]) / 2)
+    assert told["errors"]["total"] > 0
+    assert told["changed_settings"] == ["corpus_meaning", "engine", "max_rounds"]
+    root = page(client, f"/experiments/evaluations/{name}")
+    assert HOSTILE in words(root)
+    assert f"{told['means']['total']:.3f}" in words(root)
+    assert "1 crashes" in words(root)
+
+
+def test_two_evaluations_are_compared_where_they_differ(client: TestClient, evaluate: Evaluate) -> None:
+    """By how much, from which stage on in any repeat, and which settings were others."""
+    first = evaluate({"a": 4, "b": 6, "c": 5, "d": 3}, repeats=2)
+    second = evaluate({"a": 4, "b": 7, "c": 6, "e": 3}, now=1_790_100_000.0, repeats=2, differs="chunks", max_rounds=2)
+    told = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
+    tasks = {each["task"]: each for each in told["tasks"]}
+    assert (told["difference"]["tasks"], told["message"]) == (3, "")
+    assert told["difference"]["low"] <= told["difference"]["mean"] <= told["difference"]["high"]
+    assert tasks["b"]["difference"] > 0
+    assert (tasks["a"]["difference"], tasks["a"]["stage"], tasks["a"]["compared"]) == (0, "chunks", True)
+    assert (tasks["d"]["second"], tasks["d"]["compared"], tasks["d"]["stage"]) == (None, False, None)
+    assert told["changed"] == [{"name": "max_rounds", "first": 5, "second": 2}]
+    address = f"/experiments/compare?first={first}&second={second}"
+    root = page(client, address)
+    assert "chunks" in words(root)
+    assert "no run of both to compare" in words(root)
+    (image,) = root.iter("img")
+    assert client.get(image.get("src")).status_code == 200
+    same = words(page(client, f"/experiments/compare?first={first}&second={first}"))
+    assert "the same to the byte" in same
+    assert "were the same" in same
+
+
+def test_what_cannot_be_measured_together_is_still_shown(client: TestClient, evaluate: Evaluate) -> None:
+    """One task in common gives no interval; the page says so, and compares the rest."""
+    first, second = evaluate({"a": 4, "b": 5}), evaluate({"a": 4, "c": 5}, now=1_790_100_000.0)
+    told = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
+    assert told["difference"] is None
+    assert "at least 2 tasks" in told["message"]
+    assert "at least 2 tasks" in words(page(client, f"/experiments/compare?first={first}&second={second}"))
+
+
+def test_a_damaged_file_hides_nothing_else(
+    client: TestClient, evaluate: Evaluate, experimented: str, settings: Settings
+) -> None:
+    """Its row tells what is wrong with it; asked for by name, it is a failure in the one shape."""
+    good = evaluate({"a": 4, "b": 6})
+    log = settings.data_dir / "evals" / f"{HOSTILE.replace('/', '_')}.jsonl"
+    log.write_text("no log\n")
+    (settings.data_dir / "evals" / "folder.jsonl").mkdir()
+    journal = settings.data_dir / "autoresearch" / experimented / JOURNAL
+    bad = journal.parent.with_name("zz & co")
+    bad.mkdir()
+    (bad / JOURNAL).write_bytes(journal.read_bytes().replace(b'"number":2', b'"number":7'))
+    told = client.get("/api/experiments").json()
+    messages = {each["id"]: each["message"] for each in (*told["evaluations"], *told["loops"])}
+    assert messages[good] == messages[experimented] == ""
+    assert "line 1: this is no line of a log" in messages[log.stem]
+    assert "is not a file" in messages["folder"] or "cannot read" in messages["folder"]
+    assert "experiment 7 is not the next one" in messages["zz & co"]
+    shown = words(page(client, "/experiments"))
+    assert log.stem in shown
+    assert "unreadable" in shown
+    answer = client.get("/api/experiments/loops/zz%20%26%20co")
+    assert (answer.status_code, answer.json()["code"]) == (503, "store_corrupt")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        (b'"total":', b'"total":1e300,"x":'),
+        (b'"seconds":', b'"seconds":1e308,"x":'),
+        (b'"began":', b'"began":1e300,"x":'),
+    ],
+    ids=["score", "cost", "time"],
+)
+def test_numbers_that_cannot_be_are_damage(
+    client: TestClient, evaluate: Evaluate, settings: Settings, change: tuple[bytes, bytes]
+) -> None:
+    """Their sums would be infinite, which JSON does not know, or no calendar could show them."""
+    name = evaluate({"a": 4, "b": 6})
+    path = settings.data_dir / "evals" / f"{name}.jsonl"
+    path.write_bytes(path.read_bytes().replace(*change))
+    (told,) = client.get("/api/experiments").json()["evaluations"]
+    assert "the file is damaged" in told["message"]
+    assert client.get(f"/api/experiments/evaluations/{name}").status_code == 503
+    assert client.get("/experiments", headers=PAGES).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "name", ["20990101-000000-aaaaaa", "%2e%2e%2fevals", "..%2f..%2fetc%2fpasswd", "%00", "*", "20260921", "a%ed%a0%80"]
+)
+def test_an_address_never_names_a_path(client: TestClient, evaluate: Evaluate, experimented: str, name: str) -> None:
+    """Only what is listed is found, and by its whole name."""
+    evaluate({"a": 4, "b": 6})
+    for kind in ("loops", "evaluations"):
+        assert client.get(f"/api/experiments/{kind}/{name}").status_code == 404
+        assert client.get(f"/charts/{kind}/{name}.svg").status_code == 404
+    assert client.get("/api/experiments/compare", params={"first": name, "second": name}).status_code == 404
+
+
+def test_names_that_are_no_text_do_no_harm(client: TestClient, settings: Settings) -> None:
+    """Names of files are bytes: what is no UTF-8 in them is dropped."""
+    folder = settings.data_dir / "evals"
+    folder.mkdir(parents=True)
+    Path(os.fsdecode(os.fsencode(folder / "bad") + b"\xff\xfe.jsonl")).write_text("x\n")
+    (told,) = client.get("/api/experiments").json()["evaluations"]
+    assert told["id"] == "bad"
+    assert "bad" in words(page(client, "/experiments"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/experiments",
+        "/experiments/loops/x",
+        "/experiments/compare?first=x&second=y",
+        "/api/experiments",
+        "/api/experiments/evaluations/x",
+        "/charts/evaluations.svg",
+        "/charts/loops/x.svg",
+        "/charts/compare/x/y.svg",
+    ],
+)
+def test_they_are_for_this_machine_alone(client: TestClient, token: Callable[..., str], address: str) -> None:
+    """An admin's token is for one tenant, and they are no tenant's."""
+    answer = client.get(address, headers={"authorization": f"Bearer {token()}"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "access_denied")
+
+
+def test_a_file_is_read_again_only_when_it_has_changed(
+    client: TestClient, evaluate: Evaluate, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often it is asked for; what a running evaluation appends is seen at once."""
+    read: list[Path] = []
+    files = experiment_files.Files(lambda path: (read.append(path), experiment_files._read_evaluation(path))[1])
+    monkeypatch.setattr("harness.server.api.experiments.evaluations", files)
+    name = evaluate({"a": 4, "b": 6})
+    for _ in range(3):
+        client.get("/api/experiments")
+    assert len(read) == 1
+    path = settings.data_dir / "evals" / f"{name}.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    with path.open("ab") as file:
+        file.write(lines[-1].replace(b'"live_calls":1', b'"live_calls":9'))
+    (told,) = client.get("/api/experiments").json()["evaluations"]
+    assert (len(read), told["live_calls"]) == (2, 11)
+
+
+def test_a_file_too_large_is_not_read(client: TestClient, settings: Settings) -> None:
+    """Its row says so."""
+    folder = settings.data_dir / "evals"
+    folder.mkdir(parents=True)
+    with (folder / "large.jsonl").open("wb") as file:
+        file.truncate(experiment_files.MAX_BYTES + 1)
+    (told,) = client.get("/api/experiments").json()["evaluations"]
+    assert "larger than 32 MiB" in told["message"]
+
+
+def test_memory_holds_the_files_that_were_read_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no more of them than it may."""
+    monkeypatch.setattr("harness.server.api.experiment_files.MAX_KEPT", 2)
+    read: list[str] = []
+    files = experiment_files.Files(lambda path: read.append(path.name))
+    for name in "abc":
+        (tmp_path / name).touch()
+    for name in "abcacb":
+        files.get(tmp_path / name)
+    assert read == ["a", "b", "c", "a", "b"]
+
+
+def test_the_api_describes_what_it_answers(client: TestClient, evaluate: Evaluate, experimented: str) -> None:
+    """Every answer, and every example, has the shape that the description gives it; a time is text."""
+    import jsonschema
+
+    first, second = evaluate({"a": 4, "b": 6}), evaluate({"a": 5, "b": None}, now=1_790_100_000.0)
+    told = client.get("/api/openapi.json").json()
+    for path, address in {
+        "/api/experiments": "/api/experiments",
+        "/api/experiments/loops/{id}": f"/api/experiments/loops/{experimented}",
+        "/api/experiments/evaluations/{id}": f"/api/experiments/evaluations/{second}",
+        "/api/experiments/compare": f"/api/experiments/compare?first={first}&second={second}",
+    }.items():
+        responses = told["paths"][path]["get"]["responses"]
+        assert {"200", "400", "403", "404", "503"} <= responses.keys()
+        name = responses["200"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        schema = {"$ref": f"#/components/schemas/{name}", "components": told["components"]}
+        jsonschema.validate(client.get(address).json(), schema)
+        jsonschema.validate(told["components"]["schemas"][name]["examples"][0], schema)
+    assert told["components"]["schemas"]["EvaluationRow"]["properties"]["began"]["anyOf"][0]["type"] == "string"
+
+
+def test_real_evaluations_differ_from_the_stage_that_a_setting_touches(
+    client: TestClient, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Researches on notes: the same settings give the same bytes; with fewer results, others are asked."""
+    monkeypatch.setattr(App, "embedder", WordEmbedder())
+    tasks = load_tasks(["retries", "timeouts"], write_tasks(tmp_path / "suite"))
+    names = []
+    for number, changes in enumerate(({}, {}, {"max_results": 1})):
+        wanted = suite.settings_for(msgspec.structs.replace(settings, **changes))
+        header = suite.begin(tasks, wanted, repeats=1, now=1_790_000_000.0 + number)
+        path = settings.data_dir / "evals" / f"{header.id}.jsonl"
+        with threads(1) as executor:
+            suite.run(header, [], tasks, wanted, path, executor, at_once=1, on_outcome=lambda *_: None)
+        names.append(header.id)
+    first, again, other = names
+    told = [
+        client.get("/api/experiments/compare", params={"first": first, "second": name}).json()
+        for name in (again, other)
+    ]
+    same, changed = [{task["stage"] for task in each["tasks"] if task["compared"]} for each in told]
+    assert (same, changed) == ({None}, {"queries"})

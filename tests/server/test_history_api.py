@@ -1,0 +1,432 @@
+"""The history over HTTP: found by meaning or by time, told whole, deleted, asked anew."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from pytest_httpserver import HTTPServer
+from starlette.testclient import TestClient
+from werkzeug import Response
+
+from harness.app import App
+from harness.cache import ResearchContext
+from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
+from harness.core.entries import Entry
+from harness.core.freshness import DAY
+from harness.core.keys import search_key
+from harness.server.api.jobs import Researches
+from harness.server.application import build_routes
+from harness.server.auth import Admission
+from harness.server.request_checks import Gate, Names, token_of
+from harness.settings import Settings
+from tests.fakes import WordEmbedder
+
+ADDRESS = "/api/research-history"
+RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
+RUN = "20261122-101500-1a2b3c"
+
+
+@pytest.fixture(autouse=True)
+def embedder(app: App) -> WordEmbedder:
+    """Let words stand for the model, which takes half a second to load."""
+    made = WordEmbedder()
+    app.__dict__["embedder"] = made
+    return made
+
+
+def fill(app: App) -> dict[str, str]:
+    """Keep one thing of each table; return the ids by title."""
+    app.cache.put_search("retries in a search", [RESULT], engine="corpus")
+    app.cache.put_research("retries in a research", "general", ResearchContext("They stop.", [], []))
+    app.cache.put_run(RUN, "retries in a run", "corpus", {"question": "x", "state": "gathering"})
+    app.knowledge.write("retries in a document", "Three, with jitter.")
+    return {each.title: each.id for each in app.history.find()}
+
+
+def look(client: TestClient, **parameters: Any) -> dict[str, Any]:
+    """Look through the history."""
+    answer = client.get(ADDRESS, params=parameters)
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def titles(told: dict[str, Any]) -> list[str]:
+    """Return what was found, by title."""
+    return [each["title"] for each in told["items"]]
+
+
+def refused(answer: Any, status: int, code: str) -> str:
+    """Check that nothing was done; return the message."""
+    told = answer.json()
+    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
+    assert told["message"].isprintable()
+    return str(told["message"])
+
+
+# --- found
+
+
+def test_each_item_has_all_fields(client: TestClient, app: App) -> None:
+    """An item tells source, id, title, snippet, time, similarity, address, and whether it is expired."""
+    before = time.time()
+    app.cache.put_search("retries", [RESULT])
+    told = look(client)
+    assert told["next_offset"] is None
+    (item,) = told["items"]
+    stamp = item.pop("timestamp")
+    assert item == {
+        "source": "search",
+        "id": search_key("retries"),
+        "title": "retries",
+        "snippet": RESULT["body"],
+        "similarity": 1.0,
+        "url": RESULT["href"],
+        "expired": False,
+        "count": 1,
+        "ids": [search_key("retries")],
+    }
+    assert time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(before - 1)) <= stamp
+    assert stamp <= time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time()))
+
+
+def test_a_repeated_research_is_one_item(client: TestClient, app: App) -> None:
+    """With the number of its runs and their ids, the newest first."""
+    runs = [f"20261122-10150{number}-1a2b3c" for number in range(3)]
+    for run in runs:
+        app.cache.put_run(run, "Why retries?", "corpus", {"question": "x", "state": "gathering"})
+    (item,) = look(client)["items"]
+    assert (item["id"], item["count"], item["ids"]) == (runs[2], 3, runs[::-1])
+    assert "3 runs" in client.get("/").text
+
+
+def test_since_is_a_unix_time(client: TestClient, app: App) -> None:
+    """In whole seconds, or with decimals."""
+    app.cache.put_search("retries", [RESULT])
+    now = time.time()
+    assert titles(look(client, since=f"{now - 60:.0f}")) == titles(look(client, since=f"{now - 60:.3f}")) == ["retries"]
+    assert titles(look(client, since=f"{now + 60:.3f}")) == []
+
+
+def test_what_experiments_did_is_shown_on_demand(client: TestClient, app: App) -> None:
+    """In the history, in the statistics, and on their pages."""
+    with app.serving(app.identity, origin="experiment") as theirs:
+        theirs.cache.put_search("retries of a trial", [RESULT])
+        for _ in range(7):
+            theirs.cache.get_search("retries of a trial")
+    app.cache.put_search("retries of mine", [RESULT])
+    app.cache.get_search("retries of mine")
+    app.cache.flush()
+    assert titles(look(client)) == ["retries of mine"]
+    assert titles(look(client, origin="experiment")) == ["retries of a trial"]
+    assert len(look(client, origin="all")["items"]) == 2
+    saved = {choice: client.get("/api/stats", params={"origin": choice}).json()["live_calls_saved"]
+             for choice in ("own", "user", "agent", "experiment", "all")}  # fmt: skip
+    assert saved == {"own": 1, "user": 1, "agent": 0, "experiment": 7, "all": 8}
+    assert client.get("/api/stats").json()["live_calls_saved"] == 1
+    assert "of a trial" not in client.get("/").text
+    assert "of a trial" in client.get("/", params={"origin": "experiment"}).text
+    shown = client.get("/cache", params={"origin": "experiment"}).text
+    assert "<strong>7</strong> live calls saved" in shown
+    chart = client.get("/charts/cache.svg", params={"origin": "agent"})
+    assert chart.status_code == 404, "nothing was asked for agents"
+    assert client.get("/charts/cache.svg", params={"origin": "experiment"}).status_code == 200
+    refused(client.get(ADDRESS, params={"origin": "strangers"}), 400, "invalid_input")
+
+
+def test_it_is_found_by_time_and_by_meaning(client: TestClient, app: App) -> None:
+    """Without `q` the newest come first, with it the most similar; `source` and `since` leave out the rest."""
+    fill(app)
+    assert titles(look(client))[0] == "retries in a document"
+    by_meaning = look(client, q="retries in a run")["items"]
+    assert (by_meaning[0]["title"], by_meaning[0]["similarity"]) == ("retries in a run", 1.0)
+    assert [each["similarity"] for each in by_meaning] == sorted((e["similarity"] for e in by_meaning), reverse=True)
+    assert all(each["similarity"] == round(each["similarity"], 3) < 1 for each in by_meaning[1:])
+    assert {each["source"] for each in look(client, source="research")["items"]} == {"research"}
+    assert len(look(client, since="1h", q="retries")["items"]) == 4
+    tomorrow = time.strftime("%Y-%m-%d", time.gmtime(time.time() + 2 * DAY))
+    assert (
+        look(client, since=tomorrow) == look(client, since=tomorrow, q="retries") == {"items": [], "next_offset": None}
+    )
+    assert look(client, q="zebra") == {"items": [], "next_offset": None}
+
+
+def test_pages_follow_each_other(client: TestClient, app: App) -> None:
+    """By `next_offset` every item is told once; the last page has none, also where it is full."""
+    for number in range(9):
+        app.cache.put_search(f"retries {number}", [RESULT])
+    for q in ("", "retries"):
+        for limit in (2, 3, 9, 100):
+            found: list[str] = []
+            offset: int | None = 0
+            while offset is not None:
+                told = look(client, q=q, limit=limit, offset=offset)
+                assert told["items"]
+                found += [each["id"] for each in told["items"]]
+                offset = told["next_offset"]
+            assert len(found) == len(set(found)) == 9
+
+
+@pytest.mark.slow
+def test_wrong_numbers_and_words_are_told(client: TestClient) -> None:
+    """What cannot be asked is an error of the client's, in one line, whichever way it is wrong."""
+    for parameters in (
+        {"limit": 0}, {"limit": 101}, {"limit": "x"}, {"limit": "1e9"}, {"limit": "9" * 5_000}, {"offset": -1},
+        {"offset": 10_001}, {"offset": ""}, {"source": "web"}, {"source": ""}, {"source": "access_tokens"},
+        {"since": "yesterday"}, {"since": "7"}, {"since": "9" * 65}, {"since": "2026-99-99"}, {"since": "nan"},
+        {"q": "x" * 10_001}, {"since": "\x00"},
+    ):  # fmt: skip
+        refused(client.get(ADDRESS, params=parameters), 400, "invalid_input")
+    for q in ("\x00", "\ud83d", "%", "' OR 1=1 --", "\u202e", "x" * 10_000, "*", '"', "NEAR(", "ﷺ" * 1_000):
+        assert client.get(ADDRESS, params={"q": q.encode("utf-8", "replace").decode()}).status_code == 200
+
+
+@pytest.mark.slow
+def test_texts_from_outside_are_bounded_and_cleaned(client: TestClient, app: App) -> None:
+    """A title of a megabyte and control characters reach nobody who leafs; the reply stays small."""
+    now = time.time()
+    title = "\u202e\x1b[2J\x00" + "retries " * 2_000 + "x" * 100_000
+    payload = msgspec.json.encode([{"title": title, "href": "https://e.org/\n" + title, "body": title}])
+    for number in range(20):
+        entry = Entry(f"{number}", title, payload, now, now + DAY, now, (10, "ddgs", "{}"))
+        app.store.put(SEARCHES, "default", entry)
+    answer = client.get(ADDRESS)
+    assert len(answer.content) < 100_000
+    for character in ("\\u202e", "\u202e", "\\u001b", "\\u0000", "\\n"):
+        assert character not in answer.text
+
+
+@pytest.mark.slow
+def test_a_model_that_is_missing_is_told(client: TestClient, app: App, embedder: WordEmbedder) -> None:
+    """Where nothing can be looked up by meaning, that is said, never nothing found; by time all is there."""
+    from harness.errors import EmbeddingError
+
+    fill(app)
+
+    def broken(_: Any) -> Any:
+        raise EmbeddingError("the model is missing; install it again")
+
+    embedder.embed = broken  # type: ignore[method-assign]
+    assert "the model is missing" in refused(client.get(ADDRESS, params={"q": "x"}), 503, "search_backend_error")
+    assert len(look(client)["items"]) == 4
+    page = client.get("/", params={"q": "retries"}, headers={"Accept": "text/html"})
+    assert (page.status_code, "the model is missing" in page.text, 'value="retries"' in page.text) == (503, True, True)
+
+
+# --- whole
+
+
+def test_one_thing_is_told_whole(client: TestClient, app: App) -> None:
+    """Each thing that the history names is told, with where it came from and what is kept of it."""
+    fill(app)
+    for item in look(client)["items"]:
+        told = client.get(f"/api/entries/{item['source']}/{item['id']}").json()
+        assert (told["source"], told["id"], told["title"]) == (item["source"], item["id"], item["title"])
+        assert (told["created_at"], told["expired"]) == (item["timestamp"], item["expired"])
+        assert told["data"]
+        page = client.get(f"/entries/{item['source']}/{item['id']}")
+        assert page.status_code == (200 if item["title"].endswith(("search", "research")) else 303)
+    search = client.get(f"/api/entries/search/{search_key('retries in a search', 'corpus')}").json()
+    assert search["data"] == [RESULT]
+    assert search["about"] == {"engine": "corpus", "options": "{}", "max_results": 10}
+
+
+@pytest.mark.slow
+def test_what_is_not_there_is_told(client: TestClient, app: App) -> None:
+    """An id of nothing, or of another source, is not found, to read, to delete and to ask anew."""
+    ids = fill(app)
+    for source, key in (
+        ("search", "x"),
+        ("knowledge", "%00"),
+        ("research", ids["retries in a search"]),
+        ("search", RUN),
+    ):
+        for method, address in (("GET", ""), ("DELETE", ""), ("POST", "/refresh")):
+            refused(client.request(method, f"/api/entries/{source}/{key}{address}"), 404, "not_found")
+    for source in ("pages", "all", "access_tokens", "x"):
+        refused(client.get(f"/api/entries/{source}/x"), 400, "invalid_input")
+
+
+@pytest.mark.slow
+def test_any_payload_is_told(client: TestClient, app: App) -> None:
+    """Whatever a row holds, the list, the reply and the page show it as text, without an error and without markup."""
+    own: dict[str, tuple[Any, ...]] = {
+        SEARCHES: (10, "ddgs", "{}"), RESEARCH: ("[]", "[]", "general", ""), RUNS: ("corpus",), KNOWLEDGE: ("", 1),
+    }  # fmt: skip
+    sources = {SEARCHES: "search", RESEARCH: "research", RUNS: "research", KNOWLEDGE: "knowledge"}
+    now = time.time()
+    for payload in (
+        b"", b"null", b"[]", b"{}", b"[null]", b"42", b"{", b"[" * 5_000, b'{"report": {"citations": [1]}}',
+        b'"\\ud800"',
+        b'[{"title": null, "href": null, "body": null}]', b'[{"title": {}, "href": [], "body": 1}]',
+        b'[{"title": "<script>alert(1)</script>", "href": "javascript:alert(1)", "body": "<img src=x onerror=alert(1)>"'
+        b"}]",
+        b"<script>alert(1)</script>", b'[{"title": "x", "href": "https://e.org/\\"onmouseover=alert(1) x="}]',
+    ):  # fmt: skip
+        for table, values in own.items():
+            key, source = "0" * 32, sources[table]
+            title = "<script>alert(1)</script>"
+            app.store.put(table, "default", Entry(key, title, payload, now, now + DAY, now, values))
+            assert look(client, source=source)["items"][0]["id"] == key
+            assert client.get(f"/api/entries/{source}/{key}").status_code == 200
+            page = client.get(f"/entries/{source}/{key}", headers={"Accept": "text/html"})
+            assert page.status_code in {200, 303}
+            for text in (page.text, client.get("/", params={"source": source}).text):
+                assert "<script>alert" not in text
+                assert "<img" not in text
+                assert 'href="javascript' not in text
+                assert '"onmouseover' not in text
+                assert ">None<" not in text
+            app.store.delete(table, "default", [key])
+
+
+# --- deleted
+
+
+def test_what_is_deleted_is_gone(client: TestClient, app: App) -> None:
+    """Deleted, a thing is found by no road: not by time, by meaning or by its id, nor as an answer."""
+    for title, key in fill(app).items():
+        source = {"search": "search", "document": "knowledge"}.get(title.split()[-1], "research")
+        assert title in titles(look(client, q=title))
+        assert client.delete(f"/api/entries/{source}/{key}").json() == {"deleted": 1}
+        assert title not in titles(look(client))
+        assert title not in titles(look(client, q=title))
+        refused(client.get(f"/api/entries/{source}/{key}"), 404, "not_found")
+        refused(client.delete(f"/api/entries/{source}/{key}"), 404, "not_found")
+    assert look(client)["items"] == []
+    assert client.get("/api/explain", params={"q": "retries in a search"}).json()["decision"] == "miss"
+
+
+@pytest.mark.parametrize("road", ["api", "cache", "expired", "knowledge", "run"])
+def test_by_whichever_road_it_went(client: TestClient, app: App, road: str) -> None:
+    """What the cache, knowledge or a sweep has deleted, the history does not know any more."""
+    ids = fill(app)
+    assert len(look(client, q="retries")["items"]) == 4
+    if road == "api":
+        cleared = client.post("/api/cache/clear", json={"kind": "all"}).json()
+        assert cleared["selected"] == 2
+        left = ["document", "run"]
+    elif road == "cache":
+        app.cache.clear()
+        left = ["document", "run"]
+    elif road == "expired":
+        app.store.sweep(SEARCHES, "default", time.time() + 400 * DAY)
+        left = ["document", "research", "run"]
+    elif road == "knowledge":
+        assert client.delete(f"/api/knowledge/{ids['retries in a document']}").json() == {"deleted": 1}
+        left = ["research", "run", "search"]
+    else:
+        assert client.delete(f"/api/runs/{RUN}").json() == {"deleted": 1}
+        left = ["document", "research", "search"]
+    for q in ("", "retries"):
+        assert sorted(each.split()[-1] for each in titles(look(client, q=q))) == left
+
+
+# --- asked anew
+
+
+class Engine:
+    """An instance of SearXNG that tells how often it was asked."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        self.asked = 0
+        self.status, self.most = 200, 10
+        self.address = server.url_for("")
+        server.expect_request("/search").respond_with_handler(self._answer)
+
+    def _answer(self, _: Any) -> Response:
+        self.asked += 1
+        results = [
+            {"url": f"https://e.org/{number}", "title": f"Answer {self.asked}", "content": "x"}
+            for number in range(self.most)
+        ]
+        body = msgspec.json.encode({"results": results, "unresponsive_engines": []})
+        return Response(body, self.status, content_type="application/json")
+
+
+@pytest.fixture
+def engine(httpserver: HTTPServer) -> Engine:
+    """An instance of SearXNG."""
+    return Engine(httpserver)
+
+
+@pytest.fixture
+def asking(settings: Settings, engine: Engine, researches: Researches) -> Iterator[TestClient]:
+    """A client of an application that searches with it."""
+    changed = msgspec.structs.replace(
+        settings,
+        engine=(f"searxng:{engine.address}",),
+        searches_per_minute=60_000,
+        rate_limit_retries=0,
+        semantic=False,
+    )
+    with App(changed) as bench, Admission(bench, per_minute=60_000, alone=True, token_of=token_of) as admission:
+        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
+        with TestClient(gate, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+            yield client
+
+
+def searched(client: TestClient, q: str = "retries") -> dict[str, Any]:
+    """Search as a tool does; return the item of the history."""
+    assert client.get("/search", params={"q": q, "format": "json"}).status_code == 200
+    found = client.get(ADDRESS).json()["items"]
+    item: dict[str, Any] = next(each for each in found if each["title"] == q)
+    return item
+
+
+def test_a_search_is_asked_anew(asking: TestClient, engine: Engine) -> None:
+    """The engine is asked once more, though the cache would answer, and what it brings takes the place of the old."""
+    item = searched(asking)
+    asked = engine.asked
+    answer = asking.post(f"/api/entries/search/{item['id']}/refresh")
+    assert answer.json() == {"id": item["id"], "results": 10, "live_calls": 1}
+    assert engine.asked > asked
+    told = asking.get(f"/api/entries/search/{item['id']}").json()
+    assert told["data"][0]["title"] == f"Answer {engine.asked}"
+    assert len(asking.get(ADDRESS).json()["items"]) == 1
+    assert asking.get("/search", params={"q": "retries", "format": "json"}).json()["results"][0]["title"] != "Answer 1"
+
+
+@pytest.mark.slow
+def test_an_engine_that_fails_leaves_what_was_there(asking: TestClient, engine: Engine) -> None:
+    """Where the engine fails, or finds nothing any more, that is told, and the old answer stays."""
+    item = searched(asking)
+    engine.status = 503
+    refused(asking.post(f"/api/entries/search/{item['id']}/refresh"), 502, "engine_unavailable")
+    engine.status, engine.most = 200, 0
+    assert asking.post(f"/api/entries/search/{item['id']}/refresh").json()["results"] == 0
+    assert asking.get(f"/api/entries/search/{item['id']}").json()["data"][0]["title"] == "Answer 1"
+
+
+@pytest.mark.slow
+def test_what_cannot_be_asked_anew_says_why(client: TestClient, app: App) -> None:
+    """Another engine's search, one of other options, damaged ones, and what is no search, are not asked anew here."""
+    ids = fill(app)
+    for title, source in (("retries in a run", "research"), ("retries in a document", "knowledge")):
+        refused(client.post(f"/api/entries/{source}/{ids[title]}/refresh"), 400, "invalid_input")
+    now = time.time()
+    for own in (
+        (10, "ddgs", "{}"),
+        (10, "corpus", '{"x":1}'),
+        (10, "corpus", "{"),
+        (10, "corpus", ""),
+        (10, "", "null"),
+    ):
+        app.store.put(SEARCHES, "default", Entry("k", "retries", b"[]", now, now + DAY, now, own))
+        message = refused(client.post("/api/entries/search/k/refresh"), 400, "invalid_input")
+        assert "--engine" in message
+
+
+@pytest.mark.slow
+def test_offline_nothing_is_asked_anew(settings: Settings, researches: Researches, token: Callable[..., str]) -> None:
+    """Offline that is said, and no engine is asked."""
+    offline = msgspec.structs.replace(settings, offline=True, semantic=False)
+    with App(offline) as bench, Admission(bench, per_minute=60_000, alone=True) as admission:
+        engine = bench.engines()[0]
+        bench.cache.put_search("retries", [RESULT], engine=engine.name, options=engine.options)
+        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
+        with TestClient(gate, base_url="http://127.0.0.1") as client:
+            key = client.get(ADDRESS).json()["items"][0]["id"]
+            refused(client.post(f"/api/entries/search/{key}/refresh"), 503, "offline_miss")

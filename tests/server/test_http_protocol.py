@@ -1,0 +1,187 @@
+"""Connections: requests that do not arrive in time, and requests that cannot be read, over real sockets."""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import httpx2
+import pytest
+
+from harness.server.http_protocol import LINGER_SECONDS
+from harness.server.run_server import listening, server_of
+
+HEAD = 0.3
+BODY = 0.5
+PATIENCE = 10.0
+"""Seconds after which a connection will not be closed any more."""
+GET = b"GET /echo HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+POST = b"POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n"
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """Echo how long the body is; `/slow` answers long after the body came, `/stream` in pieces, `/early` at once."""
+    if scope["type"] != "http":
+        return
+    path, size, more = scope["path"], 0, scope["path"] != "/early"
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        size, more = size + len(message["body"]), message["more_body"]
+    if path == "/slow":
+        await asyncio.sleep(2 * BODY)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    for _ in range(4 if path == "/stream" else 0):
+        await asyncio.sleep(BODY / 2)
+        await send({"type": "http.response.body", "body": b"piece ", "more_body": True})
+    await send({"type": "http.response.body", "body": f"{size}".encode()})
+
+
+@contextmanager
+def serving(application: Any = app, **bounds: float) -> Iterator[int]:
+    """Serve an application in a thread; yield its port."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(listening("127.0.0.1", 0))
+        server = server_of(application, **bounds)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.01)
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """The port of a server that does not wait long."""
+    with serving(head_seconds=HEAD, body_seconds=BODY) as found:
+        yield found
+
+
+def connect(port: int, sent: bytes = b"") -> socket.socket:
+    """Connect, and send the beginning of something."""
+    made = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    made.sendall(sent)
+    return made
+
+
+def rest(connection: socket.socket) -> bytes:
+    """Read until the server closes the connection, then close it."""
+    with connection:
+        pieces = []
+        while piece := connection.recv(65_536):
+            pieces.append(piece)
+        return b"".join(pieces)
+
+
+def refusal(answer: bytes, status: int, code: str) -> str:
+    """Check that an answer is an envelope; return the message."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status), answer
+    assert b"content-type: application/json" in head.lower()
+    told = json.loads(body)
+    assert (told["status"], told["code"], len(told)) == ("error", code, 3)
+    return str(told["message"])
+
+
+# --- requests that do not arrive in time
+
+
+def test_hundreds_of_slow_connections_are_closed_and_others_are_served(port: int) -> None:
+    """With nothing sent, half a header or half a body, each is closed in time; meanwhile others are served."""
+    began = time.monotonic()
+    beginnings = [b"", GET[:-2], POST + b"x" * 50, b"GET /ec", POST.replace(b"100", b"2000000")]
+    slow = [connect(port, beginnings[number % len(beginnings)]) for number in range(350)]
+    assert httpx2.get(f"http://127.0.0.1:{port}/echo").text == "0"
+    answers = [rest(connection) for connection in slow]
+    assert time.monotonic() - began < BODY + PATIENCE / 2
+    assert answers[0] == b""
+    assert "head of the request did not arrive within 0.3 seconds" in refusal(answers[1], 408, "request_timeout")
+    assert "body of the request did not arrive within 0.5 seconds" in refusal(answers[2], 408, "request_timeout")
+    assert httpx2.post(f"http://127.0.0.1:{port}/echo", content=b"x" * 10).text == "10"
+
+
+@pytest.mark.parametrize("beginning", [b"GET /echo HTTP/1.1\r\nX: ", POST, POST.replace(b"/echo", b"/early")])
+def test_bytes_that_trickle_do_not_gain_time(port: int, beginning: bytes) -> None:
+    """A byte now and then, in the headers, in the body, or after the answer, keeps no connection open."""
+    began = time.monotonic()
+    with connect(port, beginning) as connection, suppress(ConnectionResetError, BrokenPipeError):
+        while time.monotonic() - began < PATIENCE:
+            connection.sendall(b"x")
+            time.sleep(0.1)
+    assert time.monotonic() - began < BODY + LINGER_SECONDS + 2
+
+
+def test_a_second_request_of_a_connection_has_its_own_time(port: int) -> None:
+    """It runs from the first byte of that request, and ends the connection, too."""
+    connection = connect(port, GET)
+    assert connection.recv(65_536).endswith(b"0\r\n\r\n")
+    time.sleep(2 * HEAD)  # idle: the keep-alive time of uvicorn runs, which is longer
+    connection.sendall(GET)
+    assert connection.recv(65_536).endswith(b"0\r\n\r\n")
+    connection.sendall(GET[:20])
+    assert "head of the request did not arrive" in refusal(rest(connection), 408, "request_timeout")
+
+
+def test_what_follows_a_request_at_once_is_timed_too(port: int) -> None:
+    """Two requests in one piece, the second of which is not whole."""
+    answer = rest(connect(port, GET + GET[:20]))
+    first, found, second = answer.partition(b"HTTP/1.1 408")
+    assert b"200 OK" in first
+    assert "head of the request did not arrive" in refusal(found + second, 408, "request_timeout")
+
+
+@pytest.mark.parametrize("path", ["/slow", "/stream"])
+def test_a_slow_answer_is_not_cut(port: int, path: str) -> None:
+    """A research takes minutes, and its events last as long; only the request is timed."""
+    answer = httpx2.post(f"http://127.0.0.1:{port}{path}", content=b"x" * 10, timeout=PATIENCE)
+    assert answer.text == "piece " * (4 if path == "/stream" else 0) + "10"
+
+
+def test_a_body_that_the_application_does_not_read_yet_is_not_late() -> None:
+    """A slow application does not end a request that the client could not send."""
+
+    async def late(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.sleep(1)
+        await app({"path": "/", **scope}, receive, send)
+
+    with serving(late, body_seconds=0.3) as port:
+        answer = httpx2.post(f"http://127.0.0.1:{port}/", content=b"x" * 3_000_000, timeout=PATIENCE)
+    assert answer.text == "3000000"
+
+
+# --- requests that cannot be read
+
+
+def test_an_address_that_is_too_long_is_refused_in_json(port: int) -> None:
+    """With its own status, and how long one may be."""
+    answer = rest(connect(port, b"GET /" + b"x" * 600_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
+    assert "at most 262,144 bytes" in refusal(answer, 414, "invalid_input")
+
+
+def test_headers_that_are_too_long_are_refused_in_json(port: int) -> None:
+    """Likewise."""
+    answer = rest(connect(port, b"GET / HTTP/1.1\r\nX: " + b"x" * 400_000))
+    assert "the headers of a request have at most" in refusal(answer, 431, "invalid_input")
+
+
+@pytest.mark.parametrize(
+    "sent", [b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"]
+)
+def test_what_is_no_request_is_refused_in_json(port: int, sent: bytes) -> None:
+    """TLS on this port, anything at all, a request without the host."""
+    assert "not a request" in refusal(rest(connect(port, sent)), 400, "invalid_input")
+
+
+def test_a_broken_body_ends_the_connection(port: int) -> None:
+    """A chunk whose length is none; the application is not left waiting."""
+    head = b"POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    assert "not a request" in refusal(rest(connect(port, head + b"zz\r\n")), 400, "invalid_input")

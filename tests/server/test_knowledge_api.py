@@ -1,0 +1,129 @@
+"""What is known, over HTTP: listed, told with its earlier versions, deleted."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from harness.app import App
+from harness.cache.tables import KNOWLEDGE
+from harness.core.entries import Entry
+from harness.identity import Identity
+from tests.fakes import WordEmbedder
+
+NASTY = "<script>alert(1)</script>"
+
+
+@pytest.fixture(autouse=True)
+def embedder(app: App) -> WordEmbedder:
+    """Let words stand for the model, which takes half a second to load."""
+    made = WordEmbedder()
+    app.__dict__["embedder"] = made
+    return made
+
+
+def refused(answer: Any, status: int, code: str) -> None:
+    """Check that nothing was told."""
+    told = answer.json()
+    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
+    assert told["message"].isprintable()
+
+
+def titles(client: TestClient, **parameters: Any) -> list[str]:
+    """Return the titles of the documents, in order."""
+    answer = client.get("/api/knowledge", params=parameters)
+    assert answer.status_code == 200, answer.text
+    return [each["title"] for each in answer.json()["items"]]
+
+
+def test_documents_are_listed(client: TestClient, app: App) -> None:
+    """The one that was updated last comes first; tag, agent and a limit leave out others."""
+    first = app.knowledge.write("Retries", "Three.", tags=["gateway"], agent="ada").document
+    app.knowledge.write("Timeouts", "Ten seconds.", tags=["gateway", "client"], agent="bob")
+    assert titles(client) == ["Timeouts", "Retries"]
+    assert titles(client, tag="client") == ["Timeouts"]
+    assert titles(client, agent="ada") == ["Retries"]
+    assert titles(client, tag="gateway", agent="bob") == ["Timeouts"]
+    assert titles(client, tag=" ", agent=" ") == ["Timeouts", "Retries"]
+    assert titles(client, tag="nothing") == titles(client, agent="nobody") == []
+    app.knowledge.write(id=first.id, content="Four.")
+    assert titles(client) == ["Retries", "Timeouts"]
+    assert titles(client, limit=1) == ["Retries"]
+
+
+@pytest.mark.slow
+def test_a_document_is_told_with_its_versions(client: TestClient, app: App) -> None:
+    """What it is now, and what it was before, the newest first; the page shows the same."""
+    document = app.knowledge.write("Retries", "Three.", confidence=0.9, source_url="https://e.org/r").document
+    for content in ("Four.", "Five."):
+        app.knowledge.write(id=document.id, content=content)
+    told = client.get(f"/api/knowledge/{document.id}").json()
+    assert (told["document"]["content"], told["document"]["version"]) == ("Five.", 3)
+    assert [each["content"] for each in told["earlier"]] == ["Four.", "Three."]
+    assert (told["document"]["confidence"], told["document"]["source_url"]) == (0.9, "https://e.org/r")
+    page = client.get(f"/knowledge/{document.id}").text
+    assert all(content in page for content in ("Five.", "Four.", "Three.", "https://e.org/r"))
+
+
+def test_a_deleted_document_is_gone(client: TestClient, app: App) -> None:
+    """With its versions it is gone from every address."""
+    document = app.knowledge.write("Retries", "Three.").document
+    assert client.delete(f"/api/knowledge/{document.id}").json() == {"deleted": 1}
+    answer = client.delete(f"/api/knowledge/{document.id}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    for address in ("/api/knowledge/{}", "/knowledge/{}", "/api/entries/knowledge/{}"):
+        refused(client.get(address.format(document.id)), 404, "not_found")
+    assert titles(client) == []
+    assert client.get("/api/research-history", params={"q": "Retries"}).json()["items"] == []
+
+
+@pytest.mark.slow
+def test_what_is_not_there_is_told(client: TestClient) -> None:
+    """No such id, or none at all."""
+    refused(client.get("/api/knowledge/0123456789abcdef"), 404, "not_found")
+    for key in ("%00", "a.b", "a%20b", "x" * 65, "%2e%2e", "ä"):
+        refused(client.get(f"/api/knowledge/{key}"), 400, "invalid_input")
+    for parameters in ({"limit": 0}, {"limit": 1_001}, {"limit": "x"}, {"tag": "x" * 101}, {"agent": "x" * 101}):
+        refused(client.get("/api/knowledge", params=parameters), 400, "invalid_input")
+
+
+def test_each_tenant_knows_its_own(client: TestClient, app: App, token: Callable[..., str]) -> None:
+    """Another tenant's documents are neither listed, told nor deleted."""
+    mine = app.serving(Identity("lab", "ada", "admin", "0" * 16))
+    document = mine.knowledge.write("Retries", "Three.").document
+    shop, lab = ({"Authorization": f"Bearer {token(tenant)}"} for tenant in ("shop", "lab"))
+    assert client.get("/api/knowledge", headers=shop).json() == {"items": []}
+    assert "Retries" not in client.get("/knowledge", headers=shop).text
+    refused(client.get(f"/api/knowledge/{document.id}", headers=shop), 404, "not_found")
+    assert client.delete(f"/api/knowledge/{document.id}", headers=shop).status_code == 404
+    assert len(client.get("/api/knowledge", headers=lab).json()["items"]) == 1
+
+
+@pytest.mark.slow
+def test_nothing_of_a_document_is_markup(client: TestClient, app: App) -> None:
+    """Title, content, tags and agent are text on every page, and only web addresses are links."""
+    written = app.knowledge.write(NASTY, NASTY, tags=[NASTY], agent=NASTY, source_url="https://e.org/?q='\"><b>")
+    for address in ("/knowledge", f"/knowledge/{written.document.id}", "/", f"/?q={NASTY}", f"/knowledge?tag={NASTY}"):
+        page = client.get(address).text
+        assert NASTY not in page
+        assert "&lt;script&gt;" in page
+        assert '"><b>' not in page
+
+
+@pytest.mark.slow
+def test_a_damaged_document_hides_no_other(client: TestClient, app: App) -> None:
+    """Documents whose rows are damaged are passed over in lists, and told as damage, or as not there, by their id."""
+    good = app.knowledge.write("Retries", "Three.").document
+    row = app.store.get(KNOWLEDGE, "default", good.id)
+    assert row is not None
+    for number, payload in enumerate((b"", b"{", b"null", b"[]", b'{"content": 1}', b"[" * 5_000)):
+        key = f"{number:032x}"
+        times = (row.created_at, row.expires_at, row.last_used_at)
+        app.store.put(KNOWLEDGE, "default", Entry(key, "damaged", payload, *times, ("", 1)))
+        for address in (f"/api/knowledge/{key}", f"/knowledge/{key}"):
+            assert client.get(address).status_code in {404, 503}
+            assert client.get(address).json()["status"] == "error"
+        assert titles(client) == ["Retries"]
+        assert client.get("/knowledge").status_code == 200
+        assert client.delete(f"/api/knowledge/{key}").status_code == 200

@@ -1,0 +1,338 @@
+"""The pages: what they show is what the API tells, and whatever comes from outside is text on them."""
+
+import time
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from harness.app import App
+from harness.core.freshness import DAY
+from harness.identity import Identity
+from harness.server.api.jobs import Researches
+from harness.server.pages.page_routes import PAGE_SIZE
+from tests.fakes import WordEmbedder
+from tests.server.test_research_api import NOWHERE, QUESTION, begin, ended
+
+RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
+HTML = {"Accept": "text/html"}
+EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>\u202e"
+VOID = {"meta", "link", "input", "br", "img", "source", "hr", "wbr"}
+
+
+@pytest.fixture(autouse=True)
+def embedder(app: App) -> WordEmbedder:
+    """Let words stand for the model, which takes half a second to load."""
+    made = WordEmbedder()
+    app.__dict__["embedder"] = made
+    return made
+
+
+class Page(HTMLParser):
+    """What a page is made of: its tags with their attributes, its text; elements that are not closed are an error."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert not self._open, f"not closed: {self._open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note a tag."""
+        assert len({name for name, _ in attrs}) == len(attrs), f"an attribute twice: {attrs}"
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close the element that is open."""
+        assert self._open, f"</{tag}> closes nothing"
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Note a text."""
+        self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        """All text, on one line."""
+        return " ".join(" ".join(self.texts).split())
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """Return the attributes of every such tag."""
+        return [attributes for name, attributes in self.tags if name == tag]
+
+    def links(self, start: str = "") -> list[str]:
+        """Return the addresses of the links that begin so."""
+        return [str(each["href"]) for each in self.all("a") if str(each.get("href")).startswith(start)]
+
+
+def shown(client: TestClient, address: str, status: int = 200, **how: Any) -> Page:
+    """Load a page, and check what holds of each: it is well made, and nothing on it runs or comes from outside."""
+    answer = client.get(address, headers={**HTML, **how.pop("headers", {})}, **how)
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    page = Page(answer.text)
+    if "<html" in answer.text:
+        assert len(page.all("h1")) == len(page.all("main")) == len(page.all("title")) == 1
+        assert page.all("html")[0]["lang"] == "en"
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids)), "an id twice"
+    for tag, attributes in page.tags:
+        assert tag not in {"iframe", "object", "embed", "style", "base"}
+        assert not any(name.startswith("on") or name == "style" for name in attributes)
+        loaded = attributes.get("src") or attributes.get("srcset") or (tag == "link" and attributes.get("href"))
+        assert not loaded or loaded.startswith(("/static/", "/charts/")), loaded
+        assert tag != "script" or attributes.get("src")
+        if tag == "a":
+            assert str(attributes["href"]).startswith(("/", "#", "http://", "https://")), attributes
+        if tag == "a" and str(attributes["href"]).startswith("http"):
+            assert "noopener" in str(attributes["rel"])
+        assert tag != "form" or str(attributes["action"]).startswith("/")
+        assert tag != "img" or attributes["alt"]
+    assert "<script>alert" not in answer.text
+    assert "<img src=x" not in answer.text
+    assert "\u202e" not in page.text
+    return page
+
+
+def evil(app: App) -> None:
+    """Keep things whose every text is hostile."""
+    app.cache.put_search(EVIL, [{"title": EVIL, "href": "javascript:alert(1)", "body": EVIL}], engine=EVIL)
+    app.cache.put_search("other", [{"title": EVIL, "href": f"https://e.org/{EVIL}", "body": EVIL}])
+    app.knowledge.write(EVIL.replace("\u202e", ""), EVIL, tags=["'\"><b>"], agent=EVIL[:100])
+    citation = {
+        "section": EVIL, "paragraph": 1, "sentence": EVIL, "quotation": "quoted", "number": 1,
+        "url": f"https://e.org/{EVIL}", "similarity": 0.5, "verified": True,
+    }  # fmt: skip
+    source = {"number": 1, "title": EVIL, "url": "javascript:alert(1)"}
+    record = {
+        "question": EVIL, "engines": [{"name": EVIL}], "state": "finished", "model": {"name": EVIL},
+        "report": {"title": EVIL, "citations": [citation], "sources": [source], "writer": EVIL, "remark": EVIL},
+        "sources": [source], "quoted": {f"https://e.org/{EVIL}": [f"{EVIL} quoted {EVIL}"]},
+        "stop_reason": "score met", "answered": {EVIL[:-1]: 1},
+        "origin": {"question": EVIL, "similarity": 0.9, "age": 1.0},
+        "rounds": [{"searches": [{"query": EVIL, "engine": EVIL, "answered_by": "live", "results": 1}], "pages": [],
+                    "novelty": 0.5, "score": 0.5}],
+    }  # fmt: skip
+    app.cache.put_run(NOWHERE, EVIL, EVIL, record)
+
+
+# --- what holds of every page
+
+
+def test_nothing_from_outside_is_markup(client: TestClient, app: App) -> None:
+    """Whatever was searched, found, quoted or written down is text on every page, and only web addresses are links."""
+    evil(app)
+    addresses = ["/", "/cache", "/knowledge", "/experiments", "/login", f"/runs/{NOWHERE}", "/nowhere"]
+    addresses += [f"/entries/{each.source}/{each.id}" for each in app.history.find() if each.source == "search"]
+    addresses += [f"/knowledge/{each.id}" for each in app.history.find(source="knowledge")]
+    for address in addresses:
+        page = shown(client, address, 404 if address == "/nowhere" else 200)
+        assert not [each for each in page.links() if each.startswith("javascript")]
+    run = client.get(f"/api/runs/{NOWHERE}").json()
+    assert run["citations"][0]["sentence"] == EVIL, "a run that is told whole was read"
+    assert "quoted" in shown(client, f"/runs/{NOWHERE}").text
+
+
+@pytest.mark.slow
+def test_nothing_that_was_typed_is_markup(client: TestClient) -> None:
+    """What stands in an address or a form is text on the page that answers."""
+    for parameters in (
+        {"q": EVIL},
+        {"source": EVIL[:20]},
+        {"since": EVIL[:60]},
+        {"q": EVIL, "part": "1"},
+        {"offset": EVIL},
+    ):
+        bad = not set(parameters) <= {"q", "part"}
+        shown(client, "/", 400 if bad else 200, params=parameters)
+    shown(client, "/cache", params={"q": EVIL})
+    shown(client, "/knowledge", params={"tag": EVIL[:50], "agent": EVIL})
+    shown(client, "/" + EVIL.replace("/", ""), 404)
+    shown(client, "/runs/" + EVIL.replace("/", ""), 400)
+    page = Page(client.post("/login", data={"token": EVIL}, headers=HTML).text)
+    assert "alert" not in page.text
+    assert Page(client.post("/research", data={"question": " "}, headers=HTML).text).all("h1")
+
+
+def test_an_empty_house_says_what_to_do(client: TestClient) -> None:
+    """Before anything was done, every page says so, and how to begin."""
+    assert "harness search" in shown(client, "/").text
+    assert "Nothing was asked yet" in shown(client, "/cache").text
+    assert "knowledge_write" in shown(client, "/knowledge").text
+    assert "Nothing of the past speaks of that" in shown(client, "/?q=x").text
+    assert "within these bounds" in shown(client, "/?since=7d").text
+    for address in ("/", "/cache", "/knowledge", "/experiments"):
+        (here,) = [each for each in shown(client, address).all("a") if each.get("aria-current")]
+        assert here["href"] == address
+
+
+# --- the history
+
+
+def test_the_history_shows_what_the_api_tells(client: TestClient, app: App) -> None:
+    """The same items in the same order, with their similarity, each leading to its own page."""
+    for number in range(5):
+        app.cache.put_search(f"retries {number}", [RESULT])
+    app.knowledge.write("retries of a gateway", "Three.")
+    for q in ("", "retries 3"):
+        items = client.get("/api/research-history", params={"q": q}).json()["items"]
+        for address in (f"/?q={q}", f"/?part=1&q={q}"):
+            page = shown(client, address)
+            assert page.links("/entries/") == [f"/entries/{each['source']}/{each['id']}" for each in items]
+            assert [each["value"] for each in page.all("meter")] == [f"{each['similarity']:.3f}" for each in items if q]
+            assert [each["datetime"] for each in page.all("time")] == [each["timestamp"] for each in items]
+    for each in items:
+        status = client.get(f"/entries/{each['source']}/{each['id']}").status_code
+        assert status == (200 if each["source"] == "search" else 303)
+
+
+@pytest.mark.slow
+def test_one_leafs_through_the_history(client: TestClient, app: App) -> None:
+    """More and Back keep what was asked; following More shows everything once."""
+    for number in range(2 * PAGE_SIZE + 3):
+        app.cache.put_search(f"retries {number}", [RESULT])
+    address, found = "/?q=retries&source=search&since=7d", []
+    while address:
+        page = shown(client, address)
+        found += page.links("/entries/")
+        onwards = [str(each["href"]) for each in page.all("a") if each.get("rel") == "next"]
+        assert all("q=retries" in each and "source=search" in each and "since=7d" in each for each in onwards)
+        address = onwards[0] if onwards else ""
+    assert len(found) == len(set(found)) == 2 * PAGE_SIZE + 3
+    (back,) = [str(each["href"]) for each in page.all("a") if each.get("rel") == "prev"]
+    assert f"offset={PAGE_SIZE}" in back
+
+
+@pytest.mark.slow
+def test_what_was_asked_wrongly_stays_in_the_form(client: TestClient) -> None:
+    """What one has typed is still there, with what is wrong about it; an old choice is never silently another."""
+    for address, told in (("/?q=retries&since=soon", "since is a date"), ("/?q=retries&source=web", "no such source")):
+        page = shown(client, address, 400)
+        assert told in page.text
+        assert "retries" in [each.get("value") for each in page.all("input")]
+
+
+# --- an entry
+
+
+def test_an_entry_shows_its_results(client: TestClient, app: App) -> None:
+    """The results of a search are listed, with links to the web; damaged data is shown as it begins."""
+    app.cache.put_search("retries", [RESULT, {"title": "No address", "href": "", "body": ""}])
+    (item,) = client.get("/api/research-history").json()["items"]
+    page = shown(client, f"/entries/search/{item['id']}")
+    assert RESULT["href"] in page.links()
+    assert "2 results" in page.text
+    assert "No address" in page.text
+    row = app.history.entry("search", item["id"]).entry
+    import msgspec
+
+    app.store.put(
+        "search_cache", "default", msgspec.structs.replace(row, payload=b"{" + b"x" * 100_000, own=(10, "ddgs", "{}"))
+    )
+    page = shown(client, f"/entries/search/{item['id']}")
+    assert "xxx" in page.text
+    assert len(page.text) < 30_000
+
+
+@pytest.mark.slow
+def test_who_may_not_sees_no_button(client: TestClient, app: App, token: Callable[..., str]) -> None:
+    """A reader is offered nothing that would be refused, a writer no deletion."""
+    mine = app.serving(Identity("lab", "ada", "admin", "0" * 16))
+    mine.cache.put_search("retries", [RESULT])
+    key = mine.history.find()[0].id
+    mine.cache.put_run(NOWHERE, "x", "x", {"question": "x", "engines": [{"name": "x"}], "state": "gathering"})
+    document = mine.knowledge.write("retries", "x").document.id
+    for role, may in (("reader", set()), ("writer", {"POST"}), ("admin", {"POST", "DELETE"})):
+        headers = {"Authorization": f"Bearer {token('lab', role, role)}"}
+        found: set[str | None] = set()
+        for address in ("/", "/cache", f"/entries/search/{key}", f"/runs/{NOWHERE}", f"/knowledge/{document}"):
+            page = shown(client, address, headers=headers)
+            found |= {each["data-method"] for each in page.all("button") if "data-method" in each}
+            if address == "/":
+                assert ("/research" in [each.get("action") for each in page.all("form")]) == (role != "reader")
+        assert found - {"POST"} == may - {"POST"}
+        assert ("POST" in found) == ("POST" in may), role
+
+
+# --- a research
+
+
+@pytest.mark.slow
+def test_a_question_from_the_form_is_researched(client: TestClient, researches: Researches) -> None:
+    """The form begins a research and leads to its page; an empty or unusable question is told on a page."""
+    answer = client.post("/research", data={"question": QUESTION, "refresh": "on"}, headers=HTML)
+    assert answer.status_code == 303
+    assert answer.headers["Location"].startswith("/runs/")
+    shown(client, answer.headers["Location"])
+    (job,) = researches._jobs.values()
+    assert job.ended.wait(20)
+    for question in ("", "  ", "\x00", "x" * 10_001):
+        answer = client.post("/research", data={"question": question}, headers=HTML)
+        assert (answer.status_code, answer.headers["content-type"]) == (400, "text/html; charset=utf-8")
+    assert len(researches._jobs) == 1
+
+
+@pytest.mark.slow
+def test_a_report_shows_every_sentence_with_its_passage(client: TestClient) -> None:
+    """Each sentence leads to the passage that it rests on, each source to its address; the numbers are the API's."""
+    begun = begin(client)
+    ended(client, begun)
+    run = client.get(f"/api/runs/{begun['id']}").json()
+    page = shown(client, begun["page"])
+    sentences = [each for each in page.all("a") if "sentence" in str(each.get("class"))]
+    assert len(sentences) == len(run["citations"]) > 0
+    ids = {attributes.get("id") for _, attributes in page.tags}
+    assert all(str(each["href"])[1:] in ids for each in sentences)
+    for each in run["citations"]:
+        assert " ".join(each["sentence"].split()) in page.text
+        assert f"source-{each['number']}" in ids
+    assert f"{run['quotations_verified']} of {run['quotations']} quotations verified" in page.text
+
+
+@pytest.mark.slow
+def test_old_and_stopped_runs_have_a_page(client: TestClient, app: App) -> None:
+    """A run that was stopped can be gone on with; one of an older version says what is missing."""
+    about = {"question": "retries", "engines": [{"name": "corpus"}]}
+    app.cache.put_run(NOWHERE, "retries", "corpus", {**about, "state": "writing"})
+    page = shown(client, f"/runs/{NOWHERE}")
+    assert "Go on" in page.text
+    assert "while it was writing" in page.text
+    app.cache.put_run(NOWHERE, "retries", "corpus", {**about, "state": "finished"})
+    assert "not its report" in shown(client, f"/runs/{NOWHERE}").text
+
+
+@pytest.mark.slow
+def test_what_is_not_there_has_a_page(client: TestClient) -> None:
+    """People are told on a page, with a way home, whatever is missing."""
+    for address in ("/nowhere", f"/runs/{NOWHERE}", f"/knowledge/{'0' * 32}", "/entries/search/x"):
+        assert "/" in shown(client, address, 404).links()
+    shown(client, "/runs/x", 400)
+
+
+@pytest.mark.slow
+def test_a_document_leads_to_its_own_page(client: TestClient, app: App) -> None:
+    """What the history calls knowledge, or the record of a run, has its own page, and is led there."""
+    document = app.knowledge.write("retries", "x").document.id
+    app.cache.put_run(NOWHERE, "x", "x", {"question": "x"})
+    assert client.get(f"/entries/knowledge/{document}").headers["Location"] == f"/knowledge/{document}"
+    assert client.get(f"/entries/research/{NOWHERE}").headers["Location"] == f"/runs/{NOWHERE}"
+
+
+@pytest.mark.slow
+def test_stale_and_expired_things_say_so(client: TestClient, app: App) -> None:
+    """What is too old to answer is marked on every page that shows it."""
+    from harness.core.entries import Entry
+
+    then = time.time() - 10 * DAY
+    app.store.put("search_cache", "default", Entry("k", "x", b"[]", then, then + DAY, then, (10, "ddgs", "{}")))
+    app.knowledge.write("retries", "x", ttl_hours=0.00001)
+    time.sleep(0.05)
+    for address, word in (("/", "expired"), ("/entries/search/k", "expired"), ("/knowledge", "stale")):
+        assert word in shown(client, address).text

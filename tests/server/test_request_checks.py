@@ -1,0 +1,681 @@
+"""What every request passes first: by which name, from where, how much, who, how often."""
+
+import base64
+import json
+import logging
+import re
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from harness.app import App
+from harness.cache import ResearchContext
+from harness.errors import StoreBusy
+from harness.identity import Tokens
+from harness.server.api import experiment_routes
+from harness.server.api.jobs import Researches
+from harness.server.application import build_routes
+from harness.server.auth import Admission
+from harness.server.pages import chart_routes, page_routes
+from harness.server.request_checks import MAX_BODY, POLICY, Gate, Names, token_of
+from tests.server.conftest import served
+
+RUN = "20261122-101500-1a2b3c"
+HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+MARK = "SECRETSOFTHELAB"
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it
+PAGES = ("/", "/cache", "/knowledge", "/experiments")
+DATA = ("/api/stats", "/api/research-history", "/api/runs", "/api/openapi.json", "/search?q=x&format=json")
+
+
+def client_of(app: App, researches: Researches, **how: Any) -> TestClient:
+    """Return a client of an application with a gate of its own: `per_minute`, `alone`, `host`, `names`."""
+    admission = Admission(
+        app, per_minute=how.get("per_minute", 60_000), alone=how.get("alone", True), token_of=token_of
+    )
+    names = Names(how.get("host", "127.0.0.1"), how.get("names", ()))
+    gate = Gate(build_routes(researches, admission), names=names, admission=admission, logs=how.get("logs", False))
+    return TestClient(gate, base_url="http://127.0.0.1", follow_redirects=False, raise_server_exceptions=False)
+
+
+def refused(answer: Any, status: int, code: str) -> str:
+    """Check that nothing was done; return the message."""
+    told = answer.json()
+    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
+    assert told["message"].isprintable()
+    return str(told["message"])
+
+
+def bearer(token: str) -> dict[str, str]:
+    """Return the header that shows a token."""
+    return {"Authorization": f"Bearer {token}"}
+
+
+# --- by which name
+
+
+def test_this_machine_is_asked_by_its_names(client: TestClient) -> None:
+    """The names of loopback are served, with any port; every other name is one that was made to lead here."""
+    for host in ("127.0.0.1", "127.0.0.1:8766", "localhost", "LOCALHOST:1", "[::1]", "[::1]:8766"):
+        assert client.get("/api/stats", headers={"Host": host}).status_code == 200, host
+    for host in ("evil.example", "evil.example:8766", "127.0.0.1.evil.example", "localhost.evil.example", "[", "]", "",
+                 "[::1", EVERYWHERE, "127.0.0.2", "evil.example#127.0.0.1", "127.0.0.1@evil.example"):  # fmt: skip
+        for address in ("/", "/api/stats", "/static/app.css", "/login"):
+            refused(client.get(address, headers={"Host": host}), 403, "access_denied")
+
+
+@given(st.text(max_size=30).filter(str.isascii))
+@settings(max_examples=50)
+@pytest.mark.slow
+def test_no_name_whatever_is_a_crash(address: str) -> None:
+    """What is no name is not one of ours."""
+    assert Names("127.0.0.1").include(address) in {True, False}
+    assert not Names("127.0.0.1").include(f"evil{address}")
+
+
+def test_other_names_are_allowed_by_name(app: App, researches: Researches, token: Callable[..., str]) -> None:
+    """Where others can reach it, the server answers to any name; once one is named, to that and loopback alone."""
+    headers = bearer(token())
+    with client_of(app, researches, host=EVERYWHERE, alone=False) as client:
+        assert client.get("/api/stats", headers=headers | {"Host": "any.example"}).status_code == 200
+    with client_of(app, researches, host=EVERYWHERE, alone=False, names=["lab.example"]) as client:
+        for host, status in (("lab.example", 200), ("LAB.example:80", 200), ("localhost", 200), ("any.example", 403)):
+            assert client.get("/api/stats", headers=headers | {"Host": host}).status_code == status
+
+
+# --- from where
+
+
+def test_pages_of_other_sites_get_nothing(client: TestClient) -> None:
+    """What a page of another origin sends is refused before anything is read or done, however the origin is written."""
+    for origin in ("https://evil.example", "null", "", "http://127.0.0.1:1", "http://localhost", "http://[",
+                   "file://", "http://127.0.0.1.evil.example",
+                   "http://127.0.0.1@evil.example", "127.0.0.1", "http://]["):  # fmt: skip
+        for method, address in (("POST", "/api/researches"), ("GET", "/")):
+            refused(client.request(method, address, headers={"Origin": origin}), 403, "access_denied")
+    for origin in ("http://127.0.0.1", "https://127.0.0.1", "HTTP://127.0.0.1"):
+        assert client.get("/api/researches", headers={"Origin": origin}).status_code == 200
+
+
+@pytest.mark.slow
+def test_what_the_browser_says_of_the_site_counts(client: TestClient) -> None:
+    """From another site, or another port of this machine, one may come to a page, and neither read data nor write."""
+    for site in ("cross-site", "same-site"):
+        headers = {"Sec-Fetch-Site": site}
+        for address in PAGES:
+            assert client.get(address, headers=headers | HTML).status_code == 200
+        for address in (*DATA, "/charts/cache.svg", "/tavily/search"):
+            refused_(client.get(address, headers=headers))
+        for address in (
+            "/research",
+            "/login",
+            "/logout",
+            "/api/researches",
+            "/api/cache/expired",
+            "/search",
+            "/tavily/search",
+        ):
+            refused_(client.post(address, headers=headers))
+        refused_(client.delete(f"/api/runs/{RUN}", headers=headers))
+    for site in ("same-origin", "none"):
+        assert client.get("/api/stats", headers={"Sec-Fetch-Site": site}).status_code == 200
+
+
+def refused_(answer: Any) -> None:
+    """Check that a request of another site was refused; Tavily's clients are told in their shape."""
+    assert (answer.status_code, answer.json()["code"]) == (403, "access_denied")
+
+
+# --- how much
+
+
+@pytest.mark.slow
+def test_a_body_is_bounded(client: TestClient) -> None:
+    """Two megabytes are enough for one request, whether its length was declared or not."""
+    for address in ("/api/researches", "/api/cache/clear", "/research", "/login", "/search", "/tavily/search"):
+        headers = {"Content-Type": "application/json" if "api" in address or "tavily" in address else
+                   "application/x-www-form-urlencoded"}  # fmt: skip
+        for content in (b"x" * (MAX_BODY + 1), (b" " * 2**16 for _ in range(40))):
+            answer = client.post(address, content=content, headers=headers)
+            assert (answer.status_code, answer.json()["code"]) == (413, "invalid_input"), address
+            assert f"{MAX_BODY:,}" in answer.json()["message"]
+
+
+def test_a_strange_length_is_no_crash(client: TestClient) -> None:
+    """Whatever a client declares, the answer is an answer."""
+    for declared in ("9" * 4_000, "-1", "1e9", "²", " 5", "0x10", ""):
+        answer = client.post("/api/researches", content=b"{}", headers={"Content-Length": declared.encode("latin-1")})
+        assert answer.status_code in {400, 413}
+
+
+# --- who
+
+
+def test_without_tokens_this_machine_is_served(client: TestClient) -> None:
+    """A first try needs no token; what a proxy passes on comes from elsewhere, and does."""
+    for address in (*PAGES, *DATA):
+        assert client.get(address).status_code == 200
+    for name in ("Forwarded", "X-Forwarded-For", "X-Real-IP"):
+        refused(client.get("/api/stats", headers={name: "127.0.0.1"}), 401, "access_denied")
+
+
+def test_where_others_reach_it_a_token_is_needed(app: App, researches: Researches) -> None:
+    """Beyond this machine nobody is served without a token, though there is none yet."""
+    with client_of(app, researches, alone=False) as client:
+        refused(client.get("/api/stats"), 401, "access_denied")
+
+
+def test_from_the_first_token_on_each_request_needs_one(client: TestClient, token: Callable[..., str]) -> None:
+    """Programs are told what to send, people are led to the login; what holds no data of anybody stays open."""
+    assert client.get("/api/stats").status_code == 200
+    text = token()
+    for address in DATA:
+        answer = client.get(address, headers=HTML)
+        assert "Authorization: Bearer" in refused(answer, 401, "access_denied")
+        assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+    for address in PAGES:
+        answer = client.get(address)
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/login")
+    assert client.post("/research", headers=HTML).status_code == 401
+    assert client.post("/logout", headers=HTML).status_code == 303
+    assert client.head("/").status_code == 401
+    for address in ("/healthz", "/login", "/static/app.css", "/static/app.js"):
+        assert client.get(address).status_code == 200
+    assert client.get("/api/stats", headers=bearer(text)).status_code == 200
+
+
+def test_a_token_that_has_expired_does_not_open_the_door(client: TestClient, app: App) -> None:
+    """When the last token has expired, the server does not fall back to serving without one."""
+    Tokens(app.database_store, lambda: 0.0).create("lab", "ada", "writer")
+    refused(client.get("/api/stats"), 401, "access_denied")
+
+
+def test_a_token_is_shown_in_three_ways(client: TestClient, token: Callable[..., str]) -> None:
+    """As bearer, as the password of Basic with any name, and in the cookie; the scheme in any case."""
+    text = token("lab")
+    basic = [base64.b64encode(f"{user}:{text}".encode()).decode() for user in ("", "me", "ä")]
+    for headers in (
+        bearer(text), {"Authorization": f"bearer {text}"}, {"Authorization": f"BEARER {text}"},
+        *({"Authorization": f"Basic {each}"} for each in basic), {"Cookie": f"harness_token={text}"},
+        {"Cookie": f"other=1; harness_token={text}; more=2"},
+        {"Authorization": "Bearer tvly-a-key-of-another-service", "Cookie": f"harness_token={text}"},
+    ):  # fmt: skip
+        assert client.get("/api/stats", headers=headers).status_code == 200, headers
+
+
+@pytest.mark.slow
+def test_keys_of_other_services_are_none(client: TestClient, token: Callable[..., str]) -> None:
+    """A client of Tavily has to send some key: without tokens it is served; with them it is like one without."""
+    foreign = bearer("tvly-0123456789")
+    assert client.get("/api/stats", headers=foreign).status_code == 200
+    token()
+    refused(client.get("/api/stats", headers=foreign), 401, "access_denied")
+
+
+def test_what_is_no_token_is_refused(client: TestClient, token: Callable[..., str]) -> None:
+    """A malformed token lets nobody in, is no crash, and is not repeated in the reply."""
+    text = token()
+    tampered = text[:-1] + ("A" if text[-1] != "A" else "B")
+    others = base64.urlsafe_b64encode(b"other").decode().rstrip("=")
+    stolen = f"hrn_{others}.{text.split('.', 1)[1]}"
+    for value in (
+        b"Bearer", b"Bearer ", b"Bearer hrn_", b"Bearer hrn_x", b"Basic", b"Basic x", b"Basic \xff", b"Basic =",
+        b"hrn_x",
+        b"Basic " + base64.b64encode(b"\xff\xfe"), b"Basic " + base64.b64encode(b"no colon"), b"Bearer hrn_\xff",
+        b"Basic " + base64.b64encode(b"me:hrn_x"), f"Bearer {tampered}".encode(), f"Bearer {stolen}".encode(),
+        b"Bearer " + b"hrn_" + b"x" * 5_000, f"Token {text}".encode(), f"Bearer {text} {text}".encode(),
+    ):  # fmt: skip
+        answer = client.get("/api/stats", headers=[(b"Authorization", value)])
+        message = refused(answer, 401, "access_denied")
+        assert "hrn_" not in message
+    for cookie in (b"harness_token=hrn_\xff\xfe", b"harness_token=", b"=;=;", b"harness_token=" + b"x" * 4_000):
+        refused(client.get("/api/stats", headers=[(b"Cookie", cookie)]), 401, "access_denied")
+
+
+def test_a_revoked_token_is_refused_at_once(client: TestClient, token: Callable[..., str], app: App) -> None:
+    """No request after the revocation is served, whatever was kept open for that token."""
+    token("lab", "bob")
+    text = token("lab")
+    assert client.get("/api/stats", headers=bearer(text)).status_code == 200
+    assert app.tokens.revoke(text.split(".")[1])
+    refused(client.get("/api/stats", headers=bearer(text)), 401, "access_denied")
+    assert client.get("/", headers={"Cookie": f"harness_token={text}"}).headers["Location"] == "/login"
+
+
+@pytest.mark.slow
+def test_a_reader_looks_and_does_not_touch(client: TestClient, token: Callable[..., str], app: App) -> None:
+    """A reader sees what the tenant has; begins, refreshes, clears and deletes nothing, by no address."""
+    ada, rob = token("lab", "ada", "admin"), token("lab", "rob", "reader")
+    ids = fill(app, "lab")
+    for address in (*PAGES, "/api/stats", "/api/runs", "/api/research-history", f"/entries/search/{ids['search']}"):
+        assert client.get(address, headers=bearer(rob)).status_code in {200, 403 if "experiments" in address else 200}
+    for method, address, body in WRITES:
+        answer = client.request(method, address.format(**ids), json=body, headers=bearer(rob))
+        assert answer.status_code == 403, (method, address, answer.text)
+        assert answer.json()["code"] == "access_denied"
+    assert client.post("/research", data={"question": "x"}, headers=bearer(rob)).status_code == 403
+    found = client.get("/api/research-history", headers=bearer(ada)).json()["items"]
+    assert len(found) == 4, "a reader has changed something"
+
+
+WRITES: list[tuple[str, str, Any]] = [
+    ("POST", "/api/researches", {"question": "x"}),
+    ("POST", "/api/runs/{run}/resume", None),
+    ("DELETE", "/api/runs/{run}", None),
+    ("POST", "/api/entries/search/{search}/refresh", None),
+    ("DELETE", "/api/entries/search/{search}", None),
+    ("DELETE", "/api/entries/research/{research}", None),
+    ("DELETE", "/api/entries/research/{run}", None),
+    ("DELETE", "/api/entries/knowledge/{knowledge}", None),
+    ("DELETE", "/api/knowledge/{knowledge}", None),
+    ("POST", "/api/cache/clear", {"kind": "all"}),
+    ("POST", "/api/cache/expired", None),
+]
+
+
+@pytest.mark.slow
+def test_a_writer_clears_nothing(client: TestClient, token: Callable[..., str], app: App) -> None:
+    """What a writer may, is to ask and keep; deleting takes an admin."""
+    wim = token("lab", "wim", "writer")
+    ids = fill(app, "lab")
+    for method, address, body in WRITES:
+        if method == "DELETE" or "cache" in address:
+            answer = client.request(method, address.format(**ids), json=body, headers=bearer(wim))
+            refused(answer, 403, "access_denied")
+
+
+def fill(app: App, tenant: str) -> dict[str, str]:
+    """Keep one thing of each kind for a tenant, each with `MARK` in it; return the ids."""
+    from harness.identity import Identity
+
+    mine = app.serving(Identity(tenant, "ada", "admin", "0" * 16))
+    result = {"title": MARK, "href": f"https://e.org/{MARK}", "body": MARK}
+    mine.cache.put_search(f"{MARK} search", [result], engine="corpus")
+    mine.cache.put_research(f"{MARK} research", "general", ResearchContext(MARK, [[MARK]], [0.5]))
+    record = {"question": MARK, "engines": [{"name": MARK}], "state": "gathering"}
+    mine.cache.put_run(RUN, f"{MARK} run", MARK, record)
+    document = mine.knowledge.write(f"{MARK} document", MARK, tags=[MARK], agent=MARK).document
+    mine.cache.put_tool("web_fetch", f"{MARK} tool", {"x": MARK})
+    ids = {each.source if each.title != f"{MARK} run" else "run": each.id for each in mine.history.find()}
+    assert ids["knowledge"] == document.id
+    mine.close()
+    return ids
+
+
+@pytest.mark.slow
+def test_no_address_tells_another_tenant(client: TestClient, token: Callable[..., str], app: App) -> None:
+    """Asked with every id of another tenant, no address there is, page, chart or data, tells or changes anything."""
+    ids = fill(app, "lab")
+    lab, shop = bearer(token("lab")), bearer(token("shop"))
+    assert MARK in client.get("/api/research-history", headers=lab).text
+    asked = 0
+    for path, methods in addresses(client, shop):
+        for method in methods:
+            for source in ("search", "research", "run", "knowledge"):
+                filled = path.replace("{source}", source.replace("run", "research"))
+                filled = re.sub(r"\{(id|run)\}", ids[source], filled)
+                filled = re.sub(r"\{\w+\}", ids[source], filled)
+                for query in ("", f"?q={MARK}&format=json&tag={MARK}&agent={MARK}&first=x&second=x"):
+                    body = {"question": "", "kind": "all"} if method == "POST" else None
+                    answer = client.request(method, filled + query, json=body, headers=shop)
+                    told = answer.text.replace(query.replace("&", "&amp;"), "").count(MARK)
+                    assert answer.status_code < 500, (method, filled, answer.text)
+                    assert told <= (8 if query else 0), (method, filled + query, answer.text)  # what was typed
+                    if query and answer.status_code == 200 and answer.headers["content-type"] == "application/json":
+                        assert f"{MARK} " not in answer.text, (method, filled)
+                    asked += 1
+    assert asked > 100
+    assert len(client.get("/api/research-history", headers=lab).json()["items"]) == 4
+
+
+def addresses(client: TestClient, headers: dict[str, str]) -> Iterator[tuple[str, set[str]]]:
+    """Yield every path of the application with its methods."""
+    for router in (page_routes.router, experiment_routes.pages, chart_routes.router):
+        for route in router.routes:
+            assert isinstance(route, Route)
+            yield route.path, route.methods or set()
+    described = client.get("/api/openapi.json", headers=headers).json()["paths"]
+    yield from ((path, {each.upper() for each in operations}) for path, operations in described.items())
+
+
+@pytest.mark.slow
+def test_evaluations_are_the_machines(client: TestClient, token: Callable[..., str]) -> None:
+    """What stands on the disk of the server is shown to nobody who has a token of one tenant."""
+    headers = bearer(token("lab"))
+    for address in ("/api/experiments", "/charts/evaluations.svg"):
+        refused(client.get(address, headers=headers), 403, "access_denied")
+    stats = client.get("/api/stats", headers=headers).json()
+    assert (stats["database"], stats["size_bytes"]) == (None, None)
+
+
+@pytest.mark.slow
+def test_so_many_requests_a_minute(app: App, researches: Researches, token: Callable[..., str]) -> None:
+    """Beyond its rate a token is told when to come again; another token, and what is open, is not concerned."""
+    ada, bob = bearer(token("lab", "ada")), bearer(token("lab", "bob"))
+    with client_of(app, researches, per_minute=3) as client:
+        statuses = [client.get("/api/runs", headers=ada).status_code for _ in range(5)]
+        assert statuses == [200, 200, 200, 429, 429]
+        answer = client.get("/api/runs", headers=ada)
+        refused(answer, 429, "too_many_requests")
+        assert 1 <= int(answer.headers["Retry-After"]) <= 60
+        page = client.get("/", headers=ada | HTML)
+        assert (page.status_code, page.headers["content-type"]) == (429, "text/html; charset=utf-8")
+        assert client.get("/api/runs", headers=bob).status_code == 200
+        assert client.get("/static/app.css", headers=ada).status_code == 200
+
+
+# --- the login
+
+
+def test_a_valid_token_logs_in(client: TestClient, token: Callable[..., str]) -> None:
+    """A valid token is kept in a cookie that no script and no other site's form can use; logging out forgets it."""
+    text = token("lab")
+    answer = client.post("/login", data={"token": f" {text}\n"}, headers=HTML)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    cookie = answer.headers["Set-Cookie"]
+    assert cookie.startswith(f"harness_token={text};")
+    assert {"HttpOnly", "SameSite=lax", "Path=/"} <= {part.strip() for part in cookie.split(";")}
+    assert "Secure" not in cookie, "on http the browser would not send it"
+    assert client.get("/").status_code == 200
+    assert "of <bdi>lab</bdi>" in client.get("/").text
+    left = client.post("/logout", headers=HTML)
+    assert (left.status_code, left.headers["Location"]) == (303, "/login")
+    assert client.get("/").headers["Location"] == "/login"
+
+
+def test_over_tls_the_cookie_stays_there(client: TestClient, token: Callable[..., str]) -> None:
+    """Where the page came over TLS, as behind a proxy, the cookie goes over nothing else."""
+    answer = client.post("/login", data={"token": token("lab")}, headers={"Origin": "https://127.0.0.1"})
+    assert "Secure" in answer.headers["Set-Cookie"]
+
+
+@pytest.mark.parametrize(
+    ("proxies", "sent", "secure"),
+    [
+        (("127.0.0.0/8",), "https", True),
+        (("127.0.0.0/8",), "http", False),
+        (("127.0.0.0/8",), "", False),
+        (("10.0.0.1",), "https", False),
+        ((), "https", False),
+    ],
+)
+def test_a_configured_proxy_says_whether_it_was_tls(
+    gate: Gate, token: Callable[..., str], proxies: tuple[str, ...], sent: str, secure: bool
+) -> None:
+    """The browser may send no Origin; a header from another address is ignored."""
+    with served(gate, proxies=proxies) as address:
+        headers = {"X-Forwarded-Proto": sent} if sent else {}
+        answer = httpx2.post(f"{address}/login", data={"token": token("lab")}, headers=headers)
+    assert answer.status_code == 303
+    assert ("Secure" in answer.headers["Set-Cookie"]) == secure
+
+
+def test_an_invalid_token_does_not_log_in(client: TestClient, token: Callable[..., str]) -> None:
+    """What is no valid token is told on the page, is not repeated there, and leaves no cookie."""
+    token()
+    for wrong in ("hrn_wrong", "", "x" * 500, "<script>alert(1)</script>", "\x00", "hrn_\u202e"):
+        answer = client.post("/login", data={"token": wrong}, headers=HTML)
+        assert answer.status_code == 401
+        assert "Set-Cookie" not in answer.headers
+        assert not wrong or wrong not in answer.text
+    assert client.post("/login", data={"token": "x" * 5_000}, headers=HTML).status_code == 400
+    assert client.post(
+        "/login", content=b"\xff", headers={"Content-Type": "application/x-www-form-urlencoded"}
+    ).status_code in {400, 401}
+    assert client.post("/login", json={"token": "x"}).status_code in {400, 401}
+
+
+# --- what every answer says
+
+
+def test_every_answer_binds_the_browser(client: TestClient, token: Callable[..., str]) -> None:
+    """Pages, data, files, redirects and errors all forbid scripts of others, sniffing, framing and keeping."""
+    answers = [client.get(address) for address in (*PAGES, *DATA, "/healthz", "/login", "/static/app.js", "/nowhere")]
+    answers += [client.post("/"), client.head("/"), client.options("/"), client.get("/static/nowhere")]
+    answers += [client.get("/", headers={"Host": "evil.example"}), client.get("/", headers={"Origin": "null"})]
+    answers += [
+        client.get("/api/runs", params={"limit": 0}),
+        client.post("/api/researches", content=b"x" * (MAX_BODY + 1)),
+    ]
+    token()
+    answers += [client.get("/"), client.get("/api/stats"), client.post("/login", data={"token": "x"})]
+    for answer in answers:
+        headers = answer.headers
+        assert headers["content-security-policy"] == POLICY, answer.url
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+        assert headers["cross-origin-opener-policy"] == "same-origin"
+        assert headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in headers
+    assert "frame-ancestors 'none'" in POLICY
+    assert "unsafe" not in POLICY
+
+
+@pytest.mark.slow
+def test_other_methods_are_refused(client: TestClient) -> None:
+    """What an address does not do, it says so, and does nothing."""
+    for address in ("/", "/api/stats", "/static/app.css", f"/api/runs/{RUN}", "/search"):
+        for method in ("PUT", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "x"):
+            refused(client.request(method, address), 405, "invalid_input")
+    assert client.head("/static/app.css").content == b""
+
+
+NASTY = [
+    "/%00", "/%2e%2e/%2e%2e/etc/passwd", "/static/%2e%2e/app.py", "/static/..%2fgate.py", "/static/%2fetc/passwd",
+    "/static/%00", "/static//app.css/", "/api/%2e%2e/", "//evil.example/", "/api%3F", "/%0d%0aX-Evil:1", "/a%09b",
+    "/%ff%fe", "/%e2%80%ae", "/entries/search/%00", "/entries/search/%2e%2e", "/entries/search/%2f", "/entries/x/y",
+    "/api/entries/search/%00", "/api/entries/access_tokens/x", "/api/entries/search/" + "a" * 201, "/" + "a" * 60_000,
+    "/runs/%00", "/runs/" + "a" * 10_000, "/charts/runs/%00.svg", "/charts/..%2f.svg", "/knowledge/%2e%2e",
+    "/api/knowledge/%00", "/api/knowledge/" + "a" * 65, "/api/experiments/loops/%2e%2e",
+    "/api/experiments/loops/..%2f..%2fetc", "/api/experiments/evaluations/%00", "/?q=%00%ff", "/?offset=x", "/?since=x",
+    "/?source=x", "/api/research-history?limit=1e9", "/api/research-history?source=access_tokens", "/api/explain?q=%00",
+    "/api/research-history?q=" + "a" * 60_000, "/?" + "q=1&" * 5_000, "/api/research-history?since=" + "9" * 64,
+    "/api/knowledge?tag=%00&agent=%ff", "/cache?q=%00", "/search?q=%00&format=json", "/api/explain?q=" + "a" * 10_001,
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_nasty_addresses_are_told(client: TestClient) -> None:
+    """Whatever the address holds, the answer is a page, an envelope or a plain refusal, never a crash or a file."""
+    for address in NASTY:
+        for headers in ({}, HTML):
+            answer = client.get(address, headers=headers)
+            assert answer.status_code < 500, (address, answer.text)
+            assert "root:" not in answer.text
+            assert "class Gate" not in answer.text
+            assert "x-evil" not in answer.headers
+            if answer.headers["content-type"] == "application/json" and answer.status_code >= 400:
+                assert answer.json()["message"].isprintable()
+
+
+# --- a store that is down
+
+
+@pytest.mark.slow
+def test_a_store_that_is_down_is_told_everywhere(client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the database does not answer, programs get the envelope and people a page, by every kind of address."""
+
+    def down(*_: Any, **__: Any) -> Any:
+        raise StoreBusy("the database is locked by another process; try again")
+
+    store = app.database_store
+    for name in ("get", "timeline", "whole", "scopes", "nearest", "scan", "recent", "rows", "stats", "counted", "put",
+                 "delete", "sweep", "expiring", "unembedded"):  # fmt: skip
+        monkeypatch.setattr(store, name, down)
+    look_everywhere(client)
+
+
+def look_everywhere(client: TestClient) -> None:
+    """Check that every kind of address says that the store is down."""
+    for address in ("/", "/?q=x", "/?part=1", "/cache", "/knowledge", f"/knowledge/{'0' * 32}", f"/runs/{RUN}",
+                    "/entries/search/x"):  # fmt: skip
+        answer = client.get(address, headers=HTML)
+        assert (answer.status_code, answer.headers["content-type"]) == (503, "text/html; charset=utf-8"), address
+        assert "locked by another process" in answer.text
+    for method, address, body in (
+        ("GET", "/api/research-history", None), ("GET", "/api/stats", None), ("GET", "/api/runs", None),
+        ("GET", f"/api/runs/{RUN}", None), ("GET", "/api/entries/search/x", None), ("GET", "/api/knowledge", None),
+        ("GET", f"/charts/runs/{RUN}.svg", None), ("POST", f"/api/runs/{RUN}/resume", None),
+        ("POST", "/api/cache/expired", None), ("POST", "/api/cache/clear", {"kind": "all"}),
+        ("GET", "/search?q=x&format=json", None),
+    ):  # fmt: skip
+        refused(client.request(method, address, json=body), 503, "store_busy")
+    assert client.get("/healthz").status_code == 200
+
+
+@pytest.mark.slow
+def test_tokens_that_cannot_be_read_let_nobody_in(
+    client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where tokens cannot be read, nobody is let in, and it is told why."""
+
+    def down(*_: Any, **__: Any) -> Any:
+        raise StoreBusy("the database is locked by another process; try again")
+
+    monkeypatch.setattr(app.database_store, "tenants", down)
+    look_everywhere(client)
+    answer = client.post("/tavily/search", json={"query": "x"})
+    assert (answer.status_code, answer.json()["code"]) == (503, "store_busy")
+
+
+@pytest.mark.slow
+def test_tavilys_clients_are_told_in_their_shape(client: TestClient, token: Callable[..., str]) -> None:
+    """What the gate refuses is told to a client of Tavily where it looks."""
+    token()
+    answer = client.post("/tavily/search", json={"query": "x"})
+    assert (answer.status_code, answer.json()["detail"]["error"]) == (401, answer.json()["message"])
+
+
+# --- the log
+
+
+@pytest.mark.slow
+def test_each_request_is_one_line_of_json(
+    app: App, researches: Researches, token: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """With --log-requests each request is one object on one line, whatever its address holds; no token is in it."""
+    text = token("lab", "ada")
+    caplog.set_level(logging.INFO, "harness.server.access")
+    with client_of(app, researches, logs=True) as client:
+        for address in NASTY:
+            client.get(address, headers=bearer(text))
+        client.get("/", headers={"Host": "evil.example"})
+        client.get("/")
+    lines = [record.getMessage() for record in caplog.records if record.name == "harness.server.access"]
+    assert len(lines) == len(NASTY) + 2
+    told = [json.loads(line) for line in lines]
+    for line, each in zip(lines, told, strict=True):
+        assert line.isascii()
+        assert line.isprintable()
+        assert len(line) < 4_000
+        assert set(each) == {"time", "method", "path", "status", "milliseconds", "tenant", "user"}
+        assert text.rpartition(".")[2] not in line
+    assert (told[0]["tenant"], told[0]["user"]) == ("lab", "ada")
+    assert [(each["status"], each["tenant"]) for each in told[-2:]] == [(403, None), (303, None)]
+
+
+# --- over a real connection
+
+
+@pytest.mark.slow
+def test_bytes_that_are_no_request_are_refused(address: str) -> None:
+    """Raw bytes that no client library would send are refused, and the server goes on."""
+    host, _, port = address.removeprefix("http://").partition(":")
+    here = f"Host: {host}:{port}\r\n".encode()
+    for raw in (
+        b"GET /?q=\xff HTTP/1.1\r\n" + here, b"GET / HTTP/1.1\r\n", b"GET / HTTP/9.9\r\n" + here, b"\x16\x03\x01\r\n",
+        b"GET / HTTP/1.1\r\nHost: evil.example\r\n" + here,
+        b"GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n",
+        b"GET / HTTP/1.1\r\n" + here + b"Origin: http://[\r\n", b"GET / HTTP/1.1\r\n" + here + b"Cookie: \xff\xff\r\n",
+        b"GET / HTTP/1.1\r\n" + here + b"Authorization: Basic \xff\r\n",
+        b"CONNECT evil.example:443 HTTP/1.1\r\n" + here,
+        b"POST /login HTTP/1.1\r\n" + here + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        b"GET / HTTP/1.1\r\n" + here + b"X: " + b"y" * 200_000 + b"\r\n",
+    ):  # fmt: skip
+        with socket.create_connection((host, int(port)), timeout=5) as connection:
+            connection.settimeout(5)
+            try:
+                connection.sendall(raw + b"Connection: close\r\n\r\n")
+                answer = connection.recv(200)
+            except (ConnectionError, TimeoutError):
+                answer = b""
+        assert b" 500 " not in answer, raw[:80]
+    assert httpx2.get(f"{address}/healthz").status_code == 200
+
+
+@pytest.mark.slow
+def test_a_body_of_unknown_length_is_bounded(address: str) -> None:
+    """Sent in pieces over a real connection, a body is cut off, and the client is told."""
+    chunks = (b" " * 2**16 for _ in range(40))
+    answer = httpx2.post(f"{address}/api/researches", content=chunks, headers={"Content-Type": "application/json"})
+    refused(answer, 413, "invalid_input")
+
+
+def test_a_token_is_told_from_any_header() -> None:
+    """Reading a token from what a client sends is never a crash."""
+
+    @settings(max_examples=50)
+    @given(st.binary(max_size=60), st.binary(max_size=60))
+    def read(authorization: bytes, cookie: bytes) -> None:
+        headers = [
+            (b"authorization", authorization),
+            (b"authorization", b"Basic " + authorization),
+            (b"cookie", cookie),
+        ]
+        for each in headers:
+            found = token_of(Request({"type": "http", "headers": [each]}))
+            assert found is None or found.strip().startswith("hrn_")
+
+    read()
+
+
+def test_a_bug_before_the_routes_is_an_envelope(
+    client: TestClient, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the headers that every answer has, and nothing of what it was."""
+
+    def broken(_: object) -> None:
+        raise RuntimeError("a secret detail")
+
+    monkeypatch.setattr(gate._admission, "app_for", broken)
+    answer = client.get("/api/stats")
+    assert "secret" not in refused(answer, 500, "internal_error")
+    assert "content-security-policy" in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "instead"),
+    [
+        ("POST", "crawl", "/tavily/extract"),
+        ("POST", "map", "include_domains"),
+        ("POST", "research", "/api/researches"),
+        ("GET", "research/1", "/api/researches"),
+        ("GET", "usage", "usage.credits"),
+    ],
+)
+def test_tavilys_other_endpoints_are_refused_with_the_reason(
+    client: TestClient, method: str, path: str, instead: str
+) -> None:
+    """The message says what is not served and what to use, where Tavily's clients look for it."""
+    answer = client.request(method, f"/tavily/{path}", json={})
+    assert answer.status_code == 400
+    told = answer.json()
+    assert told["message"].startswith(f"Tavily's {path.partition('/')[0]} is not served here; ")
+    assert instead in told["message"]
+    assert told["detail"] == {"error": told["message"]}
+
+
+def test_what_tavily_does_not_have_either_is_not_found(client: TestClient) -> None:
+    """The message names the two endpoints that are served."""
+    answer = client.post("/tavily/nothing", json={})
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert "POST /tavily/search and POST /tavily/extract" in answer.json()["detail"]["error"]

@@ -1,0 +1,605 @@
+"""Researches over HTTP: begun, watched, stopped, resumed, and read again."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from pytest_httpserver import HTTPServer
+from starlette.testclient import TestClient
+from werkzeug import Request, Response
+
+from harness.app import App
+from harness.cache.tables import RUNS
+from harness.core.entries import Entry
+from harness.core.freshness import DAY
+from harness.server.api.jobs import KEPT, Researches
+from harness.server.application import build_routes
+from harness.server.auth import Admission
+from harness.server.request_checks import Gate, Names, token_of
+from harness.settings import Settings
+from tests.cli.conftest import NOTES
+
+QUESTION = "How do retries of a client stop?"
+NOWHERE = "20261122-101500-1a2b3c"
+PATIENCE = 20.0
+"""Seconds after which what a test waits for will not come any more."""
+
+
+class Waiting:
+    """An instance of SearXNG that answers when it may (`go`); `asked` are the queries that it was asked."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        self.go = threading.Event()
+        self.asked: list[str] = []
+        self.began = threading.Event()
+        self.status = 200
+        self.address = server.url_for("")
+        server.expect_request("/search").respond_with_handler(self._answer)
+
+    def _answer(self, request: Request) -> Response:
+        if request.args["pageno"] == "1":
+            self.asked.append(request.args["q"])
+        self.began.set()
+        self.go.wait(PATIENCE)
+        results = [
+            {"url": f"https://{name}.example/", "title": name, "content": text.partition("\n\n")[2]}
+            for name, text in NOTES.items()
+        ]
+        body = json.dumps({"results": results, "unresponsive_engines": []})
+        return Response(body, self.status, content_type="application/json")
+
+
+@pytest.fixture
+def engine(httpserver: HTTPServer) -> Iterator[Waiting]:
+    """An engine that answers when it may; at the end of the test it may."""
+    made = Waiting(httpserver)
+    yield made
+    made.go.set()
+
+
+@pytest.fixture
+def waiting(settings: Settings, engine: Waiting) -> Settings:
+    """Settings with that engine, and no pages to read."""
+    import msgspec
+
+    return msgspec.structs.replace(
+        settings,
+        engine=(f"searxng:{engine.address}",),
+        read_pages=0,
+        searches_per_minute=60_000,
+        rate_limit_retries=0,
+    )
+
+
+@pytest.fixture
+def slow(waiting: Settings, engine: Waiting) -> Iterator[TestClient]:
+    """A client of an application whose engine answers when it may; two researches at a time."""
+    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True, token_of=token_of) as let:
+        researches = Researches(2)
+        gate = Gate(build_routes(researches, let), names=Names("127.0.0.1"), admission=let)
+        with TestClient(gate, base_url="http://127.0.0.1", follow_redirects=False) as client:
+            client.app_state = {"researches": researches, "app": app}
+            yield client
+            engine.go.set()
+        researches.close()
+
+
+def begin(client: TestClient, question: str = QUESTION, **more: Any) -> dict[str, Any]:
+    """Begin a research."""
+    answer = client.post("/api/researches", json={"question": question, **more})
+    assert answer.status_code == 202, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def events(client: TestClient, address: str, **headers: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """Read a stream to its end, as a browser does: (event, id, data)."""
+    found: list[tuple[str, str, dict[str, Any]]] = []
+    held: dict[str, str] = {}
+    with client.stream("GET", address, headers={"Accept": "text/event-stream", **headers}) as stream:
+        assert stream.status_code == 200, stream.read()
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        for line in stream.iter_lines():
+            name, _, value = line.partition(": ")
+            if line.startswith(":"):
+                continue
+            if line:
+                held[name] = value
+            elif held:
+                found.append((held.get("event", "message"), held.get("id", ""), json.loads(held["data"])))
+                held = {}
+    return found
+
+
+def until(holds: Callable[[], Any]) -> Any:
+    """Wait until something holds; return it."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := holds()):
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.01)
+    return found
+
+
+def ended(client: TestClient, research: dict[str, Any]) -> dict[str, Any]:
+    """Wait for a research to end; return how it did."""
+    return events(client, research["events"])[-1][2]
+
+
+def refused(answer: Any, status: int, code: str) -> str:
+    """Check that nothing was done; return the message."""
+    told = answer.json()
+    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
+    return str(told["message"])
+
+
+# --- from the question to the report
+
+
+def test_a_research_is_begun_watched_and_read(client: TestClient) -> None:
+    """A question is accepted at once; the stream tells steps, each round, and the end; then the report is there."""
+    begun = begin(client)
+    assert begun["state"] == "running"
+    assert begun["question"] == QUESTION
+    told = events(client, begun["events"])
+    assert {name for name, _, _ in told} == {"step", "round", "ended"}
+    rounds = [(id_, data["number"]) for name, id_, data in told if name == "round"]
+    assert rounds == [("1", 1), ("2", 2)]
+    assert told[-1] == ("ended", "", {"state": "finished", "found": True, "code": None, "message": None})
+    run = client.get(f"/api/runs/{begun['id']}").json()
+    assert (run["state"], run["question"], run["title"]) == ("finished", QUESTION, QUESTION)
+    assert run["citations"]
+    assert all(each["verified"] for each in run["citations"])
+    for each in run["citations"]:
+        before, quotation, after = each["passage"]
+        assert " ".join(quotation.split()) == each["quotation"]
+        assert isinstance(before + after, str)
+    assert run["quotations"] == run["quotations_verified"] == len(run["citations"])
+    assert [each["number"] for each in run["rounds"]] == [1, 2]
+    assert [data for name, _, data in told if name == "round"] == run["rounds"]
+    assert run["markdown"].startswith("# ")
+    assert client.get(begun["page"], headers={"Accept": "text/html"}).status_code == 200
+
+
+@pytest.mark.slow
+def test_the_history_finds_a_research(client: TestClient) -> None:
+    """What was researched is found by meaning, with its run; asked again it costs no live call."""
+    first = begin(client)
+    ended(client, first)
+    found = client.get("/api/research-history", params={"q": "when do clients stop retrying", "source": "research"})
+    assert first["id"] in [each["id"] for each in found.json()["items"]]
+    second = begin(client)
+    ended(client, second)
+    told = [client.get(f"/api/runs/{each['id']}").json() for each in (first, second)]
+    assert told[0]["live_calls"] > 0
+    assert told[1]["live_calls"] == 0
+    assert told[1]["markdown"] == told[0]["markdown"]
+    assert [each["id"] for each in client.get("/api/runs").json()["items"]] == [second["id"], first["id"]]
+
+
+@pytest.mark.slow
+def test_who_comes_back_misses_no_round(client: TestClient) -> None:
+    """With the last round that was seen, the stream goes on after it; late or early, the end is told."""
+    begun = begin(client)
+    ended(client, begun)
+    for seen, rounds in (("0", ["1", "2"]), ("1", ["2"]), ("2", []), ("7", [])):
+        told = events(client, begun["events"], **{"Last-Event-ID": seen})
+        assert [id_ for name, id_, _ in told if name == "round"] == rounds
+        assert told[-1][0] == "ended"
+
+
+@pytest.mark.slow
+def test_what_is_no_round_is_told(client: TestClient) -> None:
+    """A last event that is none is an error of the client's, before any stream begins."""
+    begun = begin(client)
+    for seen in ("", "x", "-1", "101", "1.5", "9" * 5_000):
+        refused(client.get(begun["events"], headers={"Last-Event-ID": seen}), 400, "invalid_input")
+    ended(client, begun)
+
+
+@pytest.mark.slow
+def test_a_report_has_as_many_sections_as_asked(client: TestClient) -> None:
+    """The number of sections is passed on to the research."""
+    begun = begin(client, sections=1)
+    ended(client, begun)
+    assert len({each["section"] for each in client.get(f"/api/runs/{begun['id']}").json()["citations"]}) == 1
+
+
+@pytest.mark.slow
+def test_a_refresh_asks_everything_anew(client: TestClient) -> None:
+    """With `refresh`, nothing is answered from the cache."""
+    ended(client, begin(client))
+    anew = begin(client, refresh=True)
+    ended(client, anew)
+    run = client.get(f"/api/runs/{anew['id']}").json()
+    assert run["live_calls"] > 0
+    assert run["cache_hits"] == 0
+
+
+# --- what cannot be asked
+
+
+UNUSABLE: list[Any] = [
+    {}, {"question": ""}, {"question": " \n\t"}, {"question": "\x00"}, {"question": "x" * 10_001}, {"question": 1},
+    {"question": None}, {"question": ["x"]}, {"question": QUESTION, "sections": 0},
+    {"question": QUESTION, "sections": 21}, {"question": QUESTION, "sections": 1.5},
+    {"question": QUESTION, "refresh": "perhaps"}, {"question": QUESTION, "tenant": "lab"}, [], "x", None, 1,
+]  # fmt: skip
+NO_JSON = [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"question": "\\ud800"}', b'{"question": NaN}', b"x" * 10_000]
+
+
+def test_an_unusable_question_is_refused_at_once(client: TestClient, researches: Researches) -> None:
+    """What cannot be researched is not begun, and says why in one line."""
+    for body in UNUSABLE:
+        message = refused(client.post("/api/researches", json=body), 400, "invalid_input")
+        assert message.isprintable()
+    for content in NO_JSON:
+        answer = client.post("/api/researches", content=content, headers={"Content-Type": "application/json"})
+        refused(answer, 400, "invalid_input")
+    assert not researches._jobs
+
+
+def test_a_refresh_without_a_network_is_refused(settings: Settings, researches: Researches) -> None:
+    """Offline nothing can be asked anew: that is said at once, and no research is under way for ever after."""
+    import msgspec
+
+    with (
+        App(msgspec.structs.replace(settings, offline=True)) as app,
+        Admission(app, per_minute=60_000, alone=True) as admission,
+    ):
+        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
+        with TestClient(gate, base_url="http://127.0.0.1") as client:
+            answer = client.post("/api/researches", json={"question": QUESTION, "refresh": True})
+            assert "only what is cached" in refused(answer, 400, "invalid_input")
+            assert client.get("/api/researches").json()["items"] == []
+
+
+OF_A_RUN = [
+    ("GET", "/api/runs/{}"), ("POST", "/api/runs/{}/resume"), ("DELETE", "/api/researches/{}"),
+    ("GET", "/api/researches/{}/events"), ("GET", "/runs/{}"), ("GET", "/charts/runs/{}.svg"),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_what_is_no_id_is_refused(client: TestClient) -> None:
+    """An id of another shape names nothing, whatever it holds."""
+    for run in ("x", "%2e%2e", "%00", "20261122-101500-1a2b3", "20261122-101500-1A2B3C", "0" * 5_000, f"{NOWHERE}%0a"):
+        for method, address in (*OF_A_RUN, ("DELETE", "/api/runs/{}")):
+            answer = client.request(method, address.format(run))
+            assert answer.status_code in {400, 404}, (method, address, run)
+            assert answer.json()["status"] == "error"
+
+
+def test_what_is_not_there_is_told(client: TestClient) -> None:
+    """Of a run that there is none of, every address says so before anything else."""
+    for method, address in OF_A_RUN:
+        refused(client.request(method, address.format(NOWHERE)), 404, "not_found")
+    refused(client.delete(f"/api/runs/{NOWHERE}"), 404, "not_found")
+
+
+# --- under way
+
+
+@pytest.mark.slow
+def test_so_many_researches_at_a_time(slow: TestClient, engine: Waiting) -> None:
+    """Beyond the limit one is told to wait; those under way are listed, the newest first; then there is room."""
+    first = begin(slow)
+    until(lambda: engine.asked)
+    second = begin(slow, "How long does a client wait for the server?")
+    listed = slow.get("/api/researches").json()
+    assert [each["id"] for each in listed["items"]] == [second["id"], first["id"]]
+    assert listed["most"] == 2
+    answer = slow.post("/api/researches", json={"question": QUESTION})
+    refused(answer, 429, "too_many_requests")
+    assert 1 <= int(answer.headers["Retry-After"]) <= 60
+    engine.go.set()
+    for each in (first, second):
+        assert ended(slow, each)["state"] == "finished"
+    assert slow.get("/api/researches").json()["items"] == []
+    assert ended(slow, begin(slow))["state"] == "finished"
+
+
+def test_a_research_is_stopped_and_resumed(slow: TestClient, engine: Waiting) -> None:
+    """Stopped at its next step, it says so, and so does its record; resumed, it goes to its end."""
+    begun = begin(slow)
+    until(lambda: engine.asked)
+    assert slow.delete(f"/api/researches/{begun['id']}").json()["state"] == "running", "it stops at its next step"
+    engine.go.set()
+    assert ended(slow, begun) == {"state": "stopped", "found": False, "code": None, "message": None}
+    run = slow.get(f"/api/runs/{begun['id']}").json()
+    assert (run["state"], run["title"], run["citations"]) == ("gathering", None, [])
+    page = slow.get(f"/runs/{begun['id']}", headers={"Accept": "text/html"})
+    assert (page.status_code, "Go on" in page.text) == (200, True)
+    resumed = slow.post(f"/api/runs/{begun['id']}/resume")
+    assert (resumed.status_code, resumed.json()["id"]) == (202, begun["id"])
+    assert ended(slow, begun)["state"] == "finished"
+    assert slow.get(f"/api/runs/{begun['id']}").json()["state"] == "finished"
+    assert len(engine.asked) == len(set(engine.asked)), "what was answered before the stop was asked again"
+
+
+@pytest.mark.slow
+def test_one_run_is_led_once(slow: TestClient, engine: Waiting) -> None:
+    """A run that is under way is neither resumed nor deleted meanwhile; it can be stopped twice."""
+    begun = begin(slow)
+    until(lambda: engine.asked)
+    until(lambda: slow.get(f"/api/runs/{begun['id']}").status_code == 200)
+    refused(slow.post(f"/api/runs/{begun['id']}/resume"), 429, "too_many_requests")
+    for address in (f"/api/runs/{begun['id']}", f"/api/entries/research/{begun['id']}"):
+        assert "stop it first" in refused(slow.delete(address), 400, "invalid_input")
+    for _ in range(2):
+        assert slow.delete(f"/api/researches/{begun['id']}").status_code == 200
+    engine.go.set()
+    ended(slow, begun)
+    assert slow.delete(f"/api/runs/{begun['id']}").json() == {"deleted": 1}
+    refused(slow.get(f"/api/runs/{begun['id']}"), 404, "not_found")
+    assert begun["id"] not in slow.get("/api/research-history").text
+
+
+@pytest.mark.slow
+def test_the_page_of_a_research_under_way_watches_it(slow: TestClient, engine: Waiting) -> None:
+    """While it goes on, its page shows the stream; the history lists it; afterwards the page is its report."""
+    begun = begin(slow, "<script>alert(1)</script> retries of a client")
+    until(lambda: engine.asked)
+    page = slow.get(begun["page"]).text
+    assert f'data-events="{begun["events"]}"' in page
+    assert "<script>alert" not in page
+    assert begun["page"] in slow.get("/").text
+    engine.go.set()
+    ended(slow, begun)
+    assert "data-events" not in slow.get(begun["page"]).text
+
+
+@pytest.mark.slow
+def test_an_engine_that_fails_is_told(slow: TestClient, engine: Waiting) -> None:
+    """Where every search fails, the research fails with the engine's code; the slot is free again, and so is the id."""
+    engine.status = 503
+    engine.go.set()
+    begun = begin(slow)
+    end = ended(slow, begun)
+    assert (end["state"], end["found"], end["code"]) == ("failed", False, "engine_unavailable")
+    assert end["message"].isprintable()
+    assert slow.get("/api/researches").json()["items"] == []
+    engine.status = 200
+    assert slow.post(f"/api/runs/{begun['id']}/resume").status_code == 202
+    assert ended(slow, begun)["state"] == "finished"
+
+
+@pytest.mark.slow
+def test_a_bug_is_told_without_its_details(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever breaks a research, it ends, and what stands in the log is not told to the client."""
+    from harness.research.run import Researcher
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError("the secret of the house")
+
+    monkeypatch.setattr(Researcher, "run", broken)
+    begun = begin(client)
+    end = ended(client, begun)
+    assert (end["state"], end["code"]) == ("failed", "internal_error")
+    assert "secret" not in end["message"]
+
+
+@pytest.mark.slow
+def test_a_app_that_cannot_be_opened_ends_the_research(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails before the first step fails the research, too; no slot is lost."""
+
+    def broken(*_: Any, **__: Any) -> None:
+        from harness.errors import StoreBusy
+
+        raise StoreBusy("another process writes")
+
+    monkeypatch.setattr(App, "researcher", broken)
+    for _ in range(3):
+        assert ended(client, begin(client))["code"] == "store_busy"
+    assert client.get("/api/researches").json()["items"] == []
+
+
+@pytest.mark.slow
+def test_the_server_ends_and_the_research_can_go_on(waiting: Settings, engine: Waiting) -> None:
+    """Closed in mid-research, it stops within its seconds, tells how to go on, and takes no new ones."""
+    from harness.errors import TooManyRequests
+
+    with App(waiting) as app:
+        researches = Researches(2)
+        job = researches.begin(app, QUESTION)
+        until(lambda: engine.asked)
+        closer = threading.Thread(target=researches.close)
+        closer.start()
+        until(lambda: researches.closing)
+        with pytest.raises(TooManyRequests):
+            researches.begin(app, QUESTION)
+        engine.go.set()
+        closer.join(PATIENCE)
+        assert job.state == "stopped"
+        again = Researches(2).resume(app, job.run)
+        assert again.ended.wait(PATIENCE)
+        assert (again.state, again.found) == ("finished", True)
+
+
+@pytest.mark.slow
+def test_a_research_of_another_process_is_shown_by_its_record(slow: TestClient, engine: Waiting) -> None:
+    """What another program researches at this moment is listed, and shown as far as it is recorded."""
+    other = App(slow.app_state["app"].settings)
+    with other:
+        researches = Researches(1)
+        job = researches.begin(other, QUESTION)
+        until(lambda: engine.asked)
+        run = until(lambda: [each for each in slow.get("/api/runs").json()["items"] if each["id"] == job.run])[0]
+        assert run["question"] == QUESTION
+        assert slow.get(f"/api/runs/{job.run}").json()["state"] == "gathering"
+        assert slow.get(f"/runs/{job.run}").status_code == 200
+        refused(slow.get(f"/api/researches/{job.run}/events"), 404, "not_found")
+        assert job.run in slow.get("/api/research-history").text
+        engine.go.set()
+        assert job.ended.wait(PATIENCE)
+    assert slow.get(f"/api/runs/{job.run}").json()["state"] == "finished"
+
+
+def test_ended_researches_are_forgotten_in_time(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thousands of researches only the last ones are remembered; the memory of a server is bounded."""
+    from harness.server.api import jobs
+
+    monkeypatch.setattr(jobs, "KEPT", 3)
+    researches = Researches(1)
+    for _ in range(8):
+        job = researches.begin(app, "?")
+        assert job.ended.wait(PATIENCE)
+    assert KEPT > 3
+    assert len(researches._jobs) <= 4
+    assert researches.get("default", job.run) is job
+
+
+# --- who may
+
+
+@pytest.mark.slow
+def test_a_reader_watches_and_does_not_touch(client: TestClient, app: App, token: Callable[..., str]) -> None:
+    """A reader sees the researches of the tenant, and begins, stops, resumes and deletes none."""
+    ada, rob = (
+        {"Authorization": f"Bearer {token('lab', name, role)}"} for name, role in (("ada", "writer"), ("rob", "reader"))
+    )
+    begun = client.post("/api/researches", json={"question": QUESTION}, headers=ada).json()
+    assert events(client, begun["events"], **rob)[-1][2]["state"] == "finished"
+    assert client.get(f"/api/runs/{begun['id']}", headers=rob).status_code == 200
+    assert client.get(f"/runs/{begun['id']}", headers=rob).status_code == 200
+    assert client.get("/api/runs", headers=rob).json()["items"]
+    for method, address, body in (
+        ("POST", "/api/researches", {"question": QUESTION}),
+        ("POST", f"/api/runs/{begun['id']}/resume", None),
+        ("DELETE", f"/api/researches/{begun['id']}", None),
+        ("DELETE", f"/api/runs/{begun['id']}", None),
+    ):
+        refused(client.request(method, address, json=body, headers=rob), 403, "access_denied")
+    refused(client.delete(f"/api/runs/{begun['id']}", headers=ada), 403, "access_denied")
+
+
+def test_another_tenant_sees_nothing_of_it(slow: TestClient, engine: Waiting) -> None:
+    """Research, record, stream and chart of a tenant are not there for another one, whatever its role."""
+    tokens = slow.app_state["app"].tokens
+    lab, shop = ({"Authorization": f"Bearer {tokens.create(each, 'ada', 'admin').text}"} for each in ("lab", "shop"))
+    begun = slow.post("/api/researches", json={"question": QUESTION}, headers=lab).json()
+    until(lambda: engine.asked)
+    until(lambda: slow.get(f"/api/runs/{begun['id']}", headers=lab).status_code == 200)
+    for _ in range(2):
+        assert slow.get("/api/researches", headers=shop).json()["items"] == []
+        assert slow.get("/api/runs", headers=shop).json()["items"] == []
+        assert slow.get("/api/research-history", headers=shop).json()["items"] == []
+        for method, address in (*OF_A_RUN, ("GET", "/api/entries/research/{}"), ("DELETE", "/api/entries/research/{}")):
+            refused(slow.request(method, address.format(begun["id"]), headers=shop), 404, "not_found")
+        refused(slow.delete(f"/api/runs/{begun['id']}", headers=shop), 404, "not_found")
+        engine.go.set()
+        assert events(slow, begun["events"], **lab)[-1][2]["state"] == "finished"
+
+
+# --- damaged records
+
+
+@pytest.mark.slow
+def test_a_damaged_record_is_told(client: TestClient, app: App) -> None:
+    """A record that cannot be read is damage, for programs and for people; the list and the history show the others."""
+    now = time.time()
+    for payload in (b"", b"{", b"null", b"[]", b"{}", b'"x"', b'{"question": 1}', b"[" * 5_000):
+        app.store.put(RUNS, "default", Entry(NOWHERE, "retries", payload, now, now + DAY, now, ("corpus",)))
+        for method, address in (("GET", "/api/runs/{}"), ("POST", "/api/runs/{}/resume"), ("GET", "/runs/{}")):
+            refused(client.request(method, address.format(NOWHERE)), 503, "store_corrupt")
+        assert "cannot be read" in client.get(f"/runs/{NOWHERE}", headers={"Accept": "text/html"}).text
+        assert [each["id"] for each in client.get("/api/runs").json()["items"]] == [NOWHERE]
+        assert client.get("/api/research-history").json()["items"][0]["id"] == NOWHERE
+        assert client.delete(f"/api/runs/{NOWHERE}").json() == {"deleted": 1}
+
+
+def test_runs_are_listed_page_by_page(client: TestClient, app: App) -> None:
+    """Every run is listed once, the newest first; the last page says that it is."""
+    for number in range(7):
+        app.cache.put_run(f"20261122-10150{number}-1a2b3c", f"question {number}", "corpus", {"question": "x"})
+    found: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        told = client.get("/api/runs", params={"limit": 3, "offset": offset}).json()
+        found += [each["question"] for each in told["items"]]
+        offset = told["next_offset"]
+    assert found == [f"question {number}" for number in reversed(range(7))]
+
+
+# --- over a real connection
+
+
+@pytest.mark.slow
+def test_a_stream_that_is_left_does_not_end_the_research(waiting: Settings, engine: Waiting) -> None:
+    """A browser that goes away in mid-research is no reason to stop; who comes back sees the end."""
+    from tests.server.conftest import served
+
+    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True) as admission:
+        researches = Researches(1)
+        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
+        with served(gate) as address, httpx2.Client(base_url=address, timeout=PATIENCE) as client:
+            begun = client.post("/api/researches", json={"question": QUESTION}).json()
+            with client.stream("GET", begun["events"]) as stream:
+                assert next(stream.iter_lines()).startswith("event: step")
+            until(lambda: engine.asked)
+            engine.go.set()
+            with client.stream("GET", begun["events"]) as stream:
+                assert '"state":"finished"' in list(stream.iter_lines())[-2]
+            assert client.get(f"/api/runs/{begun['id']}").json()["state"] == "finished"
+
+
+@pytest.mark.slow
+def test_many_read_while_a_research_goes_on(waiting: Settings, engine: Waiting, tmp_path: Path) -> None:
+    """Fifty at once leaf through the history, the cache and the runs, and watch, while researches run: no error."""
+    from tests.server.conftest import served
+
+    addresses = (
+        "/", "/?q=retries", "/cache", "/knowledge", "/experiments", "/api/research-history?q=retries+of+a+client",
+        "/api/research-history", "/api/stats", "/api/runs", "/api/researches", "/api/explain?q=retries", "/healthz",
+    )  # fmt: skip
+    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True) as admission:
+        researches = Researches(3)
+        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
+        with served(gate) as address:
+            engine.go.set()
+
+            def look(number: int) -> list[tuple[str, int]]:
+                found = []
+                with httpx2.Client(base_url=address, timeout=60) as client:
+                    for step in range(6):
+                        path = addresses[(number + step) % len(addresses)]
+                        found.append((path, client.get(path).status_code))
+                    with client.stream("GET", begun["events"]) as stream:
+                        found.append(("events", 200 if "ended" in "".join(stream.iter_lines()) else 0))
+                return found
+
+            with httpx2.Client(base_url=address, timeout=60) as client:
+                begun = client.post("/api/researches", json={"question": QUESTION}).json()
+                for question in ("How long does a client wait?", "Why is a question not asked twice?"):
+                    assert client.post("/api/researches", json={"question": question}).status_code == 202
+            with ThreadPoolExecutor(50) as pool:
+                told = [each for found in pool.map(look, range(50)) for each in found]
+            assert {status for _, status in told} == {200}, [each for each in told if each[1] != 200][:5]
+            assert len(told) == 350
+        researches.close()
+
+
+@pytest.mark.slow
+def test_the_server_says_that_it_is_up_though_every_thread_waits(waiting: Settings, engine: Waiting) -> None:
+    """While more searches wait for an engine than there are threads, health is told at once; then all are served."""
+    from tests.server.conftest import served
+
+    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True) as admission:
+        gate = Gate(build_routes(Researches(1), admission), names=Names("127.0.0.1"), admission=admission)
+        with served(gate) as address, ThreadPoolExecutor(50) as pool:
+
+            def search(number: int) -> int:
+                query = {"q": f"retries {number}", "format": "json"}
+                return httpx2.get(f"{address}/search", params=query, timeout=60).status_code
+
+            asked = [pool.submit(search, number) for number in range(50)]
+            until(lambda: engine.asked)
+            time.sleep(1)  # until every thread has its search
+            assert httpx2.get(f"{address}/healthz", timeout=3).status_code == 200
+            engine.go.set()
+            assert {each.result() for each in asked} == {200}

@@ -1,0 +1,270 @@
+"""`/tavily/search` and `/tavily/extract`: what clients of Tavily send and read."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from httpx import Response
+from pytest_httpserver import HTTPServer
+from starlette.testclient import TestClient
+
+from tests.server.dropin import Instance, client_of
+
+PAGE = "<html><head><title>Chunks</title></head><body><article><h1>Chunks</h1><p>{}</p></article></body></html>"
+SENTENCES = "A chunk is a slice of a document that is kept with its title. " * 5
+
+
+@pytest.fixture
+def instance(httpserver: HTTPServer) -> Instance:
+    """An instance of SearXNG behind the engine."""
+    return Instance(httpserver)
+
+
+@pytest.fixture
+def client(instance: Instance, tmp_path: Path) -> Iterator[TestClient]:
+    """A client, with that instance as the engine."""
+    with client_of(tmp_path, f"searxng:{instance.address}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def reading(httpserver: HTTPServer, tmp_path: Path) -> Iterator[TestClient]:
+    """A client, with an engine that finds a page and one that is gone, both on this machine, which may be read."""
+    results = [{"url": httpserver.url_for(path), "title": path, "content": ""} for path in ("/page", "/gone")]
+    httpserver.expect_request("/search").respond_with_json({"results": results})
+    httpserver.expect_request("/gone").respond_with_data("gone", 404)
+    httpserver.expect_request("/page").respond_with_data(PAGE.format(SENTENCES), content_type="text/html")
+    with client_of(tmp_path, f"searxng:{httpserver.url_for('')}", allowed_hosts=("localhost",)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def read(httpserver: HTTPServer) -> Callable[[], int]:
+    """Return how often the page was read."""
+    return lambda: sum(request.path == "/page" for request, _ in httpserver.log)
+
+
+def ask(client: TestClient, **fields: Any) -> Response:
+    """Search."""
+    answer: Response = client.post("/tavily/search", json={"query": "rag"} | fields)
+    return answer
+
+
+def found(answer: Response) -> list[int]:
+    """Return the numbers of the results, in order."""
+    assert answer.status_code == 200, answer.text
+    return [int(result["title"].removeprefix("Title ")) for result in answer.json()["results"]]
+
+
+def refusal(answer: Response, status: int = 400) -> str:
+    """Return why a request was refused, as Tavily's clients find it."""
+    assert answer.status_code == status, answer.text
+    told = answer.json()
+    assert (told["status"], told["detail"]) == ("error", {"error": told["message"]})
+    message: str = told["message"]
+    return message
+
+
+# --- search
+
+
+def test_an_answer_has_the_shape_of_tavilys(client: TestClient) -> None:
+    """Five results, unless others are asked for."""
+    answer = ask(client).json()
+    assert [result["score"] for result in answer["results"]] == [1.0, 0.95, 0.9, 0.85, 0.8]
+    assert answer["results"][0] == {
+        "title": "Title 1",
+        "url": "https://site-1.example/1",
+        "content": "Text 1.",
+        "score": 1.0,
+        "raw_content": None,
+    }
+    assert answer["response_time"] >= 0
+    assert answer["request_id"]
+    del answer["results"], answer["response_time"], answer["request_id"]
+    assert answer == {
+        "query": "rag",
+        "answer": None,
+        "follow_up_questions": None,
+        "images": [],
+        "usage": {"credits": 1},
+    }
+
+
+def test_a_search_is_paid_for_once(client: TestClient, instance: Instance) -> None:
+    """However many of the results are asked for, and whoever asked for them."""
+    ask(client)
+    assert ask(client, max_results=10).json()["usage"] == {"credits": 0}
+    assert client.get("/search", params={"q": "rag", "format": "json"}).status_code == 200
+    assert len(instance.asked) == 1
+
+
+@pytest.mark.parametrize("wanted", [0, 1, 20])
+def test_max_results_is_kept(client: TestClient, wanted: int) -> None:
+    """From none to twenty."""
+    assert found(ask(client, max_results=wanted)) == list(range(1, wanted + 1))
+
+
+def test_no_results_are_found_without_asking(client: TestClient, instance: Instance) -> None:
+    """Zero of them cost nothing."""
+    ask(client, max_results=0)
+    assert instance.asked == []
+
+
+DEFAULTS = {
+    "api_key": "tvly-x",
+    "search_depth": "advanced",
+    "topic": "general",
+    "days": 7,
+    "include_answer": False,
+    "include_raw_content": False,
+    "include_images": False,
+    "include_image_descriptions": False,
+    "include_favicon": False,
+    "include_usage": True,
+    "auto_parameters": False,
+    "chunks_per_source": 3,
+    "include_domains": None,
+    "exclude_domains": [],
+    "country": None,
+    "start_date": None,
+    "end_date": None,
+    "use_cache": True,
+    "something_new": {"a": [1]},
+}
+
+
+def test_what_clients_send_of_themselves_is_accepted(client: TestClient, instance: Instance) -> None:
+    """And shares the entry."""
+    ask(client)
+    assert len(found(ask(client, **DEFAULTS))) == 5
+    assert len(instance.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"topic": "news"},
+        {"start_date": "2026-01-01"},
+        {"end_date": "2026-01-01"},
+        {"max_age_hours": 0},
+        {"country": "germany"},
+        {"exact_match": True},
+        {"auto_parameters": True},
+        {"include_answer": "advanced"},
+        {"include_images": True},
+        {"include_favicon": True},
+    ],
+)
+def test_what_is_not_done_is_refused(client: TestClient, instance: Instance, wish: dict[str, Any]) -> None:
+    """With its name."""
+    (name,) = wish
+    assert refusal(ask(client, **wish)).startswith(f"{name} cannot be")
+    assert instance.asked == []
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [
+        ({"query": " "}, "the query is empty"),
+        ({"query": None}, "query"),
+        ({"max_results": 21}, "max_results"),
+        ({"time_range": "decade"}, "time_range"),
+        ({"language": "klingon"}, "no code of a language"),
+        ({"safe_search": True}, "no strict safe search"),
+        ({"include_domains": [""]}, "include_domains"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(client: TestClient, wish: dict[str, Any], told: str) -> None:
+    """In the shape in which Tavily's clients tell it their users."""
+    assert told in refusal(ask(client, **wish))
+
+
+def test_a_failed_search_is_no_empty_one(client: TestClient, instance: Instance) -> None:
+    """Its reason is where Tavily's clients look for it."""
+    instance.status = 429
+    assert "HTTP 429" in refusal(ask(client), 429)
+
+
+@pytest.mark.parametrize(("given", "told"), [("w", "week"), ("year", "year")])
+def test_language_and_time_range_reach_the_engine(
+    client: TestClient, instance: Instance, given: str, told: str
+) -> None:
+    """Tavily has letters for the ranges, too."""
+    ask(client, time_range=given, language="de")
+    assert (instance.asked[0]["time_range"], instance.asked[0]["language"]) == (told, "de")
+
+
+@pytest.mark.parametrize(
+    ("fields", "numbers"),
+    [
+        ({"include_domains": ["site-2.example", "site-9.example"]}, [2, 9]),
+        ({"include_domains": ["https://SITE-3.example/path"]}, [3]),
+        ({"include_domains": ["example"], "max_results": 3}, [1, 2, 3]),
+        ({"include_domains": ["*.example"], "exclude_domains": ["site-1.example"], "max_results": 2}, [2, 3]),
+        ({"exclude_domains": ["site-1.example", "site-3.example"], "max_results": 2}, [2, 4]),
+        ({"include_domains": ["e-2.example", "ample", "[", "//"]}, []),
+    ],
+)
+def test_results_are_those_of_the_domains(client: TestClient, fields: dict[str, Any], numbers: list[int]) -> None:
+    """Those below a domain count as its own; the end of another name does not."""
+    assert found(ask(client, **fields)) == numbers
+
+
+@pytest.mark.parametrize("kind", [True, "markdown", "text"])
+def test_pages_are_read_with_the_results(reading: TestClient, kind: object) -> None:
+    """One that cannot be read has no text, and is a result all the same."""
+    answer = ask(reading, include_raw_content=kind).json()
+    assert [result["title"] for result in answer["results"]] == ["/page", "/gone"]
+    page, gone = (result["raw_content"] for result in answer["results"])
+    assert "A chunk is a slice" in page
+    assert gone is None
+    assert answer["usage"] == {"credits": 2}
+
+
+def test_pages_are_read_once(reading: TestClient, read: Callable[[], int]) -> None:
+    """Whether they come with results or are asked for by address."""
+    (page, _) = ask(reading, include_raw_content=True).json()["results"]
+    again = reading.post("/tavily/extract", json={"urls": page["url"]}).json()
+    assert again["results"][0]["raw_content"] == page["raw_content"]
+    assert again["usage"] == {"credits": 0}
+    assert read() == 1
+
+
+# --- extract
+
+
+def test_pages_come_in_the_order_in_which_they_were_asked_for(reading: TestClient, httpserver: HTTPServer) -> None:
+    """Beside those that cannot be read, with the reason."""
+    page, gone = httpserver.url_for("/page"), httpserver.url_for("/gone")
+    fields = {"urls": [gone, page, "file:///etc/passwd"], "format": "text", "extract_depth": "advanced", "timeout": 30}
+    answer = reading.post("/tavily/extract", json=fields)
+    assert answer.status_code == 200, answer.text
+    told = answer.json()
+    assert [(each["url"], each["title"], each["images"]) for each in told["results"]] == [(page, "Chunks", [])]
+    assert [each["url"] for each in told["failed_results"]] == [gone, "file:///etc/passwd"]
+    assert "404" in told["failed_results"][0]["error"]
+    assert "root:" not in answer.text
+
+
+def test_addresses_of_this_machine_are_not_read(client: TestClient, httpserver: HTTPServer) -> None:
+    """Unless its owner allows it."""
+    told = client.post("/tavily/extract", json={"urls": [httpserver.url_for("/page")]}).json()
+    assert told["results"] == []
+    assert "allowed_hosts" in told["failed_results"][0]["error"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"urls": []}, "urls"),
+        ({"urls": ["https://a.example"] * 21}, "urls"),
+        ({}, "urls"),
+        ({"urls": "https://a.example", "query": "chunks"}, "query cannot be"),
+        ({"urls": "https://a.example", "include_images": True}, "include_images cannot be"),
+    ],
+)
+def test_what_is_not_extracted_is_refused(client: TestClient, fields: dict[str, Any], told: str) -> None:
+    """As for searches; and at most twenty pages at once."""
+    assert told in refusal(client.post("/tavily/extract", json=fields))

@@ -1,0 +1,53 @@
+"""A file is replaced whole or not at all."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from harness.storage.files import replacing
+
+
+def test_what_is_written_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
+    """Until the end of the block the old content is there, and nothing else is left in the folder."""
+    path = tmp_path / "rule.json"
+    path.write_bytes(b"old")
+    with replacing(path) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert [each.name for each in tmp_path.iterdir()] == ["rule.json"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_if_writing_fails_what_was_there_stays(tmp_path: Path, error: type[BaseException]) -> None:
+    """Ctrl-C, or a disk that is full."""
+    path = tmp_path / "rule.json"
+    path.write_bytes(b"old")
+    with pytest.raises(error):
+        _fail_halfway(path, error)
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["rule.json"]
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    """It says so before anything is written."""
+    with pytest.raises(FileNotFoundError), replacing(tmp_path / "none" / "rule.json"):
+        pytest.fail("there is nothing to write to")
+
+
+def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    """Others may read what is not private, as the umask has it."""
+    for private, mode in ((True, 0o600), (False, None)):
+        path = tmp_path / f"{private}"
+        with replacing(path, private=private) as file:
+            file.write(b"")
+        other = tmp_path / "other"
+        other.touch()
+        assert stat.S_IMODE(path.stat().st_mode) == (mode or stat.S_IMODE(other.stat().st_mode))
+
+
+def _fail_halfway(path: Path, error: type[BaseException]) -> None:
+    with replacing(path) as file:
+        file.write(b"half of")
+        raise error
