@@ -11,7 +11,7 @@ WAIT = 0.2
 
 
 def recent_runs(path: Path, tenant: str, limit: int) -> list[tuple[str, str]]:
-    """Return id and question of up to `limit` runs of users and agents, newest first; none of an unreadable file."""  # X"""
+    """Return id and question of up to `limit` runs of users and agents, newest first; none of an unreadable file."""
     query = (
         f"SELECT key, {RUNS.text} FROM {RUNS.name} AS runs WHERE tenant = ? AND NOT EXISTS "
         f"(SELECT 1 FROM {ORIGINS} WHERE tenant = runs.tenant AND source = '{RUNS.name}' AND key = runs.key "
