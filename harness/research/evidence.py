@@ -26,7 +26,7 @@ MAX_OVERLAP = 0.5
 
 _WORDS_IN_CHUNK = 0.3
 """What the question's words weigh in the choice of chunks, beside a similarity that weighs 1."""
-_MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 30, 450, 6
+_MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 20, 450, 5
 
 
 class Choice(Struct, frozen=True):
