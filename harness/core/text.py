@@ -116,7 +116,7 @@ def sentences(paragraph: str) -> list[str]:
 
     found: list[str] = []
     for piece in (piece for block in _blocks(one_line(paragraph)) for piece in segment("en", block)):
-        if found and not _begins_sentence(piece):
+        if found and (not piece.strip() or not _begins_sentence(piece)):
             found[-1] += piece
         else:
             found.append(piece)
