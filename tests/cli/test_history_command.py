@@ -13,10 +13,10 @@ from starlette.testclient import TestClient
 from harness import settings
 from harness.app import App
 from harness.cache import ResearchContext
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
-from harness.server.request_checks import Gate, Names
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.auth import Authenticator
+from harness.server.request_checks import HostNames, RequestChecks
+from harness.server.routes import build_routes
 from tests.cli.program import Program
 
 RESULT = {"title": "Retries", "href": "https://example.org/" + "retries/" * 30, "body": "Retries stop after five."}
@@ -40,10 +40,12 @@ def over_http(**parameters: object) -> list[dict[str, object]]:
     """Return the items as the API tells them."""
     with (
         App(settings.load({}).settings) as app,
-        Admission(app, per_minute=6_000, alone=True) as admission,
+        Authenticator(app, per_minute=6_000, alone=True) as authenticator,
     ):
-        gate = Gate(build_routes(Researches(1), admission), names=Names("127.0.0.1"), admission=admission)
-        with TestClient(gate, base_url="http://127.0.0.1") as client:
+        checks = RequestChecks(
+            build_routes(ResearchJobs(1), authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with TestClient(checks, base_url="http://127.0.0.1") as client:
             found: list[dict[str, object]] = client.get("/api/research-history", params=parameters).json()["items"]
             return found
 

@@ -18,17 +18,17 @@ from werkzeug import Response
 from harness.app import App
 from harness.errors import HarnessError
 from harness.server.auth import REQUEST_APP
-from harness.server.error_payload import INVALID, Envelope, envelope, envelope_of, status_of
-from harness.server.search_api import searxng, tavily
+from harness.server.error_payload import INVALID, ErrorResponse, error_payload, payload_of, status_of
+from harness.server.search_api import searxng_search, tavily
 from harness.settings import Settings
 
 MOST = 100
 
 
-def app_of(app: App) -> ASGIApp:
+def request_app(app: App) -> ASGIApp:
     """Make an application of the routes for other tools, which serves everybody with `app`."""
     api = FastAPI()
-    api.include_router(searxng.router)
+    api.include_router(searxng_search.router)
     api.include_router(tavily.router)
     api.add_exception_handler(HarnessError, _failed)
     api.add_exception_handler(RequestValidationError, _unfit)
@@ -42,14 +42,14 @@ def app_of(app: App) -> ASGIApp:
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HarnessError)
-    return _told(request, envelope_of(error), status_of(error))
+    return _told(request, payload_of(error), status_of(error))
 
 
 async def _unfit(request: Request, error: Exception) -> JSONResponse:
-    return _told(request, envelope(INVALID, str(error)), 400)
+    return _told(request, error_payload(INVALID, str(error)), 400)
 
 
-def _told(request: Request, told: Envelope, status: int) -> JSONResponse:
+def _told(request: Request, told: ErrorResponse, status: int) -> JSONResponse:
     return JSONResponse(tavily.failure(told) if tavily.serves(request) else told, status)
 
 
@@ -85,5 +85,5 @@ def client_of(folder: Path, *engines: str, **settings: Any) -> Iterator[TestClie
         rate_limit_retries=0,
         **settings,
     )
-    with App(effective) as app, TestClient(app_of(app)) as client:
+    with App(effective) as app, TestClient(request_app(app)) as client:
         yield client

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from harness.app import App
 from harness.errors import AccessDenied, InvalidInput, TooManyRequests
 from harness.server import auth as admitting
-from harness.server.auth import Admission, bearer
+from harness.server.auth import Authenticator, bearer_token
 from harness.settings import Settings
 
 
@@ -42,10 +42,10 @@ def asking(token: str = "", **headers: str) -> Request:
 def test_each_token_has_a_app_of_its_own(app: App, token: Callable[..., str]) -> None:
     """The same token gets the same app again, another one another; each is its tenant's."""
     lab, shop = token("lab"), token("shop")
-    with Admission(app, per_minute=6_000, alone=True) as admission:
-        first = admission.app_for(asking(lab))
-        assert admission.app_for(asking(lab)) is first
-        other = admission.app_for(asking(shop))
+    with Authenticator(app, per_minute=6_000, alone=True) as authenticator:
+        first = authenticator.app_for(asking(lab))
+        assert authenticator.app_for(asking(lab)) is first
+        other = authenticator.app_for(asking(shop))
         assert (first.identity.tenant, other.identity.tenant) == ("lab", "shop")
 
 
@@ -53,11 +53,11 @@ def test_so_many_are_kept_open(app: App, token: Callable[..., str], monkeypatch:
     """Beyond the limit the one that was asked for longest ago is closed; with its next request it is opened again."""
     monkeypatch.setattr(admitting, "MAX_APPS", 2)
     tokens = [token("lab", f"user{number}") for number in range(3)]
-    with Admission(app, per_minute=6_000, alone=True) as admission:
-        opened = [admission.app_for(asking(each)) for each in tokens]
-        assert len(admission._open) == 2
-        assert admission.app_for(asking(tokens[2])) is opened[2]
-        again = admission.app_for(asking(tokens[0]))
+    with Authenticator(app, per_minute=6_000, alone=True) as authenticator:
+        opened = [authenticator.app_for(asking(each)) for each in tokens]
+        assert len(authenticator._open) == 2
+        assert authenticator.app_for(asking(tokens[2])) is opened[2]
+        again = authenticator.app_for(asking(tokens[0]))
         assert again is not opened[0]
         assert again.identity == opened[0].identity
         assert opened[1].cache.stats(), "one that is still at work goes on after it was closed"
@@ -65,48 +65,50 @@ def test_so_many_are_kept_open(app: App, token: Callable[..., str], monkeypatch:
 
 def test_without_tokens_only_this_machine_is_let_in(app: App, token: Callable[..., str]) -> None:
     """On loopback, before the first token, and not through a proxy: then it is the local user."""
-    with Admission(app, per_minute=6_000, alone=True) as admission:
-        assert admission.app_for(asking()).identity.local
+    with Authenticator(app, per_minute=6_000, alone=True) as authenticator:
+        assert authenticator.app_for(asking()).identity.local
         with pytest.raises(AccessDenied):
-            admission.app_for(asking(x_forwarded_for="127.0.0.1"))
+            authenticator.app_for(asking(x_forwarded_for="127.0.0.1"))
         token()
         with pytest.raises(AccessDenied):
-            admission.app_for(asking())
-    with Admission(app, per_minute=6_000, alone=False) as admission, pytest.raises(AccessDenied):
-        admission.app_for(asking())
+            authenticator.app_for(asking())
+    with Authenticator(app, per_minute=6_000, alone=False) as authenticator, pytest.raises(AccessDenied):
+        authenticator.app_for(asking())
 
 
 def test_the_door_does_not_open_again(app: App, token: Callable[..., str]) -> None:
     """A server that has seen a token asks for one until it ends, though all are revoked."""
     text = token()
-    with Admission(app, per_minute=6_000, alone=True) as admission:
+    with Authenticator(app, per_minute=6_000, alone=True) as authenticator:
         with pytest.raises(AccessDenied):
-            admission.app_for(asking())
+            authenticator.app_for(asking())
         app.tokens.revoke(text.split(".")[1])
         with pytest.raises(AccessDenied):
-            admission.app_for(asking())
+            authenticator.app_for(asking())
 
 
 def test_each_token_has_its_own_rate(app: App, token: Callable[..., str]) -> None:
     """One that asks too often is told how long to wait; a rate below one a minute is none."""
     ada, bob = token("lab", "ada"), token("lab", "bob")
-    with Admission(app, per_minute=2, alone=True) as admission:
+    with Authenticator(app, per_minute=2, alone=True) as authenticator:
         for _ in range(2):
-            admission.app_for(asking(ada))
+            authenticator.app_for(asking(ada))
         with pytest.raises(TooManyRequests) as told:
-            admission.app_for(asking(ada))
+            authenticator.app_for(asking(ada))
         assert 0 < told.value.wait <= 60
-        admission.app_for(asking(bob))
+        authenticator.app_for(asking(bob))
     with pytest.raises(InvalidInput):
-        Admission(app, per_minute=0, alone=True)
+        Authenticator(app, per_minute=0, alone=True)
 
 
 def test_many_ask_at_once(app: App, token: Callable[..., str]) -> None:
     """Threads that ask at the same time with one token get one app."""
     text = token()
     found: list[App] = []
-    with Admission(app, per_minute=60_000, alone=True) as admission:
-        threads = [threading.Thread(target=lambda: found.append(admission.app_for(asking(text)))) for _ in range(20)]
+    with Authenticator(app, per_minute=60_000, alone=True) as authenticator:
+        threads = [
+            threading.Thread(target=lambda: found.append(authenticator.app_for(asking(text)))) for _ in range(20)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -124,4 +126,4 @@ def test_many_ask_at_once(app: App, token: Callable[..., str]) -> None:
 )  # fmt: skip
 def test_the_token_of_a_header(header: str, token: str | None) -> None:
     """The scheme is compared without regard to case; without a token there is none."""
-    assert bearer(asking(authorization=header)) == token
+    assert bearer_token(asking(authorization=header)) == token

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness import errors
 from harness.errors import HarnessError
-from harness.server.error_payload import MAX_MESSAGE, envelope, envelope_of, status_of
+from harness.server.error_payload import MAX_MESSAGE, error_payload, payload_of, status_of
 
 
 def every(kind: type[HarnessError] = HarnessError) -> Iterator[type[HarnessError]]:
@@ -23,7 +23,7 @@ def every(kind: type[HarnessError] = HarnessError) -> Iterator[type[HarnessError
 def test_every_error_has_an_envelope(kind: type[HarnessError]) -> None:
     """Each error is told by its own code, with a status that says whose fault it is; none is a bug's."""
     error = kind("what happened; what to do next")
-    assert envelope_of(error) == {
+    assert payload_of(error) == {
         "status": "error",
         "code": kind.code,
         "message": "what happened; what to do next",
@@ -49,7 +49,7 @@ def test_the_status_says_whose_fault_it_is(kind: type[HarnessError], status: int
 @given(st.text())
 def test_a_message_is_one_bounded_line(message: str) -> None:
     """Whatever an error says is told on one line, bounded, without what could act on a terminal."""
-    told = envelope("x", message * 50)["message"]
+    told = error_payload("x", message * 50).message
     assert len(told) <= MAX_MESSAGE
     assert not set(told) & set("\n\r\t\x00\x07\x1b\x7f\x9b\u2028\u202e\u2066\u200f")
     told.encode()

@@ -342,7 +342,7 @@ def test_a_file_is_read_again_only_when_it_has_changed(
 ) -> None:
     """However often it is asked for; what a running evaluation appends is seen at once."""
     read: list[Path] = []
-    files = experiment_files.Files(lambda path: (read.append(path), experiment_files._read_evaluation(path))[1])
+    files = experiment_files.FileCache(lambda path: (read.append(path), experiment_files._read_evaluation(path))[1])
     monkeypatch.setattr("harness.server.api.experiments.evaluations", files)
     name = evaluate({"a": 4, "b": 6})
     for _ in range(3):
@@ -370,7 +370,7 @@ def test_memory_holds_the_files_that_were_read_last(tmp_path: Path, monkeypatch:
     """And no more of them than it may."""
     monkeypatch.setattr("harness.server.api.experiment_files.MAX_KEPT", 2)
     read: list[str] = []
-    files = experiment_files.Files(lambda path: read.append(path.name))
+    files = experiment_files.FileCache(lambda path: read.append(path.name))
     for name in "abc":
         (tmp_path / name).touch()
     for name in "abcacb":

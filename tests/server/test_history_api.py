@@ -16,10 +16,10 @@ from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.entries import Entry
 from harness.core.freshness import DAY
 from harness.core.keys import search_key
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
-from harness.server.request_checks import Gate, Names, token_of
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.auth import Authenticator
+from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.routes import build_routes
 from harness.settings import Settings
 from tests.fakes import WordEmbedder
 
@@ -353,7 +353,7 @@ def engine(httpserver: HTTPServer) -> Engine:
 
 
 @pytest.fixture
-def asking(settings: Settings, engine: Engine, researches: Researches) -> Iterator[TestClient]:
+def asking(settings: Settings, engine: Engine, researches: ResearchJobs) -> Iterator[TestClient]:
     """A client of an application that searches with it."""
     changed = msgspec.structs.replace(
         settings,
@@ -362,9 +362,11 @@ def asking(settings: Settings, engine: Engine, researches: Researches) -> Iterat
         rate_limit_retries=0,
         semantic=False,
     )
-    with App(changed) as bench, Admission(bench, per_minute=60_000, alone=True, token_of=token_of) as admission:
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        with TestClient(gate, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+    with App(changed) as bench, Authenticator(bench, per_minute=60_000, alone=True, token_of=token_of) as authenticator:
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with TestClient(checks, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
             yield client
 
 
@@ -420,13 +422,15 @@ def test_what_cannot_be_asked_anew_says_why(client: TestClient, app: App) -> Non
 
 
 @pytest.mark.slow
-def test_offline_nothing_is_asked_anew(settings: Settings, researches: Researches, token: Callable[..., str]) -> None:
+def test_offline_nothing_is_asked_anew(settings: Settings, researches: ResearchJobs, token: Callable[..., str]) -> None:
     """Offline that is said, and no engine is asked."""
     offline = msgspec.structs.replace(settings, offline=True, semantic=False)
-    with App(offline) as bench, Admission(bench, per_minute=60_000, alone=True) as admission:
+    with App(offline) as bench, Authenticator(bench, per_minute=60_000, alone=True) as authenticator:
         engine = bench.engines()[0]
         bench.cache.put_search("retries", [RESULT], engine=engine.name, options=engine.options)
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        with TestClient(gate, base_url="http://127.0.0.1") as client:
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with TestClient(checks, base_url="http://127.0.0.1") as client:
             key = client.get(ADDRESS).json()["items"][0]["id"]
             refused(client.post(f"/api/entries/search/{key}/refresh"), 503, "offline_miss")

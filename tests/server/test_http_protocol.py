@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from harness.server.http_protocol import LINGER_SECONDS
-from harness.server.run_server import listening, server_of
+from harness.server.http_server import http_server, listen
 
 HEAD = 0.3
 BODY = 0.5
@@ -46,8 +46,8 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 def serving(application: Any = app, **bounds: float) -> Iterator[int]:
     """Serve an application in a thread; yield its port."""
     with ExitStack() as stack:
-        listener = stack.enter_context(listening("127.0.0.1", 0))
-        server = server_of(application, **bounds)
+        listener = stack.enter_context(listen("127.0.0.1", 0))
+        server = http_server(application, **bounds)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -11,21 +11,21 @@ from starlette.testclient import TestClient
 
 from harness.app import App
 from harness.cache import ResearchContext
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.request_checks import Gate
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.request_checks import RequestChecks
+from harness.server.routes import build_routes
 from tests.fakes import WordEmbedder
 
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
 RUN = "20261122-101500-1a2b3c"
-FAILURES = {"400", "401", "403", "404", "429", "502", "503"}
+ERROR_RESPONSES = {"400", "401", "403", "404", "429", "502", "503"}
 
 
 @pytest.fixture(scope="module")
 def described() -> dict[str, Any]:
     """The description, as the server tells it."""
-    admission: Any = None  # nobody asks
-    told: dict[str, Any] = json.loads(json.dumps(build_routes(Researches(1), admission).openapi()))
+    authenticator: Any = None  # nobody asks
+    told: dict[str, Any] = json.loads(json.dumps(build_routes(ResearchJobs(1), authenticator).openapi()))
     return told
 
 
@@ -53,7 +53,7 @@ def test_every_operation_says_what_it_is(described: dict[str, Any]) -> None:
     for name, operation in operations(described):
         assert operation["tags"], name
         assert operation["description"], name
-        assert set(operation["responses"]) >= FAILURES, name
+        assert set(operation["responses"]) >= ERROR_RESPONSES, name
         assert "422" not in operation["responses"], name
         assert {"200", "202"} & set(operation["responses"]), name
         for status, answer in operation["responses"].items():
@@ -103,7 +103,7 @@ def test_what_is_not_of_the_api_is_not_described(described: dict[str, Any], clie
 @pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_every_answer_is_as_described(gate: Gate, app: App, researches: Researches) -> None:
+def test_every_answer_is_as_described(checks: RequestChecks, app: App, researches: ResearchJobs) -> None:
     """Whatever is sent, an answer is of a described status, kind and shape, and never a crash."""
     import schemathesis
     from hypothesis import HealthCheck, given, settings
@@ -115,8 +115,8 @@ def test_every_answer_is_as_described(gate: Gate, app: App, researches: Research
     app.cache.put_research("retries", "general", ResearchContext("They stop.", [], []))
     app.cache.put_run(RUN, "retries", "corpus", {"question": "x", "engines": [{"name": "x"}], "state": "writing"})
     app.knowledge.write("retries", "Three.")
-    schema = schemathesis.openapi.from_asgi("/api/openapi.json", gate, headers={"Host": "127.0.0.1"})
-    checks = [
+    schema = schemathesis.openapi.from_asgi("/api/openapi.json", checks, headers={"Host": "127.0.0.1"})
+    conformance = [
         schemathesis.checks.not_a_server_error,
         kept.status_code_conformance,
         kept.content_type_conformance,
@@ -129,7 +129,7 @@ def test_every_answer_is_as_described(gate: Gate, app: App, researches: Research
         @given(case=operation.as_strategy(generation_mode=mode))
         @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
         def keeps(case: Any) -> None:
-            answer = case.call_and_validate(headers={"Host": "127.0.0.1"}, checks=checks)
+            answer = case.call_and_validate(headers={"Host": "127.0.0.1"}, checks=conformance)
             tried.setdefault(operation.label, set()).add(answer.status_code)
 
         keeps()

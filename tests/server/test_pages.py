@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from harness.app import App
 from harness.core.freshness import DAY
 from harness.identity import Identity
-from harness.server.api.jobs import Researches
+from harness.server.api.research_jobs import ResearchJobs
 from harness.server.pages.page_routes import PAGE_SIZE
 from tests.fakes import WordEmbedder
 from tests.server.test_research_api import NOWHERE, QUESTION, begin, ended
@@ -265,7 +265,7 @@ def test_who_may_not_sees_no_button(client: TestClient, app: App, token: Callabl
 
 
 @pytest.mark.slow
-def test_a_question_from_the_form_is_researched(client: TestClient, researches: Researches) -> None:
+def test_a_question_from_the_form_is_researched(client: TestClient, researches: ResearchJobs) -> None:
     """The form begins a research and leads to its page; an empty or unusable question is told on a page."""
     answer = client.post("/research", data={"question": QUESTION, "refresh": "on"}, headers=HTML)
     assert answer.status_code == 303

@@ -21,11 +21,11 @@ from harness.cache import ResearchContext
 from harness.errors import StoreBusy
 from harness.identity import Tokens
 from harness.server.api import experiment_routes
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.auth import Authenticator
 from harness.server.pages import chart_routes, page_routes
-from harness.server.request_checks import MAX_BODY, POLICY, Gate, Names, token_of
+from harness.server.request_checks import MAX_BODY, POLICY, HostNames, RequestChecks, token_of
+from harness.server.routes import build_routes
 from tests.server.conftest import served
 
 RUN = "20261122-101500-1a2b3c"
@@ -36,14 +36,16 @@ PAGES = ("/", "/cache", "/knowledge", "/experiments")
 DATA = ("/api/stats", "/api/research-history", "/api/runs", "/api/openapi.json", "/search?q=x&format=json")
 
 
-def client_of(app: App, researches: Researches, **how: Any) -> TestClient:
+def client_of(app: App, researches: ResearchJobs, **how: Any) -> TestClient:
     """Return a client of an application with a gate of its own: `per_minute`, `alone`, `host`, `names`."""
-    admission = Admission(
+    authenticator = Authenticator(
         app, per_minute=how.get("per_minute", 60_000), alone=how.get("alone", True), token_of=token_of
     )
-    names = Names(how.get("host", "127.0.0.1"), how.get("names", ()))
-    gate = Gate(build_routes(researches, admission), names=names, admission=admission, logs=how.get("logs", False))
-    return TestClient(gate, base_url="http://127.0.0.1", follow_redirects=False, raise_server_exceptions=False)
+    names = HostNames(how.get("host", "127.0.0.1"), how.get("names", ()))
+    checks = RequestChecks(
+        build_routes(researches, authenticator), names=names, authenticator=authenticator, logs=how.get("logs", False)
+    )
+    return TestClient(checks, base_url="http://127.0.0.1", follow_redirects=False, raise_server_exceptions=False)
 
 
 def refused(answer: Any, status: int, code: str) -> str:
@@ -54,7 +56,7 @@ def refused(answer: Any, status: int, code: str) -> str:
     return str(told["message"])
 
 
-def bearer(token: str) -> dict[str, str]:
+def bearer_token(token: str) -> dict[str, str]:
     """Return the header that shows a token."""
     return {"Authorization": f"Bearer {token}"}
 
@@ -77,13 +79,13 @@ def test_this_machine_is_asked_by_its_names(client: TestClient) -> None:
 @pytest.mark.slow
 def test_no_name_whatever_is_a_crash(address: str) -> None:
     """What is no name is not one of ours."""
-    assert Names("127.0.0.1").include(address) in {True, False}
-    assert not Names("127.0.0.1").include(f"evil{address}")
+    assert HostNames("127.0.0.1").include(address) in {True, False}
+    assert not HostNames("127.0.0.1").include(f"evil{address}")
 
 
-def test_other_names_are_allowed_by_name(app: App, researches: Researches, token: Callable[..., str]) -> None:
+def test_other_names_are_allowed_by_name(app: App, researches: ResearchJobs, token: Callable[..., str]) -> None:
     """Where others can reach it, the server answers to any name; once one is named, to that and loopback alone."""
-    headers = bearer(token())
+    headers = bearer_token(token())
     with client_of(app, researches, host=EVERYWHERE, alone=False) as client:
         assert client.get("/api/stats", headers=headers | {"Host": "any.example"}).status_code == 200
     with client_of(app, researches, host=EVERYWHERE, alone=False, names=["lab.example"]) as client:
@@ -167,7 +169,7 @@ def test_without_tokens_this_machine_is_served(client: TestClient) -> None:
         refused(client.get("/api/stats", headers={name: "127.0.0.1"}), 401, "access_denied")
 
 
-def test_where_others_reach_it_a_token_is_needed(app: App, researches: Researches) -> None:
+def test_where_others_reach_it_a_token_is_needed(app: App, researches: ResearchJobs) -> None:
     """Beyond this machine nobody is served without a token, though there is none yet."""
     with client_of(app, researches, alone=False) as client:
         refused(client.get("/api/stats"), 401, "access_denied")
@@ -189,7 +191,7 @@ def test_from_the_first_token_on_each_request_needs_one(client: TestClient, toke
     assert client.head("/").status_code == 401
     for address in ("/healthz", "/login", "/static/app.css", "/static/app.js"):
         assert client.get(address).status_code == 200
-    assert client.get("/api/stats", headers=bearer(text)).status_code == 200
+    assert client.get("/api/stats", headers=bearer_token(text)).status_code == 200
 
 
 def test_a_token_that_has_expired_does_not_open_the_door(client: TestClient, app: App) -> None:
@@ -203,7 +205,7 @@ def test_a_token_is_shown_in_three_ways(client: TestClient, token: Callable[...,
     text = token("lab")
     basic = [base64.b64encode(f"{user}:{text}".encode()).decode() for user in ("", "me", "ä")]
     for headers in (
-        bearer(text), {"Authorization": f"bearer {text}"}, {"Authorization": f"BEARER {text}"},
+        bearer_token(text), {"Authorization": f"bearer {text}"}, {"Authorization": f"BEARER {text}"},
         *({"Authorization": f"Basic {each}"} for each in basic), {"Cookie": f"harness_token={text}"},
         {"Cookie": f"other=1; harness_token={text}; more=2"},
         {"Authorization": "Bearer tvly-a-key-of-another-service", "Cookie": f"harness_token={text}"},
@@ -214,7 +216,7 @@ def test_a_token_is_shown_in_three_ways(client: TestClient, token: Callable[...,
 @pytest.mark.slow
 def test_keys_of_other_services_are_none(client: TestClient, token: Callable[..., str]) -> None:
     """A client of Tavily has to send some key: without tokens it is served; with them it is like one without."""
-    foreign = bearer("tvly-0123456789")
+    foreign = bearer_token("tvly-0123456789")
     assert client.get("/api/stats", headers=foreign).status_code == 200
     token()
     refused(client.get("/api/stats", headers=foreign), 401, "access_denied")
@@ -244,9 +246,9 @@ def test_a_revoked_token_is_refused_at_once(client: TestClient, token: Callable[
     """No request after the revocation is served, whatever was kept open for that token."""
     token("lab", "bob")
     text = token("lab")
-    assert client.get("/api/stats", headers=bearer(text)).status_code == 200
+    assert client.get("/api/stats", headers=bearer_token(text)).status_code == 200
     assert app.tokens.revoke(text.split(".")[1])
-    refused(client.get("/api/stats", headers=bearer(text)), 401, "access_denied")
+    refused(client.get("/api/stats", headers=bearer_token(text)), 401, "access_denied")
     assert client.get("/", headers={"Cookie": f"harness_token={text}"}).headers["Location"] == "/login"
 
 
@@ -256,13 +258,16 @@ def test_a_reader_looks_and_does_not_touch(client: TestClient, token: Callable[.
     ada, rob = token("lab", "ada", "admin"), token("lab", "rob", "reader")
     ids = fill(app, "lab")
     for address in (*PAGES, "/api/stats", "/api/runs", "/api/research-history", f"/entries/search/{ids['search']}"):
-        assert client.get(address, headers=bearer(rob)).status_code in {200, 403 if "experiments" in address else 200}
+        assert client.get(address, headers=bearer_token(rob)).status_code in {
+            200,
+            403 if "experiments" in address else 200,
+        }
     for method, address, body in WRITES:
-        answer = client.request(method, address.format(**ids), json=body, headers=bearer(rob))
+        answer = client.request(method, address.format(**ids), json=body, headers=bearer_token(rob))
         assert answer.status_code == 403, (method, address, answer.text)
         assert answer.json()["code"] == "access_denied"
-    assert client.post("/research", data={"question": "x"}, headers=bearer(rob)).status_code == 403
-    found = client.get("/api/research-history", headers=bearer(ada)).json()["items"]
+    assert client.post("/research", data={"question": "x"}, headers=bearer_token(rob)).status_code == 403
+    found = client.get("/api/research-history", headers=bearer_token(ada)).json()["items"]
     assert len(found) == 4, "a reader has changed something"
 
 
@@ -288,7 +293,7 @@ def test_a_writer_clears_nothing(client: TestClient, token: Callable[..., str], 
     ids = fill(app, "lab")
     for method, address, body in WRITES:
         if method == "DELETE" or "cache" in address:
-            answer = client.request(method, address.format(**ids), json=body, headers=bearer(wim))
+            answer = client.request(method, address.format(**ids), json=body, headers=bearer_token(wim))
             refused(answer, 403, "access_denied")
 
 
@@ -314,7 +319,7 @@ def fill(app: App, tenant: str) -> dict[str, str]:
 def test_no_address_tells_another_tenant(client: TestClient, token: Callable[..., str], app: App) -> None:
     """Asked with every id of another tenant, no address there is, page, chart or data, tells or changes anything."""
     ids = fill(app, "lab")
-    lab, shop = bearer(token("lab")), bearer(token("shop"))
+    lab, shop = bearer_token(token("lab")), bearer_token(token("shop"))
     assert MARK in client.get("/api/research-history", headers=lab).text
     asked = 0
     for path, methods in addresses(client, shop):
@@ -349,7 +354,7 @@ def addresses(client: TestClient, headers: dict[str, str]) -> Iterator[tuple[str
 @pytest.mark.slow
 def test_evaluations_are_the_machines(client: TestClient, token: Callable[..., str]) -> None:
     """What stands on the disk of the server is shown to nobody who has a token of one tenant."""
-    headers = bearer(token("lab"))
+    headers = bearer_token(token("lab"))
     for address in ("/api/experiments", "/charts/evaluations.svg"):
         refused(client.get(address, headers=headers), 403, "access_denied")
     stats = client.get("/api/stats", headers=headers).json()
@@ -357,9 +362,9 @@ def test_evaluations_are_the_machines(client: TestClient, token: Callable[..., s
 
 
 @pytest.mark.slow
-def test_so_many_requests_a_minute(app: App, researches: Researches, token: Callable[..., str]) -> None:
+def test_so_many_requests_a_minute(app: App, researches: ResearchJobs, token: Callable[..., str]) -> None:
     """Beyond its rate a token is told when to come again; another token, and what is open, is not concerned."""
-    ada, bob = bearer(token("lab", "ada")), bearer(token("lab", "bob"))
+    ada, bob = bearer_token(token("lab", "ada")), bearer_token(token("lab", "bob"))
     with client_of(app, researches, per_minute=3) as client:
         statuses = [client.get("/api/runs", headers=ada).status_code for _ in range(5)]
         assert statuses == [200, 200, 200, 429, 429]
@@ -408,10 +413,10 @@ def test_over_tls_the_cookie_stays_there(client: TestClient, token: Callable[...
     ],
 )
 def test_a_configured_proxy_says_whether_it_was_tls(
-    gate: Gate, token: Callable[..., str], proxies: tuple[str, ...], sent: str, secure: bool
+    checks: RequestChecks, token: Callable[..., str], proxies: tuple[str, ...], sent: str, secure: bool
 ) -> None:
     """The browser may send no Origin; a header from another address is ignored."""
-    with served(gate, proxies=proxies) as address:
+    with served(checks, proxies=proxies) as address:
         headers = {"X-Forwarded-Proto": sent} if sent else {}
         answer = httpx2.post(f"{address}/login", data={"token": token("lab")}, headers=headers)
     assert answer.status_code == 303
@@ -560,14 +565,14 @@ def test_tavilys_clients_are_told_in_their_shape(client: TestClient, token: Call
 
 @pytest.mark.slow
 def test_each_request_is_one_line_of_json(
-    app: App, researches: Researches, token: Callable[..., str], caplog: pytest.LogCaptureFixture
+    app: App, researches: ResearchJobs, token: Callable[..., str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """With --log-requests each request is one object on one line, whatever its address holds; no token is in it."""
     text = token("lab", "ada")
     caplog.set_level(logging.INFO, "harness.server.access")
     with client_of(app, researches, logs=True) as client:
         for address in NASTY:
-            client.get(address, headers=bearer(text))
+            client.get(address, headers=bearer_token(text))
         client.get("/", headers={"Host": "evil.example"})
         client.get("/")
     lines = [record.getMessage() for record in caplog.records if record.name == "harness.server.access"]
@@ -639,14 +644,14 @@ def test_a_token_is_told_from_any_header() -> None:
 
 
 def test_a_bug_before_the_routes_is_an_envelope(
-    client: TestClient, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, checks: RequestChecks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the headers that every answer has, and nothing of what it was."""
 
     def broken(_: object) -> None:
         raise RuntimeError("a secret detail")
 
-    monkeypatch.setattr(gate._admission, "app_for", broken)
+    monkeypatch.setattr(checks._admission, "app_for", broken)
     answer = client.get("/api/stats")
     assert "secret" not in refused(answer, 500, "internal_error")
     assert "content-security-policy" in answer.headers

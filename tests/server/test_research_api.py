@@ -18,10 +18,10 @@ from harness.app import App
 from harness.cache.tables import RUNS
 from harness.core.entries import Entry
 from harness.core.freshness import DAY
-from harness.server.api.jobs import KEPT, Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
-from harness.server.request_checks import Gate, Names, token_of
+from harness.server.api.research_jobs import MAX_ENDED, ResearchJobs
+from harness.server.auth import Authenticator
+from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.routes import build_routes
 from harness.settings import Settings
 from tests.cli.conftest import NOTES
 
@@ -80,10 +80,10 @@ def waiting(settings: Settings, engine: Waiting) -> Settings:
 @pytest.fixture
 def slow(waiting: Settings, engine: Waiting) -> Iterator[TestClient]:
     """A client of an application whose engine answers when it may; two researches at a time."""
-    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True, token_of=token_of) as let:
-        researches = Researches(2)
-        gate = Gate(build_routes(researches, let), names=Names("127.0.0.1"), admission=let)
-        with TestClient(gate, base_url="http://127.0.0.1", follow_redirects=False) as client:
+    with App(waiting) as app, Authenticator(app, per_minute=60_000, alone=True, token_of=token_of) as let:
+        researches = ResearchJobs(2)
+        checks = RequestChecks(build_routes(researches, let), names=HostNames("127.0.0.1"), authenticator=let)
+        with TestClient(checks, base_url="http://127.0.0.1", follow_redirects=False) as client:
             client.app_state = {"researches": researches, "app": app}
             yield client
             engine.go.set()
@@ -233,7 +233,7 @@ UNUSABLE: list[Any] = [
 NO_JSON = [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"question": "\\ud800"}', b'{"question": NaN}', b"x" * 10_000]
 
 
-def test_an_unusable_question_is_refused_at_once(client: TestClient, researches: Researches) -> None:
+def test_an_unusable_question_is_refused_at_once(client: TestClient, researches: ResearchJobs) -> None:
     """What cannot be researched is not begun, and says why in one line."""
     for body in UNUSABLE:
         message = refused(client.post("/api/researches", json=body), 400, "invalid_input")
@@ -244,16 +244,18 @@ def test_an_unusable_question_is_refused_at_once(client: TestClient, researches:
     assert not researches._jobs
 
 
-def test_a_refresh_without_a_network_is_refused(settings: Settings, researches: Researches) -> None:
+def test_a_refresh_without_a_network_is_refused(settings: Settings, researches: ResearchJobs) -> None:
     """Offline nothing can be asked anew: that is said at once, and no research is under way for ever after."""
     import msgspec
 
     with (
         App(msgspec.structs.replace(settings, offline=True)) as app,
-        Admission(app, per_minute=60_000, alone=True) as admission,
+        Authenticator(app, per_minute=60_000, alone=True) as authenticator,
     ):
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        with TestClient(gate, base_url="http://127.0.0.1") as client:
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with TestClient(checks, base_url="http://127.0.0.1") as client:
             answer = client.post("/api/researches", json={"question": QUESTION, "refresh": True})
             assert "only what is cached" in refused(answer, 400, "invalid_input")
             assert client.get("/api/researches").json()["items"] == []
@@ -405,18 +407,18 @@ def test_the_server_ends_and_the_research_can_go_on(waiting: Settings, engine: W
     from harness.errors import TooManyRequests
 
     with App(waiting) as app:
-        researches = Researches(2)
-        job = researches.begin(app, QUESTION)
+        researches = ResearchJobs(2)
+        job = researches.start(app, QUESTION)
         until(lambda: engine.asked)
         closer = threading.Thread(target=researches.close)
         closer.start()
         until(lambda: researches.closing)
         with pytest.raises(TooManyRequests):
-            researches.begin(app, QUESTION)
+            researches.start(app, QUESTION)
         engine.go.set()
         closer.join(PATIENCE)
         assert job.state == "stopped"
-        again = Researches(2).resume(app, job.run)
+        again = ResearchJobs(2).resume(app, job.run)
         assert again.ended.wait(PATIENCE)
         assert (again.state, again.found) == ("finished", True)
 
@@ -426,8 +428,8 @@ def test_a_research_of_another_process_is_shown_by_its_record(slow: TestClient, 
     """What another program researches at this moment is listed, and shown as far as it is recorded."""
     other = App(slow.app_state["app"].settings)
     with other:
-        researches = Researches(1)
-        job = researches.begin(other, QUESTION)
+        researches = ResearchJobs(1)
+        job = researches.start(other, QUESTION)
         until(lambda: engine.asked)
         run = until(lambda: [each for each in slow.get("/api/runs").json()["items"] if each["id"] == job.run])[0]
         assert run["question"] == QUESTION
@@ -442,14 +444,14 @@ def test_a_research_of_another_process_is_shown_by_its_record(slow: TestClient, 
 
 def test_ended_researches_are_forgotten_in_time(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of thousands of researches only the last ones are remembered; the memory of a server is bounded."""
-    from harness.server.api import jobs
+    from harness.server.api import research_jobs
 
-    monkeypatch.setattr(jobs, "KEPT", 3)
-    researches = Researches(1)
+    monkeypatch.setattr(research_jobs, "MAX_ENDED", 3)
+    researches = ResearchJobs(1)
     for _ in range(8):
-        job = researches.begin(app, "?")
+        job = researches.start(app, "?")
         assert job.ended.wait(PATIENCE)
-    assert KEPT > 3
+    assert MAX_ENDED > 3
     assert len(researches._jobs) <= 4
     assert researches.get("default", job.run) is job
 
@@ -534,10 +536,12 @@ def test_a_stream_that_is_left_does_not_end_the_research(waiting: Settings, engi
     """A browser that goes away in mid-research is no reason to stop; who comes back sees the end."""
     from tests.server.conftest import served
 
-    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True) as admission:
-        researches = Researches(1)
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        with served(gate) as address, httpx2.Client(base_url=address, timeout=PATIENCE) as client:
+    with App(waiting) as app, Authenticator(app, per_minute=60_000, alone=True) as authenticator:
+        researches = ResearchJobs(1)
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with served(checks) as address, httpx2.Client(base_url=address, timeout=PATIENCE) as client:
             begun = client.post("/api/researches", json={"question": QUESTION}).json()
             with client.stream("GET", begun["events"]) as stream:
                 assert next(stream.iter_lines()).startswith("event: step")
@@ -557,10 +561,12 @@ def test_many_read_while_a_research_goes_on(waiting: Settings, engine: Waiting, 
         "/", "/?q=retries", "/cache", "/knowledge", "/experiments", "/api/research-history?q=retries+of+a+client",
         "/api/research-history", "/api/stats", "/api/runs", "/api/researches", "/api/explain?q=retries", "/healthz",
     )  # fmt: skip
-    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True) as admission:
-        researches = Researches(3)
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        with served(gate) as address:
+    with App(waiting) as app, Authenticator(app, per_minute=60_000, alone=True) as authenticator:
+        researches = ResearchJobs(3)
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with served(checks) as address:
             engine.go.set()
 
             def look(number: int) -> list[tuple[str, int]]:
@@ -589,9 +595,11 @@ def test_the_server_says_that_it_is_up_though_every_thread_waits(waiting: Settin
     """While more searches wait for an engine than there are threads, health is told at once; then all are served."""
     from tests.server.conftest import served
 
-    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True) as admission:
-        gate = Gate(build_routes(Researches(1), admission), names=Names("127.0.0.1"), admission=admission)
-        with served(gate) as address, ThreadPoolExecutor(50) as pool:
+    with App(waiting) as app, Authenticator(app, per_minute=60_000, alone=True) as authenticator:
+        checks = RequestChecks(
+            build_routes(ResearchJobs(1), authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with served(checks) as address, ThreadPoolExecutor(50) as pool:
 
             def search(number: int) -> int:
                 query = {"q": f"retries {number}", "format": "json"}

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from harness import __version__
 from harness.app import App
-from harness.server.search_api.search_options import abilities
+from harness.server.search_api.search_options import capabilities
 from harness.server.search_api.searxng_instance import MAX_SUGGESTIONS
 from harness.settings import Settings
 
@@ -61,7 +61,7 @@ def test_config_describes_what_is_set_up(client: TestClient) -> None:
 )
 def test_an_engine_promises_what_a_search_accepts(name: str, can: tuple[bool, bool, bool]) -> None:
     """Language, time range and strict safe search, as `/search` accepts or refuses them."""
-    found = abilities(name, Settings(data_dir=Path()))
+    found = capabilities(name, Settings(data_dir=Path()))
     assert (found.language, found.time_range, found.safety) == can
 
 

@@ -11,7 +11,7 @@ import pytest
 from harness.app import App
 from harness.ports import Vectors
 from harness.server import warm_up
-from harness.server.warm_up import Warming
+from harness.server.warm_up import WarmUp
 from harness.settings import Settings
 from harness.sources.corpus import embedding
 
@@ -71,7 +71,7 @@ def until(condition: Callable[[], bool]) -> None:
 def test_it_reports_the_start_and_the_end(app: App, embedder: SlowEmbedder) -> None:
     """One line each, and afterwards searches rank by vectors; a search meanwhile is answered by words at once."""
     told: list[str] = []
-    with app, Warming(app, told.append) as background:
+    with app, WarmUp(app, told.append) as background:
         background.start()
         until(lambda: any(line.startswith("embedding") for line in told))
         [asked], results = app.search("retries")
@@ -89,7 +89,7 @@ def test_it_stops_with_the_server(app: App, embedder: SlowEmbedder) -> None:
     """After the batch that it is at; what is made is kept."""
     embedder.may.set()
     with app:
-        with Warming(app, lambda line: None) as background:
+        with WarmUp(app, lambda line: None) as background:
             background.start()
             until(lambda: embedder.batches >= 2)
         assert embedder.batches < COUNT / 2
@@ -102,7 +102,7 @@ def test_an_empty_corpus_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixt
     """The server goes on; its log says what is wrong."""
     (tmp_path / "empty").mkdir()
     settings = Settings(data_dir=tmp_path / "data", engine=(f"corpus:{tmp_path / 'empty'}",))
-    with App(settings) as app, Warming(app, lambda line: None) as background:
+    with App(settings) as app, WarmUp(app, lambda line: None) as background:
         background.start()
         until(lambda: bool(caplog.records))
     assert "an engine is not ready: nothing to read" in caplog.text
@@ -110,5 +110,5 @@ def test_an_empty_corpus_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 def test_leaving_it_unstarted_is_no_error(app: App) -> None:
     """A server whose port is taken never starts it."""
-    with Warming(app, lambda line: None):
+    with WarmUp(app, lambda line: None):
         pass

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.server.browser.furnished import Furnished, furnish
+from tests.server.browser.sample_data import Furnished, furnish
 from tests.server.browser.sites import Engine, Site
 
 if TYPE_CHECKING:  # `make test` does not install playwright

@@ -17,7 +17,7 @@ from harness.cache.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.settings import Settings
 from harness.storage.sqlite.store import SqliteStore
 from tests.evals.stand_ins import fact_tasks
-from tests.server.browser.furnished import raw_entry
+from tests.server.browser.sample_data import raw_entry
 
 TEXTS = {
     "script": "<script>window.harmed = 'script'; alert(1)</script>",

@@ -14,7 +14,7 @@ import msgspec
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from tests.server.browser.furnished import NOTES
+from tests.server.browser.sample_data import NOTES
 from tests.server.conftest import PROGRAM
 
 SERVING = re.compile(r"serving on (http://127\.0\.0\.1:(\d+))/")

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.server.browser.conftest import Visitor
-from tests.server.browser.furnished import QUESTION, STOPPED, Furnished
+from tests.server.browser.sample_data import QUESTION, STOPPED, Furnished
 from tests.server.browser.sites import Site
 
 pytestmark = pytest.mark.full

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.server.browser.conftest import Visitor
-from tests.server.browser.furnished import counted_days
+from tests.server.browser.sample_data import counted_days
 from tests.server.browser.sites import Site
 
 pytestmark = pytest.mark.full

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.server.browser.conftest import Visitor
-from tests.server.browser.furnished import QUESTION, Furnished
+from tests.server.browser.sample_data import QUESTION, Furnished
 
 pytestmark = pytest.mark.full
 

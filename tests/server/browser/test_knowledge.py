@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.server.browser.conftest import Visitor
-from tests.server.browser.furnished import Furnished
+from tests.server.browser.sample_data import Furnished
 from tests.server.browser.sites import Site
 
 pytestmark = pytest.mark.full

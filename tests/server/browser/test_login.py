@@ -11,7 +11,7 @@ from harness.app import App
 from harness.cache.tables import SEARCHES
 from harness.settings import Settings
 from tests.server.browser.conftest import Visitor
-from tests.server.browser.furnished import NOTES, raw_entry
+from tests.server.browser.sample_data import NOTES, raw_entry
 from tests.server.browser.sites import Site
 
 pytestmark = pytest.mark.full

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from tests.server.browser.access import overflow, serious
 from tests.server.browser.conftest import PHONE, WIDE, ZOOMED, Visitor
-from tests.server.browser.furnished import Furnished
+from tests.server.browser.sample_data import Furnished
 from tests.server.browser.sites import Site
 
 pytestmark = pytest.mark.full

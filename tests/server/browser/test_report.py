@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from pypdf import PdfReader
 
 from tests.server.browser.conftest import PHONE, Visitor
-from tests.server.browser.furnished import WRITTEN, Furnished
+from tests.server.browser.sample_data import WRITTEN, Furnished
 
 pytestmark = pytest.mark.full
 

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import create_mcp_http_client, streamable_http_c
 
 from harness.app import App
 from harness.identity import Role
-from harness.server.mcp.http import Gate, build_app
+from harness.server.mcp.serve_mcp import McpChecks, build_app
 from harness.server.mcp.server import HarnessServer, build_server
 from harness.settings import Settings
 from tests.cli.program import Program
@@ -60,14 +60,14 @@ def online(app: App) -> Iterator[Callable[..., str]]:
     with ExitStack() as stack:
 
         def start(host: str = "127.0.0.1", per_minute: float = 6_000, names: Sequence[str] = ()) -> str:
-            gate = stack.enter_context(build_app(app, host, per_minute=per_minute, names=names))
-            return stack.enter_context(_listening(gate))
+            checks = stack.enter_context(build_app(app, host, per_minute=per_minute, names=names))
+            return stack.enter_context(_listening(checks))
 
         yield start
 
 
 @contextmanager
-def _listening(app: "Gate") -> Iterator[str]:
+def _listening(app: "McpChecks") -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", timeout_graceful_shutdown=1))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InvalidInput
-from harness.server.mcp.paging import MAX_OUTPUT, Part, json_chars, leading, with_part
+from harness.server.mcp.paging import MAX_OUTPUT, json_chars, leading, with_part
+from harness.server.responses.schema import Part
 
 
 class Text(Part):
-    """A reply with nothing but a text."""
+    """A response with one text field."""
 
     text: str = ""
 

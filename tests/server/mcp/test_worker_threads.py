@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import SearchError
 from harness.ports import Progress, Stopped
-from harness.server.mcp.threads import Threads
+from harness.server.mcp.worker_threads import WorkerThreads
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +32,7 @@ async def test_cancelled_work_ends_at_its_next_step() -> None:
     """When its caller is cancelled, work that nobody waits for does not go on, and the caller is just cancelled."""
     ended = threading.Event()
     with anyio.move_on_after(0.1) as scope:
-        await Threads().research(lambda progress: for_ever(progress, ended), silent)
+        await WorkerThreads().research(lambda progress: for_ever(progress, ended), silent)
     assert scope.cancelled_caught
     assert ended.is_set()
 
@@ -50,7 +50,7 @@ async def test_steps_are_reported_in_order() -> None:
             time.sleep(0.3)
         return "done"
 
-    assert await Threads().research(work, note) == "done"
+    assert await WorkerThreads().research(work, note) == "done"
     assert [step for step, _ in reports] == list(range(len(reports)))
     assert reports[-1][1] == "searching 2/2"
 
@@ -62,7 +62,7 @@ async def test_a_failure_comes_out_as_it_is() -> None:
         raise SearchError("no")
 
     with pytest.raises(SearchError, match="no"):
-        await Threads().research(work, silent)
+        await WorkerThreads().research(work, silent)
 
 
 async def test_a_report_that_fails_ends_the_work() -> None:
@@ -73,13 +73,13 @@ async def test_a_report_that_fails_ends_the_work() -> None:
         raise ConnectionError
 
     with pytest.raises(BaseExceptionGroup):
-        await Threads().research(lambda progress: for_ever(progress, ended), broken)
+        await WorkerThreads().research(lambda progress: for_ever(progress, ended), broken)
     assert ended.is_set()
 
 
 async def test_long_work_does_not_hold_up_short_work() -> None:
     """With every research busy, and more waiting, a look-up is answered."""
-    threads, ended = Threads(researches=1), threading.Event()
+    threads, ended = WorkerThreads(researches=1), threading.Event()
     async with anyio.create_task_group() as group:
         for _ in range(5):
             group.start_soon(threads.research, lambda progress: for_ever(progress, ended), silent)

@@ -13,7 +13,7 @@ from harness.core.freshness import DAY, HOUR
 from harness.ports import Stopped
 from harness.settings import Settings
 from harness.storage.sqlite.store import SqliteStore
-from tests.server.browser.experimented import evaluate, experiment
+from tests.server.browser.sample_experiments import evaluate, experiment
 
 QUESTION = "When may a cache reuse a stored response without asking the server?"
 STOPPED = "How does a cache choose among several variants of a response?"

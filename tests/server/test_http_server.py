@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.app import App
 from harness.errors import InvalidInput
-from harness.server.run_server import LOOPBACK, check_reach, is_loopback, listening, server_of
+from harness.server.http_server import LOOPBACK, check_reach, http_server, is_loopback, listen
 from harness.settings import Settings
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it
@@ -48,7 +48,7 @@ def test_others_are_served_with_a_token_only(tmp_path: Path) -> None:
 
 def test_a_free_port_is_found() -> None:
     """Port 0 is any free one, and two servers get two."""
-    with listening("127.0.0.1", 0) as first, listening("localhost", 0) as second:
+    with listen("127.0.0.1", 0) as first, listen("localhost", 0) as second:
         assert first.getsockname()[1] != second.getsockname()[1]
 
 
@@ -58,7 +58,7 @@ def test_what_cannot_be_listened_on_is_told() -> None:
         port = taken.getsockname()[1]
         for host, number in (("127.0.0.1", port), ("no such host", 0), ("x" * 300, 0), ("192.0.2.1", 0), ("\ud800", 0)):
             with pytest.raises(InvalidInput, match="choose another --host or --port"):
-                listening(host, number)
+                listen(host, number)
 
 
 def test_the_server_believes_no_proxy_and_tells_nothing_of_itself() -> None:
@@ -66,7 +66,7 @@ def test_the_server_believes_no_proxy_and_tells_nothing_of_itself() -> None:
 
     async def app(*_: object) -> None: ...
 
-    config = server_of(app).config
+    config = http_server(app).config
     assert (config.proxy_headers, config.server_header, config.access_log, config.ws) == (False, False, False, "none")
     assert config.timeout_graceful_shutdown is not None
 
@@ -76,8 +76,8 @@ def test_only_configured_proxies_are_believed() -> None:
 
     async def app(*_: object) -> None: ...
 
-    config = server_of(app, proxies=["10.0.0.1", "fd00::/8"]).config
+    config = http_server(app, proxies=["10.0.0.1", "fd00::/8"]).config
     assert (config.proxy_headers, config.forwarded_allow_ips) == (True, ["10.0.0.1", "fd00::/8"])
     for wrong in ("*", "proxy.example", "10.0.0.0/33", ""):
         with pytest.raises(InvalidInput, match=r"trusted_proxies: .* is neither an address nor a network"):
-            server_of(app, proxies=[wrong])
+            http_server(app, proxies=[wrong])

@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from harness.app import App
 from harness.errors import EngineUnavailable, InvalidInput
-from harness.server.api.jobs import Researches
-from harness.server.api.research_options import Chosen, chosen, engine_choices, model_choices
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.api.research_options import ResearchChoice, choice_of, engine_choices, model_choices
 from harness.settings import Settings
 from tests.server.test_research_api import PATIENCE, begin, ended
 
@@ -64,14 +64,14 @@ def test_the_example_fits_the_default_engine(engine: str, words: str) -> None:
 def test_only_what_is_offered_can_be_chosen() -> None:
     """No address, no path and no other model; empty is the default."""
     settings = Settings(data_dir=Path(), engine=("pubmed", "ddgs"), model="qwen3")
-    assert chosen(settings) == Chosen((), model=True)
-    assert chosen(settings, "ddgs", "none") == Chosen(("ddgs",), model=False)
-    assert chosen(settings, "corpus:python-docs", "qwen3") == Chosen(("corpus:python-docs",), model=True)
+    assert choice_of(settings) == ResearchChoice((), model=True)
+    assert choice_of(settings, "ddgs", "none") == ResearchChoice(("ddgs",), model=False)
+    assert choice_of(settings, "corpus:python-docs", "qwen3") == ResearchChoice(("corpus:python-docs",), model=True)
     for engine in ("searxng:http://169.254.169.254/", "corpus:/etc", "browser", "ddgs ", "x" * 500):
         with pytest.raises(InvalidInput, match=r"choose from pubmed\+ddgs, pubmed, ddgs, corpus:python-docs"):
-            chosen(settings, engine)
+            choice_of(settings, engine)
     with pytest.raises(InvalidInput, match="choose from qwen3, none"):
-        chosen(settings, "", "gpt-7")
+        choice_of(settings, "", "gpt-7")
     assert model_choices(msgspec.structs.replace(settings, model=None)) == ["none"]
 
 
@@ -109,7 +109,7 @@ def test_without_a_model_nobody_asks_the_one_that_is_set(settings: Settings, htt
     """The report is made of excerpts, and the record names no model."""
     settings = msgspec.structs.replace(settings, model="writer", model_url=httpserver.url_for("/v1"))
     with App(settings) as app:
-        job = Researches(1).begin(app, QUESTION, choice=chosen(settings, "", "none"))
+        job = ResearchJobs(1).start(app, QUESTION, choice=choice_of(settings, "", "none"))
         assert job.ended.wait(PATIENCE)
         assert (job.state, job.found) == ("finished", True)
         assert app.cache.get_run(job.run)["model"] is None
@@ -117,7 +117,7 @@ def test_without_a_model_nobody_asks_the_one_that_is_set(settings: Settings, htt
 
 
 @pytest.mark.parametrize("field", ["engine", "model"])
-def test_what_is_not_offered_is_refused(client: TestClient, researches: Researches, field: str) -> None:
+def test_what_is_not_offered_is_refused(client: TestClient, researches: ResearchJobs, field: str) -> None:
     """With the choices, before anything begins."""
     answer = client.post("/api/researches", json={"question": QUESTION, field: "corpus:/etc"})
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_input")

@@ -1,4 +1,4 @@
-"""Listening on an address until the server is stopped."""
+"""HTTP server: address checks, the listening socket, and uvicorn with time limits."""
 
 import ipaddress
 import socket
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 CLOSING_SECONDS = 5
-"""How long connections may take to end when the server is stopped."""
+"""Longest time for open connections to end when the server stops."""
 MAX_HEAD = 262_144
 """Bytes of a request line with its headers; longer ones are refused."""
 HEAD_SECONDS = 10.0
@@ -26,7 +26,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this machine can reach `host`."""
+    """Return whether only this machine can reach `host`."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -34,24 +34,24 @@ def is_loopback(host: str) -> bool:
 
 
 def check_reach(app: App, host: str) -> None:
-    """Do nothing where this machine alone can reach `host`, or somebody has a token.
+    """Check that a server which other machines can reach requires a token.
 
     Raises:
-        InvalidInput: others can reach it, and there is no token.
+        InvalidInput: other machines can reach `host`, and there is no token.
         StoreError: the database cannot be read.
     """
     if not is_loopback(host) and not app.tokens.list():
         raise InvalidInput(
-            f"others can reach {host}, and there is no token yet; make one with `harness token create`, "
-            "or leave --host out to serve this machine alone"
+            f"other machines can reach {host}, and there is no token yet; make one with `harness token create`, "
+            "or leave out --host to serve only this machine"
         )
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """Listen on an address; 0 is any free port.
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on an address; port 0 picks a free port.
 
     Raises:
-        InvalidInput: that is not possible: another program listens there, or there is no such address.
+        InvalidInput: another program listens there, or there is no such address.
     """
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -62,15 +62,15 @@ def listening(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def server_of(
+def http_server(
     app: "ASGIApp",
     *,
     proxies: Sequence[str] = (),
     head_seconds: float = HEAD_SECONDS,
     body_seconds: float = BODY_SECONDS,
 ) -> "uvicorn.Server":
-    """Make the server of an application; it tells nothing of itself, and believes no proxy but `proxies` (addresses and
-    networks). A request that does not arrive within the seconds for its parts is refused; see `TimedProtocol`.
+    """Return the uvicorn server of an application. It sends no `Server` header and trusts only the proxies in `proxies`
+    (addresses and networks). A request that does not arrive in time is refused; see `TimedProtocol`.
 
     Raises:
         InvalidInput: one of `proxies` is neither an address nor a network.
@@ -97,7 +97,7 @@ def server_of(
 
 
 def _checked_network(proxy: str) -> str:
-    """Return an address or a network as it is; uvicorn would take anything else for the name of a socket."""
+    """Return the address or network unchanged; uvicorn would take any other text for the name of a socket."""
     try:
         ipaddress.ip_network(proxy)
     except ValueError as error:
@@ -105,8 +105,8 @@ def _checked_network(proxy: str) -> str:
     return proxy
 
 
-def run(server: "uvicorn.Server", listener: socket.socket, tell: Callable[[], None]) -> None:
-    """Serve until interrupted; `tell` is called once the server can be reached."""
-    tell()
-    with suppress(KeyboardInterrupt):  # uvicorn ends gracefully, and then raises what ended it
+def run_server(server: "uvicorn.Server", listener: socket.socket, on_ready: Callable[[], None]) -> None:
+    """Serve until interrupted; call `on_ready` once the socket accepts connections."""
+    on_ready()
+    with suppress(KeyboardInterrupt):  # uvicorn shuts down gracefully, then raises the interrupt again
         server.run(sockets=[listener])

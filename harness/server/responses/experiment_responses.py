@@ -1,4 +1,4 @@
-"""What is told of evaluations and experiments: the JSON of the API, and what the pages show. Texts are data."""
+"""Evaluations and experiments, for the API and the pages. Texts are data."""
 
 from typing import Annotated, Any
 
@@ -6,13 +6,12 @@ from harness_evals.outcome import Stage
 from harness_evals.verdicts import Status
 from pydantic import BaseModel, Field, PlainSerializer, WithJsonSchema
 
-from harness.server.api.responses import example
-from harness.server.pages.templates import iso
+from harness.server.responses.schema import example, iso
 
 Moment = Annotated[
     float, PlainSerializer(iso, when_used="json"), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-"""Seconds since the epoch on pages; ISO 8601, UTC, as JSON."""
+"""Seconds since the epoch on pages; ISO 8601, UTC, in JSON."""
 
 _LOOP = {
     "id": "20261122-081242-46f0ea",
@@ -39,67 +38,69 @@ _CHANGED = {"name": "max_rounds", "first": 5, "second": 2}
 
 
 class LoopRow(BaseModel):
-    """A loop of experiments. One whose journal is damaged has a message, and no numbers."""
+    """An experiment loop in a list. With a damaged journal it has a message and no numbers."""
 
     model_config = example(**_LOOP)
 
     id: str
-    message: str = Field(default="", description="Why it cannot be read; empty where it can.")
+    message: str = Field(default="", description="Why it cannot be read; otherwise empty.")
     began: Moment | None = None
     experiments: int | None = None
     kept: int | None = Field(default=None, description="Experiments whose changes were kept.")
-    best_score: float | None = Field(default=None, description="Of what is kept by now, on the split `tune`, 0 to 1.")
-    noise_floor: float | None = Field(default=None, description="What identical settings differ by.")
+    best_score: float | None = Field(
+        default=None, description="Score of the settings kept so far, on the split `tune`, 0 to 1."
+    )
+    noise_floor: float | None = Field(default=None, description="Difference between runs with identical settings.")
 
 
 class EvaluationRow(BaseModel):
-    """An evaluation. One whose log is damaged has a message, and no numbers."""
+    """An evaluation in a list. With a damaged log it has a message and no numbers."""
 
     model_config = example(**_EVALUATION)
 
     id: str
-    message: str = Field(default="", description="Why it cannot be read; empty where it can.")
+    message: str = Field(default="", description="Why it cannot be read; otherwise empty.")
     began: Moment | None = None
     tasks: int | None = None
     repeats: int | None = None
-    finished: bool | None = Field(default=None, description="Whether every run of every task is there.")
-    mean: float | None = Field(default=None, description="Mean of the total over the tasks, 0 to 1.")
+    finished: bool | None = Field(default=None, description="Whether all runs of all tasks are done.")
+    mean: float | None = Field(default=None, description="Mean total score over the tasks, 0 to 1.")
     error: float | None = Field(default=None, description="Its standard error, clustered by task.")
     crashes: int | None = None
     live_calls: int | None = None
 
 
-class ExperimentsReply(BaseModel):
-    """The loops and the evaluations, each the newest first."""
+class ExperimentsResponse(BaseModel):
+    """The loops and the evaluations, newest first."""
 
     model_config = example(loops=[_LOOP], evaluations=[_EVALUATION], loops_in_all=1, evaluations_in_all=1)
 
     loops: list[LoopRow]
     evaluations: list[EvaluationRow]
-    loops_in_all: int = Field(description="How many there are; only the newest are listed.")
-    evaluations_in_all: int = Field(description="How many there are; only the newest are listed.")
+    loops_in_all: int = Field(description="Number of all; only the newest are listed.")
+    evaluations_in_all: int = Field(description="Number of all; only the newest are listed.")
 
 
-class TrialReply(BaseModel):
-    """One experiment. Scores are those on the split `tune`; after a crash there are none."""
+class TrialResponse(BaseModel):
+    """One experiment. Scores are on the split `tune`; null after a crash."""
 
     number: int
     description: str = Field(description="The changes in words.")
     status: Status
     score: float | None
-    baseline: float | None = Field(description="The score of what was kept before.")
+    baseline: float | None = Field(description="Score of the settings kept before.")
     delta: float | None
-    low: float | None = Field(description="Where the 95 % interval of the difference begins.")
-    high: float | None = Field(description="Where it ends.")
-    p: float | None = Field(description="One-sided, of `not better`.")
+    low: float | None = Field(description="Lower end of the 95 % interval of the difference.")
+    high: float | None = Field(description="Upper end of the interval.")
+    p: float | None = Field(description="One-sided p-value of `not better`.")
     tasks: int
     seconds: float
     live_calls: int
     reasons: list[str]
 
 
-class LoopReply(BaseModel):
-    """A loop of experiments, whole."""
+class LoopResponse(BaseModel):
+    """A complete experiment loop."""
 
     model_config = example(
         loop=_LOOP,
@@ -133,27 +134,27 @@ class LoopReply(BaseModel):
     loop: LoopRow
     rules: dict[str, Any] = Field(description="Fixed before the first experiment.")
     tasks: list[str]
-    space: dict[str, list[Any]] = Field(description="The settings that may be changed, and to what.")
-    settings: dict[str, Any] = Field(description="What it began with.")
-    changed_settings: list[str] = Field(description="Those of them that are not the defaults of today.")
-    noise_errors: list[str] = Field(description="Of runs that failed with nothing changed.")
-    trials: list[TrialReply]
-    best: dict[str, Any] = Field(description="The changes that are kept by now.")
+    space: dict[str, list[Any]] = Field(description="The settings to change, with their possible values.")
+    settings: dict[str, Any] = Field(description="The settings at the start.")
+    changed_settings: list[str] = Field(description="The settings that differ from today's defaults.")
+    noise_errors: list[str] = Field(description="Errors of runs with unchanged settings.")
+    trials: list[TrialResponse]
+    best: dict[str, Any] = Field(description="The changes kept so far.")
     best_config: str = Field(description="The best settings as YAML, for --config.")
 
 
-class TaskReply(BaseModel):
-    """What the runs of one task came to, as means: 0 to 1."""
+class TaskResponse(BaseModel):
+    """Mean scores of the runs of one task, 0 to 1."""
 
     task: str
     runs: int
-    total: float | None = Field(description="None where every run failed.")
-    values: dict[str, float] = Field(description="By scorer.")
-    errors: list[str] = Field(description="Of the runs that failed.")
+    total: float | None = Field(description="Null if every run failed.")
+    values: dict[str, float] = Field(description="Score by scorer.")
+    errors: list[str] = Field(description="Errors of failed runs.")
 
 
-class EvaluationReply(BaseModel):
-    """An evaluation, whole."""
+class EvaluationResponse(BaseModel):
+    """A complete evaluation."""
 
     model_config = example(
         evaluation=_EVALUATION,
@@ -169,24 +170,26 @@ class EvaluationReply(BaseModel):
     )
 
     evaluation: EvaluationRow
-    tasks: list[TaskReply]
-    means: dict[str, float] = Field(description="Over the tasks, by scorer, and of the total.")
-    errors: dict[str, float] = Field(description="Their standard errors, clustered by task; none of a single task.")
-    weights: dict[str, float] = Field(description="What each scorer counts in the total.")
-    tokens: int = Field(description="Of the language model.")
-    seconds: float = Field(description="Of all runs together, whether at once or not.")
+    tasks: list[TaskResponse]
+    means: dict[str, float] = Field(description="Means over the tasks, by scorer and of the total.")
+    errors: dict[str, float] = Field(
+        description="Standard errors of the means, clustered by task; none for a single task."
+    )
+    weights: dict[str, float] = Field(description="Weight of each scorer in the total.")
+    tokens: int = Field(description="Tokens of the language model.")
+    seconds: float = Field(description="Sum over all runs, parallel ones included.")
     settings: dict[str, Any]
-    changed_settings: list[str] = Field(description="Those of them that are not the defaults of today.")
-    versions: dict[str, str] = Field(description="Of what decides results besides the settings.")
+    changed_settings: list[str] = Field(description="The settings that differ from today's defaults.")
+    versions: dict[str, str] = Field(description="Versions of software and models that affect results.")
 
 
 class ScoreDifference(BaseModel):
-    """By how much the second evaluation is better than the first, over the tasks that both have measured."""
+    """Difference of the second evaluation to the first, over the tasks that both measured."""
 
     mean: float = Field(description="Mean difference of the total, -1 to 1.")
-    low: float = Field(description="Where its 95 % interval begins (bootstrap over tasks).")
-    high: float = Field(description="Where it ends.")
-    p: float = Field(description="Two-sided, of a sign-flip test.")
+    low: float = Field(description="Lower end of the 95 % interval (bootstrap over tasks).")
+    high: float = Field(description="Upper end of the interval.")
+    p: float = Field(description="Two-sided p-value of a sign-flip test.")
     tasks: int
 
 
@@ -194,16 +197,16 @@ class ComparedTask(BaseModel):
     """One task in two evaluations."""
 
     task: str
-    first: float | None = Field(description="Its total in the first; none where it was not measured.")
+    first: float | None = Field(description="Total in the first; null if not measured.")
     second: float | None
     difference: float | None
-    compared: bool = Field(description="Whether the stages could be compared: a repeat ended well in both.")
-    stage: Stage | None = Field(description="The first whose bytes differ in any repeat; none if all are the same.")
-    task_changed: bool = Field(description="Whether the task itself was changed in between.")
+    compared: bool = Field(description="Whether the stages could be compared: a repeat succeeded in both.")
+    stage: Stage | None = Field(description="First stage whose bytes differ in any repeat; null if all are the same.")
+    task_changed: bool = Field(description="Whether the task itself changed in between.")
 
 
 class ChangedSetting(BaseModel):
-    """A setting, version or weight that is not the same in two evaluations; none where one of them has none."""
+    """A setting, version or weight that differs between two evaluations; null if one of them lacks it."""
 
     model_config = example(**_CHANGED)
 
@@ -212,7 +215,7 @@ class ChangedSetting(BaseModel):
     second: Any
 
 
-class ComparisonReply(BaseModel):
+class ComparisonResponse(BaseModel):
     """Two evaluations side by side."""
 
     model_config = example(
@@ -237,6 +240,6 @@ class ComparisonReply(BaseModel):
     first: EvaluationRow
     second: EvaluationRow
     difference: ScoreDifference | None
-    message: str = Field(description="Why there is no difference; empty where there is one.")
+    message: str = Field(description="Why there is no difference; otherwise empty.")
     tasks: list[ComparedTask]
     changed: list[ChangedSetting]

@@ -1,4 +1,4 @@
-"""The synchronous services, run in threads: bounded in number, told of, and stopped when nobody waits any longer."""
+"""Worker threads for the synchronous services: limited in number, with progress, stopped when the caller leaves."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -14,14 +14,14 @@ from harness.ports import Progress, Stopped
 
 T = TypeVar("T")
 Report = Callable[[float, str], Awaitable[None]]
-"""Tells a client how many steps are done, and which is being done."""
+"""Sends the number of finished steps and the current step to a client."""
 
-TELL_EVERY = 0.2
-"""Seconds between two reports of progress at the least."""
+REPORT_EVERY = 0.2
+"""Least seconds between two progress reports."""
 
 
-class Threads:
-    """Three kinds of work, each with so many threads at most, so that a long one does not hold up a short one."""
+class WorkerThreads:
+    """Three kinds of work, each with its own limit of threads, so that long work does not delay short work."""
 
     def __init__(self, *, lookups: int = 16, fetches: int = 8, researches: int = 4) -> None:
         self._lookups = CapacityLimiter(lookups)
@@ -29,36 +29,36 @@ class Threads:
         self._researches = CapacityLimiter(researches)
 
     async def look_up(self, work: Callable[[], T]) -> T:
-        """Do what asks the database alone."""
+        """Run work that only uses the database."""
         return await run_sync(work, limiter=self._lookups)
 
     async def fetch(self, work: Callable[[], T]) -> T:
-        """Do what may ask a search engine or a web site."""
+        """Run work that may call a search engine or a web site."""
         return await run_sync(work, limiter=self._fetches)
 
     async def research(self, work: Callable[[Progress], T], report: Report) -> T:
-        """Do long work that tells its progress. When the caller is cancelled, it stops at its next step, and the
+        """Run long work with progress reports. When the caller is cancelled, the work stops at its next step, and the
         caller returns then.
         """
         steps, failure = _Steps(), None
         async with anyio.create_task_group() as group:
-            group.start_soon(steps.tell, report)
+            group.start_soon(steps.report_to, report)
             try:
-                done = await run_sync(partial(work, steps), limiter=self._researches)
+                result = await run_sync(partial(work, steps), limiter=self._researches)
             except (HarnessError, Stopped) as error:  # a task group would wrap it
                 failure = error
             group.cancel_scope.cancel()
         if failure is not None:
-            await checkpoint()  # who was cancelled ends so, and not with what the work was stopped by
+            await checkpoint()  # a cancelled caller ends as cancelled, not with `Stopped`
             raise failure
-        return done
+        return result
 
 
 class _Steps:
-    """A `Progress` that is written in any thread and read by the event loop. It raises `Stopped` to end the work."""
+    """A `Progress` that any thread writes and the event loop reads. It raises `Stopped` to end the work."""
 
     def __init__(self) -> None:
-        self._latest = ("begun", 0, 0)
+        self._latest = ("started", 0, 0)
         self._stopped = False
 
     def __call__(self, what: str, done: int, total: int) -> None:
@@ -67,15 +67,15 @@ class _Steps:
             raise Stopped
         self._latest = (what, done, total)
 
-    async def tell(self, report: Report) -> None:
-        """Report every new step until cancelled: then nobody waits."""
-        told, number = None, 0
+    async def report_to(self, report: Report) -> None:
+        """Report each new step until the caller is cancelled."""
+        reported, number = None, 0
         try:
             while True:
-                if (latest := self._latest) != told:
-                    what, done, total = told = latest
+                if (latest := self._latest) != reported:
+                    what, done, total = reported = latest
                     await report(number, f"{what} {done}/{total}" if total else what)
                     number += 1
-                await anyio.sleep(TELL_EVERY)
+                await anyio.sleep(REPORT_EVERY)
         finally:
             self._stopped = True

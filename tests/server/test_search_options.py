@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from harness.errors import InvalidInput
-from harness.server.search_api.search_options import _REGIONS, Wishes, choices, region_of
+from harness.server.search_api.search_options import _REGIONS, SearchOptions, engine_settings, region_of
 from harness.settings import Settings
 from harness.settings.loading import checked
 
 EVERY = ("ddgs", "browser", "searxng:http://127.0.0.1:1", "pubmed", "corpus:python-docs")
 
 
-def changes(*engines: str, region: str = "us-en", **wishes: Any) -> dict[str, Any]:
+def changes(*engines: str, region: str = "us-en", **options: Any) -> dict[str, Any]:
     """Return the settings that the wishes change."""
     settings = Settings(data_dir=Path(), engine=engines, ddgs_region=region)
-    return choices(settings, Wishes(**wishes))[1]
+    return engine_settings(settings, SearchOptions(**options))[1]
 
 
 @pytest.mark.parametrize("language", ["", "all", "auto", " ALL "])
@@ -114,8 +114,8 @@ def test_a_strict_safe_search_that_cannot_be_kept_is_refused(engine: str) -> Non
 def test_engines_are_chosen_by_name_among_those_set_up() -> None:
     """What they are set up with, as a folder, stays."""
     settings = Settings(data_dir=Path(), engine=("ddgs", "corpus:a", "corpus:b"))
-    assert choices(settings, Wishes(engines=("corpus",)))[0] == ("corpus:a", "corpus:b")
-    assert choices(settings, Wishes())[0] == ("ddgs", "corpus:a", "corpus:b")
+    assert engine_settings(settings, SearchOptions(engines=("corpus",)))[0] == ("corpus:a", "corpus:b")
+    assert engine_settings(settings, SearchOptions())[0] == ("ddgs", "corpus:a", "corpus:b")
 
 
 def test_wishes_concern_the_chosen_engines_alone() -> None:

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from harness.app import App
 from harness.errors import InvalidInput
 from harness.identity import Tokens
-from harness.server.mcp.http import MAX_BODY, allowed, serve
-from harness.server.run_server import is_loopback
+from harness.server.http_server import is_loopback
+from harness.server.mcp.serve_mcp import allowed, serve
+from harness.server.request_checks import MAX_BODY
 from harness.settings import Settings
 from tests.server.mcp.conftest import connected
 
@@ -231,13 +232,13 @@ async def test_a_reader_only_reads(online: Callable[..., str], token: Callable[.
 def test_others_are_not_served_without_a_token(app: App) -> None:
     """An address that others can reach is not listened on while nobody has a token."""
     with pytest.raises(InvalidInput, match=r"others can reach 0\.0\.0\.0, and there is no token yet"):
-        serve(app, "0.0.0.0", 0, per_minute=60, tell=print)  # noqa: S104 - it is refused
+        serve(app, "0.0.0.0", 0, per_minute=60, on_ready=print)  # noqa: S104 - it is refused
 
 
 def test_a_port_that_is_taken_is_told_of(app: App) -> None:
     """Two servers cannot have one port; the second says so in a line."""
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(InvalidInput, match="choose another"):
-        serve(app, "127.0.0.1", taken.getsockname()[1], per_minute=60, tell=print)
+        serve(app, "127.0.0.1", taken.getsockname()[1], per_minute=60, on_ready=print)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from harness.core.freshness import HOUR
 from harness.identity import LOCAL, Identity
-from harness.server.mcp.agent_turns import MAX_TURNS, Turns
+from harness.cache.agent_turns import MAX_TURNS, AgentTurns
 
 ADA = Identity("lab", "ada", "writer", "0" * 16)
 BOB = Identity("lab", "bob", "writer", "1" * 16)
@@ -10,7 +10,7 @@ BOB = Identity("lab", "bob", "writer", "1" * 16)
 
 def test_a_turn_goes_on() -> None:
     """The same turn of the same caller has seen what it has seen; another turn, or caller, has not."""
-    turns = Turns()
+    turns = AgentTurns()
     turns.seen(ADA, "a").first("lab", "key")
     assert not turns.seen(ADA, "a").first("lab", "key")
     for identity, turn in ((ADA, "b"), (BOB, "a"), (LOCAL, "a")):
@@ -20,7 +20,7 @@ def test_a_turn_goes_on() -> None:
 def test_a_silent_turn_is_forgotten() -> None:
     """A turn lasts an hour beyond its last call."""
     now = 0.0
-    turns = Turns(lambda: now)
+    turns = AgentTurns(lambda: now)
     turns.seen(ADA, "a").first("lab", "key")
     now += HOUR
     assert not turns.seen(ADA, "a").first("lab", "key")
@@ -30,7 +30,7 @@ def test_a_silent_turn_is_forgotten() -> None:
 
 def test_turns_are_bounded() -> None:
     """Of too many turns, the one that was longest silent is forgotten."""
-    turns = Turns()
+    turns = AgentTurns()
     first = turns.seen(ADA, "first")
     turns.seen(ADA, "second").first("lab", "key")
     for number in range(MAX_TURNS - 2):
