@@ -58,23 +58,17 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
     from harness.core.origins import origins_of
 
     with session.app() as app:
+        if as_json:
+            from harness.server.responses.cache_responses import stats_response
+
+            print_json(stats_response(app, origin).model_dump())
+            return
         cache = app.cache
         held, audited, database = cache.stats(), cache.audited(), app.place
         counted = cache.counted(origins_of(origin))
         size = cache.size() if app.identity.local else None  # with a token: the file is all tenants'
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
     misses = counted.get("live", 0) + counted.get("failed", 0)
-    if as_json:
-        from msgspec import to_builtins
-
-        told = {
-            "database": database,
-            "size_bytes": size,
-            "tables": {each.table: to_builtins(each) for each in held},
-        }
-        told |= {"hits": hits, "misses": misses, "live_calls_saved": sum(hits.values())}
-        print_json(told | {"audits": to_builtins(audited)})
-        return
     from tabulate import tabulate
 
     names = ("cache", "live", "expired", "total", "oldest", "newest", "indexed", "tail", "no vector")
@@ -159,7 +153,7 @@ def clear(
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.clear() if everything else cache.delete(selected)
     if as_json:
-        print_json({"selected": {t: len(entries) for t, entries in selected.items()}, "deleted": deleted})
+        print_json({"selected": count, "deleted": deleted})
     else:
         typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
         if kind == "all" and not dry_run:
@@ -182,7 +176,7 @@ def _clear_audits(session: Session, *, dry_run: bool, yes: bool, as_json: bool) 
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = app.cache.clear_audits()
     if as_json:
-        print_json({"selected": {AUDITS: count}, "deleted": {AUDITS: deleted}})
+        print_json({"selected": count, "deleted": {AUDITS: deleted}})
     else:
         typer.echo(f"{count:,} audits would go" if dry_run else f"deleted {deleted:,} audits")
 
@@ -219,7 +213,7 @@ def expired(
             app.identity.require("admin")
             deleted = app.cache.sweep()
     if as_json:
-        print_json({"deleted": deleted})
+        print_json({"selected": sum(deleted.values()), "deleted": deleted})
     else:
         typer.echo(f"deleted {sum(deleted.values()):,} expired entries")
 

@@ -46,11 +46,11 @@ def runs(
     import orjson
 
     with session.app() as app:
-        found = [(entry, orjson.loads(entry.payload)) for entry in app.cache.runs()[:limit]]
+        found = [(entry, orjson.loads(entry.payload)) for entry in app.cache.runs()[: limit + 1]]
     told = [
         {
-            "run": entry.key,
-            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.created_at)),
+            "id": entry.key,
+            "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.created_at)),
             "question": entry.text,
             "engine": "+".join(engine["name"] for engine in record["engines"]),
             "state": record["state"],
@@ -61,17 +61,17 @@ def runs(
         for entry, record in found
     ]
     if as_json:
-        print_json({"runs": told})
+        print_json({"items": told[:limit], "next_offset": limit if len(told) > limit else None})
         return
     from tabulate import tabulate
 
-    names = ("run", "state", "question", "answers", "live_calls")
-    listed = [_with_cause(run) for run in told]
+    names = ("id", "state", "question", "answers", "live_calls")
+    listed = [_with_cause(run) for run in told[:limit]]
     beside = BESIDE + max((len(run["state"]) for run in listed), default=0)
     width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - beside)
     shown = [{**run, "question": shorten(run["question"], width)} for run in listed]
     rows = [tuple(printable(str(run[name])) for name in names) for run in shown]
-    headers = [name.replace("_", " ") for name in names]
+    headers = ["run", *(name.replace("_", " ") for name in names[1:])]
     typer.echo(tabulate(rows, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if rows else "no runs yet")
 
 

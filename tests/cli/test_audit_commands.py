@@ -242,7 +242,7 @@ def test_clearing_the_cache_leaves_audits(harness: Program) -> None:
     clear = ("cache", "clear", "--kind", "audits")
     assert harness(*clear, "--dry-run").out == "1 audits would go\n"
     assert "nothing was deleted" in harness(*clear, stdin="n\n").err
-    assert harness(*clear, "--json", stdin="y\n").told == {"selected": {"audits": 1}, "deleted": {"audits": 1}}
+    assert harness(*clear, "--json", stdin="y\n").told == {"selected": 1, "deleted": {"audits": 1}}
     assert harness(*clear, "--yes").out == "deleted 0 audits\n"
 
 

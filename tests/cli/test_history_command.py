@@ -82,7 +82,7 @@ def test_an_empty_past_says_so(harness: Program) -> None:
     assert (ended.code, ended.out) == (0, "")
     assert "harness search" in ended.err
     assert harness("history", "--quiet").err == ""
-    assert harness("history", "--json").told == {"items": []}
+    assert harness("history", "--json").told == {"items": [], "next_offset": None}
     assert "nothing of the past speaks of that" in harness("history", "zebra").err
 
 

@@ -47,7 +47,7 @@ def test_the_tool_cache_is_told_cleared_and_swept(harness: Program, tools: Calla
     for cache_type, query, user in (("job_search", "a", "ada"), ("job_search", "b", "bob"), ("web_fetch", "c", "ada")):
         cache.put_tool(cache_type, query, [1], created_by=user)
     cache.put_tool("web_fetch", "gone", [1], ttl_hours=1e-9)
-    told = harness("cache", "stats", "--json").told["tables"]["tool_cache"]
+    told = harness("cache", "stats", "--json").tables["tool_cache"]
     assert (told["live"], told["expired"]) == (3, 1)
     assert "tool_cache" in harness("cache", "stats").out
     assert harness("cache", "expired", "--json").told["deleted"]["tool_cache"] == 1
@@ -201,7 +201,7 @@ def test_access_is_never_imported(harness: Program, tmp_path: Path) -> None:
     file = tmp_path / "made.snapshot"
     write_snapshot(file, [line_of(name, Entry("k", "q", b"{}", 1.0, 1e15, 3.0, own)) for name, own in entries.items()])
     assert "access_tokens" in harness("cache", "import", file).one_line_error(2)
-    assert harness("cache", "stats", "--json").told["tables"]["tool_cache"]["total"] == 0
+    assert harness("cache", "stats", "--json").tables["tool_cache"]["total"] == 0
     store = SqliteStore(tmp_path / "data" / "harness.db")
     with pytest.raises(InvalidInput, match="not imported"):
         Cache(store).restore("access_tokens", Entry("k", "q", b"{}", 1.0, 1e15, 3.0, ("eve", "admin")))

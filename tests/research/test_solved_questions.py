@@ -605,7 +605,7 @@ def test_a_run_that_it_answered_is_replayed_elsewhere(
     again = harness("research", EQUIVALENT[0])
     assert (again.code, again.out, len(engine.asked)) == (0, first.out, asked)
     assert f"0 live calls: {QUESTION}" in again.err
-    newest = harness("cache", "runs", "--json").told["runs"][0]["run"]
+    newest = harness("cache", "runs", "--json").told["items"][0]["id"]
     file = tmp_path / "run.snapshot"
     assert harness("cache", "export", file, "--run", newest).code == 0
     shutil.rmtree(tmp_path / "data")

@@ -23,7 +23,7 @@ def every(kind: type[HarnessError] = HarnessError) -> Iterator[type[HarnessError
 def test_every_error_has_an_envelope(kind: type[HarnessError]) -> None:
     """Each error is told by its own code, with a status that says whose fault it is; none is a bug's."""
     error = kind("what happened; what to do next")
-    assert payload_of(error) == {
+    assert payload_of(error).model_dump() == {
         "status": "error",
         "code": kind.code,
         "message": "what happened; what to do next",

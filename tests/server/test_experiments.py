@@ -232,11 +232,11 @@ def test_two_evaluations_are_compared_where_they_differ(client: TestClient, eval
     address = f"/experiments/compare?first={first}&second={second}"
     root = page(client, address)
     assert "chunks" in words(root)
-    assert "no run of both to compare" in words(root)
+    assert "no runs to compare" in words(root)
     (image,) = root.iter("img")
     assert client.get(image.get("src")).status_code == 200
     same = words(page(client, f"/experiments/compare?first={first}&second={first}"))
-    assert "the same to the byte" in same
+    assert "identical bytes" in same
     assert "were the same" in same
 
 
@@ -368,7 +368,7 @@ def test_a_file_too_large_is_not_read(client: TestClient, settings: Settings) ->
 
 def test_memory_holds_the_files_that_were_read_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And no more of them than it may."""
-    monkeypatch.setattr("harness.server.api.experiment_files.MAX_KEPT", 2)
+    monkeypatch.setattr("harness.server.api.experiment_files.MAX_CACHED", 2)
     read: list[str] = []
     files = experiment_files.FileCache(lambda path: read.append(path.name))
     for name in "abc":

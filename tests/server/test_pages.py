@@ -164,10 +164,10 @@ def test_nothing_that_was_typed_is_markup(client: TestClient) -> None:
 def test_an_empty_house_says_what_to_do(client: TestClient) -> None:
     """Before anything was done, every page says so, and how to begin."""
     assert "harness search" in shown(client, "/").text
-    assert "Nothing was asked yet" in shown(client, "/cache").text
+    assert "No searches yet" in shown(client, "/cache").text
     assert "knowledge_write" in shown(client, "/knowledge").text
-    assert "Nothing of the past speaks of that" in shown(client, "/?q=x").text
-    assert "within these bounds" in shown(client, "/?since=7d").text
+    assert "No matches" in shown(client, "/?q=x").text
+    assert "with these filters" in shown(client, "/?since=7d").text
     for address in ("/", "/cache", "/knowledge", "/experiments"):
         (here,) = [each for each in shown(client, address).all("a") if each.get("aria-current")]
         assert here["href"] == address
@@ -302,7 +302,7 @@ def test_old_and_stopped_runs_have_a_page(client: TestClient, app: App) -> None:
     about = {"question": "retries", "engines": [{"name": "corpus"}]}
     app.cache.put_run(NOWHERE, "retries", "corpus", {**about, "state": "writing"})
     page = shown(client, f"/runs/{NOWHERE}")
-    assert "Go on" in page.text
+    assert "Resume" in page.text
     assert "while it was writing" in page.text
     app.cache.put_run(NOWHERE, "retries", "corpus", {**about, "state": "finished"})
     assert "not its report" in shown(client, f"/runs/{NOWHERE}").text

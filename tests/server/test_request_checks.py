@@ -674,7 +674,7 @@ def test_tavilys_other_endpoints_are_refused_with_the_reason(
     answer = client.request(method, f"/tavily/{path}", json={})
     assert answer.status_code == 400
     told = answer.json()
-    assert told["message"].startswith(f"Tavily's {path.partition('/')[0]} is not served here; ")
+    assert told["message"].startswith(f"Tavily's {path.partition('/')[0]} is not supported; ")
     assert instead in told["message"]
     assert told["detail"] == {"error": told["message"]}
 

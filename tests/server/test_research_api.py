@@ -316,7 +316,7 @@ def test_a_research_is_stopped_and_resumed(slow: TestClient, engine: Waiting) ->
     run = slow.get(f"/api/runs/{begun['id']}").json()
     assert (run["state"], run["title"], run["citations"]) == ("gathering", None, [])
     page = slow.get(f"/runs/{begun['id']}", headers={"Accept": "text/html"})
-    assert (page.status_code, "Go on" in page.text) == (200, True)
+    assert (page.status_code, "Resume" in page.text) == (200, True)
     resumed = slow.post(f"/api/runs/{begun['id']}/resume")
     assert (resumed.status_code, resumed.json()["id"]) == (202, begun["id"])
     assert ended(slow, begun)["state"] == "finished"

@@ -144,7 +144,7 @@ def test_a_failed_research_shows_its_cause_and_nothing_else(
     page = client.get("/runs/20261122-101500-1a2b3c", headers=HTML).text
     assert "This research failed: <bdi>the engine &lt;b&gt;broke&lt;/b&gt;; try again later</bdi>" in page
     assert ">failed</span>" in page
-    assert "Go on" in page
+    assert "Resume" in page
     assert "Under way" not in page
     assert "stopped" not in page
     told = client.get("/api/runs/20261122-101500-1a2b3c").json()

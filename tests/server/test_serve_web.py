@@ -52,7 +52,7 @@ def ends(process: "subprocess.Popen[str]", sent: int, within: float = 15.0) -> t
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--host", "0.0.0.0"], "others can reach 0.0.0.0, and there is no token yet"),  # noqa: S104
+        (["--host", "0.0.0.0"], "other machines can reach 0.0.0.0, and there is no token yet"),  # noqa: S104
         (["--host", "no such host"], "there is no token yet"),
         (["--rate", "nan"], "at least once a minute"),
         (["--engine", "corpus:/no/such/folder"], "no such corpus"),

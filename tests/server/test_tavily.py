@@ -160,7 +160,7 @@ def test_what_clients_send_of_themselves_is_accepted(client: TestClient, instanc
 def test_what_is_not_done_is_refused(client: TestClient, instance: Instance, wish: dict[str, Any]) -> None:
     """With its name."""
     (name,) = wish
-    assert refusal(ask(client, **wish)).startswith(f"{name} cannot be")
+    assert refusal(ask(client, **wish)).startswith(f"{name}=")
     assert instance.asked == []
 
 
@@ -171,8 +171,8 @@ def test_what_is_not_done_is_refused(client: TestClient, instance: Instance, wis
         ({"query": None}, "query"),
         ({"max_results": 21}, "max_results"),
         ({"time_range": "decade"}, "time_range"),
-        ({"language": "klingon"}, "no code of a language"),
-        ({"safe_search": True}, "no strict safe search"),
+        ({"language": "klingon"}, "not a language code"),
+        ({"safe_search": True}, "not support strict safe search"),
         ({"include_domains": [""]}, "include_domains"),
     ],
 )
@@ -261,8 +261,8 @@ def test_addresses_of_this_machine_are_not_read(client: TestClient, httpserver: 
         ({"urls": []}, "urls"),
         ({"urls": ["https://a.example"] * 21}, "urls"),
         ({}, "urls"),
-        ({"urls": "https://a.example", "query": "chunks"}, "query cannot be"),
-        ({"urls": "https://a.example", "include_images": True}, "include_images cannot be"),
+        ({"urls": "https://a.example", "query": "chunks"}, "query="),
+        ({"urls": "https://a.example", "include_images": True}, "include_images="),
     ],
 )
 def test_what_is_not_extracted_is_refused(client: TestClient, fields: dict[str, Any], told: str) -> None:

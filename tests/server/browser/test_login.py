@@ -133,7 +133,7 @@ def test_a_tenant_without_anything_sees_friendly_pages(visit: Visitor, guarded: 
     page.goto(f"{guarded.site.address}/knowledge")
     expect(page.locator(".empty")).to_contain_text("Nothing is known yet")
     page.goto(f"{guarded.site.address}/cache")
-    expect(page.locator(".empty")).to_contain_text("Nothing was asked yet")
+    expect(page.locator(".empty")).to_contain_text("No searches yet")
     page.goto(f"{guarded.site.address}/cache?q=anything#explain")
     expect(page.locator(".verdict .tag")).to_have_text("miss")
 

@@ -21,7 +21,7 @@ def test_other_commands_do_not_load_the_sdk() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--http", "--host", "0.0.0.0"], "others can reach 0.0.0.0, and there is no token yet"),  # noqa: S104
+        (["--http", "--host", "0.0.0.0"], "other machines can reach 0.0.0.0, and there is no token yet"),  # noqa: S104
         (["--http", "--host", "no such host"], "there is no token yet"),
         (["--http", "--rate", "0"], "at least once a minute"),
         (["--sweep-every", "0"], "--sweep-every must be 1s or more"),

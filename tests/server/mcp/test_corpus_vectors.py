@@ -31,7 +31,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """An app with more notes than a search embeds in passing, and no thread that makes their vectors."""
     monkeypatch.setattr("harness.sources.corpus.embedding.VectorMaker.start", lambda maker: None)
     monkeypatch.setattr("harness.sources.corpus.embedding.BATCH", 4)
-    monkeypatch.setattr("harness.server.mcp.worker_threads.TELL_EVERY", 0.01)
+    monkeypatch.setattr("harness.server.mcp.worker_threads.REPORT_EVERY", 0.01)
     folder = tmp_path / "notes"
     folder.mkdir()
     for number in range(40):

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from pytest_httpserver import HTTPServer
 
 from harness.app import App
+from harness.core.keys import tool_key
 from harness.server.mcp.paging import MAX_OUTPUT
 from harness.server.mcp.server import HarnessServer, build_server
 from harness.settings import Settings
@@ -74,6 +76,45 @@ def refused(result: CallToolResult) -> str:
     assert 0 < len(message) <= 1_000
     assert "\n" not in message
     return str(result.structured_content["code"])
+
+
+def without_descriptions(schema: Any) -> Any:
+    """Return a JSON schema without its descriptions."""
+    if isinstance(schema, dict):
+        return {name: without_descriptions(value) for name, value in schema.items() if name != "description"}
+    return [without_descriptions(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def test_input_schemas_are_stable(tools: list[Tool]) -> None:
+    """Clients depend on them: they are those of `input_schemas.json`, byte for byte, except for the descriptions."""
+    recorded = json.loads((Path(__file__).parent / "input_schemas.json").read_text())
+    listed = {tool.name: without_descriptions(tool.input_schema) for tool in tools}
+    assert json.dumps(listed) == json.dumps(recorded)
+
+
+def test_a_lookup_reads_its_row_once(call: Call, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exact hit takes one read of one row and one computation of its key; a miss does the same."""
+    told(call("research_cache", action="store", data=[1], **SEARCH))
+    reads, keys = [], []
+    get, make_key = app.cache._store.get, tool_key
+
+    def counted_get(table: str, tenant: str, key: str) -> Any:
+        reads.append((table, key))
+        return get(table, tenant, key)
+
+    def counted_key(*arguments: str) -> str:
+        keys.append(arguments)
+        return make_key(*arguments)
+
+    monkeypatch.setattr(app.cache._store, "get", counted_get)
+    for module in ("agent", "tools"):
+        monkeypatch.setattr(f"harness.cache.{module}.tool_key", counted_key)
+    hit = told(call("research_cache", action="lookup", **SEARCH))
+    assert (hit["results"], hit["key"], hit["expires_at"] is not None) == ([1], reads[0][1], True)
+    assert reads == [("tool_cache", hit["key"])]
+    missed = told(call("research_cache", action="lookup", cache_type="other", query="https://example.org/new"))
+    assert (missed["found"], missed["key"]) == (False, reads[1][1])
+    assert (len(reads), len(keys)) == (2, 2)
 
 
 def test_every_tool_says_what_it_does(tools: list[Tool]) -> None:
