@@ -95,11 +95,10 @@ def research_cache(
 
 
 def _looked_up(cache: Cache, cache_type: str, query: str) -> ToolReply:
-    key = tool_key(cache_type, query)
-    outcome = cache.find_tool(cache_type, query, key)
+    outcome = cache.find_tool(cache_type, query)
     match outcome:
         case Miss():
-            return ToolReply(action="lookup", found=False, note=_MISSING, key=key)
+            return ToolReply(action="lookup", found=False, note=_MISSING, key=tool_key(cache_type, query))
         case Hit():
             semantic = outcome.found == "semantic"
             similarity, note = outcome.similarity, _MEANT if semantic else _FRESH
@@ -107,7 +106,9 @@ def _looked_up(cache: Cache, cache_type: str, query: str) -> ToolReply:
             semantic, similarity, note = False, 1.0, _STALE
         case _:
             assert_never(outcome)
-    first = is_first(cache.tenant, outcome.key)
+    held = cache.tool_entry(cache_type, outcome.query)
+    key, cached_at = tool_key(cache_type, outcome.query), cache.now - outcome.age
+    first = is_first(cache.tenant, key)
     return ToolReply(
         action="lookup",
         found=True,
@@ -115,14 +116,14 @@ def _looked_up(cache: Cache, cache_type: str, query: str) -> ToolReply:
         results=outcome.value if first else None,
         count=count_of(outcome.value),
         age=age_in_words(outcome.age),
-        cached_at=_iso(cache.now - outcome.age),
-        expires_at=_iso(outcome.expires_at),
+        cached_at=_iso(cached_at),
+        expires_at=_iso(held.expires_at) if held else None,
         matched_query=outcome.query,
         match="semantic" if semantic else "exact",
         similarity=round(similarity, 4),
         stale=isinstance(outcome, Stale),
         seen=not first,
-        key=outcome.key,
+        key=key,
     )
 
 

@@ -1,19 +1,14 @@
 """One request of an agent: what it has been given in it is not given again."""
 
 import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from harness.core.freshness import HOUR
 from harness.storage.forks import free_in_child
 
 MAX_SEEN = 10_000
 """Keys that one request remembers; the first are forgotten for more."""
-MAX_TURNS = 1_000
-"""Turns that `AgentTurns` remembers; beyond that, it forgets the least recently used one."""
 
 
 class Seen:
@@ -36,29 +31,6 @@ class Seen:
 
     def __len__(self) -> int:
         return len(self._keys)
-
-
-class AgentTurns:
-    """What each turn of an agent has seen, until an hour after its last call. A turn belongs to its `caller`: the same
-    name from another caller is another turn. Thread-safe; `clock` returns monotonic seconds.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._turns: OrderedDict[tuple[Hashable, str], tuple[Seen, float]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def seen(self, caller: Hashable, turn: str) -> Seen:
-        """Return what this turn has seen: nothing if it is new or forgotten."""
-        now = self._clock()
-        with self._lock:
-            seen, last = self._turns.pop((caller, turn), (None, now))
-            if seen is None or now - last > HOUR:
-                seen = Seen()
-            self._turns[caller, turn] = (seen, now)
-            if len(self._turns) > MAX_TURNS:
-                self._turns.popitem(last=False)
-        return seen
 
 
 _seen: ContextVar[Seen | None] = ContextVar("harness_seen", default=None)

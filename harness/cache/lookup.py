@@ -132,7 +132,7 @@ class Road:
         age = now - entry.created_at if now > entry.created_at else 0.0  # a clock may have been set back
         if is_expired(entry.expires_at, now, entry.created_at):
             log.info("stale %r", asked)
-            return Stale(value, entry.text, age, max(0.0, now - entry.expires_at), entry.key, entry.expires_at)
+            return Stale(value, entry.text, age, max(0.0, now - entry.expires_at))
         if now - entry.last_used_at > TOUCH_AFTER:
             self._touch(table, entry.key, now)
         if log.isEnabledFor(logging.INFO):  # asked first: this is the path of every hit
@@ -140,7 +140,7 @@ class Road:
         self._happened.append("exact")
         if self._uses is not None or len(self._happened) >= TALLY_EVERY:  # asked here: a call takes 0.2 µs of 20
             self._record(table, key, entry.key, "exact", entry.payload)
-        return Hit(value, "exact", entry.text, 1.0, age, None, entry.key, entry.expires_at)
+        return Hit(value, "exact", entry.text, 1.0, age)
 
     def _nearest(
         self, table: str, scope: tuple[str, ...], asked: str, unfit: Callable[[Entry], str]
@@ -158,9 +158,7 @@ class Road:
         how: Found = "semantic" if entry.key != key else "exact"  # stored since the exact look-up, by somebody else
         self._note(table, key, entry.key, how, entry.payload)
         decision, age = found.decision, max(0.0, now - entry.created_at)
-        return Hit(
-            value, how, entry.text, decision.similarity, age, decision.probability, entry.key, entry.expires_at
-        )
+        return Hit(value, how, entry.text, decision.similarity, age, decision.probability)
 
     def _note(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
         self._happened.append(how)

@@ -47,16 +47,15 @@ class ToolEntry(Struct, frozen=True):
 class Tools(Kept):
     """The cache of what tools bring."""
 
-    def find_tool(self, cache_type: str, query: str, key: str = "") -> Hit[Any] | Stale[Any] | Miss:
+    def find_tool(self, cache_type: str, query: str) -> Hit[Any] | Stale[Any] | Miss:
         """Look up what a tool brought: exactly, then by meaning among fresh entries of the same type. An address of the
         web, or a JSON object, is only looked up exactly. An expired answer is told, and kept for, `STALE_FOR` seconds.
-        `key` is the query's own key (see `tool_key`), if the caller has made it already.
 
         Raises:
             InvalidInput: an unusable type or query.
             StoreError: the store cannot be read.
         """
-        name, key, text = checked_cache_type(cache_type), key or tool_key(cache_type, query), query.strip()
+        name, key, text = checked_cache_type(cache_type), tool_key(cache_type, query), query.strip()
         if not self.policy.read:
             return Miss("not looked up")
         outcome: Hit[Any] | Stale[Any] | Miss = self._found_whole(TOOLS, key, text, Any)

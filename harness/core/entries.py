@@ -56,8 +56,7 @@ class Hit(Struct, Generic[T], frozen=True, gc=False):
     """A fresh answer: how it was found, the query it was stored under, similarity (0..1) and age (seconds).
 
     `no results` is an answer, too: the engine said a while ago that there are none, and `value` is empty.
-    `probability` (0..1) is how sure a verifier was that the two queries ask the same, if one was asked. `key` and
-    `expires_at` (seconds since the epoch) are those of the row; empty where no row was read.
+    `probability` (0..1) is how sure a verifier was that the two queries ask the same, if one was asked.
     """
 
     value: T
@@ -66,8 +65,6 @@ class Hit(Struct, Generic[T], frozen=True, gc=False):
     similarity: float
     age: float
     probability: float | None = None
-    key: str = ""
-    expires_at: float = 0.0
 
 
 class Stale(Struct, Generic[T], frozen=True, gc=False):
@@ -77,8 +74,6 @@ class Stale(Struct, Generic[T], frozen=True, gc=False):
     query: str
     age: float
     expired_for: float
-    key: str = ""
-    expires_at: float = 0.0
 
 
 class Miss(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The application over an app with notes to search in; and the program as a server on loopback."""
+"""Fixtures: the web application over an app with notes to search, and the program as a server on loopback."""
 
 # ruff: noqa: F401, F811 - fixtures of several conftests
 
@@ -29,7 +29,7 @@ HERE = "http://127.0.0.1"
 
 @pytest.fixture
 def researches() -> Iterator[ResearchJobs]:
-    """The researches of the server, two at a time."""
+    """Running researches of the server, two at a time."""
     found = ResearchJobs(2)
     yield found
     found.close()
@@ -37,7 +37,7 @@ def researches() -> Iterator[ResearchJobs]:
 
 @pytest.fixture
 def checks(app: App, researches: ResearchJobs) -> Iterator[RequestChecks]:
-    """The application with its gate, as `harness serve` has it on this machine."""
+    """The application with its request checks, as `harness serve` runs it on this machine."""
     authenticator = Authenticator(app, per_minute=60_000, alone=True, token_of=token_of)
     with authenticator:
         yield RequestChecks(
@@ -64,7 +64,7 @@ def token(app: App) -> Callable[..., str]:
 
 @contextmanager
 def served(checks: RequestChecks, proxies: Sequence[str] = ()) -> Iterator[str]:
-    """Serve the application on loopback, in a thread, as the program does; yield its address."""
+    """Serve the application on loopback in a thread, as the program does; yield its address."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         server = http_server(checks, proxies=proxies)
@@ -83,7 +83,7 @@ def served(checks: RequestChecks, proxies: Sequence[str] = ()) -> Iterator[str]:
 
 @pytest.fixture
 def address(checks: RequestChecks) -> Iterator[str]:
-    """The address of the application, served on loopback."""
+    """The address of the served application."""
     with served(checks) as found:
         yield found
 

@@ -1,4 +1,4 @@
-"""Who is let in, as whom, how often, and what is kept open for them."""
+"""Authentication: identity, rate limit, open apps."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -39,8 +39,8 @@ def asking(token: str = "", **headers: str) -> Request:
     return Request({"type": "http", "headers": raw})
 
 
-def test_each_token_has_a_app_of_its_own(app: App, token: Callable[..., str]) -> None:
-    """The same token gets the same app again, another one another; each is its tenant's."""
+def test_each_token_has_its_own_app(app: App, token: Callable[..., str]) -> None:
+    """The same token gets the same app again; each app belongs to its tenant."""
     lab, shop = token("lab"), token("shop")
     with Authenticator(app, per_minute=6_000, alone=True) as authenticator:
         first = authenticator.app_for(asking(lab))
@@ -49,8 +49,10 @@ def test_each_token_has_a_app_of_its_own(app: App, token: Callable[..., str]) ->
         assert (first.identity.tenant, other.identity.tenant) == ("lab", "shop")
 
 
-def test_so_many_are_kept_open(app: App, token: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the limit the one that was asked for longest ago is closed; with its next request it is opened again."""
+def test_the_number_of_open_apps_is_limited(
+    app: App, token: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The least recently used one is closed, and opened again with its next request."""
     monkeypatch.setattr(admitting, "MAX_APPS", 2)
     tokens = [token("lab", f"user{number}") for number in range(3)]
     with Authenticator(app, per_minute=6_000, alone=True) as authenticator:
@@ -63,8 +65,8 @@ def test_so_many_are_kept_open(app: App, token: Callable[..., str], monkeypatch:
         assert opened[1].cache.stats(), "one that is still at work goes on after it was closed"
 
 
-def test_without_tokens_only_this_machine_is_let_in(app: App, token: Callable[..., str]) -> None:
-    """On loopback, before the first token, and not through a proxy: then it is the local user."""
+def test_without_tokens_only_this_machine_is_served(app: App, token: Callable[..., str]) -> None:
+    """As the local user; not through a proxy."""
     with Authenticator(app, per_minute=6_000, alone=True) as authenticator:
         assert authenticator.app_for(asking()).identity.local
         with pytest.raises(AccessDenied):
@@ -76,8 +78,8 @@ def test_without_tokens_only_this_machine_is_let_in(app: App, token: Callable[..
         authenticator.app_for(asking())
 
 
-def test_the_door_does_not_open_again(app: App, token: Callable[..., str]) -> None:
-    """A server that has seen a token asks for one until it ends, though all are revoked."""
+def test_tokens_stay_required(app: App, token: Callable[..., str]) -> None:
+    """Once the server has seen a token, even if all are revoked."""
     text = token()
     with Authenticator(app, per_minute=6_000, alone=True) as authenticator:
         with pytest.raises(AccessDenied):
@@ -88,7 +90,7 @@ def test_the_door_does_not_open_again(app: App, token: Callable[..., str]) -> No
 
 
 def test_each_token_has_its_own_rate(app: App, token: Callable[..., str]) -> None:
-    """One that asks too often is told how long to wait; a rate below one a minute is none."""
+    """The error says how long to wait; a rate below one a minute is invalid."""
     ada, bob = token("lab", "ada"), token("lab", "bob")
     with Authenticator(app, per_minute=2, alone=True) as authenticator:
         for _ in range(2):
@@ -101,8 +103,8 @@ def test_each_token_has_its_own_rate(app: App, token: Callable[..., str]) -> Non
         Authenticator(app, per_minute=0, alone=True)
 
 
-def test_many_ask_at_once(app: App, token: Callable[..., str]) -> None:
-    """Threads that ask at the same time with one token get one app."""
+def test_parallel_requests_of_a_token_share_an_app(app: App, token: Callable[..., str]) -> None:
+    """Threads with the same token get one app."""
     text = token()
     found: list[App] = []
     with Authenticator(app, per_minute=60_000, alone=True) as authenticator:
@@ -125,5 +127,5 @@ def test_many_ask_at_once(app: App, token: Callable[..., str]) -> None:
     ],
 )  # fmt: skip
 def test_the_token_of_a_header(header: str, token: str | None) -> None:
-    """The scheme is compared without regard to case; without a token there is none."""
+    """The scheme is case-insensitive; without a token the result is `None`."""
     assert bearer_token(asking(authorization=header)) == token

@@ -1,4 +1,4 @@
-"""The history over HTTP: found by meaning or by time, told whole, deleted, asked anew."""
+"""The history over HTTP: found by meaning or by time, read, deleted, refreshed."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -30,14 +30,14 @@ RUN = "20261122-101500-1a2b3c"
 
 @pytest.fixture(autouse=True)
 def embedder(app: App) -> WordEmbedder:
-    """Let words stand for the model, which takes half a second to load."""
+    """An embedder of words instead of the model, which takes half a second to load."""
     made = WordEmbedder()
     app.__dict__["embedder"] = made
     return made
 
 
 def fill(app: App) -> dict[str, str]:
-    """Keep one thing of each table; return the ids by title."""
+    """Store one entry in each table; return the ids by title."""
     app.cache.put_search("retries in a search", [RESULT], engine="corpus")
     app.cache.put_research("retries in a research", "general", ResearchContext("They stop.", [], []))
     app.cache.put_run(RUN, "retries in a run", "corpus", {"question": "x", "state": "gathering"})
@@ -46,7 +46,7 @@ def fill(app: App) -> dict[str, str]:
 
 
 def look(client: TestClient, **parameters: Any) -> dict[str, Any]:
-    """Look through the history."""
+    """List the history."""
     answer = client.get(ADDRESS, params=parameters)
     assert answer.status_code == 200, answer.text
     told: dict[str, Any] = answer.json()
@@ -54,12 +54,12 @@ def look(client: TestClient, **parameters: Any) -> dict[str, Any]:
 
 
 def titles(told: dict[str, Any]) -> list[str]:
-    """Return what was found, by title."""
+    """Return the titles of the items."""
     return [each["title"] for each in told["items"]]
 
 
 def refused(answer: Any, status: int, code: str) -> str:
-    """Check that nothing was done; return the message."""
+    """Check that a request was refused; return the message."""
     told = answer.json()
     assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
     assert told["message"].isprintable()
@@ -70,7 +70,7 @@ def refused(answer: Any, status: int, code: str) -> str:
 
 
 def test_each_item_has_all_fields(client: TestClient, app: App) -> None:
-    """An item tells source, id, title, snippet, time, similarity, address, and whether it is expired."""
+    """Source, id, title, snippet, time, similarity, URL, expired."""
     before = time.time()
     app.cache.put_search("retries", [RESULT])
     told = look(client)
@@ -93,7 +93,7 @@ def test_each_item_has_all_fields(client: TestClient, app: App) -> None:
 
 
 def test_a_repeated_research_is_one_item(client: TestClient, app: App) -> None:
-    """With the number of its runs and their ids, the newest first."""
+    """With the number of its runs and their ids, newest first."""
     runs = [f"20261122-10150{number}-1a2b3c" for number in range(3)]
     for run in runs:
         app.cache.put_run(run, "Why retries?", "corpus", {"question": "x", "state": "gathering"})
@@ -102,15 +102,15 @@ def test_a_repeated_research_is_one_item(client: TestClient, app: App) -> None:
     assert "3 runs" in client.get("/").text
 
 
-def test_since_is_a_unix_time(client: TestClient, app: App) -> None:
-    """In whole seconds, or with decimals."""
+def test_since_accepts_unix_times(client: TestClient, app: App) -> None:
+    """In whole seconds or with decimals."""
     app.cache.put_search("retries", [RESULT])
     now = time.time()
     assert titles(look(client, since=f"{now - 60:.0f}")) == titles(look(client, since=f"{now - 60:.3f}")) == ["retries"]
     assert titles(look(client, since=f"{now + 60:.3f}")) == []
 
 
-def test_what_experiments_did_is_shown_on_demand(client: TestClient, app: App) -> None:
+def test_entries_of_experiments_are_shown_on_request(client: TestClient, app: App) -> None:
     """In the history, in the statistics, and on their pages."""
     with app.serving(app.identity, origin="experiment") as theirs:
         theirs.cache.put_search("retries of a trial", [RESULT])
@@ -136,8 +136,8 @@ def test_what_experiments_did_is_shown_on_demand(client: TestClient, app: App) -
     refused(client.get(ADDRESS, params={"origin": "strangers"}), 400, "invalid_input")
 
 
-def test_it_is_found_by_time_and_by_meaning(client: TestClient, app: App) -> None:
-    """Without `q` the newest come first, with it the most similar; `source` and `since` leave out the rest."""
+def test_entries_are_found_by_time_and_by_meaning(client: TestClient, app: App) -> None:
+    """Without `q` newest first, with it most similar first; `source` and `since` filter."""
     fill(app)
     assert titles(look(client))[0] == "retries in a document"
     by_meaning = look(client, q="retries in a run")["items"]
@@ -154,7 +154,7 @@ def test_it_is_found_by_time_and_by_meaning(client: TestClient, app: App) -> Non
 
 
 def test_pages_follow_each_other(client: TestClient, app: App) -> None:
-    """By `next_offset` every item is told once; the last page has none, also where it is full."""
+    """`next_offset` lists every item once; the last page has none, even if it is full."""
     for number in range(9):
         app.cache.put_search(f"retries {number}", [RESULT])
     for q in ("", "retries"):
@@ -170,8 +170,8 @@ def test_pages_follow_each_other(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.slow
-def test_wrong_numbers_and_words_are_told(client: TestClient) -> None:
-    """What cannot be asked is an error of the client's, in one line, whichever way it is wrong."""
+def test_invalid_parameters_are_client_errors(client: TestClient) -> None:
+    """In one line each."""
     for parameters in (
         {"limit": 0}, {"limit": 101}, {"limit": "x"}, {"limit": "1e9"}, {"limit": "9" * 5_000}, {"offset": -1},
         {"offset": 10_001}, {"offset": ""}, {"source": "web"}, {"source": ""}, {"source": "access_tokens"},
@@ -184,8 +184,8 @@ def test_wrong_numbers_and_words_are_told(client: TestClient) -> None:
 
 
 @pytest.mark.slow
-def test_texts_from_outside_are_bounded_and_cleaned(client: TestClient, app: App) -> None:
-    """A title of a megabyte and control characters reach nobody who leafs; the reply stays small."""
+def test_texts_from_outside_are_shortened_and_cleaned(client: TestClient, app: App) -> None:
+    """A title of a megabyte and control characters do not reach the response."""
     now = time.time()
     title = "\u202e\x1b[2J\x00" + "retries " * 2_000 + "x" * 100_000
     payload = msgspec.json.encode([{"title": title, "href": "https://e.org/\n" + title, "body": title}])
@@ -199,8 +199,8 @@ def test_texts_from_outside_are_bounded_and_cleaned(client: TestClient, app: App
 
 
 @pytest.mark.slow
-def test_a_model_that_is_missing_is_told(client: TestClient, app: App, embedder: WordEmbedder) -> None:
-    """Where nothing can be looked up by meaning, that is said, never nothing found; by time all is there."""
+def test_a_missing_model_is_an_error(client: TestClient, app: App, embedder: WordEmbedder) -> None:
+    """Not an empty result; listing by time still works."""
     from harness.errors import EmbeddingError
 
     fill(app)
@@ -218,8 +218,8 @@ def test_a_model_that_is_missing_is_told(client: TestClient, app: App, embedder:
 # --- whole
 
 
-def test_one_thing_is_told_whole(client: TestClient, app: App) -> None:
-    """Each thing that the history names is told, with where it came from and what is kept of it."""
+def test_an_entry_is_returned_completely(client: TestClient, app: App) -> None:
+    """With its origin and its data."""
     fill(app)
     for item in look(client)["items"]:
         told = client.get(f"/api/entries/{item['source']}/{item['id']}").json()
@@ -234,8 +234,8 @@ def test_one_thing_is_told_whole(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_not_there_is_told(client: TestClient, app: App) -> None:
-    """An id of nothing, or of another source, is not found, to read, to delete and to ask anew."""
+def test_an_unknown_entry_is_not_found(client: TestClient, app: App) -> None:
+    """To read, delete and refresh; also with the id of another source."""
     ids = fill(app)
     for source, key in (
         ("search", "x"),
@@ -250,8 +250,8 @@ def test_what_is_not_there_is_told(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.slow
-def test_any_payload_is_told(client: TestClient, app: App) -> None:
-    """Whatever a row holds, the list, the reply and the page show it as text, without an error and without markup."""
+def test_any_payload_can_be_shown(client: TestClient, app: App) -> None:
+    """In list, response and page, without an error and without markup."""
     own: dict[str, tuple[Any, ...]] = {
         SEARCHES: (10, "ddgs", "{}"), RESEARCH: ("[]", "[]", "general", ""), RUNS: ("corpus",), KNOWLEDGE: ("", 1),
     }  # fmt: skip
@@ -285,8 +285,8 @@ def test_any_payload_is_told(client: TestClient, app: App) -> None:
 # --- deleted
 
 
-def test_what_is_deleted_is_gone(client: TestClient, app: App) -> None:
-    """Deleted, a thing is found by no road: not by time, by meaning or by its id, nor as an answer."""
+def test_a_deleted_entry_is_found_nowhere(client: TestClient, app: App) -> None:
+    """Not by time, by meaning, by id, or as an answer."""
     for title, key in fill(app).items():
         source = {"search": "search", "document": "knowledge"}.get(title.split()[-1], "research")
         assert title in titles(look(client, q=title))
@@ -300,8 +300,8 @@ def test_what_is_deleted_is_gone(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.parametrize("road", ["api", "cache", "expired", "knowledge", "run"])
-def test_by_whichever_road_it_went(client: TestClient, app: App, road: str) -> None:
-    """What the cache, knowledge or a sweep has deleted, the history does not know any more."""
+def test_entries_deleted_elsewhere_are_gone(client: TestClient, app: App, road: str) -> None:
+    """By the cache, the knowledge base or a sweep."""
     ids = fill(app)
     assert len(look(client, q="retries")["items"]) == 4
     if road == "api":
@@ -328,7 +328,7 @@ def test_by_whichever_road_it_went(client: TestClient, app: App, road: str) -> N
 
 
 class Engine:
-    """An instance of SearXNG that tells how often it was asked."""
+    """A SearXNG instance that counts its searches."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.asked = 0
@@ -348,7 +348,7 @@ class Engine:
 
 @pytest.fixture
 def engine(httpserver: HTTPServer) -> Engine:
-    """An instance of SearXNG."""
+    """A SearXNG instance."""
     return Engine(httpserver)
 
 
@@ -378,8 +378,8 @@ def searched(client: TestClient, q: str = "retries") -> dict[str, Any]:
     return item
 
 
-def test_a_search_is_asked_anew(asking: TestClient, engine: Engine) -> None:
-    """The engine is asked once more, though the cache would answer, and what it brings takes the place of the old."""
+def test_a_search_is_refreshed(asking: TestClient, engine: Engine) -> None:
+    """The engine is called although the cache could answer, and the results are replaced."""
     item = searched(asking)
     asked = engine.asked
     answer = asking.post(f"/api/entries/search/{item['id']}/refresh")
@@ -392,8 +392,8 @@ def test_a_search_is_asked_anew(asking: TestClient, engine: Engine) -> None:
 
 
 @pytest.mark.slow
-def test_an_engine_that_fails_leaves_what_was_there(asking: TestClient, engine: Engine) -> None:
-    """Where the engine fails, or finds nothing any more, that is told, and the old answer stays."""
+def test_a_failed_refresh_keeps_the_old_results(asking: TestClient, engine: Engine) -> None:
+    """Also if the engine finds nothing now."""
     item = searched(asking)
     engine.status = 503
     refused(asking.post(f"/api/entries/search/{item['id']}/refresh"), 502, "engine_unavailable")
@@ -403,8 +403,8 @@ def test_an_engine_that_fails_leaves_what_was_there(asking: TestClient, engine: 
 
 
 @pytest.mark.slow
-def test_what_cannot_be_asked_anew_says_why(client: TestClient, app: App) -> None:
-    """Another engine's search, one of other options, damaged ones, and what is no search, are not asked anew here."""
+def test_refused_refreshes_have_a_reason(client: TestClient, app: App) -> None:
+    """Another engine, other options, damaged entries, and entries that are not searches."""
     ids = fill(app)
     for title, source in (("retries in a run", "research"), ("retries in a document", "knowledge")):
         refused(client.post(f"/api/entries/{source}/{ids[title]}/refresh"), 400, "invalid_input")
@@ -422,8 +422,8 @@ def test_what_cannot_be_asked_anew_says_why(client: TestClient, app: App) -> Non
 
 
 @pytest.mark.slow
-def test_offline_nothing_is_asked_anew(settings: Settings, researches: ResearchJobs, token: Callable[..., str]) -> None:
-    """Offline that is said, and no engine is asked."""
+def test_offline_nothing_is_refreshed(settings: Settings, researches: ResearchJobs, token: Callable[..., str]) -> None:
+    """The message says so, and no engine is called."""
     offline = msgspec.structs.replace(settings, offline=True, semantic=False)
     with App(offline) as bench, Authenticator(bench, per_minute=60_000, alone=True) as authenticator:
         engine = bench.engines()[0]

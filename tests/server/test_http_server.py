@@ -1,4 +1,4 @@
-"""Where a server listens, and who can reach it there."""
+"""Listening: addresses, ports, proxies."""
 
 import socket
 from pathlib import Path
@@ -16,8 +16,8 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it
 
 
 @pytest.mark.parametrize("host", [*LOOPBACK, "LOCALHOST", "127.1.2.3", "::1", "0:0:0:0:0:0:0:1"])
-def test_this_machine_alone(host: str) -> None:
-    """These reach no further than this machine."""
+def test_loopback_addresses(host: str) -> None:
+    """Only this machine can reach them."""
     assert is_loopback(host)
 
 
@@ -25,19 +25,19 @@ def test_this_machine_alone(host: str) -> None:
     "host", [EVERYWHERE, "::", "", "127.1", "192.168.0.1", "localhost.evil.example", "127.0.0.1.evil.example",
              "example.org", "2130706433"]
 )  # fmt: skip
-def test_others_can_reach_it(host: str) -> None:
-    """These may be reached by others; what is not surely this machine counts as that."""
+def test_public_addresses(host: str) -> None:
+    """Other machines may reach them; unknown names count as public."""
     assert not is_loopback(host)
 
 
 @given(st.text(max_size=40))
-def test_no_name_is_a_crash(host: str) -> None:
-    """Whatever stands there, the answer is yes or no."""
+def test_any_name_is_classified(host: str) -> None:
+    """Without an error."""
     assert is_loopback(host) in {True, False}
 
 
-def test_others_are_served_with_a_token_only(tmp_path: Path) -> None:
-    """Beyond this machine nothing is served before there is a token; on it, everything."""
+def test_public_addresses_need_a_token(tmp_path: Path) -> None:
+    """Loopback does not."""
     with App(Settings(data_dir=tmp_path)) as app:
         check_reach(app, "127.0.0.1")
         with pytest.raises(InvalidInput, match="harness token create"):
@@ -47,13 +47,13 @@ def test_others_are_served_with_a_token_only(tmp_path: Path) -> None:
 
 
 def test_a_free_port_is_found() -> None:
-    """Port 0 is any free one, and two servers get two."""
+    """Port 0 picks a free one; two servers get two ports."""
     with listen("127.0.0.1", 0) as first, listen("localhost", 0) as second:
         assert first.getsockname()[1] != second.getsockname()[1]
 
 
-def test_what_cannot_be_listened_on_is_told() -> None:
-    """A port that is taken, a name of nothing, a host of another machine: one line says what to choose."""
+def test_unusable_addresses_are_reported() -> None:
+    """A taken port, an unknown name, a host of another machine: one line says what to choose."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         for host, number in (("127.0.0.1", port), ("no such host", 0), ("x" * 300, 0), ("192.0.2.1", 0), ("\ud800", 0)):
@@ -61,8 +61,8 @@ def test_what_cannot_be_listened_on_is_told() -> None:
                 listen(host, number)
 
 
-def test_the_server_believes_no_proxy_and_tells_nothing_of_itself() -> None:
-    """Who asks is who connects; which program answers is nobody's business."""
+def test_no_proxy_is_trusted_by_default() -> None:
+    """And no `Server` header is sent."""
 
     async def app(*_: object) -> None: ...
 
@@ -71,8 +71,8 @@ def test_the_server_believes_no_proxy_and_tells_nothing_of_itself() -> None:
     assert config.timeout_graceful_shutdown is not None
 
 
-def test_only_configured_proxies_are_believed() -> None:
-    """An address or a network; anything else is refused, and the message says what it must be."""
+def test_only_configured_proxies_are_trusted() -> None:
+    """Addresses and networks; anything else is refused with a message."""
 
     async def app(*_: object) -> None: ...
 

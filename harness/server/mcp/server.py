@@ -16,9 +16,9 @@ from pydantic_core import to_json
 
 from harness import __version__
 from harness.app import App
-from harness.cache.agent_turns import AgentTurns
 from harness.errors import HarnessError
 from harness.server.error_payload import INVALID, ErrorResponse, error_payload, payload_of
+from harness.server.mcp.agent_turns import AgentTurns
 from harness.server.mcp.knowledge_tools import KnowledgeTools
 from harness.server.mcp.paging import json_chars
 from harness.server.mcp.research_tools import WebTools

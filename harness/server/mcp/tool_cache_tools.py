@@ -9,9 +9,9 @@ from pydantic import Field
 from harness.app import App
 from harness.cache import ToolReply, request_scope, research_cache
 from harness.cache.agent import Action
-from harness.cache.agent_turns import AgentTurns
 from harness.core.keys import canonical_json
 from harness.core.text import clean
+from harness.server.mcp.agent_turns import AgentTurns
 from harness.server.mcp.paging import MAX_OUTPUT, SLACK, json_chars, leading, with_part
 from harness.server.mcp.tool_context import Call, ToolContext
 from harness.server.responses.cache_responses import CachedEntry, ResearchCacheResponse

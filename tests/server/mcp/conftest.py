@@ -1,4 +1,4 @@
-"""An app with notes to search in, a server made of it, and the program as a server on loopback."""
+"""Fixtures: an app with notes to search, an MCP server for it, and the program as a server on loopback."""
 
 # ruff: noqa: F401, F811 - fixtures of several conftests
 
@@ -28,7 +28,7 @@ PROGRAM = [sys.executable, "-m", "harness.cli.main", "mcp"]
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """Asynchronous tests run as the server does."""
+    """Run asynchronous tests as the server runs."""
     return "asyncio"
 
 
@@ -89,7 +89,7 @@ async def connected(url: str, token: str = "", mode: str = "auto") -> AsyncItera
 
 
 class Served:
-    """The program, serving over HTTP in a process of its own."""
+    """The program, serving over HTTP in a separate process."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
@@ -99,7 +99,7 @@ class Served:
         self.url = line.split()[-1]
 
     def stop(self, sent: int) -> tuple[int, str]:
-        """Send it a signal; return its exit code and what it has said on standard error."""
+        """Send it a signal; return its exit code and its standard error."""
         self.process.send_signal(sent)
         _, said = self.process.communicate(timeout=20)
         return self.process.returncode, said
@@ -107,7 +107,7 @@ class Served:
 
 @pytest.fixture
 def serve(settings: Settings) -> Iterator[Callable[..., Served]]:
-    """Start the program with arguments; it is ended after the test."""
+    """Start the program with arguments; it stops after the test."""
     with ExitStack() as stack:
 
         def start(*arguments: str) -> Served:

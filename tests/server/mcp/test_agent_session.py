@@ -1,4 +1,4 @@
-"""The whole story, as the SDK's own client walks it: over standard input and output, and over HTTP."""
+"""A whole session with the SDK's client: over standard input and output, and over HTTP."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def program(settings: Settings, *arguments: str, **environment: str) -> StdioSer
 
 
 async def told(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
-    """Call a tool that is to succeed; its text says the same as its structure."""
+    """Call a tool that succeeds; its text has the same content as its structure."""
     result = await client.call_tool(name, arguments)
     assert not result.is_error, result
     assert result.structured_content is not None
@@ -44,7 +44,7 @@ async def told(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
 
 
 async def failed(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
-    """Call a tool that is to fail; return the envelope."""
+    """Call a tool that fails; return the error response."""
     result = await client.call_tool(name, arguments)
     assert result.is_error
     assert result.structured_content is not None
@@ -71,7 +71,7 @@ async def walk(client: Client) -> None:
 
 
 async def walk_knowledge(client: Client) -> None:
-    """The same story for what is known: miss, write, hit, expire, stale, refresh, hit."""
+    """The same session for knowledge: miss, write, hit, expire, stale, refresh, hit."""
     question = {"query": "rate limits of the GitHub REST API"}
     assert not (await told(client, "cache_lookup", **question))["hit"]
     written = await told(
@@ -87,7 +87,7 @@ async def walk_knowledge(client: Client) -> None:
 
 
 async def walk_web(client: Client) -> None:
-    """Search and research, each live first and from the cache then; progress is told."""
+    """Search and research, first live, then from the cache; progress is reported."""
     assert (await told(client, "search", query="retries"))["live_calls"] == 1
     again = await told(client, "search", query="Retries ")
     assert (again["live_calls"], again["answered"]) == (0, "exact")
@@ -129,16 +129,16 @@ async def over_http(
 
 @pytest.mark.parametrize("way", [over_stdio, over_http])
 @pytest.mark.parametrize("story", [walk, walk_knowledge, walk_web])
-async def test_the_story(
+async def test_a_whole_session_works_over_both_transports(
     way: Any, story: Any, settings: Settings, serve: Callable[..., Served], token: Callable[..., str]
 ) -> None:
-    """Over either transport, from a miss to a hit that is fresh again."""
+    """From a miss to a refreshed hit."""
     async with way(settings, serve, token) as client:
         await story(client)
 
 
 async def test_stdio_takes_its_identity_from_the_token(settings: Settings, token: Callable[..., str]) -> None:
-    """What is written with a token of one tenant is not there for the local user."""
+    """The local user does not see what a tenant's token wrote."""
     async with Client(program(settings, HARNESS_TOKEN=token())) as lab:
         await told(lab, "research_cache", action="store", data=JOBS, **SEARCH)
         listed = await told(lab, "research_cache", action="list_recent")
@@ -148,7 +148,7 @@ async def test_stdio_takes_its_identity_from_the_token(settings: Settings, token
 
 
 async def test_a_wrong_token_ends_the_program(settings: Settings) -> None:
-    """A token that is not valid is told of at the start, in one line, without the token."""
+    """An invalid token is reported at the start, in one line, without the token."""
     environment = {**os.environ, "HARNESS_TOKEN": "hrn_nonsense"}
     command = [*PROGRAM, "--data-dir", str(settings.data_dir)]
     ended = subprocess.run(
@@ -159,8 +159,8 @@ async def test_a_wrong_token_ends_the_program(settings: Settings) -> None:
     assert "nonsense" not in ended.stderr
 
 
-async def test_a_dead_database_is_an_envelope(settings: Settings) -> None:
-    """Where the database is a folder, every tool says so, the program lives, and works when it is mended."""
+async def test_an_unusable_database_is_an_error_response(settings: Settings) -> None:
+    """If the database is a folder, every tool reports it; the program keeps running and works after the repair."""
     folder = settings.data_dir / "harness.db"
     folder.mkdir(parents=True)
     async with Client(program(settings)) as client:
@@ -178,8 +178,8 @@ async def test_a_dead_database_is_an_envelope(settings: Settings) -> None:
         assert not (await told(client, "research_cache", action="lookup", **SEARCH))["found"]
 
 
-async def test_nothing_but_the_protocol_is_on_standard_output(settings: Settings) -> None:
-    """Lines that are no messages are passed over, every line of the output is one, and the end of input ends it."""
+async def test_standard_output_has_only_protocol_messages(settings: Settings) -> None:
+    """Input lines that are not messages are ignored; the end of input ends the program."""
     lines = [
         "",
         "nonsense",
@@ -211,8 +211,8 @@ async def test_nothing_but_the_protocol_is_on_standard_output(settings: Settings
     assert "error" in messages[4]
 
 
-async def test_a_killed_client_takes_nothing_with_it(serve: Callable[..., Served], settings: Settings) -> None:
-    """A client that dies in the middle of its calls leaves the server as it was, for the others."""
+async def test_a_killed_client_does_not_affect_others(serve: Callable[..., Served], settings: Settings) -> None:
+    """A client that dies during its calls leaves the server working for the others."""
     served = serve()
     script = (
         "import asyncio, os\nfrom mcp.client import Client\n"
@@ -235,7 +235,7 @@ async def test_a_killed_client_takes_nothing_with_it(serve: Callable[..., Served
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 async def test_a_stop_is_graceful(serve: Callable[..., Served], sent: int) -> None:
-    """Ctrl-C, or being asked to end, is no failure; what a client holds open does not keep the server."""
+    """Ctrl-C and SIGTERM exit without an error, even if a client keeps a connection open."""
     served = serve()
     async with connected(served.url, mode="legacy") as client:
         await client.list_tools()
@@ -243,7 +243,7 @@ async def test_a_stop_is_graceful(serve: Callable[..., Served], sent: int) -> No
 
 
 async def test_no_token_is_in_a_log(serve: Callable[..., Served], token: Callable[..., str]) -> None:
-    """With everything logged, neither a token that is valid nor one that is not is in it."""
+    """At the most detailed log level, neither a valid nor an invalid token appears."""
     valid = token()
     wrong = valid[:-6] + "AAAAAA"
     served = serve("--debug")
@@ -258,10 +258,10 @@ async def test_no_token_is_in_a_log(serve: Callable[..., Served], token: Callabl
     assert wrong.split(".")[-1] not in said
 
 
-async def test_expired_rows_go_by_themselves(
+async def test_expired_rows_are_swept_in_the_background(
     serve: Callable[..., Served], settings: Settings, app: App, tmp_path: Path
 ) -> None:
-    """With --sweep-every, what has expired is deleted without a call."""
+    """With --sweep-every, expired rows are deleted without a call."""
     cache = app.cache
     cache.put_search("old", [{"title": "t", "href": "https://example.org", "body": "b"}], ttl=0.4)
     os.environ["HARNESS_STALE_IF_ERROR"] = "0"

@@ -1,4 +1,4 @@
-"""Who is let in over HTTP, as whom, and what the others are told."""
+"""Authentication over HTTP, and the refused requests."""
 
 import json
 import socket
@@ -27,24 +27,24 @@ ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "appl
 
 
 def post(url: str, **headers: str) -> httpx2.Response:
-    """Ask for the list of tools with these headers, in the older way, which needs no handshake here."""
+    """List the tools with these headers, in the older protocol, which needs no handshake."""
     return httpx2.post(url, json=LIST, headers={**ACCEPT, **headers})
 
 
 def refused(response: httpx2.Response, status: int, code: str) -> str:
-    """Check that nothing was done; return the message of the envelope."""
+    """Check that a request was refused; return the message."""
     told = response.json()
     assert (response.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
     return str(told["message"])
 
 
 def test_without_any_token_this_machine_is_served(online: Callable[..., str]) -> None:
-    """A first try needs no token: on loopback, while there is none, the local user is served."""
+    """While there is no token, the local user is served on loopback."""
     assert post(online()).status_code == 200
 
 
-def test_the_first_token_is_needed_everywhere(online: Callable[..., str], token: Callable[..., str]) -> None:
-    """As soon as there is a token, a request without one is refused, on loopback too, and told what to send."""
+def test_the_first_token_makes_tokens_required(online: Callable[..., str], token: Callable[..., str]) -> None:
+    """Also on loopback; the message says what to send."""
     url = online()
     text = token()
     response = post(url)
@@ -53,22 +53,22 @@ def test_the_first_token_is_needed_everywhere(online: Callable[..., str], token:
     assert post(url, Authorization=f"Bearer {text}").status_code == 200
 
 
-def test_an_expired_token_does_not_open_the_door(online: Callable[..., str], app: App) -> None:
-    """When the last token has expired, the server does not fall back to serving without one."""
+def test_tokens_stay_required_after_the_last_one_expired(online: Callable[..., str], app: App) -> None:
+    """The server does not return to serving without one."""
     Tokens(app.database_store, lambda: 0.0).create("lab", "ada", "writer")
     refused(post(online()), 401, "access_denied")
 
 
 @pytest.mark.parametrize("header", ["Bearer", "Bearer hrn_x", "Basic YTpi", "hrn_x", "Bearer \xff"])
-def test_what_is_no_token_is_refused(online: Callable[..., str], token: Callable[..., str], header: str) -> None:
-    """A malformed header lets nobody in, and is not repeated in the reply."""
+def test_a_malformed_token_is_refused(online: Callable[..., str], token: Callable[..., str], header: str) -> None:
+    """And is not repeated in the response."""
     token()
     response = httpx2.post(online(), json=LIST, headers=[*ACCEPT.items(), (b"Authorization", header.encode("latin-1"))])
     assert "hrn_x" not in refused(response, 401, "access_denied")
 
 
 def test_a_revoked_token_is_refused_at_once(online: Callable[..., str], token: Callable[..., str], app: App) -> None:
-    """No request after the revocation is served, whatever was kept for that token."""
+    """Also if its app is still open."""
     url, text = online(), token()
     assert post(url, Authorization=f"Bearer {text}").status_code == 200
     app.tokens.revoke(text.split(".")[1])
@@ -76,12 +76,12 @@ def test_a_revoked_token_is_refused_at_once(online: Callable[..., str], token: C
 
 
 def test_a_proxied_request_needs_a_token(online: Callable[..., str]) -> None:
-    """What a proxy passes on comes from elsewhere: the local user is not served through it."""
+    """It does not come from this machine, so it is not served as the local user."""
     refused(post(online(), **{"X-Forwarded-For": "203.0.113.7"}), 401, "access_denied")
 
 
-def test_a_token_has_so_many_requests_a_minute(online: Callable[..., str], token: Callable[..., str]) -> None:
-    """Beyond its rate a token is told when to come again; another token is not concerned."""
+def test_each_token_has_a_rate_limit(online: Callable[..., str], token: Callable[..., str]) -> None:
+    """The response says how long to wait; other tokens are not affected."""
     url, ada, bob = online(per_minute=3), token(user="ada"), token(user="bob")
     statuses = [post(url, Authorization=f"Bearer {ada}").status_code for _ in range(5)]
     assert statuses[:3] == [200, 200, 200]
@@ -93,28 +93,28 @@ def test_a_token_has_so_many_requests_a_minute(online: Callable[..., str], token
 
 
 @pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
-def test_a_foreign_page_is_refused(online: Callable[..., str], headers: dict[str, str]) -> None:
-    """A site whose name is made to lead here, or whose page asks from a browser, gets nothing."""
+def test_requests_of_other_sites_are_refused(online: Callable[..., str], headers: dict[str, str]) -> None:
+    """By host name (DNS rebinding) and by origin."""
     response = post(online(), **headers)
     refused(response, response.status_code, "access_denied")
     assert response.status_code in {403, 421}
 
 
 def test_a_proxys_name_can_be_allowed(online: Callable[..., str], token: Callable[..., str]) -> None:
-    """Behind a proxy, the name that clients use is let in when it is named."""
+    """With `names`, as behind a proxy."""
     url = online(names=["cache.example"])
     assert post(url, Host="cache.example", Authorization=f"Bearer {token()}").status_code == 200
 
 
 def test_health_needs_no_token(online: Callable[..., str], token: Callable[..., str]) -> None:
-    """Whether the server is up is told to anybody who may ask it."""
+    """Anyone may check whether the server is up."""
     token()
     response = httpx2.get(online().replace("/mcp", "/healthz"))
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
 
 def test_other_paths_and_methods_are_refused(online: Callable[..., str]) -> None:
-    """There is one address, and it is posted to."""
+    """Only POST to one path is served."""
     url = online()
     refused(httpx2.get(url), 405, "invalid_input")
     refused(httpx2.get(url.replace("/mcp", "/")), 404, "invalid_input")
@@ -122,7 +122,7 @@ def test_other_paths_and_methods_are_refused(online: Callable[..., str]) -> None
 
 
 def test_a_large_body_is_refused(online: Callable[..., str]) -> None:
-    """Two megabytes are enough for one request, declared or not."""
+    """The limit is two megabytes, with or without a declared length."""
     url = online()
     refused(httpx2.post(url, content=b"x" * (MAX_BODY + 1), headers=ACCEPT), 413, "invalid_input")
     chunks = (b"x" * 2**16 for _ in range(40))
@@ -130,8 +130,8 @@ def test_a_large_body_is_refused(online: Callable[..., str]) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"jsonrpc":"2.0","id":1}', b"[" * 100_000, b"\xff\xfe"])
-def test_what_is_no_message_is_refused(online: Callable[..., str], body: bytes) -> None:
-    """Bytes that are no message of the protocol are an error of the protocol, and the server goes on."""
+def test_invalid_messages_are_protocol_errors(online: Callable[..., str], body: bytes) -> None:
+    """The server keeps running."""
     url = online()
     assert httpx2.post(url, content=body, headers=ACCEPT).status_code == 400
     assert post(url).status_code == 200
@@ -140,8 +140,8 @@ def test_what_is_no_message_is_refused(online: Callable[..., str], body: bytes) 
 @pytest.mark.parametrize(
     "data", ["[" * 5_000 + "]" * 5_000, '"\\ud800"', '{"\\ud800": 1}', "1e999", "NaN", "9" * 5_000]
 )
-def test_json_that_is_none_for_others_is_no_crash(online: Callable[..., str], data: str) -> None:
-    """Deep nesting, lone surrogates and numbers beyond all bounds are an error of the caller's."""
+def test_extreme_json_is_a_client_error(online: Callable[..., str], data: str) -> None:
+    """Deep nesting, lone surrogates and huge numbers."""
     url = online()
     call = {
         "name": "research_cache",
@@ -156,8 +156,8 @@ def test_json_that_is_none_for_others_is_no_crash(online: Callable[..., str], da
     assert post(url).status_code == 200
 
 
-def test_a_dead_database_refuses(online: Callable[..., str], settings: Settings) -> None:
-    """Where tokens cannot be read, nobody is let in, and the envelope says why."""
+def test_requests_are_refused_if_tokens_cannot_be_read(online: Callable[..., str], settings: Settings) -> None:
+    """The error response says why."""
     url = online()
     (settings.data_dir / "harness.db").mkdir(parents=True)
     response = post(url)
@@ -167,10 +167,10 @@ def test_a_dead_database_refuses(online: Callable[..., str], settings: Settings)
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_two_tenants_at_once_see_their_own(
+async def test_parallel_tenants_see_only_their_own_data(
     online: Callable[..., str], token: Callable[..., str], mode: str
 ) -> None:
-    """Calls of two tenants that run at the same time are answered from the cache of the token of each call."""
+    """Each call uses the cache of its token's tenant."""
     url = online()
     tokens = {tenant: token(tenant=tenant) for tenant in ("lab", "shop")}
 
@@ -193,8 +193,8 @@ async def test_two_tenants_at_once_see_their_own(
 
 
 @pytest.mark.anyio
-async def test_another_tenants_document_is_not_there(online: Callable[..., str], token: Callable[..., str]) -> None:
-    """With the id of another tenant's document, nothing is found, updated or told of."""
+async def test_another_tenants_document_is_not_found(online: Callable[..., str], token: Callable[..., str]) -> None:
+    """It can be neither read nor updated by its id."""
     url = online()
     async with connected(url, token(tenant="lab")) as lab, connected(url, token(tenant="shop")) as shop:
         told = await lab.call_tool("knowledge_write", {"title": "Secret recipe", "content": "42"})
@@ -212,7 +212,7 @@ async def test_another_tenants_document_is_not_there(online: Callable[..., str],
 
 @pytest.mark.anyio
 async def test_a_reader_only_reads(online: Callable[..., str], token: Callable[..., str]) -> None:
-    """A reader's token looks up what is there; to write, or to ask anew, is refused as a tool's error."""
+    """A reader can look up; writing and live searches are refused as errors of the tool."""
     url = online()
     async with connected(url, token()) as writer, connected(url, token(user="eve", role="reader")) as reader:
         await writer.call_tool("knowledge_write", {"title": "Retries", "content": "five"})
@@ -229,14 +229,14 @@ async def test_a_reader_only_reads(online: Callable[..., str], token: Callable[.
             assert answer.structured_content["code"] == code
 
 
-def test_others_are_not_served_without_a_token(app: App) -> None:
-    """An address that others can reach is not listened on while nobody has a token."""
+def test_a_public_address_needs_a_token(app: App) -> None:
+    """The server does not listen there while no token exists."""
     with pytest.raises(InvalidInput, match=r"others can reach 0\.0\.0\.0, and there is no token yet"):
         serve(app, "0.0.0.0", 0, per_minute=60, on_ready=print)  # noqa: S104 - it is refused
 
 
-def test_a_port_that_is_taken_is_told_of(app: App) -> None:
-    """Two servers cannot have one port; the second says so in a line."""
+def test_a_taken_port_is_reported(app: App) -> None:
+    """In one line."""
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(InvalidInput, match="choose another"):
         serve(app, "127.0.0.1", taken.getsockname()[1], per_minute=60, on_ready=print)
 
@@ -246,20 +246,20 @@ def test_a_port_that_is_taken_is_told_of(app: App) -> None:
     [("127.0.0.1", True), ("localhost", True), ("::1", True), ("127.8.8.8", True), ("0.0.0.0", False), ("::", False),  # noqa: S104
      ("10.0.0.1", False), ("example.org", False), ("localhost.example.org", False), ("", False)],
 )  # fmt: skip
-def test_loopback_is_told_by_its_address(host: str, alone: bool) -> None:
-    """Only addresses of loopback, and the name for them, are this machine's alone."""
+def test_loopback_is_recognised(host: str, alone: bool) -> None:
+    """Only its addresses and its name."""
     assert is_loopback(host) is alone
 
 
 @given(st.text(max_size=30))
-def test_any_text_may_be_asked_for_as_host(host: str) -> None:
-    """Whatever --host is given, it is told apart without an error."""
+def test_any_host_text_is_classified(host: str) -> None:
+    """Without an error."""
     assert is_loopback(host) in {True, False}
     assert allowed(host, ()).enable_dns_rebinding_protection is is_loopback(host)
 
 
 def test_no_secret_reaches_the_database_folder(token: Callable[..., str], app: App, tmp_path: Path) -> None:
-    """A token's secret is in no file of the data directory."""
+    """The secret of a token is in no file of the data directory."""
     secret = token().split(".")[-1].encode()
     app.store.close()
     assert not any(secret in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())

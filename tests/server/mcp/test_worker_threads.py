@@ -1,4 +1,4 @@
-"""Work in threads: told of, bounded, and ended when nobody waits."""
+"""Work in threads: progress, limits, cancellation."""
 
 import threading
 import time
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def silent(_step: float, _what: str) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 def for_ever(progress: Progress, ended: threading.Event) -> None:
@@ -29,7 +29,7 @@ def for_ever(progress: Progress, ended: threading.Event) -> None:
 
 
 async def test_cancelled_work_ends_at_its_next_step() -> None:
-    """When its caller is cancelled, work that nobody waits for does not go on, and the caller is just cancelled."""
+    """The caller ends as cancelled."""
     ended = threading.Event()
     with anyio.move_on_after(0.1) as scope:
         await WorkerThreads().research(lambda progress: for_ever(progress, ended), silent)
@@ -38,7 +38,7 @@ async def test_cancelled_work_ends_at_its_next_step() -> None:
 
 
 async def test_steps_are_reported_in_order() -> None:
-    """A report has a number that grows, and says what is being done; each step is told once at the most."""
+    """Each report has a growing number and a text; each step is reported at most once."""
     reports: list[tuple[float, str]] = []
 
     async def note(step: float, what: str) -> None:
@@ -55,8 +55,8 @@ async def test_steps_are_reported_in_order() -> None:
     assert reports[-1][1] == "searching 2/2"
 
 
-async def test_a_failure_comes_out_as_it_is() -> None:
-    """What work fails with is raised by itself, not in a group."""
+async def test_errors_are_raised_unchanged() -> None:
+    """Not wrapped in a group."""
 
     def work(progress: Progress) -> None:
         raise SearchError("no")
@@ -65,8 +65,8 @@ async def test_a_failure_comes_out_as_it_is() -> None:
         await WorkerThreads().research(work, silent)
 
 
-async def test_a_report_that_fails_ends_the_work() -> None:
-    """A client that cannot be told any more is gone: the work stops."""
+async def test_a_failing_report_ends_the_work() -> None:
+    """The client is gone."""
     ended = threading.Event()
 
     async def broken(_step: float, _what: str) -> None:
@@ -77,8 +77,8 @@ async def test_a_report_that_fails_ends_the_work() -> None:
     assert ended.is_set()
 
 
-async def test_long_work_does_not_hold_up_short_work() -> None:
-    """With every research busy, and more waiting, a look-up is answered."""
+async def test_long_work_does_not_delay_short_work() -> None:
+    """A lookup is answered while all research threads are busy."""
     threads, ended = WorkerThreads(researches=1), threading.Event()
     async with anyio.create_task_group() as group:
         for _ in range(5):

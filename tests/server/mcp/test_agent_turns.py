@@ -2,7 +2,7 @@
 
 from harness.core.freshness import HOUR
 from harness.identity import LOCAL, Identity
-from harness.cache.agent_turns import MAX_TURNS, AgentTurns
+from harness.server.mcp.agent_turns import MAX_TURNS, AgentTurns
 
 ADA = Identity("lab", "ada", "writer", "0" * 16)
 BOB = Identity("lab", "bob", "writer", "1" * 16)
