@@ -106,14 +106,14 @@ def _maintain() -> None:
         if arguments.clear or arguments.expired:
             app.identity.require("admin")
         if arguments.clear:
-            count = sum(table.total for table in cache.stats())
+            count = sum(table.total for table in cache.maintenance.stats())
             if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {app.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-            deleted = cache.clear()
+            deleted = cache.maintenance.clear()
         elif arguments.expired:
-            deleted = cache.sweep()
-        size = cache.size() if app.identity.local else None  # with a token: the file is all tenants'
-        _show(app.place, cache.stats(), size, deleted, as_json=arguments.json)
+            deleted = cache.maintenance.sweep()
+        size = cache.maintenance.size() if app.identity.local else None  # with a token: the file is all tenants'
+        _show(app.place, cache.maintenance.stats(), size, deleted, as_json=arguments.json)
 
 
 def _confirmed(question: str) -> bool:

@@ -183,7 +183,7 @@ def get(query: str) -> Any:
         InvalidInput: an unusable query.
         StoreError: the cache cannot be opened or read.
     """
-    outcome = _cache().get_search(query, function="get")
+    outcome = _cache().searches.find(query, function="get")
     return outcome.value if isinstance(outcome, Hit) else None
 
 
@@ -201,7 +201,7 @@ def put(query: str, results: Iterable[Mapping[str, Any]], ttl: float = DEFAULT_T
         InvalidInput: an unusable query, `ttl` or result.
         StoreError: the cache cannot be opened or written.
     """
-    return _cache().put_search(query, results, ttl=ttl)
+    return _cache().searches.put(query, results, ttl=ttl)
 
 
 async def aput(query: str, results: Iterable[Mapping[str, Any]], ttl: float = DEFAULT_TTL) -> bool:

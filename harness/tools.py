@@ -21,7 +21,7 @@ from msgspec import Struct
 from harness import scripts
 from harness.cache import Answer, Cache
 from harness.cache.async_flight import Await, Flights, in_a_thread
-from harness.cache.values import encoded
+from harness.cache.json_values import encoded
 from harness.core.entries import Hit
 from harness.core.freshness import HOUR, checked_ttl, seconds_of
 from harness.core.keys import MAX_QUERY_CHARS, checked_cache_type, in_words, is_url, tool_key
@@ -140,7 +140,7 @@ class _Tool:
     def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Answer[Any]:
         """Return what is cached for a call, else what `compute` returns."""
         user = None if self._cache else scripts.app().identity.user
-        return cache.tool(
+        return cache.tools.answer(
             self.cache_type,
             call.query,
             compute,
@@ -208,4 +208,4 @@ def _async(tool: _Tool) -> Callable[..., Any]:
 
 def _looked_up(tool: _Tool, call: _Call) -> tuple[Cache, Any]:
     cache = tool.cache(fresh=False)
-    return cache, cache.find_tool(tool.cache_type, call.query)
+    return cache, cache.tools.find(tool.cache_type, call.query)

@@ -150,7 +150,7 @@ def test_any_text_can_be_an_argument(cache: Cache, calls: Calls, text: str) -> N
         return int(calls.note(len(text))["call"])
 
     assert [tool(text), tool(text), tool(f"{text}!")] == [1, 1, 2]
-    assert max(len(entry.query) for entry in cache.recent_tools()) <= 10_000
+    assert max(len(entry.query) for entry in cache.tools.recent()) <= 10_000
 
 
 def test_what_was_asked_is_told_in_the_row(cache: Cache) -> None:
@@ -161,7 +161,7 @@ def test_what_was_asked_is_told_in_the_row(cache: Cache) -> None:
         return [topic]
 
     jobs("a", 5)
-    assert cache.recent_tools()[0].params == {"limit": 5, "topic": "a"}
+    assert cache.tools.recent()[0].params == {"limit": 5, "topic": "a"}
     jobs(STORED)
     assert research_cache(cache, "lookup", cache_type="job_search", query=ASKED).results == [STORED]
 
@@ -259,7 +259,7 @@ def test_a_result_without_a_json_form_is_returned_and_not_kept(cache: Cache, cap
     assert asyncio.run(unsync("q")) is found
     assert caplog.text.count("<locals>.opaque is returned but not cached: object has no JSON form") == 1
     assert caplog.text.count("<locals>.unsync is returned but not cached") == 1
-    assert cache.recent_tools() == []
+    assert cache.tools.recent() == []
 
 
 @dataclass
@@ -526,7 +526,7 @@ def test_without_a_cache_it_is_that_of_the_settings(calls: Calls, tmp_path: Path
     assert database.exists()
     scripts.close()
     assert (tool("q")["call"], asyncio.run(unsync("q"))["call"]) == (1, 1)
-    entry = scripts.app().cache.recent_tools()[0]
+    entry = scripts.app().cache.tools.recent()[0]
     assert (entry.created_by, entry.expires_at - entry.created_at) == (None, DAY)
 
 
@@ -534,5 +534,5 @@ def test_the_lifetimes_of_the_settings_count(calls: Calls, monkeypatch: pytest.M
     """New types need no code."""
     monkeypatch.setenv("HARNESS_TOOL_TTL_HOURS", "my_type=2")
     cached_tool("my_type")(functools.partial(calls.note))("q")
-    entry = scripts.app().cache.recent_tools()[0]
+    entry = scripts.app().cache.tools.recent()[0]
     assert entry.expires_at - entry.created_at == 2 * HOUR

@@ -59,7 +59,7 @@ def test_tasks_are_run_scored_and_kept(
 def uses(tmp_path: Path) -> list[str]:
     """Return what each run took from past researches, the first run first."""
     with App(Settings(data_dir=tmp_path / "data")) as app:
-        return [orjson.loads(run.payload)["cache_use"] for run in reversed(app.cache.runs())]
+        return [orjson.loads(run.payload)["cache_use"] for run in reversed(app.cache.runs.all())]
 
 
 def test_a_fresh_evaluation_gathers_every_context_again(

@@ -852,7 +852,7 @@ def test_a_run_that_is_resumed_is_worded_within_the_same_tokens(caches: Any) -> 
     with pytest.raises(KeyboardInterrupt):
         leader(cache, model).run(QUESTION)
     model.away = False
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     assert leader(cache, model).resume(run.key).report == expected.report
     assert model.told == whole.told
 

@@ -60,7 +60,7 @@ def test_so_many_are_kept_open(app: App, token: Callable[..., str], monkeypatch:
         again = admission.app_for(asking(tokens[0]))
         assert again is not opened[0]
         assert again.identity == opened[0].identity
-        assert opened[1].cache.stats(), "one that is still at work goes on after it was closed"
+        assert opened[1].cache.maintenance.stats(), "one that is still at work goes on after it was closed"
 
 
 def test_without_tokens_only_this_machine_is_let_in(app: App, token: Callable[..., str]) -> None:

@@ -38,9 +38,9 @@ def embedder(app: App) -> WordEmbedder:
 
 def fill(app: App) -> dict[str, str]:
     """Keep one thing of each table; return the ids by title."""
-    app.cache.put_search("retries in a search", [RESULT], engine="corpus")
-    app.cache.put_research("retries in a research", "general", ResearchContext("They stop.", [], []))
-    app.cache.put_run(RUN, "retries in a run", "corpus", {"question": "x", "state": "gathering"})
+    app.cache.searches.put("retries in a search", [RESULT], engine="corpus")
+    app.cache.researches.put("retries in a research", "general", ResearchContext("They stop.", [], []))
+    app.cache.runs.put(RUN, "retries in a run", "corpus", {"question": "x", "state": "gathering"})
     app.knowledge.write("retries in a document", "Three, with jitter.")
     return {each.title: each.id for each in app.history.find()}
 
@@ -72,7 +72,7 @@ def refused(answer: Any, status: int, code: str) -> str:
 def test_each_item_has_all_fields(client: TestClient, app: App) -> None:
     """An item tells source, id, title, snippet, time, similarity, address, and whether it is expired."""
     before = time.time()
-    app.cache.put_search("retries", [RESULT])
+    app.cache.searches.put("retries", [RESULT])
     told = look(client)
     assert told["next_offset"] is None
     (item,) = told["items"]
@@ -96,7 +96,7 @@ def test_a_repeated_research_is_one_item(client: TestClient, app: App) -> None:
     """With the number of its runs and their ids, the newest first."""
     runs = [f"20261122-10150{number}-1a2b3c" for number in range(3)]
     for run in runs:
-        app.cache.put_run(run, "Why retries?", "corpus", {"question": "x", "state": "gathering"})
+        app.cache.runs.put(run, "Why retries?", "corpus", {"question": "x", "state": "gathering"})
     (item,) = look(client)["items"]
     assert (item["id"], item["count"], item["ids"]) == (runs[2], 3, runs[::-1])
     assert "3 runs" in client.get("/").text
@@ -104,7 +104,7 @@ def test_a_repeated_research_is_one_item(client: TestClient, app: App) -> None:
 
 def test_since_is_a_unix_time(client: TestClient, app: App) -> None:
     """In whole seconds, or with decimals."""
-    app.cache.put_search("retries", [RESULT])
+    app.cache.searches.put("retries", [RESULT])
     now = time.time()
     assert titles(look(client, since=f"{now - 60:.0f}")) == titles(look(client, since=f"{now - 60:.3f}")) == ["retries"]
     assert titles(look(client, since=f"{now + 60:.3f}")) == []
@@ -113,12 +113,12 @@ def test_since_is_a_unix_time(client: TestClient, app: App) -> None:
 def test_what_experiments_did_is_shown_on_demand(client: TestClient, app: App) -> None:
     """In the history, in the statistics, and on their pages."""
     with app.serving(app.identity, origin="experiment") as theirs:
-        theirs.cache.put_search("retries of a trial", [RESULT])
+        theirs.cache.searches.put("retries of a trial", [RESULT])
         for _ in range(7):
-            theirs.cache.get_search("retries of a trial")
-    app.cache.put_search("retries of mine", [RESULT])
-    app.cache.get_search("retries of mine")
-    app.cache.flush()
+            theirs.cache.searches.find("retries of a trial")
+    app.cache.searches.put("retries of mine", [RESULT])
+    app.cache.searches.find("retries of mine")
+    app.cache.usage.flush()
     assert titles(look(client)) == ["retries of mine"]
     assert titles(look(client, origin="experiment")) == ["retries of a trial"]
     assert len(look(client, origin="all")["items"]) == 2
@@ -156,7 +156,7 @@ def test_it_is_found_by_time_and_by_meaning(client: TestClient, app: App) -> Non
 def test_pages_follow_each_other(client: TestClient, app: App) -> None:
     """By `next_offset` every item is told once; the last page has none, also where it is full."""
     for number in range(9):
-        app.cache.put_search(f"retries {number}", [RESULT])
+        app.cache.searches.put(f"retries {number}", [RESULT])
     for q in ("", "retries"):
         for limit in (2, 3, 9, 100):
             found: list[str] = []
@@ -309,7 +309,7 @@ def test_by_whichever_road_it_went(client: TestClient, app: App, road: str) -> N
         assert cleared["selected"] == 2
         left = ["document", "run"]
     elif road == "cache":
-        app.cache.clear()
+        app.cache.maintenance.clear()
         left = ["document", "run"]
     elif road == "expired":
         app.store.sweep(SEARCHES, "default", time.time() + 400 * DAY)
@@ -425,7 +425,7 @@ def test_offline_nothing_is_asked_anew(settings: Settings, researches: Researche
     offline = msgspec.structs.replace(settings, offline=True, semantic=False)
     with App(offline) as bench, Admission(bench, per_minute=60_000, alone=True) as admission:
         engine = bench.engines()[0]
-        bench.cache.put_search("retries", [RESULT], engine=engine.name, options=engine.options)
+        bench.cache.searches.put("retries", [RESULT], engine=engine.name, options=engine.options)
         gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
         with TestClient(gate, base_url="http://127.0.0.1") as client:
             key = client.get(ADDRESS).json()["items"][0]["id"]

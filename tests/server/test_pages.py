@@ -103,8 +103,8 @@ def shown(client: TestClient, address: str, status: int = 200, **how: Any) -> Pa
 
 def evil(app: App) -> None:
     """Keep things whose every text is hostile."""
-    app.cache.put_search(EVIL, [{"title": EVIL, "href": "javascript:alert(1)", "body": EVIL}], engine=EVIL)
-    app.cache.put_search("other", [{"title": EVIL, "href": f"https://e.org/{EVIL}", "body": EVIL}])
+    app.cache.searches.put(EVIL, [{"title": EVIL, "href": "javascript:alert(1)", "body": EVIL}], engine=EVIL)
+    app.cache.searches.put("other", [{"title": EVIL, "href": f"https://e.org/{EVIL}", "body": EVIL}])
     app.knowledge.write(EVIL.replace("\u202e", ""), EVIL, tags=["'\"><b>"], agent=EVIL[:100])
     citation = {
         "section": EVIL, "paragraph": 1, "sentence": EVIL, "quotation": "quoted", "number": 1,
@@ -120,7 +120,7 @@ def evil(app: App) -> None:
         "rounds": [{"searches": [{"query": EVIL, "engine": EVIL, "answered_by": "live", "results": 1}], "pages": [],
                     "novelty": 0.5, "score": 0.5}],
     }  # fmt: skip
-    app.cache.put_run(NOWHERE, EVIL, EVIL, record)
+    app.cache.runs.put(NOWHERE, EVIL, EVIL, record)
 
 
 # --- what holds of every page
@@ -179,7 +179,7 @@ def test_an_empty_house_says_what_to_do(client: TestClient) -> None:
 def test_the_history_shows_what_the_api_tells(client: TestClient, app: App) -> None:
     """The same items in the same order, with their similarity, each leading to its own page."""
     for number in range(5):
-        app.cache.put_search(f"retries {number}", [RESULT])
+        app.cache.searches.put(f"retries {number}", [RESULT])
     app.knowledge.write("retries of a gateway", "Three.")
     for q in ("", "retries 3"):
         items = client.get("/api/research-history", params={"q": q}).json()["items"]
@@ -197,7 +197,7 @@ def test_the_history_shows_what_the_api_tells(client: TestClient, app: App) -> N
 def test_one_leafs_through_the_history(client: TestClient, app: App) -> None:
     """More and Back keep what was asked; following More shows everything once."""
     for number in range(2 * PAGE_SIZE + 3):
-        app.cache.put_search(f"retries {number}", [RESULT])
+        app.cache.searches.put(f"retries {number}", [RESULT])
     address, found = "/?q=retries&source=search&since=7d", []
     while address:
         page = shown(client, address)
@@ -224,7 +224,7 @@ def test_what_was_asked_wrongly_stays_in_the_form(client: TestClient) -> None:
 
 def test_an_entry_shows_its_results(client: TestClient, app: App) -> None:
     """The results of a search are listed, with links to the web; damaged data is shown as it begins."""
-    app.cache.put_search("retries", [RESULT, {"title": "No address", "href": "", "body": ""}])
+    app.cache.searches.put("retries", [RESULT, {"title": "No address", "href": "", "body": ""}])
     (item,) = client.get("/api/research-history").json()["items"]
     page = shown(client, f"/entries/search/{item['id']}")
     assert RESULT["href"] in page.links()
@@ -245,9 +245,9 @@ def test_an_entry_shows_its_results(client: TestClient, app: App) -> None:
 def test_who_may_not_sees_no_button(client: TestClient, app: App, token: Callable[..., str]) -> None:
     """A reader is offered nothing that would be refused, a writer no deletion."""
     mine = app.serving(Identity("lab", "ada", "admin", "0" * 16))
-    mine.cache.put_search("retries", [RESULT])
+    mine.cache.searches.put("retries", [RESULT])
     key = mine.history.find()[0].id
-    mine.cache.put_run(NOWHERE, "x", "x", {"question": "x", "engines": [{"name": "x"}], "state": "gathering"})
+    mine.cache.runs.put(NOWHERE, "x", "x", {"question": "x", "engines": [{"name": "x"}], "state": "gathering"})
     document = mine.knowledge.write("retries", "x").document.id
     for role, may in (("reader", set()), ("writer", {"POST"}), ("admin", {"POST", "DELETE"})):
         headers = {"Authorization": f"Bearer {token('lab', role, role)}"}
@@ -300,11 +300,11 @@ def test_a_report_shows_every_sentence_with_its_passage(client: TestClient) -> N
 def test_old_and_stopped_runs_have_a_page(client: TestClient, app: App) -> None:
     """A run that was stopped can be gone on with; one of an older version says what is missing."""
     about = {"question": "retries", "engines": [{"name": "corpus"}]}
-    app.cache.put_run(NOWHERE, "retries", "corpus", {**about, "state": "writing"})
+    app.cache.runs.put(NOWHERE, "retries", "corpus", {**about, "state": "writing"})
     page = shown(client, f"/runs/{NOWHERE}")
     assert "Go on" in page.text
     assert "while it was writing" in page.text
-    app.cache.put_run(NOWHERE, "retries", "corpus", {**about, "state": "finished"})
+    app.cache.runs.put(NOWHERE, "retries", "corpus", {**about, "state": "finished"})
     assert "not its report" in shown(client, f"/runs/{NOWHERE}").text
 
 
@@ -320,7 +320,7 @@ def test_what_is_not_there_has_a_page(client: TestClient) -> None:
 def test_a_document_leads_to_its_own_page(client: TestClient, app: App) -> None:
     """What the history calls knowledge, or the record of a run, has its own page, and is led there."""
     document = app.knowledge.write("retries", "x").document.id
-    app.cache.put_run(NOWHERE, "x", "x", {"question": "x"})
+    app.cache.runs.put(NOWHERE, "x", "x", {"question": "x"})
     assert client.get(f"/entries/knowledge/{document}").headers["Location"] == f"/knowledge/{document}"
     assert client.get(f"/entries/research/{NOWHERE}").headers["Location"] == f"/runs/{NOWHERE}"
 

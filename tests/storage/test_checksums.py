@@ -59,11 +59,11 @@ def _set(store: SqliteStore, change: str, key: str = "k1") -> None:
 def test_a_flipped_bit_in_an_answer_is_a_miss(path: Path, bit: int, caplog: Log) -> None:
     """The damaged answer is not served; one warning names the table and the row; `verify` finds it."""
     cache = Cache(SqliteStore(path))
-    cache.search("The query", lambda _query, _count: [{"title": PAYLOAD.decode()}])
+    cache.searches.answer("The query", lambda _query, _count: [{"title": PAYLOAD.decode()}])
     cache._store.close()
     _flip(path, PAYLOAD, bit)
     for _ in range(2):
-        assert isinstance(cache.get_search("The query"), Miss)
+        assert isinstance(cache.searches.find("The query"), Miss)
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warnings) == 1
     assert "search_cache: row " in warnings[0]
@@ -76,12 +76,12 @@ def test_a_flipped_bit_in_an_answer_is_a_miss(path: Path, bit: int, caplog: Log)
 def test_the_next_search_replaces_a_damaged_answer(path: Path) -> None:
     """It is searched again, and answered from then on; the file is sound again."""
     cache = Cache(SqliteStore(path))
-    cache.search("The query", lambda _query, _count: [{"title": PAYLOAD.decode()}])
+    cache.searches.answer("The query", lambda _query, _count: [{"title": PAYLOAD.decode()}])
     cache._store.close()
     _flip(path, PAYLOAD, 3)
-    again = cache.search("The query", lambda _query, _count: [{"title": "found again"}])
+    again = cache.searches.answer("The query", lambda _query, _count: [{"title": "found again"}])
     assert again.value == [{"title": "found again"}]
-    assert isinstance(cache.get_search("The query"), Hit)
+    assert isinstance(cache.searches.find("The query"), Hit)
     assert cache._store.verify(repair=False) == []
 
 

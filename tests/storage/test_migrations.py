@@ -89,7 +89,7 @@ def test_old_searches_are_answered(path: Path, name: str) -> None:
     """Every search that was fresh in the old file is a hit, with the very results that were stored."""
     cache = _cache(_old_file(name, path))
     for search in FRESH_SEARCHES:
-        outcome = cache.get_search(search.query)
+        outcome = cache.searches.find(search.query)
         assert isinstance(outcome, Hit)
         assert (outcome.query, outcome.value) == (search.query, search.results)
 
@@ -108,7 +108,7 @@ def test_old_researches_are_answered(path: Path, name: str) -> None:
 def test_old_expiries_still_hold(path: Path, name: str) -> None:
     """What was expired in the old file is stale, and not a hit, whichever way its times were written."""
     cache = _cache(_old_file(name, path))
-    assert isinstance(cache.get_search("gone by then"), Stale)
+    assert isinstance(cache.searches.find("gone by then"), Stale)
     assert isinstance(cache.get_research("gone by then", "overview"), Stale)
 
 
@@ -149,8 +149,8 @@ def test_an_old_row_answers_a_search_for_the_default_number(path: Path) -> None:
 def test_an_old_row_answers_for_as_many_results_as_it_has(path: Path) -> None:
     """An old row with 12 results answers a search for 12, and is a miss for 13."""
     cache = _cache(_old_file("bare", path))
-    assert isinstance(cache.get_search("twelve results", max_results=12), Hit)
-    assert isinstance(cache.get_search("twelve results", max_results=13), Miss)
+    assert isinstance(cache.searches.find("twelve results", max_results=12), Hit)
+    assert isinstance(cache.searches.find("twelve results", max_results=13), Miss)
 
 
 def test_values_of_foreign_columns_are_kept(path: Path) -> None:

@@ -29,12 +29,12 @@ def stats(app: Mine, origin: OriginChosen = "own") -> StatsReply:
     and agents, unless `origin` says otherwise.
     """
     cache, local = app.cache, app.identity.local
-    days = cache.counted_by_day(origins_of(origin))
+    days = cache.usage.by_day(origins_of(origin))
     totals = {how: sum(day.get(how, 0) for day in days.values()) for how in (*HITS, *MISSES)}
     hits = {how: totals[how] for how in HITS}
     return StatsReply(
         database=app.place if local else None,
-        size_bytes=cache.size() if local else None,
+        size_bytes=cache.maintenance.size() if local else None,
         tables=[
             TableReply(
                 table=each.table,
@@ -47,7 +47,7 @@ def stats(app: Mine, origin: OriginChosen = "own") -> StatsReply:
                 tail=each.tail,
                 unembedded=each.unembedded,
             )
-            for each in cache.stats()
+            for each in cache.maintenance.stats()
         ],
         hits=hits,
         misses=sum(totals[how] for how in MISSES),
@@ -63,7 +63,9 @@ def explain(
 ) -> ExplainReply:
     """Tell how a search would be answered: candidates, guards, the decision. Nothing is searched, nothing changed."""
     engine = app.engines()[0]
-    explained = app.cache.explain(q, max_results=app.settings.max_results, engine=engine.name, options=engine.options)
+    explained = app.cache.searches.explain(
+        q, max_results=app.settings.max_results, engine=engine.name, options=engine.options
+    )
     return ExplainReply.model_validate(explained.shown(app.cache.now))
 
 
@@ -72,8 +74,8 @@ def clear(app: Mine, wanted: ToClear) -> Cleared:
     """Delete entries by kind and age."""
     app.identity.require("admin")
     cache, hours = app.cache, wanted.older_than_hours
-    selected = cache.select(KINDS[wanted.kind], older_than=None if hours is None else hours * HOUR)
-    deleted = dict.fromkeys(selected, 0) if wanted.dry_run else cache.delete(selected)
+    selected = cache.maintenance.select(KINDS[wanted.kind], older_than=None if hours is None else hours * HOUR)
+    deleted = dict.fromkeys(selected, 0) if wanted.dry_run else cache.maintenance.delete(selected)
     return Cleared(selected=sum(map(len, selected.values())), deleted=deleted)
 
 
@@ -81,7 +83,7 @@ def clear(app: Mine, wanted: ToClear) -> Cleared:
 def expired(app: Mine) -> Cleared:
     """Delete what has expired."""
     app.identity.require("admin")
-    deleted = app.cache.sweep()
+    deleted = app.cache.maintenance.sweep()
     return Cleared(selected=sum(deleted.values()), deleted=deleted)
 
 

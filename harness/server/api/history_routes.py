@@ -89,7 +89,7 @@ def clear(request: Request, app: Mine, source: SourcePath, id: IdPath) -> Done: 
         request.app.state.researches.check_ended(app.identity.tenant, id)
     if found.table == KNOWLEDGE:
         return done(int(app.knowledge.delete(found.entry.key)), source)
-    return done(sum(app.cache.delete({found.table: [found.entry]}).values()), source)
+    return done(sum(app.cache.maintenance.delete({found.table: [found.entry]}).values()), source)
 
 
 @router.post("/entries/{source}/{id}/refresh")
