@@ -366,7 +366,7 @@ class App(Lending):
             progress=self.progress,
             what="searching",
         )
-        for engine, each in zip(engines, asked, strict=True):
+        for each in asked:
             if not isinstance(each.outcome, SearchError) and each.outcome.how == "exact":
                 cache.searches.claim(each.outcome.outcome.key)
         return asked, results_of(asked, settings.max_results)

@@ -27,7 +27,7 @@ class AuditRecords:
         return summary_of(*self._store.audited(self._tenant))
 
     def restore(self, audit: Audit) -> bool:
-        """Store an imported outcome, unless the pair has a newer one, or one that disagrees; return whether it was stored."""
+        """Store an imported outcome, unless the pair has a newer one, or one that disagrees; return whether it was."""
         return self._store.put_audit(self._tenant, audit)
 
     def clear(self) -> int:

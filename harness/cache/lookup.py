@@ -198,8 +198,8 @@ class Lookup:
 
     def _hit(self, request: LookupRequest[T], entry: Entry, value: T, found: Found) -> Hit[T]:
         age = max(0.0, self._clock() - entry.created_at)
-        origin = request.origin(entry)
-        return Hit(value, found, entry.text, 1.0, age, None, entry.key, entry.expires_at, origin, entry.payload)
+        key, origin = (request.key, None) if found == "no results" else (entry.key, request.origin(entry))
+        return Hit(value, found, entry.text, 1.0, age, None, key, entry.expires_at, origin, entry.payload)
 
     def _stale(
         self, request: LookupRequest[T], outcome: Hit[T] | Stale[T] | Miss, error: Exception | None
@@ -283,7 +283,7 @@ class Lookup:
             if self._policy.read or entry.created_at >= since:
                 return None if isinstance(request.decode(entry), Miss) else _Computed(request.table, entry)
         empty = self._unanswered.since(request, started)
-        return empty and _Computed(UNANSWERED, empty)
+        return None if empty is None else _Computed(UNANSWERED, empty)
 
     # Writing -----------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ class Seen:
         self._keys: dict[tuple[str, str], None] = {}
 
     def first(self, tenant: str, key: str) -> bool:
-        """Record that a key is handed out; return whether it is for the first time. Of calls at the same time, one is first."""
+        """Record that a key is handed out; return whether it is for the first time, even among simultaneous calls."""
         with self._lock:
             if (tenant, key) in self._keys:
                 return False

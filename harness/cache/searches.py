@@ -273,7 +273,7 @@ class SearchCache:
         if isinstance(exact, Hit) or (empty := Unanswered(self._context).remembered_empty(request.key)) is None:
             return exact
         age = max(0.0, now - empty.created_at)
-        return Hit([], "no results", empty.text, 1.0, age, None, empty.key, empty.expires_at, request.engine)
+        return Hit([], "no results", empty.text, 1.0, age, None, empty.key, empty.expires_at)
 
     # Audits ------------------------------------------------------------------------------------------------------
 

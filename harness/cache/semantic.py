@@ -188,7 +188,7 @@ class Semantics:
         return near and self._decided(examined, verified=True).accepted
 
     def _decided(self, examined: "Examined", *, verified: bool) -> "Decision":
-        """Judge a pair. If the rule needs a verifier, and no guard rejects the pair, the verifier reads it (`verified`)."""
+        """Judge a pair. With `verified`, a verifier reads it if the rule needs one and no guard rejects the pair."""
         from harness.core.equivalence import judge
 
         probability = None

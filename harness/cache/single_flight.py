@@ -1,4 +1,4 @@
-"""Single flight: of all threads and processes that ask the same at the same time, one computes, and all get the result."""
+"""Single flight: of all threads and processes that ask the same at the same time, one computes for all."""
 
 import logging
 import threading

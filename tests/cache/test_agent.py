@@ -143,8 +143,8 @@ def test_data_may_be_json_or_its_text(cache: Cache, data: Any, results: Any, cou
         ("null", "nothing to store"),
         (None, "nothing to store"),
         ({}, "nothing to store"),
-        (float("nan"), "no JSON number"),
-        (b"[]", "no JSON value"),
+        (float("nan"), "not a JSON number"),
+        (b"[]", "not a JSON value"),
         ("x" * (2**24 + 1), "too much"),
     ],
 )

@@ -280,19 +280,19 @@ def test_a_process_that_waited_is_told_of_the_failure(store: SqliteStore, clock:
     """What failed after it began to wait is raised there, too, of the same type; an earlier failure is not."""
     reader = Reader()
     waiting, first = Cache(store, clock=clock), Cache(store, clock=clock)
-    take_turn = waiting._once._take_turn
+    take_lock = waiting._context.flights._take_lock
 
     def fail_meanwhile(name: str, stack: Any) -> None:
         clock.advance(1)
         with pytest.raises(AddressRefused):
             first.pages.answer(URL, Reader(AddressRefused("private")))
-        take_turn(name, stack)
+        take_lock(name, stack)
 
-    waiting._once._take_turn = fail_meanwhile  # type: ignore[method-assign]
+    waiting._context.flights._take_lock = fail_meanwhile  # type: ignore[method-assign]
     with pytest.raises(AddressRefused, match="private"):
         waiting.pages.answer(URL, reader)
     assert reader.asked == []
-    waiting._once._take_turn = take_turn  # type: ignore[method-assign]
+    waiting._context.flights._take_lock = take_lock  # type: ignore[method-assign]
     clock.advance(1)
     assert waiting.pages.answer(URL, reader).how == "live"
 

@@ -13,6 +13,7 @@ from harness.core.keys import search_key
 from harness.core.origins import RunOrigin
 from harness.errors import InvalidInput
 from harness.storage.sqlite.store import SqliteStore
+from tests.cache.stand_ins import bare
 from tests.fakes import FakeClock
 
 RESULTS = [{"title": "Retries", "href": "https://example.org/retries", "body": "Back off."}]
@@ -66,11 +67,11 @@ def test_a_user_claims_what_was_searched_for_others(store: SqliteStore, clock: F
     """From then on it is in the history; an evaluation claims nothing."""
     key = search_key("red cats")
     cache_of(store, clock, "experiment").searches.answer("red cats", lambda *_: RESULTS)
-    cache_of(store, clock, "evaluation").claim("red cats", "ddgs", {})
+    cache_of(store, clock, "evaluation").searches.claim(key)
     assert store.origins(SEARCHES, TENANT, [key]) == {key: "experiment"}
-    cache_of(store, clock, "agent").claim("red cats", "ddgs", {})
+    cache_of(store, clock, "agent").searches.claim(key)
     assert store.origins(SEARCHES, TENANT, [key]) == {key: "agent"}
-    cache_of(store, clock).claim("red cats", "ddgs", {})
+    cache_of(store, clock).searches.claim(key)
     assert store.origins(SEARCHES, TENANT, [key]).get(key, "user") == "user"
 
 
@@ -86,10 +87,10 @@ def test_a_copied_answer_may_be_changed() -> None:
 def test_explain_shows_what_an_exact_lookup_gives(store: SqliteStore, clock: FakeClock) -> None:
     """Never asked, fresh, expired with its age."""
     cache = cache_of(store, clock)
-    assert cache.searches.explain("red cats").exact == Miss("unknown")
+    assert bare(cache.searches.explain("red cats").exact) == Miss("unknown")
     cache.searches.answer("red cats", lambda *_: RESULTS, ttl=100.0)
     clock.advance(60.0)
-    assert cache.searches.explain("red cats").exact == Hit(RESULTS, "exact", "red cats", 1.0, 60.0)
+    assert bare(cache.searches.explain("red cats").exact) == Hit(RESULTS, "exact", "red cats", 1.0, 60.0)
     clock.advance(70.0)
     stale = cache.searches.explain("red cats").exact
     assert isinstance(stale, Stale)

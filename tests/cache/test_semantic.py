@@ -11,7 +11,7 @@ from harness.core.entries import Hit, Miss
 from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import vocabulary
 from harness.storage.sqlite.store import SqliteStore
-from tests.cache.stand_ins import BrokenEmbedder, Engine, WordsEmbedder, results, semantic_cache, semantics
+from tests.cache.stand_ins import BrokenEmbedder, Engine, WordsEmbedder, bare, results, semantic_cache, semantics
 from tests.fakes import FakeClock
 
 STORED, ASKED = "semantic cache false positives", "false positives semantic cache"
@@ -37,7 +37,7 @@ def test_a_search_that_means_the_same_is_not_made(cache: Cache, clock: FakeClock
     answer = cache.searches.answer(ASKED, engine)
     assert engine.calls == [STORED]
     assert answer.value == engine.found
-    assert answer.outcome == Hit(engine.found, "semantic", STORED, pytest.approx(1.0), 90.0)
+    assert bare(answer.outcome) == Hit(engine.found, "semantic", STORED, pytest.approx(1.0), 90.0)
 
 
 def test_the_very_search_comes_before_a_like_one(cache: Cache) -> None:
@@ -75,7 +75,7 @@ def test_an_unfit_candidate_hides_no_good_one(cache: Cache) -> None:
     cache.searches.put("false positives semantic cache", results("five"), max_results=5)
     cache.searches.put("semantic false positives cache", results("spoilt"), max_results=20)
     cache.searches.put("semantic cache false positives", results("ten"), max_results=20)
-    store = cache._store
+    store = cache._context.store
     assert isinstance(store, SqliteStore)
     store._connections.write(
         lambda connection: connection.execute("UPDATE search_cache SET results = '[{' WHERE results LIKE '%spoilt%'")
@@ -180,7 +180,7 @@ def test_an_expired_row_does_not_answer_by_meaning(cache: Cache, clock: FakeCloc
     """Neither as a hit nor as a stale answer."""
     cache.searches.put(STORED, results("old"), ttl=60)
     clock.advance(60)
-    assert cache.searches.find(ASKED) == Miss("unknown")
+    assert bare(cache.searches.find(ASKED)) == Miss("unknown")
 
 
 def test_an_embedder_that_fails_is_said_once(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
@@ -191,7 +191,7 @@ def test_an_embedder_that_fails_is_said_once(store: SqliteStore, caplog: pytest.
         cache.searches.answer(query, engine)
     assert engine.calls == ["one", "two"]
     assert [record.getMessage() for record in caplog.records] == [
-        "nothing is found by meaning: the model is missing; reinstall research-harness"
+        "lookups by meaning find nothing: the model is missing; reinstall research-harness"
     ]
 
 

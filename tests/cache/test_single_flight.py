@@ -20,7 +20,7 @@ from harness.cache.single_flight import SingleFlight
 from harness.core.entries import Hit, Miss
 from harness.errors import EngineUnavailable, RateLimited, SearchError
 from harness.storage.sqlite.store import SqliteStore
-from tests.cache.stand_ins import Engine, results
+from tests.cache.stand_ins import Engine, results, wait_until_all_wait
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 60
@@ -52,17 +52,6 @@ def together(count: int, ask: Any) -> list[Any]:
 
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(one, range(count)))
-
-
-def wait_until_all_wait(cache: Cache, count: int) -> None:
-    """Wait until all but one of `count` threads wait for the flight of that one."""
-    deadline = time.monotonic() + DEADLINE
-    while time.monotonic() < deadline:
-        flights = list(cache._context.flights._flights.values())
-        if flights and len(flights[0]._condition._waiters) == count - 1:
-            return
-        time.sleep(0.005)
-    raise AssertionError("they never waited")
 
 
 def search_together(cache: Cache, gate: Gate, count: int = 8) -> list[Any]:
