@@ -5,7 +5,6 @@ import contextvars
 import functools
 import inspect
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from harness.core.freshness import DAY, HOUR
 from harness.errors import InvalidInput, OfflineMiss
 from harness.storage.sqlite.store import SqliteStore
 from harness.tools import cached_tool
-from tests.cache.stand_ins import semantic_cache
+from tests.cache.stand_ins import semantic_cache, wait_until_all_wait
 from tests.fakes import FakeClock, MemoryStore
 
 STORED, ASKED = "semantic cache false positives", "false positives semantic cache"
@@ -343,8 +342,7 @@ def test_of_many_threads_one_runs(cache: Cache, calls: Calls) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(tool, "q") for _ in range(8)]
-        while not (flights := list(cache._once._flights.values())) or len(flights[0]._condition._waiters) < 7:
-            time.sleep(0.005)
+        wait_until_all_wait(cache, 8)
         may.set()
         assert [each.result()["call"] for each in asked] == [1] * 8
 

@@ -1,10 +1,12 @@
 """What the cache notes of its answers: how a run was answered, who a row was stored for, what `explain` shows."""
 
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
-from harness.cache import Cache
+from harness.cache import Cache, research_cache
 from harness.cache.lookup import Answer
 from harness.cache.search_results import MAX_RESULTS, checked_max_results, taught_text_of_row
 from harness.cache.tables import PAGES, RUNS, SEARCHES, TOOLS, UNANSWERED
@@ -13,7 +15,7 @@ from harness.core.keys import search_key
 from harness.core.origins import RunOrigin
 from harness.errors import InvalidInput
 from harness.storage.sqlite.store import SqliteStore
-from tests.cache.stand_ins import bare
+from tests.cache.stand_ins import bare, semantic_cache
 from tests.fakes import FakeClock
 
 RESULTS = [{"title": "Retries", "href": "https://example.org/retries", "body": "Back off."}]
@@ -132,3 +134,49 @@ def test_an_imported_entry_replaces_an_older_one_only(store: SqliteStore, clock:
     held = store.get(SEARCHES, TENANT, search_key("q"))
     assert held is not None
     assert held.payload == b"[4]"
+
+
+def test_an_outcome_has_what_its_row_has(store: SqliteStore, clock: FakeClock) -> None:
+    """Key, expiry, origin and the stored bytes, exact, by meaning or stale; a miss has the key."""
+    cache = semantic_cache(store, clock=clock)
+    stored, meant = "semantic cache false positives", "false positives semantic cache"
+    assert cache.searches.find(stored) == Miss("unknown", search_key(stored))
+    cache.searches.answer(stored, lambda *_: RESULTS, ttl=100.0)
+    for query in (stored, meant):
+        hit = cache.searches.find(query)
+        assert isinstance(hit, Hit)
+        assert (hit.key, hit.expires_at, hit.origin) == (search_key(stored), clock() + 100.0, "ddgs")
+        assert orjson.loads(hit.payload) == hit.value == RESULTS
+    clock.advance(100.0)
+    stale = cache.searches.find(stored)
+    assert isinstance(stale, Stale)
+    assert (stale.key, stale.expires_at, stale.origin) == (search_key(stored), clock(), "ddgs")
+    entry = cache.tools.put("web", "a page", [1], created_by="ada")
+    found = cache.tools.find("web", "A page")
+    assert isinstance(found, Hit)
+    assert (found.key, found.expires_at, found.origin, found.payload) == (entry.key, entry.expires_at, "ada", b"[1]")
+
+
+class CountingStore(SqliteStore):
+    """A store that counts the rows that are read by key."""
+
+    reads = 0
+
+    def get(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Store.get`."""
+        self.reads += 1
+        return super().get(table, tenant, key)
+
+
+def test_each_lookup_reads_its_row_once(tmp_path: Path, clock: FakeClock) -> None:
+    """A search, and an agent's lookup."""
+    counting = CountingStore(tmp_path / "counting.db")
+    cache = Cache(counting, clock=clock)
+    cache.searches.put("red cats", RESULTS, ttl=100.0)
+    cache.tools.put("web", "red cats", RESULTS)
+    counting.reads = 0
+    assert cache.searches.answer("red cats", lambda *_: []).how == "exact"
+    assert counting.reads == 1
+    reply = research_cache(cache, "lookup", cache_type="web", query="Red cats")
+    assert (reply.found, reply.results, counting.reads) == (True, RESULTS, 2)
+    counting.close()
