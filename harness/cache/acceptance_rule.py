@@ -28,7 +28,7 @@ def rule_of(verifier: Verifier | None, own: Path, max_wrong: float) -> "Rule":
 
 
 def own_rule(own: Path) -> "Rule | None":
-    """Return the rule that the user calibrated on their own pairs, for any verifier; `None` if there is none.
+    """Return the rule that the user calibrated on custom pairs, for any verifier; `None` if there is none.
 
     Raises:
         InvalidInput: it cannot be read.

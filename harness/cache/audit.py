@@ -25,13 +25,13 @@ log = logging.getLogger(__name__)
 MAX_WAITING = 16
 """The most audits that wait. They are a random sample, so further ones may be left out."""
 CLOSING_SECONDS = 1.5
-"""How long closing waits for running audits."""
+"""Seconds that closing waits for running audits."""
 _WAIT_AT_ONCE = 0.1
 """The longest single wait, in seconds: a Ctrl-C that arrives just as it begins does not end it."""
 
 
 class Audited(Struct, frozen=True):
-    """How many pairs of queries were audited, and how many of them agreed or disagreed; `wrong` is the share (0..1)
+    """Numbers of audited pairs of queries, and of those that agreed or disagreed; `wrong` is the share (0..1)
     that disagreed, with its exact two-sided 95 % interval. A pair counts once, however often it was audited.
     """
 

@@ -14,7 +14,7 @@ from harness.core.freshness import DAY
 from harness.errors import NotFound
 
 RUN_TTL = 400 * DAY
-"""How long the record of a run is kept."""
+"""Lifetime of the record of a run."""
 
 
 class RunRecords:

@@ -91,11 +91,11 @@ class Semantics:
             try:
                 self._rules[reading] = self._load_rule(verifier)
             except VerifierError as error:
-                self._go_on_without(error)
+                self._continue_without_verifier(error)
                 return self.rule
         return self._rules[reading]
 
-    def _go_on_without(self, error: VerifierError) -> None:
+    def _continue_without_verifier(self, error: VerifierError) -> None:
         self._verifier = None
         log.warning("fewer questions are answered by meaning, by a stricter rule: %s", error)
 
@@ -196,7 +196,7 @@ class Semantics:
             try:
                 probability = self._verifier.probability(examined.a, examined.b)
             except VerifierError as error:
-                self._go_on_without(error)
+                self._continue_without_verifier(error)
         return judge(examined, self.rule, probability)
 
     def embedding(self, text: str, teaches: tuple[tuple[str, str], ...] = ()) -> bytes | None:
@@ -318,4 +318,4 @@ def _why_not(decision: "Decision") -> str:
         return "not similar enough for what differs"
     if decision.probability is None:
         return f"not read: {MAX_VERIFIED} nearer ones were"
-    return f"not sure enough, all in all (the verifier alone: {decision.probability:.0%})"
+    return f"not sure enough (the verifier alone: {decision.probability:.0%})"

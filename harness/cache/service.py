@@ -34,7 +34,7 @@ class Cache:
     Each kind of entry is a part: `searches`, `researches`, `pages`, `completions`, `tools`, `derived`. Others are
     `runs` (records of runs), `audits`, `maintenance` and `usage` (counts of answers).
 
-    Lookups never change what is stored, except for `last_used_at`, at most once an hour. Expired rows stay until the
+    Lookups change nothing in the store except `last_used_at`, at most once an hour. Expired rows stay until the
     next write to their table sweeps them (later, where stale answers are allowed). Empty results have their own, short
     lifetime. Without `semantics`, only the same query answers. `auditor` checks some semantic hits. `origin` is
     recorded with counts and rows.
@@ -69,6 +69,7 @@ class Cache:
 
     def _assemble(self, context: CacheContext) -> None:
         self._context = context
+        self.store = context.store
         self.tenant = context.tenant
         self.policy = context.policy
         self.origin = context.origin
@@ -97,7 +98,7 @@ class Cache:
         return self._with(structs.replace(self._context, policy=policy))
 
     def recording(self, began: float | None = None) -> Self:
-        """Return this cache with `uses` and `tokens` of its own, for one run that began at `began` (seconds since the
+        """Return this cache with new `uses` and `tokens`, for one run that began at `began` (seconds since the
         epoch).
 
         Rows stored since then never answer by meaning: the searches of one run do not answer each other, even if the
@@ -114,7 +115,7 @@ class Cache:
 
     @property
     def began(self) -> float | None:
-        """When the recorded run began (seconds since the epoch); `None` outside a run."""
+        """The beginning of the recorded run (seconds since the epoch); `None` outside a run."""
         return self._context.run.began
 
     @property

@@ -20,7 +20,7 @@ from harness.core.text import clean
 from harness.errors import InvalidInput
 
 STALE_FOR = 7 * DAY
-"""How long after its expiry an entry is still found, as stale."""
+"""Seconds after its expiry for which an entry is still found, as stale."""
 MAX_PARAMS_BYTES = 100_000
 MAX_RECENT = 1_000
 MAX_USER = 200
@@ -132,7 +132,7 @@ class ToolCache:
         ttl = self.ttl(request.cache_type, ttl_hours)
         payload = encoded(data)
         if is_empty(data):
-            raise InvalidInput(f"nothing to store for {request.cache_type}: the data is empty; store what was found")
+            raise InvalidInput(f"nothing to store for {request.cache_type}: the data is empty; store the results")
         if not self._policy.write:
             raise InvalidInput("nothing was stored: this cache is only read (--no-cache, a replay, or a reader)")
         request = structs.replace(request, ttl=ttl, params=_params(request.text, params), user=_user(created_by))

@@ -17,7 +17,7 @@ from harness.errors import StoreError
 log = logging.getLogger(__name__)
 
 FAILURE_SECONDS = 30.0
-"""How long a failure, or an empty result, is kept for processes that wait for it."""
+"""Lifetime of a failure, or an empty result, for processes that wait for it."""
 NO_RESULTS = "no_results"
 """The code of a row about an empty result."""
 _EMPTY_LIST = {"code": NO_RESULTS}

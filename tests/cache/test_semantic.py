@@ -75,7 +75,7 @@ def test_an_unfit_candidate_hides_no_good_one(cache: Cache) -> None:
     cache.searches.put("false positives semantic cache", results("five"), max_results=5)
     cache.searches.put("semantic false positives cache", results("spoilt"), max_results=20)
     cache.searches.put("semantic cache false positives", results("ten"), max_results=20)
-    store = cache._context.store
+    store = cache.store
     assert isinstance(store, SqliteStore)
     store._connections.write(
         lambda connection: connection.execute("UPDATE search_cache SET results = '[{' WHERE results LIKE '%spoilt%'")

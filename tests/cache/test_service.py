@@ -222,7 +222,7 @@ def test_unusable_cached_results_are_replaced(
 ) -> None:
     """A row that somebody damaged, or that a script's function made, costs one search; only damage is warned of."""
     cache.searches.put("q", RESULTS)
-    store = cache._context.store
+    store = cache.store
     assert isinstance(store, SqliteStore)
     sql = "UPDATE search_cache SET results = ?, checksum = NULL"  # as an older program leaves it
     store._connections.write(lambda connection: connection.execute(sql, (stored,)))
@@ -238,7 +238,7 @@ def test_use_is_noted_at_most_once_an_hour(cache: Cache, clock: Clock) -> None:
     for seconds, noted in ((3_600, written), (1, written + 3_601), (100, written + 3_601)):
         clock.now += seconds
         cache.searches.find("q")
-        entry = cache._context.store.get("search_cache", "default", _only_key(cache))
+        entry = cache.store.get("search_cache", "default", _only_key(cache))
         assert entry is not None
         assert entry.last_used_at == noted
 
@@ -325,7 +325,7 @@ def test_any_results_come_back_or_are_refused(
 
 
 def _only_key(cache: Cache) -> str:
-    store = cache._context.store
+    store = cache.store
     assert isinstance(store, SqliteStore)
     key: bytes = store._connections.handle().connection.execute("SELECT key FROM search_cache").fetchone()[0]
     return key.decode()
@@ -335,7 +335,7 @@ def test_a_store_that_cannot_be_written_is_said_once_and_loses_nothing(
     cache: Cache, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Results that were paid for are returned; the reason they are not kept is one line, however many there are."""
-    store = cache._context.store
+    store = cache.store
     assert isinstance(store, SqliteStore)
     connection = store._connections.handle().connection
     connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")

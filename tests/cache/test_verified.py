@@ -136,7 +136,7 @@ def test_an_explanation_tells_how_sure_it_was(store: SqliteStore, clock: FakeClo
     assert told["probability"] == 0.25
     assert told["objections"] == []
     assert told["guards"]["content"] != "passed"
-    assert told["refused"] == "not sure enough, all in all (the verifier alone: 25%)"
+    assert told["refused"] == "not sure enough (the verifier alone: 25%)"
 
 
 def test_two_solved_questions_are_read_as_well(store: SqliteStore, clock: FakeClock) -> None:

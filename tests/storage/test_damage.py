@@ -181,7 +181,7 @@ def test_a_damaged_text_does_not_stop_its_query(path: Path, what: bytes) -> None
     """Where bytes of a row are no text any more, its query is searched again if need be, and answered from then on."""
     cache = Cache(SqliteStore(path))
     cache.searches.answer("The query", lambda _query, _count: [{"title": "stored title"}])
-    cache._store.close()
+    cache.store.close()
     _break_text(path, what)
     cache.searches.answer("The query", lambda _query, _count: [{"title": "found again"}])
     assert isinstance(cache.searches.find("The query"), Hit)
@@ -193,7 +193,7 @@ def test_a_damaged_text_does_not_stop_its_research(path: Path, what: bytes) -> N
     cache = Cache(SqliteStore(path))
     research = ResearchContext("gathered text", ["round one"], [1.0])
     cache.researches.put("The task", "overview", research)
-    cache._store.close()
+    cache.store.close()
     _break_text(path, what)
     cache.researches.find("The task", "overview")
     cache.researches.put("The task", "overview", research)

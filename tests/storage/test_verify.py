@@ -84,7 +84,7 @@ def test_a_used_cache_is_sound(path: Path) -> None:
     with pytest.raises(RuntimeError):
         cache.searches.answer("an error", _failing)
     for repair in (False, True, False):
-        assert cache._store.verify(repair=repair) == []
+        assert cache.store.verify(repair=repair) == []
     assert isinstance(cache.searches.find("a query"), Hit)
 
 
