@@ -143,9 +143,9 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
 
     logs = _readable(logs_in(session.load().settings.data_dir / suite.FOLDER))
     if as_json:
-        from harness.server.api.experiments import Evaluation, evaluation_row
+        from harness.server.api.experiments import evaluation_row, measured
 
-        rows = [evaluation_row(each.header.id, Evaluation(each, suite.summary(each))) for each in logs]
+        rows = [evaluation_row(each.header.id, measured(each)) for each in logs]
         print_json({"evaluations": [row.model_dump(mode="json") for row in rows]})
         return
     told = [
@@ -203,9 +203,9 @@ def compare(
     logs = _log(session, first), _log(session, second)
     found = suite.compare(*logs)
     if as_json:
-        from harness.server.api.experiments import Evaluation, comparison_response
+        from harness.server.api.experiments import comparison_response, measured
 
-        both = [(log.header.id, Evaluation(log, suite.summary(log))) for log in logs]
+        both = [(log.header.id, measured(log)) for log in logs]
         print_json(comparison_response(*both).model_dump(mode="json"))
         return
     rows = sorted(found.differences.items(), key=lambda each: each[1])
@@ -359,9 +359,9 @@ def _show(log: "Log", *, as_json: bool) -> None:
 
     found = summary(log)
     if as_json:
-        from harness.server.api.experiments import Evaluation, evaluation_response
+        from harness.server.api.experiments import evaluation_response, measured
 
-        print_json(evaluation_response(log.header.id, Evaluation(log, found)).model_dump(mode="json"))
+        print_json(evaluation_response(log.header.id, measured(log)).model_dump(mode="json"))
         return
     typer.echo(_table(found))
     typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in log.header.weights.items()))

@@ -55,7 +55,8 @@ def show(
     with session.app({"offline": True}) as app:
         past = past_run(app.cache, run_named(app.store, app.identity.tenant, run))
     saved = saved_run(past)
-    shown = {**saved.as_dict(), "state": past.state, "created_at": iso(past.created_at), "error": to_builtins(past.error)}
+    shown = {**saved.as_dict(), "state": past.state, "error": to_builtins(past.error)}
+    shown["created_at"] = iso(past.created_at)
     report.show(saved, past.created_at, output, as_html=as_html, as_json=shown if as_json else None)
     if past.report is None:
         session.tell(_why(past))

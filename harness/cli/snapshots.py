@@ -46,7 +46,7 @@ def runs(
     import orjson
 
     with session.app() as app:
-        found = [(entry, orjson.loads(entry.payload)) for entry in app.cache.runs()[: limit + 1]]
+        found = [(entry, orjson.loads(entry.payload)) for entry in app.cache.runs.all()[: limit + 1]]
     told = [
         {
             "id": entry.key,
@@ -129,7 +129,7 @@ def export(
         raise InvalidInput(f"{file} exists; choose another name, or pass --force")
     with session.app() as app:
         cache = app.cache
-        record = cache.get_run(run) if run is not None else None
+        record = cache.runs.get(run) if run is not None else None
         lines = _lines_of_run(cache, record) if record is not None else _all_lines(cache)
         kept = None if record is None else convert(record, Run)
         app.progress("writing", 0, 0)
@@ -144,8 +144,8 @@ def _all_lines(cache: "Cache") -> "Iterator[Line]":
     from harness.cache.tables import MOVED
     from harness.storage.snapshots import line_of, line_of_audit
 
-    yield from map(line_of_audit, cache.audits())
-    for table, entry in cache.entries(MOVED):
+    yield from map(line_of_audit, cache.audits.all())
+    for table, entry in cache.maintenance.entries(MOVED):
         try:
             yield line_of(table, entry, used=True)
         except InvalidInput as error:
@@ -174,7 +174,7 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
         else:
             wanted.setdefault((use["table"], use["served"]), []).append(use)
     for table in (*ANSWERS, EVIDENCE):
-        for _, entry in cache.entries((table,)):
+        for _, entry in cache.maintenance.entries((table,)):
             digest = sha256(entry.payload).hexdigest()
             uses = wanted.get((table, entry.key), [])
             wanted[table, entry.key] = [use for use in uses if use["digest"] != digest]
@@ -221,9 +221,11 @@ def import_(
         for done, line in enumerate(lines):
             app.progress("importing", done, len(lines))
             if line.table == AUDITS:
-                added += cache.restore_audit(audit_of(line))
+                added += cache.audits.restore(audit_of(line))
             else:
-                added += not line.asked and line.created_at > 0 and cache.restore(line.table, entry_of(line))
+                added += (
+                    not line.asked and line.created_at > 0 and cache.maintenance.restore(line.table, entry_of(line))
+                )
     if as_json:
         print_json({"file": str(file), "entries": len(lines), "added": added})
     else:

@@ -30,9 +30,9 @@ def filled(tmp_path: Path) -> None:
     loaded = settings.load({}).settings
     with App(loaded) as app:
         for number in range(3):
-            app.cache.put_search(f"retries of a client {number}", [RESULT])
-        app.cache.put_research("retries of a server", "general", ResearchContext("They stop.", [], []))
-        app.cache.put_run(RUN, "retries of a gateway", "corpus", {"question": "x"})
+            app.cache.searches.put(f"retries of a client {number}", [RESULT])
+        app.cache.researches.put("retries of a server", "general", ResearchContext("They stop.", [], []))
+        app.cache.runs.put(RUN, "retries of a gateway", "corpus", {"question": "x"})
         app.knowledge.write("retries of ours", "Three, with jitter.")
 
 
@@ -89,7 +89,7 @@ def test_an_empty_past_says_so(harness: Program) -> None:
 def test_nothing_of_it_acts_on_the_terminal(harness: Program) -> None:
     """Escape sequences, markup and direction overrides in titles are text, or gone."""
     with App(settings.load({}).settings) as app:
-        app.cache.put_search(NASTY, [{"title": NASTY, "href": f"https://e.org/\n{NASTY}", "body": NASTY}])
+        app.cache.searches.put(NASTY, [{"title": NASTY, "href": f"https://e.org/\n{NASTY}", "body": NASTY}])
     said = harness("history").out
     for character in "\x1b\x07\u202e":
         assert character not in said

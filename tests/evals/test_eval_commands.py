@@ -59,7 +59,7 @@ def test_tasks_are_run_scored_and_kept(
 def uses(tmp_path: Path) -> list[str]:
     """Return what each run took from past researches, the first run first."""
     with App(Settings(data_dir=tmp_path / "data")) as app:
-        return [orjson.loads(run.payload)["cache_use"] for run in reversed(app.cache.runs())]
+        return [orjson.loads(run.payload)["cache_use"] for run in reversed(app.cache.runs.all())]
 
 
 def test_a_fresh_evaluation_gathers_every_context_again(
@@ -328,5 +328,5 @@ def test_old_logs_are_listed_and_broken_ones_are_named(harness: Program, tasks_d
     assert [each["id"] for each in harness("eval", "list", "--json").told["evaluations"]] == [new.stem, old.stem]
     of_old, of_new = (harness("eval", "show", path.stem, "--json").told for path in (old, new))
     assert (of_old["means"], of_old["weights"]) == (of_new["means"], of_new["weights"])
-    assert harness("eval", "compare", old.stem, new.stem, "--json").told["mean"] == 0
+    assert harness("eval", "compare", old.stem, new.stem, "--json").told["difference"]["mean"] == 0
     assert harness("eval", "run", "--resume", old.stem, "--tasks-dir", tasks_dir).code == 0

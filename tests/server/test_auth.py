@@ -62,7 +62,7 @@ def test_the_number_of_open_apps_is_limited(
         again = authenticator.app_for(asking(tokens[0]))
         assert again is not opened[0]
         assert again.identity == opened[0].identity
-        assert opened[1].cache.stats(), "one that is still at work goes on after it was closed"
+        assert opened[1].cache.maintenance.stats(), "one that is still at work goes on after it was closed"
 
 
 def test_without_tokens_only_this_machine_is_served(app: App, token: Callable[..., str]) -> None:

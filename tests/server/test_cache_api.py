@@ -41,10 +41,10 @@ def held(client: TestClient) -> dict[str, int]:
 
 def fill(app: App) -> None:
     """Store a search, a research, the record of a run and a tool result."""
-    app.cache.put_search("retries", [RESULT])
-    app.cache.put_research("retries", "general", ResearchContext("They stop.", [], []))
-    app.cache.put_run(RUN, "retries", "corpus", {"question": "x"})
-    app.cache.put_tool("web_fetch", "retries", {"x": 1})
+    app.cache.searches.put("retries", [RESULT])
+    app.cache.researches.put("retries", "general", ResearchContext("They stop.", [], []))
+    app.cache.runs.put(RUN, "retries", "corpus", {"question": "x"})
+    app.cache.tools.put("web_fetch", "retries", {"x": 1})
 
 
 def test_an_empty_cache_has_zero_counts(client: TestClient, app: App) -> None:
@@ -71,7 +71,7 @@ def test_hits_and_misses_are_counted(client: TestClient) -> None:
 def test_entries_are_counted_by_expiry(client: TestClient, app: App) -> None:
     """Each live entry in the first span that includes it, expired ones in none."""
     for number, ttl in enumerate((60, 59 * 60, 2 * HOUR, 3 * DAY, 20 * DAY, 300 * DAY, 36_500 * DAY)):
-        app.cache.put_search(f"retries {number}", [RESULT], ttl=ttl)
+        app.cache.searches.put(f"retries {number}", [RESULT], ttl=ttl)
     told = {each["within"]: each["entries"] for each in stats(client)["expiring"]}
     assert told == {"1 hour": 2, "1 day": 1, "1 week": 1, "30 days": 1, "later": 2}
 
@@ -170,9 +170,9 @@ def test_invalid_clear_requests_delete_nothing(client: TestClient, app: App) -> 
 @pytest.mark.slow
 def test_only_expired_entries_are_deleted(client: TestClient, app: App) -> None:
     """By the endpoint for it."""
-    app.cache.put_search("retries of old", [RESULT], ttl=0.001)
+    app.cache.searches.put("retries of old", [RESULT], ttl=0.001)
     time.sleep(0.01)
-    app.cache.put_search("retries", [RESULT], engine="corpus")
+    app.cache.searches.put("retries", [RESULT], engine="corpus")
     told = client.post("/api/cache/expired").json()
     assert told["selected"] == sum(told["deleted"].values()) <= 1
     assert held(client) == {"search_cache": 1}
@@ -198,7 +198,7 @@ def test_a_reader_sees_all_statistics(client: TestClient, app: App, token: Calla
     """Its own lookups leave no trace."""
     mine = app.serving(Identity("lab", "ada", "writer", "0" * 16))
     engine = mine.engines()[0]
-    mine.cache.put_search(SEARCH["q"], [RESULT], engine=engine.name, options=engine.options)
+    mine.cache.searches.put(SEARCH["q"], [RESULT], engine=engine.name, options=engine.options)
     rob = {"Authorization": f"Bearer {token('lab', 'rob', 'reader')}"}
     for _ in range(3):
         assert client.get("/search", params=SEARCH, headers=rob).status_code == 200

@@ -197,8 +197,10 @@ def test_the_chart_of_the_cache_is_served(client: TestClient, app: App) -> None:
     missing = client.get("/charts/cache.svg")
     assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
     for _ in range(2):
-        app.cache.search("best practices for rag pipelines", lambda query, most: [{"href": "https://example.org"}])
-    app.cache.flush()
+        app.cache.searches.answer(
+            "best practices for rag pipelines", lambda query, most: [{"href": "https://example.org"}]
+        )
+    app.cache.usage.flush()
     light, dark = client.get("/charts/cache.svg"), client.get("/charts/cache.svg?dark=1&narrow=1")
     assert light.headers["content-type"] == "image/svg+xml"
     assert light.headers["cache-control"] == "private, max-age=60"

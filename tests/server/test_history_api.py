@@ -38,9 +38,9 @@ def embedder(app: App) -> WordEmbedder:
 
 def fill(app: App) -> dict[str, str]:
     """Store one entry in each table; return the ids by title."""
-    app.cache.put_search("retries in a search", [RESULT], engine="corpus")
-    app.cache.put_research("retries in a research", "general", ResearchContext("They stop.", [], []))
-    app.cache.put_run(RUN, "retries in a run", "corpus", {"question": "x", "state": "gathering"})
+    app.cache.searches.put("retries in a search", [RESULT], engine="corpus")
+    app.cache.researches.put("retries in a research", "general", ResearchContext("They stop.", [], []))
+    app.cache.runs.put(RUN, "retries in a run", "corpus", {"question": "x", "state": "gathering"})
     app.knowledge.write("retries in a document", "Three, with jitter.")
     return {each.title: each.id for each in app.history.find()}
 
@@ -72,7 +72,7 @@ def refused(answer: Any, status: int, code: str) -> str:
 def test_each_item_has_all_fields(client: TestClient, app: App) -> None:
     """Source, id, title, snippet, time, similarity, URL, expired."""
     before = time.time()
-    app.cache.put_search("retries", [RESULT])
+    app.cache.searches.put("retries", [RESULT])
     told = look(client)
     assert told["next_offset"] is None
     (item,) = told["items"]
@@ -96,7 +96,7 @@ def test_a_repeated_research_is_one_item(client: TestClient, app: App) -> None:
     """With the number of its runs and their ids, newest first."""
     runs = [f"20261122-10150{number}-1a2b3c" for number in range(3)]
     for run in runs:
-        app.cache.put_run(run, "Why retries?", "corpus", {"question": "x", "state": "gathering"})
+        app.cache.runs.put(run, "Why retries?", "corpus", {"question": "x", "state": "gathering"})
     (item,) = look(client)["items"]
     assert (item["id"], item["count"], item["ids"]) == (runs[2], 3, runs[::-1])
     assert "3 runs" in client.get("/").text
@@ -104,7 +104,7 @@ def test_a_repeated_research_is_one_item(client: TestClient, app: App) -> None:
 
 def test_since_accepts_unix_times(client: TestClient, app: App) -> None:
     """In whole seconds or with decimals."""
-    app.cache.put_search("retries", [RESULT])
+    app.cache.searches.put("retries", [RESULT])
     now = time.time()
     assert titles(look(client, since=f"{now - 60:.0f}")) == titles(look(client, since=f"{now - 60:.3f}")) == ["retries"]
     assert titles(look(client, since=f"{now + 60:.3f}")) == []
@@ -113,12 +113,12 @@ def test_since_accepts_unix_times(client: TestClient, app: App) -> None:
 def test_entries_of_experiments_are_shown_on_request(client: TestClient, app: App) -> None:
     """In the history, in the statistics, and on their pages."""
     with app.serving(app.identity, origin="experiment") as theirs:
-        theirs.cache.put_search("retries of a trial", [RESULT])
+        theirs.cache.searches.put("retries of a trial", [RESULT])
         for _ in range(7):
-            theirs.cache.get_search("retries of a trial")
-    app.cache.put_search("retries of mine", [RESULT])
-    app.cache.get_search("retries of mine")
-    app.cache.flush()
+            theirs.cache.searches.find("retries of a trial")
+    app.cache.searches.put("retries of mine", [RESULT])
+    app.cache.searches.find("retries of mine")
+    app.cache.usage.flush()
     assert titles(look(client)) == ["retries of mine"]
     assert titles(look(client, origin="experiment")) == ["retries of a trial"]
     assert len(look(client, origin="all")["items"]) == 2
@@ -156,7 +156,7 @@ def test_entries_are_found_by_time_and_by_meaning(client: TestClient, app: App) 
 def test_pages_follow_each_other(client: TestClient, app: App) -> None:
     """`next_offset` lists every item once; the last page has none, even if it is full."""
     for number in range(9):
-        app.cache.put_search(f"retries {number}", [RESULT])
+        app.cache.searches.put(f"retries {number}", [RESULT])
     for q in ("", "retries"):
         for limit in (2, 3, 9, 100):
             found: list[str] = []
@@ -309,7 +309,7 @@ def test_entries_deleted_elsewhere_are_gone(client: TestClient, app: App, road: 
         assert cleared["selected"] == 2
         left = ["document", "run"]
     elif road == "cache":
-        app.cache.clear()
+        app.cache.maintenance.clear()
         left = ["document", "run"]
     elif road == "expired":
         app.store.sweep(SEARCHES, "default", time.time() + 400 * DAY)
@@ -427,7 +427,7 @@ def test_offline_nothing_is_refreshed(settings: Settings, researches: ResearchJo
     offline = msgspec.structs.replace(settings, offline=True, semantic=False)
     with App(offline) as bench, Authenticator(bench, per_minute=60_000, alone=True) as authenticator:
         engine = bench.engines()[0]
-        bench.cache.put_search("retries", [RESULT], engine=engine.name, options=engine.options)
+        bench.cache.searches.put("retries", [RESULT], engine=engine.name, options=engine.options)
         checks = RequestChecks(
             build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
         )

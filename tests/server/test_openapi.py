@@ -111,9 +111,9 @@ def test_responses_match_the_description(checks: RequestChecks, app: App, resear
     from schemathesis.specs.openapi import checks as kept
 
     app.__dict__["embedder"] = WordEmbedder()
-    app.cache.put_search("retries", [RESULT])
-    app.cache.put_research("retries", "general", ResearchContext("They stop.", [], []))
-    app.cache.put_run(RUN, "retries", "corpus", {"question": "x", "engines": [{"name": "x"}], "state": "writing"})
+    app.cache.searches.put("retries", [RESULT])
+    app.cache.researches.put("retries", "general", ResearchContext("They stop.", [], []))
+    app.cache.runs.put(RUN, "retries", "corpus", {"question": "x", "engines": [{"name": "x"}], "state": "writing"})
     app.knowledge.write("retries", "Three.")
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", checks, headers={"Host": "127.0.0.1"})
     conformance = [

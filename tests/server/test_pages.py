@@ -103,8 +103,8 @@ def shown(client: TestClient, address: str, status: int = 200, **how: Any) -> Pa
 
 def evil(app: App) -> None:
     """Store entries whose texts are all hostile."""
-    app.cache.put_search(EVIL, [{"title": EVIL, "href": "javascript:alert(1)", "body": EVIL}], engine=EVIL)
-    app.cache.put_search("other", [{"title": EVIL, "href": f"https://e.org/{EVIL}", "body": EVIL}])
+    app.cache.searches.put(EVIL, [{"title": EVIL, "href": "javascript:alert(1)", "body": EVIL}], engine=EVIL)
+    app.cache.searches.put("other", [{"title": EVIL, "href": f"https://e.org/{EVIL}", "body": EVIL}])
     app.knowledge.write(EVIL.replace("\u202e", ""), EVIL, tags=["'\"><b>"], agent=EVIL[:100])
     citation = {
         "section": EVIL, "paragraph": 1, "sentence": EVIL, "quotation": "quoted", "number": 1,
@@ -120,7 +120,7 @@ def evil(app: App) -> None:
         "rounds": [{"searches": [{"query": EVIL, "engine": EVIL, "answered_by": "live", "results": 1}], "pages": [],
                     "novelty": 0.5, "score": 0.5}],
     }  # fmt: skip
-    app.cache.put_run(NOWHERE, EVIL, EVIL, record)
+    app.cache.runs.put(NOWHERE, EVIL, EVIL, record)
 
 
 # --- what holds of every page
@@ -179,7 +179,7 @@ def test_empty_pages_say_what_to_do(client: TestClient) -> None:
 def test_the_history_shows_the_items_of_the_api(client: TestClient, app: App) -> None:
     """In the same order, with their similarity, each with a link to its page."""
     for number in range(5):
-        app.cache.put_search(f"retries {number}", [RESULT])
+        app.cache.searches.put(f"retries {number}", [RESULT])
     app.knowledge.write("retries of a gateway", "Three.")
     for q in ("", "retries 3"):
         items = client.get("/api/research-history", params={"q": q}).json()["items"]
@@ -197,7 +197,7 @@ def test_the_history_shows_the_items_of_the_api(client: TestClient, app: App) ->
 def test_the_history_has_pages(client: TestClient, app: App) -> None:
     """More and Back keep the filters; following More shows everything once."""
     for number in range(2 * PAGE_SIZE + 3):
-        app.cache.put_search(f"retries {number}", [RESULT])
+        app.cache.searches.put(f"retries {number}", [RESULT])
     address, found = "/?q=retries&source=search&since=7d", []
     while address:
         page = shown(client, address)
@@ -224,7 +224,7 @@ def test_invalid_input_stays_in_the_form(client: TestClient) -> None:
 
 def test_an_entry_shows_its_results(client: TestClient, app: App) -> None:
     """With links to the web; damaged data is shown as text."""
-    app.cache.put_search("retries", [RESULT, {"title": "No address", "href": "", "body": ""}])
+    app.cache.searches.put("retries", [RESULT, {"title": "No address", "href": "", "body": ""}])
     (item,) = client.get("/api/research-history").json()["items"]
     page = shown(client, f"/entries/search/{item['id']}")
     assert RESULT["href"] in page.links()
@@ -245,9 +245,9 @@ def test_an_entry_shows_its_results(client: TestClient, app: App) -> None:
 def test_buttons_depend_on_the_role(client: TestClient, app: App, token: Callable[..., str]) -> None:
     """A reader sees none that would be refused, a writer no deletion."""
     mine = app.serving(Identity("lab", "ada", "admin", "0" * 16))
-    mine.cache.put_search("retries", [RESULT])
+    mine.cache.searches.put("retries", [RESULT])
     key = mine.history.find()[0].id
-    mine.cache.put_run(NOWHERE, "x", "x", {"question": "x", "engines": [{"name": "x"}], "state": "gathering"})
+    mine.cache.runs.put(NOWHERE, "x", "x", {"question": "x", "engines": [{"name": "x"}], "state": "gathering"})
     document = mine.knowledge.write("retries", "x").document.id
     for role, may in (("reader", set()), ("writer", {"POST"}), ("admin", {"POST", "DELETE"})):
         headers = {"Authorization": f"Bearer {token('lab', role, role)}"}
@@ -300,11 +300,11 @@ def test_a_report_shows_every_sentence_with_its_passage(client: TestClient) -> N
 def test_old_and_stopped_runs_have_a_page(client: TestClient, app: App) -> None:
     """A stopped run can be resumed; one of an older version says what is missing."""
     about = {"question": "retries", "engines": [{"name": "corpus"}]}
-    app.cache.put_run(NOWHERE, "retries", "corpus", {**about, "state": "writing"})
+    app.cache.runs.put(NOWHERE, "retries", "corpus", {**about, "state": "writing"})
     page = shown(client, f"/runs/{NOWHERE}")
     assert "Resume" in page.text
     assert "while it was writing" in page.text
-    app.cache.put_run(NOWHERE, "retries", "corpus", {**about, "state": "finished"})
+    app.cache.runs.put(NOWHERE, "retries", "corpus", {**about, "state": "finished"})
     assert "not its report" in shown(client, f"/runs/{NOWHERE}").text
 
 
@@ -320,7 +320,7 @@ def test_missing_pages_have_a_page(client: TestClient) -> None:
 def test_entries_redirect_to_their_own_page(client: TestClient, app: App) -> None:
     """Documents and records of runs."""
     document = app.knowledge.write("retries", "x").document.id
-    app.cache.put_run(NOWHERE, "x", "x", {"question": "x"})
+    app.cache.runs.put(NOWHERE, "x", "x", {"question": "x"})
     assert client.get(f"/entries/knowledge/{document}").headers["Location"] == f"/knowledge/{document}"
     assert client.get(f"/entries/research/{NOWHERE}").headers["Location"] == f"/runs/{NOWHERE}"
 

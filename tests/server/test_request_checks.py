@@ -303,12 +303,12 @@ def fill(app: App, tenant: str) -> dict[str, str]:
 
     mine = app.serving(Identity(tenant, "ada", "admin", "0" * 16))
     result = {"title": MARK, "href": f"https://e.org/{MARK}", "body": MARK}
-    mine.cache.put_search(f"{MARK} search", [result], engine="corpus")
-    mine.cache.put_research(f"{MARK} research", "general", ResearchContext(MARK, [[MARK]], [0.5]))
+    mine.cache.searches.put(f"{MARK} search", [result], engine="corpus")
+    mine.cache.researches.put(f"{MARK} research", "general", ResearchContext(MARK, [[MARK]], [0.5]))
     record = {"question": MARK, "engines": [{"name": MARK}], "state": "gathering"}
-    mine.cache.put_run(RUN, f"{MARK} run", MARK, record)
+    mine.cache.runs.put(RUN, f"{MARK} run", MARK, record)
     document = mine.knowledge.write(f"{MARK} document", MARK, tags=[MARK], agent=MARK).document
-    mine.cache.put_tool("web_fetch", f"{MARK} tool", {"x": MARK})
+    mine.cache.tools.put("web_fetch", f"{MARK} tool", {"x": MARK})
     ids = {each.source if each.title != f"{MARK} run" else "run": each.id for each in mine.history.find()}
     assert ids["knowledge"] == document.id
     mine.close()

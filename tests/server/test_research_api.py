@@ -518,7 +518,7 @@ def test_a_damaged_record_is_an_error(client: TestClient, app: App) -> None:
 def test_runs_are_listed_page_by_page(client: TestClient, app: App) -> None:
     """Each once, newest first; the last page has no next offset."""
     for number in range(7):
-        app.cache.put_run(f"20261122-10150{number}-1a2b3c", f"question {number}", "corpus", {"question": "x"})
+        app.cache.runs.put(f"20261122-10150{number}-1a2b3c", f"question {number}", "corpus", {"question": "x"})
     found: list[str] = []
     offset: int | None = 0
     while offset is not None:

@@ -93,16 +93,16 @@ def test_a_research_is_made_with_the_chosen_engine(client: TestClient, app: App)
     answer = client.post("/research", data={"question": QUESTION, "engine": "corpus:python-docs"}, headers=HTML)
     run = answer.headers["location"].removeprefix("/runs/")
     ended(client, {"id": run, "events": f"/api/researches/{run}/events"})
-    corpus = app.cache.get_run(run)["engines"][0]["options"]["corpus"]
+    corpus = app.cache.runs.get(run)["engines"][0]["options"]["corpus"]
     assert "notes" not in corpus
     again = begin(client, like=run)
     ended(client, again)
-    assert app.cache.get_run(again["id"])["engines"][0]["options"]["corpus"] == corpus
+    assert app.cache.runs.get(again["id"])["engines"][0]["options"]["corpus"] == corpus
     ended(client, client.post(f"/api/runs/{run}/resume").json())
-    assert app.cache.get_run(run)["engines"][0]["options"]["corpus"] == corpus
+    assert app.cache.runs.get(run)["engines"][0]["options"]["corpus"] == corpus
     default = begin(client)
     ended(client, default)
-    assert "notes" in app.cache.get_run(default["id"])["engines"][0]["options"]["corpus"]
+    assert "notes" in app.cache.runs.get(default["id"])["engines"][0]["options"]["corpus"]
 
 
 def test_without_a_model_nobody_asks_the_one_that_is_set(settings: Settings, httpserver: HTTPServer) -> None:
@@ -112,7 +112,7 @@ def test_without_a_model_nobody_asks_the_one_that_is_set(settings: Settings, htt
         job = ResearchJobs(1).start(app, QUESTION, choice=choice_of(settings, "", "none"))
         assert job.ended.wait(PATIENCE)
         assert (job.state, job.found) == ("finished", True)
-        assert app.cache.get_run(job.run)["model"] is None
+        assert app.cache.runs.get(job.run)["model"] is None
     assert httpserver.log == []
 
 

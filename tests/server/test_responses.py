@@ -47,7 +47,7 @@ def test_history_is_the_same_in_the_api_and_the_terminal(
 ) -> None:
     """Items and the offset of the next page."""
     for number in range(3):
-        app.cache.put_search(f"retries {number}", RESULTS)
+        app.cache.searches.put(f"retries {number}", RESULTS)
     api = client.get("/api/research-history", params={"limit": 2}).json()
     assert harness("history", "--limit", "2") == api
     assert api["next_offset"] == 2
@@ -57,7 +57,7 @@ def test_cache_statistics_are_the_same_in_the_api_and_the_terminal(
     app: App, client: TestClient, harness: Callable[..., Any]
 ) -> None:
     """Tables, answers, expiry, audits."""
-    app.cache.put_search("retries", RESULTS)
+    app.cache.searches.put("retries", RESULTS)
     assert harness("cache", "stats") == client.get("/api/stats").json()
 
 

@@ -19,7 +19,7 @@ BY_SCRIPT = {"X-Requested-With": "XMLHttpRequest"}
 def searched(app: App, *queries: str) -> None:
     """Store searches as if they had been made, in this order."""
     for query in queries:
-        app.cache.put_search(query, [RESULT])
+        app.cache.searches.put(query, [RESULT])
 
 
 def completed(client: TestClient, typed: str, **headers: str) -> list[str]:

@@ -35,7 +35,9 @@ def explain(
 ) -> ExplainResponse:
     """Explain how a search would be answered: candidates, guards, decision. Searches nothing, changes nothing."""
     engine = app.engines()[0]
-    explained = app.cache.explain(q, max_results=app.settings.max_results, engine=engine.name, options=engine.options)
+    explained = app.cache.searches.explain(
+        q, max_results=app.settings.max_results, engine=engine.name, options=engine.options
+    )
     return ExplainResponse.model_validate(explained.shown(app.cache.now))
 
 
@@ -44,8 +46,8 @@ def clear(app: RequestApp, request: ClearRequest) -> ClearResponse:
     """Delete entries by kind and age."""
     app.identity.require("admin")
     cache, hours = app.cache, request.older_than_hours
-    selected = cache.select(KINDS[request.kind], older_than=None if hours is None else hours * HOUR)
-    deleted = dict.fromkeys(selected, 0) if request.dry_run else cache.delete(selected)
+    selected = cache.maintenance.select(KINDS[request.kind], older_than=None if hours is None else hours * HOUR)
+    deleted = dict.fromkeys(selected, 0) if request.dry_run else cache.maintenance.delete(selected)
     return ClearResponse(selected=sum(map(len, selected.values())), deleted=deleted)
 
 
@@ -53,5 +55,5 @@ def clear(app: RequestApp, request: ClearRequest) -> ClearResponse:
 def expired(app: RequestApp) -> ClearResponse:
     """Delete expired entries."""
     app.identity.require("admin")
-    deleted = app.cache.sweep()
+    deleted = app.cache.maintenance.sweep()
     return ClearResponse(selected=sum(deleted.values()), deleted=deleted)

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness_evals import suite
 from harness_evals.journal import Experiment, Journal, as_config
-from harness_evals.log import Header
+from harness_evals.log import Header, Log
 from harness_evals.run import told as settings_dict
 from harness_evals.suite import first_differences
 from msgspec import structs, to_builtins
@@ -121,6 +121,11 @@ def evaluation(data_dir: Path, name: str) -> EvaluationResponse:
         StoreError: the folder cannot be read.
     """
     return evaluation_response(name, evaluation_of(data_dir, name))
+
+
+def measured(log: Log) -> Evaluation:
+    """Return an evaluation with its summary."""
+    return Evaluation(log, suite.summary(log))
 
 
 def evaluation_response(name: str, held: Evaluation) -> EvaluationResponse:

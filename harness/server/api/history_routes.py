@@ -91,7 +91,7 @@ def clear(request: Request, app: RequestApp, source: SourcePath, id: IdPath) -> 
         request.app.state.researches.check_ended(app.identity.tenant, id)
     if found.table == KNOWLEDGE:
         return deleted_response(int(app.knowledge.delete(found.entry.key)), source)
-    return deleted_response(sum(app.cache.delete({found.table: [found.entry]}).values()), source)
+    return deleted_response(sum(app.cache.maintenance.delete({found.table: [found.entry]}).values()), source)
 
 
 @router.post("/entries/{source}/{id}/refresh")

@@ -95,7 +95,7 @@ def choice_of_run(app: App, run: str) -> ResearchChoice:
         StoreError: the store cannot be read.
     """
     past_run(app.cache, run)  # checks the record
-    record = app.cache.get_run(run)
+    record = app.cache.runs.get(run)
     made_with = [_identity(each["name"], each.get("options")) for each in record["engines"]]
     specs = (choice.specs for choice in engine_choices(app.settings))
     found = next((each for each in specs if _identities(app, each) == made_with), ())

@@ -41,7 +41,7 @@ RequestLook = Annotated[Look, Depends(look_of)]
 @router.get("/cache.svg")
 def cache(app: RequestApp, look: RequestLook, origin: OriginChosen = "own") -> Response:
     """Draw the answered searches by day."""
-    return _image(charts.hit_rates(last_days(app.cache.counted_by_day(origins_of(origin))), look))
+    return _image(charts.hit_rates(last_days(app.cache.usage.by_day(origins_of(origin))), look))
 
 
 @router.get("/runs/{run}.svg")

@@ -90,12 +90,12 @@ def stats_response(app: "App", origin: str) -> StatsResponse:
         StoreError: the store cannot be read.
     """
     cache, local = app.cache, app.identity.local
-    days = cache.counted_by_day(origins_of(origin))
+    days = cache.usage.by_day(origins_of(origin))
     totals = {how: sum(day.get(how, 0) for day in days.values()) for how in (*HITS, *MISSES)}
     hits = {how: totals[how] for how in HITS}
     return StatsResponse(
         database=app.place if local else None,
-        size_bytes=cache.size() if local else None,
+        size_bytes=cache.maintenance.size() if local else None,
         tables=[
             TableResponse(
                 table=each.table,
@@ -108,14 +108,14 @@ def stats_response(app: "App", origin: str) -> StatsResponse:
                 tail=each.tail,
                 unembedded=each.unembedded,
             )
-            for each in cache.stats()
+            for each in cache.maintenance.stats()
         ],
         hits=hits,
         misses=sum(totals[how] for how in MISSES),
         live_calls_saved=sum(hits.values()),
         days=days,
         expiring=_expiring(app),
-        audits=AuditsResponse.model_validate(cache.audited(), from_attributes=True),
+        audits=AuditsResponse.model_validate(cache.audits.summary(), from_attributes=True),
     )
 
 

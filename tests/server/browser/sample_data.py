@@ -199,7 +199,7 @@ def _stopped(app: App) -> str:
         try:
             mine.researcher().run(STOPPED)
         except Stopped:
-            return mine.cache.runs()[0].key
+            return mine.cache.runs.all()[0].key
     raise AssertionError("it was not stopped")
 
 
@@ -249,7 +249,7 @@ def _written(app: App) -> str:
         "cache_use": "miss",
     }
     name = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(app.cache.now))}-0a0a0a"
-    app.cache.put_run(name, WRITTEN, "searxng", record)
+    app.cache.runs.put(name, WRITTEN, "searxng", record)
     return name
 
 

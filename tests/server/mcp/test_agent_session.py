@@ -263,12 +263,12 @@ async def test_expired_rows_are_swept_in_the_background(
 ) -> None:
     """With --sweep-every, expired rows are deleted without a call."""
     cache = app.cache
-    cache.put_search("old", [{"title": "t", "href": "https://example.org", "body": "b"}], ttl=0.4)
+    cache.searches.put("old", [{"title": "t", "href": "https://example.org", "body": "b"}], ttl=0.4)
     os.environ["HARNESS_STALE_IF_ERROR"] = "0"
     try:
         serve("--sweep-every", "1s")
         with anyio.fail_after(10):
-            while cache.stats()[0].total:
+            while cache.maintenance.stats()[0].total:
                 await anyio.sleep(0.2)
     finally:
         del os.environ["HARNESS_STALE_IF_ERROR"]

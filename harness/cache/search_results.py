@@ -1,4 +1,4 @@
-"""Results of searches as they come from outside: checked, and read for what they teach."""
+"""Search results from outside: checks, and their text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from harness.errors import InvalidInput
 
 MAX_RESULTS = 100
 MAX_TAUGHT_CHARS = 50_000
-"""How much of an answer's text is read for abbreviations."""
+"""Characters of an answer that are searched for abbreviations."""
 
 
 def checked_max_results(max_results: int) -> int:
@@ -24,11 +24,11 @@ def checked_max_results(max_results: int) -> int:
     return max_results
 
 
-def encodable(results: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+def result_list(results: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     """Return the results as a list.
 
     Raises:
-        InvalidInput: if they are not JSON objects.
+        InvalidInput: they are not JSON objects.
     """
     if isinstance(results, (str, bytes, Mapping)) or not isinstance(results, Iterable):
         raise InvalidInput(f"results must be a list of JSON objects, not {type(results).__name__}")
@@ -39,18 +39,18 @@ def encodable(results: Iterable[Mapping[str, Any]]) -> Sequence[Mapping[str, Any
 
 
 def text_of(results: object) -> str:
-    """Return the titles and bodies of a list of results, for what they teach; "" for any other value."""
+    """Return the titles and bodies of a list of results; "" for any other value."""
     found = [each for each in results if isinstance(each, Mapping)] if isinstance(results, (list, tuple)) else []
     return "\n\n".join(str(result.get(field) or "")[:5_000] for result in found for field in ("title", "body"))
 
 
 def is_results(value: object) -> bool:
-    """Say whether a value is a list of JSON objects."""
+    """Return whether a value is a list of JSON objects."""
     return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
-def taught_by(table: str, payload: bytes) -> str:
-    """Return the text of a stored answer that may define abbreviations, as the put of its table reads it."""
+def taught_text_of_row(table: str, payload: bytes) -> str:
+    """Return the text of a stored payload that may define abbreviations, as storing it does."""
     if table == RESEARCH:
         return payload.decode(errors="replace")[:MAX_TAUGHT_CHARS]
     if table not in {SEARCHES, PAGES}:
