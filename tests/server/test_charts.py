@@ -24,7 +24,7 @@ LOOKS = [Look(dark, narrow) for dark, narrow in product((False, True), repeat=2)
 RUN = "20261122-101500-abcdef"
 SVG = "{http://www.w3.org/2000/svg}"
 GROUNDS = {"light": ("#ffffff", "#fbfaf8"), "dark": ("#14171a", "#1c2024")}
-"""What charts lie on."""
+"""Backgrounds of charts."""
 
 DAYS: list[tuple[str, Mapping[str, int]]] = [
     ("20 Nov", {"exact": 4, "semantic": 2, "stale": 1, "no results": 1, "live": 6, "failed": 2}),

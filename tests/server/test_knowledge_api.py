@@ -46,7 +46,7 @@ def test_documents_are_listed(client: TestClient, app: App) -> None:
     assert titles(client, agent="ada") == ["Retries"]
     assert titles(client, tag="gateway", agent="bob") == ["Timeouts"]
     assert titles(client, tag=" ", agent=" ") == ["Timeouts", "Retries"]
-    assert titles(client, tag="nothing") == titles(client, agent="nobody") == []
+    assert titles(client, tag="nothing") == titles(client, agent="eve") == []
     app.knowledge.write(id=first.id, content="Four.")
     assert titles(client) == ["Retries", "Timeouts"]
     assert titles(client, limit=1) == ["Retries"]

@@ -24,7 +24,7 @@ ERROR_RESPONSES = {"400", "401", "403", "404", "429", "502", "503"}
 @pytest.fixture(scope="module")
 def described() -> dict[str, Any]:
     """The description from the server."""
-    authenticator: Any = None  # nobody asks
+    authenticator: Any = None  # no request is made
     told: dict[str, Any] = json.loads(json.dumps(build_routes(ResearchJobs(1), authenticator).openapi()))
     return told
 

@@ -136,7 +136,7 @@ def test_nothing_from_outside_is_markup(client: TestClient, app: App) -> None:
         page = shown(client, address, 404 if address == "/nowhere" else 200)
         assert not [each for each in page.links() if each.startswith("javascript")]
     run = client.get(f"/api/runs/{NOWHERE}").json()
-    assert run["citations"][0]["sentence"] == EVIL, "a run that is told whole was read"
+    assert run["citations"][0]["sentence"] == EVIL, "the whole run was read"
     assert "quoted" in shown(client, f"/runs/{NOWHERE}").text
 
 

@@ -109,7 +109,7 @@ def test_requests_of_other_origins_are_refused(client: TestClient) -> None:
 
 @pytest.mark.slow
 def test_sec_fetch_site_is_checked(client: TestClient) -> None:
-    """From other sites and other ports, one can open pages, but neither read data nor write."""
+    """Other sites and other ports can open pages, but neither read data nor write."""
     for site in ("cross-site", "same-site"):
         headers = {"Sec-Fetch-Site": site}
         for address in PAGES:

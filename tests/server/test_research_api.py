@@ -214,9 +214,9 @@ def test_the_number_of_sections_is_used(client: TestClient) -> None:
 def test_a_refresh_uses_nothing_from_the_cache(client: TestClient) -> None:
     """All searches are live."""
     ended(client, begin(client))
-    anew = begin(client, refresh=True)
-    ended(client, anew)
-    run = client.get(f"/api/runs/{anew['id']}").json()
+    again = begin(client, refresh=True)
+    ended(client, again)
+    run = client.get(f"/api/runs/{again['id']}").json()
     assert run["live_calls"] > 0
     assert run["cache_hits"] == 0
 

@@ -1,4 +1,4 @@
-"""Engines and models of a research from the web: what is offered, what is used, what is refused."""
+"""Engines and models of a research from the web: choices, use, refusals."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,15 +27,15 @@ def names(*engines: str, **settings: str) -> list[str]:
 # --- what is offered
 
 
-def test_what_is_set_up_comes_first_and_the_language_reference_is_there() -> None:
-    """All engines together are the default; each can be chosen alone; the last needs no network."""
+def test_configured_engines_come_first() -> None:
+    """All together are the default; each can be chosen alone; the language reference needs no network."""
     assert names("ddgs") == ["ddgs", "corpus:python-docs"]
     assert names("corpus:python-docs") == ["corpus:python-docs"]
     assert names("pubmed", "ddgs") == ["pubmed+ddgs", "pubmed", "ddgs", "corpus:python-docs"]
 
 
-def test_a_choice_tells_no_path_and_no_password() -> None:
-    """A folder by its last name, an instance by its host; two of the same name have different names."""
+def test_choices_show_neither_paths_nor_passwords() -> None:
+    """A folder by its last name, an instance by its host; equal names get a number."""
     found = engine_choices(
         Settings(data_dir=Path(), engine=("searxng:http://me:hunter2@search.example:8080/x",
                                           "corpus:/home/ada/secret/notes", "corpus:/srv/notes"))
@@ -61,8 +61,8 @@ def test_the_example_fits_the_default_engine(engine: str, words: str) -> None:
     assert words in engine_choices(Settings(data_dir=Path(), engine=(engine,)))[0].question
 
 
-def test_only_what_is_offered_can_be_chosen() -> None:
-    """No address, no path and no other model; empty is the default."""
+def test_only_offered_choices_are_accepted() -> None:
+    """No URL, path or other model; empty is the default."""
     settings = Settings(data_dir=Path(), engine=("pubmed", "ddgs"), model="qwen3")
     assert choice_of(settings) == ResearchChoice((), model=True)
     assert choice_of(settings, "ddgs", "none") == ResearchChoice(("ddgs",), model=False)
@@ -76,7 +76,7 @@ def test_only_what_is_offered_can_be_chosen() -> None:
 
 
 def test_the_form_and_the_api_offer_the_same(client: TestClient) -> None:
-    """The page has a field for the engine, and an example that fits the default one."""
+    """The page has a field for the engine, and an example question for the default one."""
     told = client.get("/api/researches").json()
     assert (told["engines"], told["models"]) == (["corpus:notes", "corpus:python-docs"], ["none"])
     page = client.get("/", headers=HTML).text
@@ -88,8 +88,8 @@ def test_the_form_and_the_api_offer_the_same(client: TestClient) -> None:
 # --- what is used
 
 
-def test_a_research_is_made_with_the_chosen_engine(client: TestClient, app: App) -> None:
-    """It is used from the page and the API; a run like another one, and a resumed run, use that run's engine."""
+def test_a_research_uses_the_chosen_engine(client: TestClient, app: App) -> None:
+    """The page and the API use it; `like` and resuming use the engine of that run."""
     answer = client.post("/research", data={"question": QUESTION, "engine": "corpus:python-docs"}, headers=HTML)
     run = answer.headers["location"].removeprefix("/runs/")
     ended(client, {"id": run, "events": f"/api/researches/{run}/events"})
@@ -105,7 +105,7 @@ def test_a_research_is_made_with_the_chosen_engine(client: TestClient, app: App)
     assert "notes" in app.cache.runs.get(default["id"])["engines"][0]["options"]["corpus"]
 
 
-def test_without_a_model_nobody_asks_the_one_that_is_set(settings: Settings, httpserver: HTTPServer) -> None:
+def test_the_configured_model_is_not_used_if_none_is_chosen(settings: Settings, httpserver: HTTPServer) -> None:
     """The report is made of excerpts, and the record names no model."""
     settings = msgspec.structs.replace(settings, model="writer", model_url=httpserver.url_for("/v1"))
     with App(settings) as app:
@@ -117,8 +117,8 @@ def test_without_a_model_nobody_asks_the_one_that_is_set(settings: Settings, htt
 
 
 @pytest.mark.parametrize("field", ["engine", "model"])
-def test_what_is_not_offered_is_refused(client: TestClient, researches: ResearchJobs, field: str) -> None:
-    """With the choices, before anything begins."""
+def test_other_choices_are_refused(client: TestClient, researches: ResearchJobs, field: str) -> None:
+    """With the list of choices, before anything starts."""
     answer = client.post("/api/researches", json={"question": QUESTION, field: "corpus:/etc"})
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_input")
     assert "choose from" in answer.json()["message"]
@@ -129,10 +129,8 @@ def test_what_is_not_offered_is_refused(client: TestClient, researches: Research
 # --- what fails
 
 
-def test_a_failed_research_shows_its_cause_and_nothing_else(
-    client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One state on its page, the same in JSON, and the way to go on; also for a run of the command line."""
+def test_a_failed_research_shows_its_cause(client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One state on its page, the same in JSON, and a button to resume; also for runs of the command line."""
 
     def broken(*_: object, **__: object) -> None:
         raise EngineUnavailable("the engine <b>broke</b>; try again later")
@@ -156,7 +154,7 @@ def test_a_failed_research_shows_its_cause_and_nothing_else(
 def test_a_research_that_failed_before_its_record_shows_its_cause(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, token: Callable[..., str]
 ) -> None:
-    """An engine that cannot be opened leaves no record; the tenant's page has the cause, another tenant's has not."""
+    """An engine that cannot be opened leaves no record; only the tenant's own page has the cause."""
 
     def broken(*_: object, **__: object) -> None:
         raise InvalidInput("there is no folder of that name")

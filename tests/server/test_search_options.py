@@ -1,4 +1,4 @@
-"""What another tool wishes of a search, in the settings of the engines that are set up."""
+"""Search options of other tools, as settings of the configured engines."""
 
 import re
 from pathlib import Path
@@ -15,20 +15,20 @@ EVERY = ("ddgs", "browser", "searxng:http://127.0.0.1:1", "pubmed", "corpus:pyth
 
 
 def changes(*engines: str, region: str = "us-en", **options: Any) -> dict[str, Any]:
-    """Return the settings that the wishes change."""
+    """Return the settings that the options change."""
     settings = Settings(data_dir=Path(), engine=engines, ddgs_region=region)
     return engine_settings(settings, SearchOptions(**options))[1]
 
 
 @pytest.mark.parametrize("language", ["", "all", "auto", " ALL "])
-def test_nobodys_language_changes_nothing(language: str) -> None:
-    """What is set here holds, so entries are shared with every other search."""
+def test_no_language_changes_nothing(language: str) -> None:
+    """The cache entries are shared with all other searches."""
     assert changes(*EVERY, language=language) == {}
 
 
 @pytest.mark.parametrize("language", ["en", "en-US", "EN_us"])
-def test_english_is_what_every_engine_but_searxng_does_of_itself(language: str) -> None:
-    """Clients send it without being asked."""
+def test_english_is_accepted_by_every_engine(language: str) -> None:
+    """Clients send it by default; only SearXNG has a setting for it."""
     assert changes("ddgs", "browser", "pubmed", "corpus:python-docs", language=language) == {"ddgs_region": "us-en"}
 
 
@@ -42,56 +42,56 @@ def test_english_is_what_every_engine_but_searxng_does_of_itself(language: str) 
     ],
 )  # fmt: skip
 def test_a_language_is_a_region_of_duckduckgo(language: str, region: str) -> None:
-    """Country first; some regions are called otherwise than by the codes."""
+    """Country first; some regions have other names than the codes."""
     assert changes("ddgs", language=language) == {"ddgs_region": region}
 
 
 def test_every_region_fits_the_setting() -> None:
-    """Settings made from a wish are not checked a second time."""
+    """Settings made from options are not checked again."""
     for region in _REGIONS:
         assert checked({"ddgs_region": region}, "a test") == {"ddgs_region": region}
 
 
-def test_a_language_without_a_country_leaves_the_region_of_that_language() -> None:
-    """Whoever searches from Britain is not sent to the United States by a client that says `en`."""
+def test_a_language_without_a_country_keeps_a_matching_region() -> None:
+    """`en` does not move a British user to the United States."""
     assert region_of("en", "uk-en") == "uk-en"
     assert region_of("de", "uk-en") == "de-de"
 
 
 @pytest.mark.parametrize("language", ["tlh", "zh-TW", "de-BR"])
 def test_a_language_without_a_region_is_refused(language: str) -> None:
-    """Another language's results would look like an answer."""
+    """Results in another language would be wrong."""
     with pytest.raises(InvalidInput, match="no region for the language"):
         changes("ddgs", language=language)
 
 
 @pytest.mark.parametrize("language", ["german", "d", "de-", "de-DE-1", "de\0", "🦆", "a" * 5_000])
-def test_what_is_no_code_is_refused(language: str) -> None:
-    """By any engine."""
+def test_an_invalid_language_code_is_refused(language: str) -> None:
+    """For every engine."""
     with pytest.raises(InvalidInput, match="is not a language code"):
         changes("corpus:python-docs", language=language)
 
 
 @pytest.mark.parametrize("language", ["de", "de-CH", "fil", "zh-Hans"])
-def test_searxng_is_told_the_code(language: str) -> None:
-    """In the spelling that its setting takes."""
+def test_searxng_gets_the_code(language: str) -> None:
+    """In the form of its setting."""
     assert changes("searxng", language=language.lower()) == checked({"searxng_language": language}, "a test")
 
 
 @pytest.mark.parametrize("engine", ["pubmed", "corpus"])
 def test_an_engine_without_languages_is_named(engine: str) -> None:
-    """So that one knows which to leave out."""
+    """The message says what to leave out."""
     with pytest.raises(InvalidInput, match=f"the engine {engine} does not support a language"):
         changes("ddgs", f"{engine}:python-docs", language="de")
 
 
-def test_a_time_range_is_told_to_each_engine_in_its_words() -> None:
-    """One wish, several settings."""
+def test_each_engine_gets_the_time_range_in_its_own_form() -> None:
+    """One option, several settings."""
     assert changes("ddgs", "searxng", time_range="month") == {"ddgs_timelimit": "m", "searxng_time_range": "month"}
 
 
 @pytest.mark.parametrize("engine", ["pubmed", "corpus"])
-def test_a_time_range_that_cannot_be_kept_is_refused(engine: str) -> None:
+def test_an_unsupported_time_range_is_refused(engine: str) -> None:
     """Old results would look like new ones."""
     with pytest.raises(InvalidInput, match=f"the engine {engine} does not support a time range"):
         changes(engine, time_range="day")
@@ -104,26 +104,26 @@ def test_safe_search_is_one_of_ddgs(safety: int, setting: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["browser", "searxng", "pubmed", "corpus"])
-def test_a_strict_safe_search_that_cannot_be_kept_is_refused(engine: str) -> None:
-    """The other levels, which clients send of themselves, pass."""
+def test_unsupported_strict_safe_search_is_refused(engine: str) -> None:
+    """The other levels, which clients send by default, are accepted."""
     assert changes(engine, safety=0) == changes(engine, safety=1) == {}
     with pytest.raises(InvalidInput, match=f"the engine {engine} does not support strict safe search"):
         changes(engine, safety=2)
 
 
-def test_engines_are_chosen_by_name_among_those_set_up() -> None:
-    """What they are set up with, as a folder, stays."""
+def test_engines_are_chosen_by_name() -> None:
+    """Their arguments, such as a folder, stay."""
     settings = Settings(data_dir=Path(), engine=("ddgs", "corpus:a", "corpus:b"))
     assert engine_settings(settings, SearchOptions(engines=("corpus",)))[0] == ("corpus:a", "corpus:b")
     assert engine_settings(settings, SearchOptions())[0] == ("ddgs", "corpus:a", "corpus:b")
 
 
-def test_wishes_concern_the_chosen_engines_alone() -> None:
-    """The way out of a refusal."""
+def test_only_chosen_engines_must_support_the_options() -> None:
+    """So choosing engines avoids a refusal."""
     assert changes("ddgs", "corpus:python-docs", language="de", engines=("ddgs",)) == {"ddgs_region": "de-de"}
 
 
-def test_an_engine_that_is_not_set_up_is_refused_with_those_that_are() -> None:
-    """Their names only: what follows the colon may be a path or hold a password."""
+def test_an_unknown_engine_is_refused_with_the_known_names() -> None:
+    """Only names: an argument may be a path or contain a password."""
     with pytest.raises(InvalidInput, match=re.escape("no such engine here: 'google'; choose from ddgs, searxng")):
         changes("ddgs", "searxng:http://me:secret@127.0.0.1:1", engines=("google",))

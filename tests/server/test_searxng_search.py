@@ -1,4 +1,4 @@
-"""`/search`: what clients of SearXNG send and read."""
+"""`/search` for SearXNG clients."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.server.dropin import Instance, client_of
 
 @pytest.fixture
 def instance(httpserver: HTTPServer) -> Instance:
-    """An instance of SearXNG behind the engine."""
+    """A SearXNG instance behind the engine."""
     return Instance(httpserver)
 
 
@@ -49,8 +49,8 @@ def ask(client: TestClient, **parameters: Any) -> Response:
 # --- the answer
 
 
-def test_an_answer_has_the_shape_of_searxngs(client: TestClient) -> None:
-    """Every field that a client may read is there."""
+def test_a_response_has_searxngs_shape(client: TestClient) -> None:
+    """With every field that a client may read."""
     answer = ask(client).json()
     assert answer["results"][1] == {
         "url": "https://site-2.example/2",
@@ -77,23 +77,23 @@ def test_an_answer_has_the_shape_of_searxngs(client: TestClient) -> None:
     }
 
 
-def test_an_answer_can_be_read_by_the_engine_searxng(client: TestClient) -> None:
-    """One harness may search through another one."""
+def test_the_searxng_engine_reads_a_response(client: TestClient) -> None:
+    """One harness can search through another one."""
     import msgspec
 
     assert len(msgspec.json.decode(ask(client).content, type=_Page).results) == 10
 
 
-def test_a_search_is_paid_for_once(client: TestClient, instance: Instance) -> None:
-    """By GET or POST, however it is spelled."""
+def test_a_repeated_search_is_free(client: TestClient, instance: Instance) -> None:
+    """By GET or POST, in any spelling."""
     first = ask(client)
     assert ask(client, q=" RAG ").json()["results"] == first.json()["results"]
     assert client.post("/search", data={"q": "rag", "format": "json"}).json() == first.json()
     assert len(instance.asked) == 1
 
 
-def test_what_several_engines_find_names_them(notes: str, tmp_path: Path, instance: Instance) -> None:
-    """Each with its rank there."""
+def test_results_name_their_engines(notes: str, tmp_path: Path, instance: Instance) -> None:
+    """With the rank in each."""
     with client_of(tmp_path, notes, f"searxng:{instance.address}") as client:
         results = ask(client, q="retries").json()["results"]
     assert {result["engine"] for result in results} == {"corpus", "searxng"}
@@ -101,7 +101,7 @@ def test_what_several_engines_find_names_them(notes: str, tmp_path: Path, instan
     assert [result["score"] for result in results] == sorted((r["score"] for r in results), reverse=True)
 
 
-def test_an_engine_that_fails_where_others_answer_is_told_of(notes: str, tmp_path: Path, instance: Instance) -> None:
+def test_a_failed_engine_is_reported(notes: str, tmp_path: Path, instance: Instance) -> None:
     """A failure is not an empty result."""
     instance.status = 500
     with client_of(tmp_path, notes, f"searxng:{instance.address}") as client:
@@ -113,22 +113,20 @@ def test_an_engine_that_fails_where_others_answer_is_told_of(notes: str, tmp_pat
 
 
 @pytest.mark.parametrize(("status", "told"), [(500, 502), (429, 429)])
-def test_if_every_engine_fails_so_does_the_search(
-    client: TestClient, instance: Instance, status: int, told: int
-) -> None:
-    """The status says whose fault it is, the message what to do."""
+def test_the_search_fails_if_every_engine_fails(client: TestClient, instance: Instance, status: int, told: int) -> None:
+    """The status gives the cause, the message what to do."""
     instance.status = status
     assert f"HTTP {status}" in refusal(ask(client), told)
 
 
-def test_offline_what_is_not_kept_is_a_failure(instance: Instance, tmp_path: Path) -> None:
-    """Nobody is asked."""
+def test_offline_an_uncached_search_fails(instance: Instance, tmp_path: Path) -> None:
+    """No engine is called."""
     with client_of(tmp_path, f"searxng:{instance.address}", offline=True) as client:
         refusal(ask(client), 503)
     assert instance.asked == []
 
 
-def test_texts_and_addresses_are_cleaned_and_bounded(httpserver: HTTPServer, tmp_path: Path) -> None:
+def test_texts_and_urls_are_cleaned_and_shortened(httpserver: HTTPServer, tmp_path: Path) -> None:
     """They come from anywhere."""
     result = {"url": "https://a.example/[", "title": "T\n\u202e" + "t" * 5_000, "content": "\x1b[31m" + "c" * 9_000}
     httpserver.expect_request("/search").respond_with_json({"results": [result]})
@@ -145,20 +143,20 @@ def test_texts_and_addresses_are_cleaned_and_bounded(httpserver: HTTPServer, tmp
 
 
 def test_pages_follow_one_another(client: TestClient) -> None:
-    """No result is on two of them, and none is left out."""
+    """No result is on two pages, and none is missing."""
     assert found(ask(client, pageno=1)) == list(range(1, 11))
     assert found(ask(client, pageno=2)) == list(range(11, 21))
     assert ask(client, pageno=2).json()["results"][0]["score"] == round(1 / 11, 4)
 
 
-def test_a_page_is_as_long_as_the_setting_says(instance: Instance, tmp_path: Path) -> None:
-    """`max_results` of them."""
+def test_a_page_has_max_results_results(instance: Instance, tmp_path: Path) -> None:
+    """As the setting says."""
     with client_of(tmp_path, f"searxng:{instance.address}", max_results=3) as client:
         assert found(ask(client, pageno=3)) == [7, 8, 9]
 
 
-def test_a_page_that_a_longer_search_brought_costs_nothing(client: TestClient, instance: Instance) -> None:
-    """Going back asks nobody."""
+def test_an_earlier_page_is_free(client: TestClient, instance: Instance) -> None:
+    """Going back calls no engine."""
     ask(client, pageno=2)
     asked = len(instance.asked)
     assert found(ask(client, pageno=1)) == list(range(1, 11))
@@ -166,20 +164,20 @@ def test_a_page_that_a_longer_search_brought_costs_nothing(client: TestClient, i
 
 
 @pytest.mark.parametrize("page", [6, 11, 10**30])
-def test_behind_the_last_page_are_empty_ones(client: TestClient, page: int) -> None:
-    """As SearXNG answers; the engine brings 50 here, and nobody brings more than 100."""
+def test_pages_after_the_last_are_empty(client: TestClient, page: int) -> None:
+    """As in SearXNG; the engine has 50 results here, and 100 are the limit."""
     assert found(ask(client, pageno=page)) == []
 
 
-def test_behind_a_hundred_results_nobody_is_asked(client: TestClient, instance: Instance) -> None:
-    """An empty page is known to be empty."""
+def test_beyond_a_hundred_results_no_engine_is_called(client: TestClient, instance: Instance) -> None:
+    """The page is empty."""
     ask(client, pageno=11)
     assert instance.asked == []
 
 
 @pytest.mark.parametrize("page", [0, -1, "two"])
-def test_there_is_no_page_before_the_first(client: TestClient, page: object) -> None:
-    """And none between two."""
+def test_invalid_page_numbers_are_refused(client: TestClient, page: object) -> None:
+    """Zero, negative, not a number."""
     assert "pageno" in refusal(ask(client, pageno=page))
 
 
@@ -188,31 +186,31 @@ def test_there_is_no_page_before_the_first(client: TestClient, page: object) -> 
 
 @pytest.mark.parametrize("format_", ["html", "csv", "rss", "JSON", "xml"])
 def test_another_format_is_refused(client: TestClient, format_: str) -> None:
-    """With 403, as SearXNG refuses one that is not enabled."""
+    """With 403, as SearXNG refuses a disabled format."""
     assert "format=json" in refusal(ask(client, format=format_), 403)
 
 
-def test_no_format_is_html_and_refused(client: TestClient) -> None:
-    """To a program, which could not read a page."""
+def test_a_missing_format_is_refused(client: TestClient) -> None:
+    """For programs, which could not read a page."""
     assert "format=json" in refusal(client.get("/search", params={"q": "rag"}), 403)
 
 
 @pytest.mark.parametrize(("query", "page"), [("rag & söhne", "/?q=rag+%26+s%C3%B6hne"), ("", "/")])
-def test_a_browser_is_led_to_the_history(client: TestClient, query: str, page: str) -> None:
+def test_a_browser_is_redirected_to_the_history(client: TestClient, query: str, page: str) -> None:
     """People see a page."""
     browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
     answer = client.get("/search", params={"q": query}, headers=browser, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, page)
 
 
-def test_who_asks_for_json_gets_it_whatever_it_accepts(client: TestClient) -> None:
-    """Open WebUI accepts HTML, and asks for JSON."""
+def test_format_json_wins_over_the_accept_header(client: TestClient) -> None:
+    """Open WebUI accepts HTML but requests JSON."""
     answer = client.get("/search", params={"q": "rag", "format": "json"}, headers={"Accept": "text/html"})
     assert len(found(answer)) == 10
 
 
 def test_a_form_is_completed_by_the_query_string(client: TestClient, instance: Instance) -> None:
-    """As SearXNG merges them; what both have is taken from the form."""
+    """As SearXNG merges them; the form wins."""
     assert found(client.post("/search?format=json&pageno=2", data={"q": "rag"})) == list(range(11, 21))
     assert found(client.post("/search?q=rag&format=json&language=de")) == list(range(1, 11))
     answer = client.post("/search?q=other&format=html&pageno=2", data={"q": "rag", "format": "json", "pageno": "1"})
@@ -221,21 +219,21 @@ def test_a_form_is_completed_by_the_query_string(client: TestClient, instance: I
 
 
 def test_a_search_in_json_is_refused(client: TestClient) -> None:
-    """Its fields would be passed over."""
+    """Its fields would be ignored."""
     assert "form fields" in refusal(client.post("/search", json={"q": "rag", "format": "json"}))
 
 
 # --- wishes
 
 
-def test_no_query_is_refused(client: TestClient) -> None:
-    """As SearXNG does."""
+def test_an_empty_query_is_refused(client: TestClient) -> None:
+    """As in SearXNG."""
     assert "the query is empty" in refusal(ask(client, q=" "))
     assert "the query is empty" in refusal(client.get("/search", params={"format": "json"}))
 
 
 def test_language_and_time_range_reach_the_engine(client: TestClient, instance: Instance) -> None:
-    """And are searches of their own."""
+    """And make separate cache entries."""
     ask(client)
     ask(client, language="pt-br", time_range="week")
     assert [(asked["language"], asked.get("time_range")) for asked in instance.asked] == [
@@ -245,8 +243,8 @@ def test_language_and_time_range_reach_the_engine(client: TestClient, instance: 
 
 
 @pytest.mark.parametrize("nothing", [{"language": "all"}, {"time_range": ""}, {"time_range": "None"}, {"engines": ""}])
-def test_no_choice_shares_the_entry(client: TestClient, instance: Instance, nothing: dict[str, str]) -> None:
-    """What a client sends where its user chose nothing."""
+def test_default_options_share_the_entry(client: TestClient, instance: Instance, nothing: dict[str, str]) -> None:
+    """Values that clients send if the user chose nothing."""
     ask(client)
     assert len(found(ask(client, safesearch="1", categories="general", theme="simple", **nothing))) == 10
     assert len(instance.asked) == 1
@@ -263,16 +261,16 @@ def test_no_choice_shares_the_entry(client: TestClient, instance: Instance, noth
         ({"language": "tlhIngan"}, "not a language code"),
     ],
 )
-def test_what_cannot_be_kept_is_refused(
+def test_unsupported_options_are_refused(
     client: TestClient, instance: Instance, wish: dict[str, str], told: str
 ) -> None:
-    """Results that only look as wished would be wrong ones."""
+    """Ignoring them would give wrong results."""
     assert told in refusal(ask(client, **wish))
     assert instance.asked == []
 
 
-def test_engines_choose_among_those_set_up(notes: str, tmp_path: Path, instance: Instance) -> None:
-    """The others are not asked."""
+def test_engines_can_be_chosen(notes: str, tmp_path: Path, instance: Instance) -> None:
+    """The others are not called."""
     with client_of(tmp_path, notes, f"searxng:{instance.address}") as client:
         results = ask(client, q="retries", engines="corpus").json()["results"]
     assert {result["engine"] for result in results} == {"corpus"}

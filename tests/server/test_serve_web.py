@@ -1,4 +1,4 @@
-"""`harness serve` as a process: how it begins, what it survives, how it ends."""
+"""`harness serve` as a process: start, failures, shutdown."""
 
 import contextlib
 import json
@@ -31,7 +31,7 @@ def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def engine(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Waiting]:
-    """An engine that answers when it may, and settings for it in the environment."""
+    """An engine that waits, and settings for it in the environment."""
     for name, value in (("READ_PAGES", "0"), ("SEARCHES_PER_MINUTE", "60000"), ("RATE_LIMIT_RETRIES", "0")):
         monkeypatch.setenv(f"HARNESS_{name}", value)
     made = Waiting(httpserver)
@@ -40,7 +40,7 @@ def engine(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 def ends(process: "subprocess.Popen[str]", sent: int, within: float = 15.0) -> tuple[int, str]:
-    """Send a signal; return the exit code and what was said, which must come within some seconds."""
+    """Send a signal; return the exit code and the output, which must come within seconds."""
     process.send_signal(sent)
     _, said = process.communicate(timeout=within)
     return process.returncode, said
@@ -59,20 +59,20 @@ def ends(process: "subprocess.Popen[str]", sent: int, within: float = 15.0) -> t
         (["--engine", "altavista"], "no such engine"),
     ],
 )
-def test_what_cannot_be_served_is_told_in_a_line(harness: Program, arguments: list[str], told: str) -> None:
-    """A wrong option ends the command before anything is served."""
+def test_invalid_options_are_refused_in_one_line(harness: Program, arguments: list[str], told: str) -> None:
+    """Before anything is served."""
     assert told in harness("serve", *arguments).one_line_error(2)
 
 
-def test_numbers_out_of_range_are_told(harness: Program) -> None:
-    """A number out of its range is wrong usage."""
+def test_numbers_out_of_range_are_usage_errors(harness: Program) -> None:
+    """With exit code 2."""
     for arguments in (["--port", "65536"], ["--port", "-1"], ["--researches", "0"], ["--researches", "101"]):
         ended = harness("serve", *arguments)
         assert (ended.code, ended.out) == (2, "")
 
 
-def test_a_taken_port_is_told(harness: Program) -> None:
-    """Where another program listens, one line says so, and what to choose."""
+def test_a_taken_port_is_reported(harness: Program) -> None:
+    """One line says so, and what to choose."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         line = harness("serve", "--port", port).one_line_error(2)
@@ -80,8 +80,10 @@ def test_a_taken_port_is_told(harness: Program) -> None:
     assert "--port" in line
 
 
-def test_a_server_is_not_one_tokens(harness: Program, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a token in the environment nothing is served: every request brings its own."""
+def test_a_token_in_the_environment_is_refused(
+    harness: Program, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each request has its own token."""
     with App(settings) as app:
         text = app.tokens.create("lab", "ada", "admin").text
     monkeypatch.setenv("HARNESS_TOKEN", text)
@@ -91,7 +93,7 @@ def test_a_server_is_not_one_tokens(harness: Program, settings: Settings, monkey
 
 
 def test_the_help_shows_how(harness: Program) -> None:
-    """The help has examples, and says who can reach it."""
+    """It has examples, and says who can reach the server."""
     said = harness("serve", "--help").out
     assert "harness serve --port 0" in said
     assert "Only this machine can reach it" in " ".join(said.split())
@@ -99,7 +101,7 @@ def test_the_help_shows_how(harness: Program) -> None:
 
 @pytest.mark.slow
 def test_other_commands_do_not_load_the_web() -> None:
-    """FastAPI, Jinja2 and matplotlib take a second to import; only the server pays for them."""
+    """FastAPI, Jinja2 and matplotlib take a second to import; only the server imports them."""
     script = (
         "import sys\nfrom harness.cli.main import commands\n"
         "loaded = {'fastapi', 'starlette', 'uvicorn', 'jinja2', 'pydantic', 'matplotlib'} & set(sys.modules)\n"
@@ -113,7 +115,7 @@ def test_other_commands_do_not_load_the_web() -> None:
 
 @pytest.mark.slow
 def test_it_serves_before_its_corpus_has_vectors(tmp_path: Path) -> None:
-    """The address comes first; searches rank by words until the vectors are made, and say so."""
+    """Searches rank by words until the vectors are made, and say so."""
     folder = tmp_path / "many"
     folder.mkdir()
     for number in range(70):
@@ -139,7 +141,7 @@ def test_it_serves_before_its_corpus_has_vectors(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_and_ends(notes: str, sent: int) -> None:
-    """It tells its address once it can be reached, and ends at a signal within seconds."""
+    """It prints its address when it can be reached, and exits within seconds after a signal."""
     with program("--engine", notes) as (process, address):
         assert httpx2.get(f"{address}/healthz").json() == {"status": "ok"}
         assert "text/html" in httpx2.get(f"{address}/").headers["content-type"]
@@ -154,8 +156,8 @@ def test_it_serves_and_ends(notes: str, sent: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_in_mid_research(engine: Waiting, harness: Program, sent: int) -> None:
-    """A signal in mid-research stops it where it can be resumed: the terminal goes on, and asks nothing twice."""
+def test_a_signal_stops_a_research_so_that_it_can_be_resumed(engine: Waiting, harness: Program, sent: int) -> None:
+    """The terminal resumes it, and no search is repeated."""
     with program("--engine", f"searxng:{engine.address}") as (process, address):
         begun = httpx2.post(f"{address}/api/researches", json={"question": QUESTION}).json()
         until(lambda: engine.asked)
@@ -176,7 +178,7 @@ def test_it_ends_in_mid_research(engine: Waiting, harness: Program, sent: int) -
 
 @pytest.mark.slow
 def test_it_ends_though_an_engine_hangs(engine: Waiting) -> None:
-    """A search that does not come back does not hold up the end."""
+    """A hanging search does not delay the exit."""
     with program("--engine", f"searxng:{engine.address}") as (process, address):
         httpx2.post(f"{address}/api/researches", json={"question": QUESTION})
         until(lambda: engine.asked)
@@ -201,8 +203,8 @@ def watched(address: str, path: str) -> threading.Thread:
 
 
 @pytest.mark.slow
-def test_killed_in_mid_research_it_can_go_on(engine: Waiting, notes: str) -> None:
-    """Killed without a word, the next server knows the run as one that can be resumed, and finishes it."""
+def test_a_killed_research_can_be_resumed(engine: Waiting, notes: str) -> None:
+    """By the next server."""
     arguments = ("--engine", f"searxng:{engine.address}")
     with program(*arguments) as (process, address):
         begun = httpx2.post(f"{address}/api/researches", json={"question": QUESTION}).json()
@@ -218,7 +220,7 @@ def test_killed_in_mid_research_it_can_go_on(engine: Waiting, notes: str) -> Non
 
 @pytest.mark.slow
 def test_a_second_server_takes_another_port(notes: str) -> None:
-    """Two servers on one database are both served; on one port the second one is told, and the first goes on."""
+    """Two servers can share a database, but not a port; the second one reports it."""
     with program("--engine", notes) as (_, first), program("--engine", notes) as (_, second):
         assert first != second
         begun = httpx2.post(f"{first}/api/researches", json={"question": QUESTION}).json()
@@ -235,8 +237,8 @@ def test_a_second_server_takes_another_port(notes: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["deleted", "moved", "replaced by nonsense"])
-def test_a_database_that_goes_away_is_no_end(notes: str, settings: Settings, tmp_path: Path, how: str) -> None:
-    """Deleted, moved or overwritten under a running server, the database is begun anew or told of; never a crash."""
+def test_a_lost_database_does_not_end_the_server(notes: str, settings: Settings, tmp_path: Path, how: str) -> None:
+    """Deleted, moved or overwritten, it is created again or reported; never a crash."""
     with program("--engine", notes) as (process, address), httpx2.Client(base_url=address, timeout=30) as client:
         assert client.get("/search", params={"q": "retries", "format": "json"}).status_code == 200
         assert client.get("/api/research-history").json()["items"]
@@ -266,8 +268,8 @@ def test_a_database_that_goes_away_is_no_end(notes: str, settings: Settings, tmp
 
 
 @pytest.mark.slow
-def test_each_request_is_a_line_of_json(notes: str) -> None:
-    """With --log-requests standard error has one object for each request, whatever its address; without it, none."""
+def test_each_request_is_logged_as_a_line_of_json(notes: str) -> None:
+    """With --log-requests, for any URL; without it nothing is logged."""
     with program("--engine", notes, "--log-requests") as (process, address):
         for path in ("/", "/api/stats", "/%00%0a%22", "/nowhere?q=secret"):
             httpx2.get(address + path)
@@ -282,8 +284,8 @@ def test_each_request_is_a_line_of_json(notes: str) -> None:
 
 
 @pytest.mark.slow
-def test_with_tokens_others_are_served(notes: str, settings: Settings) -> None:
-    """Once there is a token, others can be served: with it, and not without."""
+def test_other_machines_are_served_with_a_token(notes: str, settings: Settings) -> None:
+    """And not without one."""
     with App(settings) as app:
         text = app.tokens.create("lab", "ada", "admin").text
     everywhere = "0.0.0.0"  # noqa: S104

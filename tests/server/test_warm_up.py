@@ -19,7 +19,7 @@ COUNT = 30
 
 
 class SlowEmbedder:
-    """Takes a while for each batch; `may` lets it begin."""
+    """Embedder with a delay for each batch; `may` lets it start."""
 
     id = "slow"
     dimension = 2
@@ -50,7 +50,7 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> SlowEmbedder:
 
 @pytest.fixture
 def app(tmp_path: Path, embedder: SlowEmbedder) -> App:
-    """An app with a corpus of some notes."""
+    """An app with a corpus of notes."""
     notes = tmp_path / "notes"
     notes.mkdir()
     for number in range(COUNT):
@@ -61,7 +61,7 @@ def app(tmp_path: Path, embedder: SlowEmbedder) -> App:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait until something holds, at most ten seconds."""
+    """Wait until a condition holds, at most ten seconds."""
     end = time.monotonic() + 10
     while not condition():
         assert time.monotonic() < end, "it never happened"
@@ -69,7 +69,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_it_reports_the_start_and_the_end(app: App, embedder: SlowEmbedder) -> None:
-    """One line each, and afterwards searches rank by vectors; a search meanwhile is answered by words at once."""
+    """One line each; then searches rank by vectors. A search in between is ranked by words at once."""
     told: list[str] = []
     with app, WarmUp(app, told.append) as background:
         background.start()
@@ -86,7 +86,7 @@ def test_it_reports_the_start_and_the_end(app: App, embedder: SlowEmbedder) -> N
 
 
 def test_it_stops_with_the_server(app: App, embedder: SlowEmbedder) -> None:
-    """After the batch that it is at; what is made is kept."""
+    """After the current batch; finished vectors are kept."""
     embedder.may.set()
     with app:
         with WarmUp(app, lambda line: None) as background:
@@ -99,7 +99,7 @@ def test_it_stops_with_the_server(app: App, embedder: SlowEmbedder) -> None:
 
 
 def test_an_empty_corpus_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture, embedder: SlowEmbedder) -> None:
-    """The server goes on; its log says what is wrong."""
+    """The server keeps running."""
     (tmp_path / "empty").mkdir()
     settings = Settings(data_dir=tmp_path / "data", engine=(f"corpus:{tmp_path / 'empty'}",))
     with App(settings) as app, WarmUp(app, lambda line: None) as background:
@@ -109,6 +109,6 @@ def test_an_empty_corpus_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 
 def test_leaving_it_unstarted_is_no_error(app: App) -> None:
-    """A server whose port is taken never starts it."""
+    """As when the port is taken."""
     with WarmUp(app, lambda line: None):
         pass

@@ -65,7 +65,7 @@ class Job:
         return "this research was stopped before it found anything; ask the question again"
 
     def stop(self) -> None:
-        """Stop it at its next step; its results so far are kept, and it can be resumed."""
+        """Stop it at its next step; the results are kept, and it can be resumed."""
         self._stop.set()
 
     def progress(self, what: str, done: int, total: int) -> None:
@@ -193,7 +193,7 @@ class ResearchJobs:
             return not all(job.ended.is_set() for job in self._jobs.values())
 
     def close(self) -> None:
-        """Stop all researches and wait a few seconds; their results so far are kept. More calls have no effect."""
+        """Stop all researches and wait a few seconds; the results are kept. More calls have no effect."""
         with self._lock:
             running = [job for job in self._jobs.values() if not (self._closing or job.ended.is_set())]
             self._closing = True

@@ -88,7 +88,7 @@ def running(request: Request, app: RequestApp) -> JobsResponse:
 
 @router.delete("/researches/{id}")
 def stop(app: RequestApp, job: RequestJob) -> JobResponse:
-    """Stop a research at its next step. Its results so far are kept, and it can be resumed."""
+    """Stop a research at its next step. The results are kept, and it can be resumed."""
     app.identity.require("writer")
     job.stop()
     return _job_response(job)

@@ -14,7 +14,7 @@ MAX_TURNS = 1_000
 
 
 class AgentTurns:
-    """What each turn of an agent has seen, until an hour after its last call. A turn belongs to its `caller`: the same
+    """Keys that each turn of an agent received, until an hour after its last call. A turn belongs to its `caller`: the same
     name from another caller is another turn. Thread-safe; `clock` returns monotonic seconds.
     """
 

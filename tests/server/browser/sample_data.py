@@ -1,4 +1,4 @@
-"""A data folder with something of everything that the pages show: researches, searches, documents, counts by day."""
+"""A data folder with an example of everything that pages show: researches, searches, documents, counts by day."""
 
 import time
 from pathlib import Path
@@ -77,9 +77,9 @@ RIVALS = ("freshness lifetime 2023", "freshness lifetime 2024")
 
 
 class Furnished(Struct, frozen=True):
-    """What is in the folder: `run` has a report of excerpts, `written` one of a model with a quotation that no source
-    holds, `stopped` was stopped while it gathered; `document` has three versions, `stale` is a stale one; `entry` is a
-    cached search. There are a `loop` of experiments, and two evaluations.
+    """Contents of the folder. `run` has a report of excerpts, `written` one of a model with an unverified quotation,
+    `stopped` was stopped while gathering; `document` has three versions, `stale` is expired; `entry` is a cached search.
+    There are an experiment `loop` and two evaluations.
     """
 
     data_dir: Path
@@ -95,7 +95,7 @@ class Furnished(Struct, frozen=True):
 
     @property
     def pages(self) -> dict[str, str]:
-        """The address of every kind of page, by a name for it."""
+        """Return the path of every kind of page, by name."""
         first, second = self.evaluations
         return {
             "history": "/",
@@ -120,12 +120,12 @@ class Furnished(Struct, frozen=True):
 
     @property
     def settings(self) -> Settings:
-        """The same, for an app of this process."""
+        """Return the same settings for an app of this process."""
         return Settings(data_dir=self.data_dir, engine=(self.engine,), corpus_meaning=False)
 
 
 def furnish(folder: Path) -> Furnished:
-    """Make such a folder: some seconds, most of them for the embedder's weights."""
+    """Make such a folder. It takes some seconds, mostly for loading the embedder."""
     notes = folder / "notes"
     notes.mkdir(parents=True)
     for name, text in NOTES.items():
@@ -186,7 +186,7 @@ def _document(app: App) -> str:
 
 
 def _stopped(app: App) -> str:
-    """Have a research stopped in its first round; return its id."""
+    """Stop a research in its first round; return its id."""
     steps = 0
 
     def progress(what: str, done: int, total: int) -> None:
@@ -204,7 +204,7 @@ def _stopped(app: App) -> str:
 
 
 def _written(app: App) -> str:
-    """Keep the record of a research that a language model wrote, and of which one quotation stands nowhere."""
+    """Store the record of a research with a model's report and one quotation that is in no source."""
     address, other = "https://example.org/sharing", "https://example.org/freshness"
     held = " ".join(NOTES["sharing"].split("\n\n")[1].split())
     quotations = [each + "." for each in held.rstrip(".").split(". ")]
@@ -254,7 +254,7 @@ def _written(app: App) -> str:
 
 
 def _count(made: Furnished, now: float) -> None:
-    """Have two weeks of searches counted, more and more of them answered by the cache."""
+    """Count two weeks of searches, with a growing share from the cache."""
     store = SqliteStore(made.data_dir / DATABASE)
     for ago in range(14, 0, -1):
         day = _day(now - ago * DAY)
@@ -264,7 +264,7 @@ def _count(made: Furnished, now: float) -> None:
 
 
 def counted_days() -> int:
-    """Return on how many days searches were counted: two weeks, one long ago, and today, but in its first hours."""
+    """Return the days with counted searches: two weeks, one long ago, and today except in its first hours."""
     now = time.time()
     return len({_day(now - age) for age in (*(ago * DAY for ago in range(1, 15)), 60 * DAY, 2 * HOUR)})
 
@@ -274,6 +274,6 @@ def _day(at: float) -> str:
 
 
 def raw_entry(key: str, text: str, payload: bytes, own: tuple[Any, ...], *, age: float = 60.0) -> Entry:
-    """Make a row past every check, as a foreign program might; `age` is in seconds."""
+    """Insert a row without any check, as a foreign program might; `age` is in seconds."""
     now = time.time()
     return Entry(key, text, payload, now - age, now + 30 * DAY, now - age, own)

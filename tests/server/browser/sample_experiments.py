@@ -1,4 +1,4 @@
-"""Logs of evaluations and the journal of a loop, as the programs write them, with figures that a test can foresee."""
+"""Logs of evaluations and the journal of a loop, as the programs write them, with predictable numbers."""
 
 import random
 from pathlib import Path
@@ -26,8 +26,8 @@ TRIED = (
 
 
 def evaluate(data_dir: Path, settings: Settings, *, now: float, gain: float = 0.0, broken: str = "") -> str:
-    """Keep an evaluation of 13 tasks that began `now` and scores `gain` more than one without; the task `broken` has
-    crashed. Return its id.
+    """Write an evaluation of 13 tasks that started `now` and scores `gain` more; the task `broken` crashed. Return its
+    id.
     """
     tasks, drawn = fact_tasks(), random.Random(7)
     header = suite.begin(tasks, settings, repeats=2, now=now)
@@ -48,7 +48,7 @@ def evaluate(data_dir: Path, settings: Settings, *, now: float, gain: float = 0.
 
 
 def experiment(data_dir: Path, settings: Settings, *, now: float) -> str:
-    """Keep a loop of six experiments that began `now`; return its id."""
+    """Write a loop of six experiments that started `now`; return its id."""
     begun = begin(fact_tasks(), settings, SPACE, options(experiments=12), now=now)
     writer = JournalWriter(data_dir / LOOPS / begun.id)
     writer.write(begun)

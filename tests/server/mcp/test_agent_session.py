@@ -132,7 +132,7 @@ async def over_http(
 async def test_a_whole_session_works_over_both_transports(
     way: Any, story: Any, settings: Settings, serve: Callable[..., Served], token: Callable[..., str]
 ) -> None:
-    """From a miss to a refreshed hit."""
+    """A miss, then all outcomes up to a refreshed hit."""
     async with way(settings, serve, token) as client:
         await story(client)
 
@@ -243,7 +243,7 @@ async def test_a_stop_is_graceful(serve: Callable[..., Served], sent: int) -> No
 
 
 async def test_no_token_is_in_a_log(serve: Callable[..., Served], token: Callable[..., str]) -> None:
-    """At the most detailed log level, neither a valid nor an invalid token appears."""
+    """With --debug, neither a valid nor an invalid token appears."""
     valid = token()
     wrong = valid[:-6] + "AAAAAA"
     served = serve("--debug")

@@ -137,7 +137,7 @@ def test_every_tool_is_described(tools: list[Tool]) -> None:
 
 
 def test_texts_from_outside_are_called_data(tools: list[Tool]) -> None:
-    """The description tells a model not to follow instructions in them."""
+    """Each description warns the model not to follow instructions in them."""
     for tool in tools:
         if tool.name != "knowledge_write":
             assert "data" in (tool.description or "")
