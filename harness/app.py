@@ -366,9 +366,9 @@ class App(Lending):
             progress=self.progress,
             what="searching",
         )
-        for engine, each in zip(engines, asked, strict=True):
+        for each in asked:
             if not isinstance(each.outcome, SearchError) and each.outcome.how == "exact":
-                cache.claim(query, engine.name, engine.options)
+                cache.searches.claim(each.outcome.outcome.key)
         return asked, results_of(asked, settings.max_results)
 
     @shared_unless("model")
@@ -534,7 +534,7 @@ class App(Lending):
 
     def _close(self, *, hurry: bool = False) -> None:
         if "cache" in self.__dict__:
-            self.cache.flush()
+            self.cache.usage.flush()
         if "remembering" in self.__dict__:
             self.remembering.close()
         if self._lender is not None:

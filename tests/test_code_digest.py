@@ -158,7 +158,7 @@ def test_what_gathers_afresh_asks_the_queries_of_the_edited_planner(
     def planned() -> set[str]:
         copy.run(*command, "--tasks-dir", tasks)
         with App(Settings(data_dir=tmp_path / "data")) as app:
-            records = [json.loads(run.payload) for run in app.cache.runs()]
+            records = [json.loads(run.payload) for run in app.cache.runs.all()]
         assert all(record["cache_use"] != "hit" for record in records)
         return {query for record in records for query in record["plan"]["queries"]}
 
@@ -220,9 +220,9 @@ def test_a_snapshot_of_an_older_program_is_replayed(
     asked = ("research", QUESTION, "-e", f"corpus:{tasks.parent / 'notes'}", "--json")
     told = [harness(*asked).told for _ in range(2)][-1]
     with App(Settings(data_dir=tmp_path / "data")) as app:
-        record = app.cache.get_run(told["run"])
+        record = app.cache.runs.get(told["run"])
         assert record.pop("code") == to_builtins(Code())
-        app.cache.put_run(told["run"], QUESTION, "corpus", record)
+        app.cache.runs.put(told["run"], QUESTION, "corpus", record)
     monkeypatch.undo()
     monkeypatch.setenv("HARNESS_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setattr(App, "embedder", WordEmbedder())

@@ -49,7 +49,7 @@ class Judge:
         report = one_line(clean(outcome.text, MAX_REPORT_CHARS)).replace("<", "‹").replace(">", "›")
         told = f"Question: {one_line(task.question)}\n\n<report>\n{report}\n</report>"
         messages: list[Message] = [{"role": "system", "content": RULES}, {"role": "user", "content": told}]
-        text = self._cache.completion(self._model, messages, schema=SCHEMA).value.text
+        text = self._cache.completions.answer(self._model, messages, schema=SCHEMA).value.text
         try:
             grade = msgspec.json.decode(text, type=_Graded).grade
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

@@ -121,7 +121,7 @@ class FromModel:
             ModelError: the model does not answer, or with no changes of the space.
             InvalidInput: it gives a setting a value that no setting has.
         """
-        answer = self._cache.completion(self._model, self._messages(best, tried), schema=self._schema())
+        answer = self._cache.completions.answer(self._model, self._messages(best, tried), schema=self._schema())
         try:
             given = msgspec.json.decode(answer.value.text, type=dict[str, Any])
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

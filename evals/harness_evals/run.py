@@ -113,7 +113,7 @@ def run_apart(job: Job) -> Outcome:
             # a clock that stands still would take what an earlier run has stored for an answer to this one
             app = _app(job.settings, None if job.fresh else job.at, job.fresh, job.origin)
         outcome = run_task(app, job.task, job.repeat)
-        app.cache.flush()
+        app.cache.usage.flush()
     except Exception as error:  # noqa: BLE001 - an experiment may break anything; it is a crash, told with its reason
         return Outcome(job.task.id, job.repeat, error=f"{type(error).__name__}: {error}")
     return outcome

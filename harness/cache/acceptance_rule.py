@@ -1,4 +1,4 @@
-"""Which rule decides what may be answered by meaning: one's own, or the one that came with the verifier."""
+"""Acceptance rule of lookups by meaning: the user's own, or the one shipped with the verifier."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def rule_of(verifier: Verifier | None, own: Path, max_wrong: float) -> "Rule":
-    """Return the acceptance rule that goes with a verifier, or with none: the one in the file `own`, if it was made for
-    this verifier and promises enough, else the one that came with it, at `max_wrong` (0..1).
+    """Return the acceptance rule for a verifier, or for none: the one in the file `own`, if it was calibrated for this
+    verifier and for at most `max_wrong` (0..1), else the shipped one at `max_wrong`.
 
     Raises:
-        InvalidInput: one's own cannot be read; no rule can promise so little.
+        InvalidInput: the user's own rule cannot be read; no rule can promise so few wrong answers.
         VerifierError: the verifier's rule is missing or damaged.
     """
     from harness.core.equivalence import rule_for
@@ -28,7 +28,7 @@ def rule_of(verifier: Verifier | None, own: Path, max_wrong: float) -> "Rule":
 
 
 def own_rule(own: Path) -> "Rule | None":
-    """Return the rule that somebody has calibrated on pairs of their own, whoever it is for; `None` if nobody has.
+    """Return the rule that the user calibrated on custom pairs, for any verifier; `None` if there is none.
 
     Raises:
         InvalidInput: it cannot be read.

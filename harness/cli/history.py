@@ -51,15 +51,15 @@ def history(
 
     query = in_words(words)
     with session.app({"offline": True}) as app:
-        found = app.history.find(
+        page = app.history.page(
             query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset, origin=origin
         )
     if as_json:
-        from harness.research.history import as_json as told
+        from harness.server.responses.history_responses import history_response
 
-        print_json({"items": [told(each) for each in found]})
-    elif found:
-        _print(found, bool(query.strip()))
+        print_json(history_response(page, limit, offset).model_dump())
+    elif page.items:
+        _print(page.items, bool(query.strip()))
     else:
         session.tell("nothing of the past speaks of that" if query.strip() else "nothing yet; try `harness search`")
 

@@ -52,7 +52,7 @@ def cached_context(
     sources = {found.source.url: found.source for found in evidence}
     ranking = f"{holdings.code.context} {budget} {holdings.way}"
     made_of = (list(sources.values()), [(found.document, found.chunk) for found in evidence])
-    kept = cache.derived(
+    kept = cache.derived.get(
         holdings.question,
         ranking,
         made_of,

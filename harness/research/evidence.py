@@ -102,7 +102,7 @@ def cached_evidence(
 
     by_url = {source.url: source for source in sources}
     ranking = f"{holdings.code.evidence} {choice} {holdings.way}"
-    kept = cache.derived(holdings.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
+    kept = cache.derived.get(holdings.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
     if any(each.url not in by_url or not each.sentences for each in kept):  # from a file of somebody else
         kept = compute()
     return [Evidence(e.sentences, by_url[e.url], e.document, e.chunk, e.position, e.similarity, e.score) for e in kept]

@@ -91,7 +91,7 @@ class ModelPlanner:
 
     def _queries(self, cache: Cache, rules: str, told: str, *, besides: str = "") -> list[str]:
         messages: Sequence[Message] = [{"role": "system", "content": rules}, {"role": "user", "content": told}]
-        answer = cache.completion(self._model, messages, schema=SCHEMA, epoch=self._epoch)
+        answer = cache.completions.answer(self._model, messages, schema=SCHEMA, epoch=self._epoch)
         try:
             queries = msgspec.json.decode(answer.value.text, type=_Answered).queries
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

@@ -87,7 +87,7 @@ def write_with_model(
     """
     sources = [each.source for each in shown]
     try:
-        answer = cache.completion(model, messages_for(plan, shown, style), epoch=epoch, on_text=on_text)
+        answer = cache.completions.answer(model, messages_for(plan, shown, style), epoch=epoch, on_text=on_text)
     except ModelError as error:
         return excerpts_instead(plan, evidence, f"the model {model.name} failed ({error}); these are excerpts")
     similarity = dict.fromkeys((source.url for source in sources), 0.0)

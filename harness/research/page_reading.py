@@ -51,7 +51,7 @@ def read_all(
         return []
     pool = ThreadPoolExecutor(concurrency, thread_name_prefix="read")
     try:
-        futures = [pool.submit(cache.page, url, reader, ttl=ttl) for url in urls]
+        futures = [pool.submit(cache.pages.answer, url, reader, ttl=ttl) for url in urls]
         read = []
         for done, (url, future) in enumerate(zip(urls, futures, strict=True)):
             progress(what, done, len(urls))

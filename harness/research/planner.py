@@ -60,7 +60,7 @@ class Planner(Protocol):
 
         Raises:
             InvalidInput: an unusable question, see `harness.core.keys.normalise`.
-            HarnessError: see `Cache.completion`, where a language model plans.
+            HarnessError: see `CompletionCache.answer`, where a language model plans.
         """
 
     def follow_ups(self, plan: Plan, asked: Iterable[str], passages: Iterable[str], cache: Cache) -> tuple[str, ...]:

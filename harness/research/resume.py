@@ -54,7 +54,7 @@ def resume_run(
         HarnessError: see `Researcher.run`.
     """
     try:
-        started = msgspec.convert(app.cache.get_run(run), _Started)
+        started = msgspec.convert(app.cache.runs.get(run), _Started)
     except (ValueError, msgspec.MsgspecError) as error:
         raise StoreCorrupt(f"the record of the run {run} cannot be read; research its question again") from error
     settings = _settings(started, app, given, run)

@@ -160,7 +160,7 @@ class Researcher:
             InvalidInput: no such run, or a record that cannot be read.
             HarnessError: see `run`.
         """
-        record = self._cache.get_run(run)
+        record = self._cache.runs.get(run)
         cache = self._cache.recording(began=record.get("began", record.get("created_at")))
         sections = sections or record.get("sections")
         about, uses = self._about(record["question"], sections), record.get("uses", ())
@@ -240,7 +240,7 @@ class Researcher:
         if not self._keep_research:
             return _Found(self._gather(plan, holdings, cache), "off", now=True)
         fingerprint = self._fingerprint()
-        outcome = cache.get_research(plan.question, plan.task_type, fingerprint=fingerprint)
+        outcome = cache.researches.find(plan.question, plan.task_type, fingerprint=fingerprint)
         if isinstance(outcome, Hit):
             try:
                 gathered = msgspec.json.decode(outcome.value.context, type=Gathered)
@@ -260,7 +260,7 @@ class Researcher:
         )
         try:
             ttl = self._lifetimes.searches
-            kept = cache.put_research(plan.question, plan.task_type, context, ttl=ttl, fingerprint=fingerprint)
+            kept = cache.researches.put(plan.question, plan.task_type, context, ttl=ttl, fingerprint=fingerprint)
         except StoreError as error:
             log.error("the research is not cached: %s", error)  # noqa: TRY400 - one line; nothing is lost
             return _Found(gathered, "not stored", now=True)

@@ -128,7 +128,7 @@ class Recorder:
             return ""
         engine = "+".join(each["name"] for each in self.about["engines"])
         try:
-            self._cache.put_run(self._run, self.about["question"], engine, record)
+            self._cache.runs.put(self._run, self.about["question"], engine, record)
         except StoreError as error:
             log.error("the run is not recorded: %s", error)  # noqa: TRY400 - one line; nothing else is lost
             self._run = ""

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from harness.cache import MAX_PAYLOAD_BYTES, Cache, Use
-from harness.cache.service import RUN_TTL
+from harness.cache.runs import RUN_TTL
 from harness.core.citations import parted
 from harness.core.text import clean, shorten
 from harness.errors import NotFound, StoreCorrupt
@@ -109,7 +109,7 @@ def past_run(cache: Cache, run: str) -> PastRun:
     if not RUN_ID.fullmatch(run):
         raise NotFound(f"no such run: {run!r:.60}; `harness cache runs` lists them")
     try:
-        record = msgspec.convert(cache.get_run(run), _Record)
+        record = msgspec.convert(cache.runs.get(run), _Record)
         _check(record)
         created_at = _began(run) if record.created_at is None else record.created_at
     except (ValueError, msgspec.MsgspecError) as error:  # also what is no JSON

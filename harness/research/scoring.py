@@ -142,7 +142,7 @@ class Judge:
         """
         ids = [[document.id for document in documents] for documents in (found, held)]
         ranking = f"{self._holdings.code.judging} {self._holdings.way}"
-        return self._cache.derived(
+        return self._cache.derived.get(
             self._holdings.question, ranking, ids, lambda: self._judged(found, held), Judgement, ttl=self._ttl
         )
 

@@ -54,7 +54,7 @@ def ask_all(
     pairs = [(query, engine) for query in queries for engine in engines]
 
     def search(query: str, engine: SearchEngine) -> Answer[Results]:
-        return cache.search(
+        return cache.searches.answer(
             query,
             engine.search,
             ttl=ttl,

@@ -23,7 +23,7 @@ def runs() -> None:
     for origin, run in RUNS.items():
         record = {"question": origin, "engines": [{"name": "ddgs"}], "uses": [], "state": "stopped"}
         with App(settings.load({}).settings, origin=origin) as app:
-            app.cache.put_run(run, origin, "ddgs", record)
+            app.cache.runs.put(run, origin, "ddgs", record)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_failed_run_shows_its_cause(harness: Program) -> None:
     error = {"code": "engine_unavailable", "message": "duckduckgo.com cannot be reached"}
     record = {"question": "q", "engines": [{"name": "ddgs"}], "uses": [], "state": "failed", "error": error}
     with App(settings.load({}).settings) as app:
-        app.cache.put_run(RUNS["user"], "q", "ddgs", record)
+        app.cache.runs.put(RUNS["user"], "q", "ddgs", record)
     ended = harness("show", RUNS["user"])
     assert ended.code == 1
     assert f"it failed (duckduckgo.com cannot be reached); `harness research --resume {RUNS['user']}`" in ended.err

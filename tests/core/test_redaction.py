@@ -2,11 +2,13 @@
 
 import re
 import unicodedata
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.core import redaction
 from harness.core.redaction import MAX_PATTERN_CHARS, MAX_PATTERNS, Redactor
 from harness.errors import InvalidInput
 

@@ -45,21 +45,21 @@ def test_tasks_are_run_scored_and_kept(
     assert [(task["task"], task["runs"], task["errors"]) for task in told["tasks"]] == [
         ("caches", 2, []), ("queues", 2, []), ("retries", 2, []), ("timeouts", 2, []),
     ]  # fmt: skip
-    assert told["crashes"] == 0
+    assert told["evaluation"]["crashes"] == 0
     assert set(told["means"]) == {*told["weights"], "total"}
     assert told["means"]["retrieval_recall"] == 1.0
     (log,) = logs(tmp_path)
     assert len(log.read_text().splitlines()) == 9
     shown = harness("eval", "show")
     assert shown.out.splitlines()[3].startswith("caches    1.000")
-    assert harness("eval", "show", told["id"], "--json").told == told
+    assert harness("eval", "show", told["evaluation"]["id"], "--json").told == told
     assert harness("eval", "score", "last", "--tasks-dir", tasks_dir, "--json").told == told
 
 
 def uses(tmp_path: Path) -> list[str]:
     """Return what each run took from past researches, the first run first."""
     with App(Settings(data_dir=tmp_path / "data")) as app:
-        return [orjson.loads(run.payload)["cache_use"] for run in reversed(app.cache.runs())]
+        return [orjson.loads(run.payload)["cache_use"] for run in reversed(app.cache.runs.all())]
 
 
 def test_a_fresh_evaluation_gathers_every_context_again(
@@ -164,14 +164,14 @@ def test_evaluations_are_listed_and_compared(
     assert harness("eval", "list").out == "no evaluations yet; `harness eval run` makes one\n"
     assert harness("eval", "list", "--json").told == {"evaluations": []}
     monkeypatch.setattr("time.time", lambda: 1_700_000_000.0)
-    first = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["id"]
+    first = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["evaluation"]["id"]
     monkeypatch.setattr("time.time", lambda: 1_700_000_100.0)
-    second = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["id"]
+    second = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["evaluation"]["id"]
     listed = harness("eval", "list", "--json").told["evaluations"]
     assert [(each["id"], each["tasks"], each["finished"]) for each in listed] == [(second, 4, True), (first, 4, True)]
     assert second in harness("eval", "list").out.splitlines()[2]
     found = harness("eval", "compare", first, second, "--json").told
-    assert (found["mean"], found["p"]) == (0.0, 1.0)
+    assert (found["difference"]["mean"], found["difference"]["p"]) == (0.0, 1.0)
     assert "retries   +0.000" in harness("eval", "compare", first).out
 
 
@@ -203,7 +203,7 @@ def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: 
     assert "retries crashed: invalid_input: " in ended.out
     told = harness("eval", "show", "--json").told
     assert [task["total"] is None for task in told["tasks"]] == [False, False, True, False]
-    assert told["crashes"] == 1
+    assert told["evaluation"]["crashes"] == 1
 
 
 @pytest.mark.parametrize(
@@ -328,5 +328,5 @@ def test_old_logs_are_listed_and_broken_ones_are_named(harness: Program, tasks_d
     assert [each["id"] for each in harness("eval", "list", "--json").told["evaluations"]] == [new.stem, old.stem]
     of_old, of_new = (harness("eval", "show", path.stem, "--json").told for path in (old, new))
     assert (of_old["means"], of_old["weights"]) == (of_new["means"], of_new["weights"])
-    assert harness("eval", "compare", old.stem, new.stem, "--json").told["mean"] == 0
+    assert harness("eval", "compare", old.stem, new.stem, "--json").told["difference"]["mean"] == 0
     assert harness("eval", "run", "--resume", old.stem, "--tasks-dir", tasks_dir).code == 0

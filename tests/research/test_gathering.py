@@ -171,10 +171,10 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(
     engine = Scripted(lambda query: [PAGE])
     with pytest.raises(KeyboardInterrupt):
         research(cache, engine, embedder, model=DeadModel())
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     assert f"--resume {run.key}" in caplog.text
     asked = len(engine.asked)
-    cache.clear()  # the searches, not the record: what was gathered is in that
+    cache.maintenance.clear()  # the searches, not the record: what was gathered is in that
     found = researcher(cache, engine, embedder, model=Writer()).resume(run.key)
     assert len(engine.asked) == asked
     assert found.report is not None
@@ -205,7 +205,7 @@ def test_without_writing_nothing_is_recorded(tmp_path: Path, embedder: MiniLM) -
     cache = Cache(SqliteStore(tmp_path / "harness.db"), policy=Policy(read=False, write=False))
     found = research(cache, Scripted(lambda query: [PAGE]), embedder)
     assert found.id == ""
-    assert cache.runs() == []
+    assert cache.runs.all() == []
 
 
 def test_the_question_is_recorded_before_anything_is_searched(cache: Cache, embedder: MiniLM) -> None:
@@ -216,6 +216,6 @@ def test_the_question_is_recorded_before_anything_is_searched(cache: Cache, embe
 
     with pytest.raises(KeyboardInterrupt):
         research(cache, Scripted(interrupted), embedder)
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     found = researcher(cache, Scripted(lambda query: [PAGE]), embedder).resume(run.key)
     assert found.plan.question == QUESTION

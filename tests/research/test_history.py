@@ -16,6 +16,7 @@ from harness.cache import Cache, ResearchContext
 from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
+from harness.core.keys import search_key
 from harness.core.origins import EVERY
 from harness.errors import EmbeddingError, InvalidInput, NotFound, SearchBackendError, StoreBusy, StoreError
 from harness.knowledge import Knowledge
@@ -80,11 +81,11 @@ def titles(found: list[Past]) -> list[str]:
 def fill(store: Store, clock: FakeClock, tenant: str = "default") -> dict[str, str]:
     """Keep one thing of each table, an hour apart; return the ids by title, the oldest first."""
     cache = Cache(store, tenant=tenant, clock=clock)
-    cache.put_search("retries in a search", [RESULT])
+    cache.searches.put("retries in a search", [RESULT])
     clock.advance(HOUR)
-    cache.put_research("retries in a research", "general", ResearchContext("They stop.", [["a"]], [0.5]))
+    cache.researches.put("retries in a research", "general", ResearchContext("They stop.", [["a"]], [0.5]))
     clock.advance(HOUR)
-    cache.put_run(RUN, "retries in a run", "corpus", {"question": "retries in a run", "state": "gathering"})
+    cache.runs.put(RUN, "retries in a run", "corpus", {"question": "retries in a run", "state": "gathering"})
     clock.advance(HOUR)
     knowing(store, clock, tenant).write("retries in a document", "Three, with jitter.", source_url="https://e.org/r")
     clock.advance(HOUR)
@@ -111,14 +112,14 @@ def put(store: Store, key: str, text: str, payload: bytes, *, at: float = NOW, t
 def runs_of(cache: Cache, clock: FakeClock, question: str, *numbers: int, engine: str = "corpus") -> None:
     """Record runs of a question, a minute apart."""
     for number in numbers:
-        cache.put_run(f"20261122-101500-{number:06x}", question, engine, {"question": question})
+        cache.runs.put(f"20261122-101500-{number:06x}", question, engine, {"question": question})
         clock.advance(60)
 
 
 @pytest.mark.parametrize("query", ["", "retries"])
 def test_a_repeated_research_is_one_thing(history: History, cache: Cache, clock: FakeClock, query: str) -> None:
     """With the number of its runs, the newest first, and the newest time; another engine makes another research."""
-    cache.put_research("why retries", "general", ResearchContext("They stop.", [["a"]], [0.5]))
+    cache.researches.put("why retries", "general", ResearchContext("They stop.", [["a"]], [0.5]))
     runs_of(cache, clock, "why retries", 1, 2)
     runs_of(cache, clock, "why retries", 3, engine="ddgs")
     runs_of(cache, clock, " Why  retries ", 4)
@@ -140,7 +141,7 @@ def test_what_was_made_for_others_is_shown_on_demand(
     """A user's and an agent's searches and researches by default; those of evaluations and experiments by name."""
     for number, origin in enumerate(EVERY[:4]):
         of_origin = Cache(store, clock=clock, origin=origin)
-        of_origin.put_search(f"retries of {origin}", [RESULT])
+        of_origin.searches.put(f"retries of {origin}", [RESULT])
         runs_of(of_origin, clock, f"retries of {origin}", *range(10 * number, 10 * number + 3))
     shown = {"user", "agent"}
     for choice, wanted in (("own", shown), ("evaluation", {"evaluation"}), ("all", {*EVERY[:4]})):
@@ -154,14 +155,14 @@ def test_what_was_made_for_others_is_shown_on_demand(
 def test_what_a_run_searches_belongs_to_the_run(history: History, store: Store, clock: FakeClock, query: str) -> None:
     """Until the user asks the same, by itself."""
     cache = Cache(store, clock=clock)
-    cache.recording().put_search("retries of a run", [RESULT])
+    cache.recording().searches.put("retries of a run", [RESULT])
     assert history.find(query) == []
     assert titles(history.find(query, origin="run")) == ["retries of a run"]
-    cache.claim("Retries of a run", "ddgs", {})
+    cache.searches.claim(search_key("Retries of a run"))
     assert titles(history.find(query)) == ["retries of a run"]
-    cache.recording().put_search("retries of a run", [RESULT])
+    cache.recording().searches.put("retries of a run", [RESULT])
     assert history.find(query) == [], "stored again, for a run"
-    Cache(store, clock=clock, origin="evaluation").claim("retries of a run", "ddgs", {})
+    Cache(store, clock=clock, origin="evaluation").searches.claim(search_key("retries of a run"))
     assert history.find(query) == []
 
 
@@ -208,7 +209,7 @@ def test_since_when(history: History, store: Store, clock: FakeClock, query: str
 @in_memory
 def test_what_is_expired_says_so(history: History, cache: Cache, clock: FakeClock) -> None:
     """Too old to answer is not forgotten: it is found, by time and by meaning, and marked from its very second on."""
-    cache.put_search("retries", [RESULT], ttl=HOUR)
+    cache.searches.put("retries", [RESULT], ttl=HOUR)
     clock.advance(HOUR - 1)
     assert [each.expired for each in history.find()] == [False]
     clock.advance(1)
@@ -223,7 +224,7 @@ def test_what_is_expired_says_so(history: History, cache: Cache, clock: FakeCloc
 def test_the_most_similar_come_first(history: History, cache: Cache, clock: FakeClock) -> None:
     """With a query, what means about the same comes first, told with three decimals; what is foreign is absent."""
     for query in ("retries of a client", "retries", "autumn sea", "retries of a client library"):
-        cache.put_search(query, [RESULT])
+        cache.searches.put(query, [RESULT])
         clock.advance(1)
     found = history.find("retries of a client")
     assert titles(found) == ["retries of a client", "retries of a client library", "retries"]
@@ -234,12 +235,12 @@ def test_the_most_similar_come_first(history: History, cache: Cache, clock: Fake
 
 def test_engines_and_options_are_all_looked_in(history: History, cache: Cache, store: Store) -> None:
     """One query finds the searches of every engine, with every option, and researches of every kind and fingerprint."""
-    cache.put_search("retries", [RESULT])
-    cache.put_search("retries", [RESULT], engine="corpus:notes")
-    cache.put_search("retries", [RESULT], engine="searxng", options={"language": "de"})
-    cache.put_search("retries", [RESULT], engine="searxng", options={"language": "fr"})
-    cache.put_research("retries", "general", ResearchContext("x", [], []))
-    cache.put_research("retries", "academic", ResearchContext("x", [], []), fingerprint="f")
+    cache.searches.put("retries", [RESULT])
+    cache.searches.put("retries", [RESULT], engine="corpus:notes")
+    cache.searches.put("retries", [RESULT], engine="searxng", options={"language": "de"})
+    cache.searches.put("retries", [RESULT], engine="searxng", options={"language": "fr"})
+    cache.researches.put("retries", "general", ResearchContext("x", [], []))
+    cache.researches.put("retries", "academic", ResearchContext("x", [], []), fingerprint="f")
     assert len(history.find("retries")) == 6
     assert len({each.id for each in history.find("retries")}) == 6
     about = [history.entry("search", each.id).about for each in history.find("retries", source="search")]
@@ -262,7 +263,7 @@ def test_rows_without_a_vector_get_one(store: Store, clock: FakeClock) -> None:
 
 def test_vectors_of_another_model_are_not_compared(store: Store, clock: FakeClock, cache: Cache) -> None:
     """With another model, rows are embedded anew; a similarity of two models' vectors would mean nothing."""
-    cache.put_search("retries", [RESULT])
+    cache.searches.put("retries", [RESULT])
 
     class Other(WordEmbedder):
         id = "words-reversed"
@@ -283,7 +284,7 @@ def test_a_store_that_takes_no_vectors_still_answers(clock: FakeClock, cache: Ca
             raise StoreBusy("another process writes")
 
     store = Full()
-    Cache(store, clock=clock).put_search("retries", [RESULT])
+    Cache(store, clock=clock).searches.put("retries", [RESULT])
     assert past_of(store, clock).find("retries") == []
     assert titles(past_of(store, clock).find()) == ["retries"]
 
@@ -296,7 +297,7 @@ def test_without_a_model_it_says_so(store: Store, clock: FakeClock, cache: Cache
         def embed(self, texts: Any) -> Any:
             raise EmbeddingError("the model is missing")
 
-    cache.put_search("retries", [RESULT])
+    cache.searches.put("retries", [RESULT])
     history = past_of(store, clock, embedder=Broken())
     with pytest.raises(SearchBackendError, match="the model is missing"):
         history.find("retries")
@@ -325,9 +326,9 @@ def test_pages_have_neither_gaps_nor_repeats(
     """Page by page everything is there once, in the order of one long page, be it stored or similar to a hair alike."""
     cache = Cache(store, clock=clock)
     for number in range(11):
-        cache.put_run(f"20261122-101500-{number:06x}", "retries", f"corpus {number}", {"question": "retries"})
+        cache.runs.put(f"20261122-101500-{number:06x}", "retries", f"corpus {number}", {"question": "retries"})
         clock.advance(apart)
-        cache.put_search(f"retries {number % 3}", [RESULT], engine=f"engine {number}")
+        cache.searches.put(f"retries {number % 3}", [RESULT], engine=f"engine {number}")
         clock.advance(apart)
     whole = leafed(history, query, 100)
     assert len(whole) == len(set(whole)) == 22
@@ -342,7 +343,7 @@ def test_pages_have_neither_gaps_nor_repeats(
 def test_the_last_page_says_that_it_is(history: History, cache: Cache, clock: FakeClock) -> None:
     """A full page on which the past ends has no page after it."""
     for number in range(4):
-        cache.put_search(f"retries {number}", [RESULT])
+        cache.searches.put(f"retries {number}", [RESULT])
         clock.advance(1)
     assert history.page(limit=3).more
     for limit, offset in ((4, 0), (2, 2), (5, 0), (3, 4)):
@@ -363,7 +364,7 @@ def test_what_goes_while_one_looks_leaves_a_gap_and_no_end(clock: FakeClock) -> 
     store = Vanishing()
     cache = Cache(store, clock=clock)
     for number in range(5):
-        cache.put_search(f"retries {number}", [RESULT])
+        cache.searches.put(f"retries {number}", [RESULT])
         clock.advance(1)
     history = past_of(store, clock)
     store.gone = history.find()[1].id
@@ -446,25 +447,25 @@ def test_what_was_cleared_is_gone(store: Store, clock: FakeClock, query: str) ->
     def left() -> list[str]:
         return sorted(each.rpartition(" ")[2] for each in titles(history.find(query)))
 
-    cache.delete({SEARCHES: [history.entry("search", ids["retries in a search"]).entry]})
+    cache.maintenance.delete({SEARCHES: [history.entry("search", ids["retries in a search"]).entry]})
     assert left() == ["document", "research", "run"]
     knowing(store, clock).delete(ids["retries in a document"])
     assert left() == ["research", "run"]
-    cache.clear()
+    cache.maintenance.clear()
     assert left() == ["run"]
     clock.advance(1_000 * DAY)
-    cache.sweep()
+    cache.maintenance.sweep()
     assert left() == []
 
 
 def test_what_was_swept_is_gone(store: Store, clock: FakeClock) -> None:
     """A sweep takes what is expired out of the history, and nothing else."""
     cache, history = Cache(store, clock=clock), past_of(store, clock)
-    cache.put_search("retries of old", [RESULT], ttl=HOUR)
-    cache.put_search("retries of late", [RESULT], ttl=DAY)
+    cache.searches.put("retries of old", [RESULT], ttl=HOUR)
+    cache.searches.put("retries of late", [RESULT], ttl=DAY)
     assert len(history.find("retries")) == 2
     clock.advance(2 * HOUR)
-    cache.sweep()
+    cache.maintenance.sweep()
     assert titles(history.find("retries")) == titles(history.find()) == ["retries of late"]
 
 
@@ -485,7 +486,7 @@ def test_a_title_that_was_changed_is_found_by_its_new_words(store: Store, clock:
 def test_each_tenant_sees_its_own(store: Store, clock: FakeClock) -> None:
     """Neither by time, nor by meaning, nor by its id, anything of another tenant is found."""
     theirs = fill(store, clock, "theirs")
-    Cache(store, tenant="mine", clock=clock).put_search("retries of mine", [RESULT])
+    Cache(store, tenant="mine", clock=clock).searches.put("retries of mine", [RESULT])
     mine = past_of(store, clock, "mine")
     assert len(past_of(store, clock, "theirs").find("retries")) == 4
     assert titles(mine.find()) == titles(mine.find("retries")) == ["retries of mine"]
@@ -515,7 +516,7 @@ def test_one_thing_is_told_whole(history: History, store: Store, clock: FakeCloc
 @pytest.mark.parametrize("key", ["", "\x00", "..", "a' OR 1=1 --", "%", "x" * 10_000, "\u202e", RUN])
 def test_what_is_not_there_is_told(history: History, cache: Cache, key: str) -> None:
     """An id of nothing, or of another source, is not found; the message is bounded and printable."""
-    cache.put_run(RUN, "retries", "corpus", {"question": "retries"})
+    cache.runs.put(RUN, "retries", "corpus", {"question": "retries"})
     with pytest.raises(NotFound) as told:
         history.entry("search", key)
     assert str(told.value).isprintable()
@@ -630,7 +631,7 @@ def test_titles_are_bounded_and_cleaned(history: History, store: Store, title: s
 @in_memory
 def test_a_context_that_is_json_of_its_own_is_shown(history: History, cache: Cache) -> None:
     """What a script has kept as the context of a research is shown as it begins, whatever its form."""
-    cache.put_research("retries", "general", ResearchContext('{"summary": "They stop."}', [], []))
+    cache.researches.put("retries", "general", ResearchContext('{"summary": "They stop."}', [], []))
     assert [each.snippet for each in history.find()] == ['{"summary": "They stop."}']
 
 
@@ -652,7 +653,7 @@ def test_a_store_that_is_down_is_told(clock: FakeClock) -> None:
 def test_rows_that_another_program_wrote_are_harmless(tmp_path: Path, clock: FakeClock) -> None:
     """Rows whose columns hold other types than declared, as SQLite allows, are listed, or told as damage."""
     store = SqliteStore(tmp_path / "past.db")
-    Cache(store, clock=clock).put_search("retries", [RESULT])
+    Cache(store, clock=clock).searches.put("retries", [RESULT])
     with sqlite3.connect(tmp_path / "past.db") as connection:
         connection.execute("UPDATE search_cache SET results = X'FFFE00', query = X'FF00', max_results = 'many'")
     connection.close()
@@ -674,7 +675,7 @@ def test_the_real_model_finds_by_meaning(store: Store, clock: FakeClock) -> None
 
     cache = Cache(store, clock=clock)
     for query in ("best practices for rag pipelines", "GitHub API rate limits", "colour of the autumn sea"):
-        cache.put_search(query, [RESULT])
+        cache.searches.put(query, [RESULT])
     history = past_of(store, clock, embedder=MiniLM())
     found = history.find("rag pipeline best practices")
     assert found[0].title == "best practices for rag pipelines"

@@ -576,7 +576,7 @@ def test_without_the_cache_the_numbers_are_the_same(caches: Any) -> None:
     found = ask(cache, TWO, Told())
     assert (numbers(found), found.report) == (numbers(kept), kept.report)
     assert all(
-        cache._store.stats(table, "default", 0.0).total == 0 for table in (CHUNKS, "agent_queries", "research_evidence")
+        cache.store.stats(table, "default", 0.0).total == 0 for table in (CHUNKS, "agent_queries", "research_evidence")
     )
 
 
@@ -590,7 +590,7 @@ def test_a_full_disk_ends_nothing_and_loses_nothing(
     """The numbers and the report are those of a store that can be written; that chunks are not kept is said once."""
     healthy = ask(caches(), TWO, Told(), ["a"], ["b"], enough=0.6)
     cache = caches()
-    cache._store.full = full
+    cache.store.full = full
     found = ask(cache, TWO, Told(), ["a"], ["b"], enough=0.6)
     assert (numbers(found), found.report) == (numbers(healthy), healthy.report)
     assert sum("chunks are not kept" in record.getMessage() for record in caplog.records) == 1
@@ -600,20 +600,20 @@ def test_a_full_disk_ends_nothing_and_loses_nothing(
 def test_a_disk_that_was_full_is_used_again(caches: Any) -> None:
     """The next run keeps what that one could not."""
     cache = caches()
-    cache._store.full = frozenset({"replace"})
+    cache.store.full = frozenset({"replace"})
     first = ask(cache, TWO, Told())
-    assert cache._store.stats(CHUNKS, "default", 0.0).total == 0
-    cache._store.full = frozenset()
-    cache._store.clear("research_evidence", "default")
+    assert cache.store.stats(CHUNKS, "default", 0.0).total == 0
+    cache.store.full = frozenset()
+    cache.store.clear("research_evidence", "default")
     assert ask(cache, TWO, Told()).report == first.report
-    assert cache._store.stats(CHUNKS, "default", 0.0).total == 3
+    assert cache.store.stats(CHUNKS, "default", 0.0).total == 3
 
 
 def test_a_solved_question_is_answered_from_a_store_that_cannot_be_written(caches: Any) -> None:
     """Its use is not noted, and that is all."""
     cache = caches()
     first = ask(cache, TWO, Told(), enough=0.6)
-    cache._store.full = frozenset(WRITES)
+    cache.store.full = frozenset(WRITES)
     again = ask(cache, TWO, Told(), enough=0.6)
     assert (again.research_cache, again.report) == ("solved", first.report)
 
@@ -852,7 +852,7 @@ def test_a_run_that_is_resumed_is_worded_within_the_same_tokens(caches: Any) -> 
     with pytest.raises(KeyboardInterrupt):
         leader(cache, model).run(QUESTION)
     model.away = False
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     assert leader(cache, model).resume(run.key).report == expected.report
     assert model.told == whole.told
 

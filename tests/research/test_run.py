@@ -91,7 +91,7 @@ class Library:
 
 def memory_of(cache: Cache, embedder: MiniLM) -> Callable[[str], VectorCache]:
     """Return the vector caches of the same store."""
-    store = cache._store
+    store = cache.store
     return lambda space: VectorCache(store, embedder, space=space, clock=lambda: cache.now)
 
 
@@ -282,7 +282,7 @@ def test_an_unreadable_cached_research_is_gathered_again(
     """Somebody else's text under our key costs a warning, not an error."""
     engine = Scripted(lambda query: [PAGE])
     research(cache, engine, embedder, keep=True)
-    store = cache._store
+    store = cache.store
     assert isinstance(store, SqliteStore)
     sql = "UPDATE research_cache SET context = '{}', checksum = NULL"
     store._connections.write(lambda connection: connection.execute(sql))

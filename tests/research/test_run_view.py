@@ -171,14 +171,14 @@ def test_an_answer_from_a_cached_research_tells_how_it_was_gathered_then(cache: 
 def test_the_same_run_again_is_told_with_the_same_report(cache: Cache, embedder: Any) -> None:
     """To the byte, though the record is another one."""
     first, second = (leading(cache, embedder).run(QUESTION) for _ in range(2))
-    reports = [cache.get_run(each.id)["report"] for each in (first, second)]
+    reports = [cache.runs.get(each.id)["report"] for each in (first, second)]
     assert first.id != second.id
     assert json.dumps(reports[0]) == json.dumps(reports[1])
 
 
 def test_a_snapshot_of_a_run_is_made_as_before(cache: Cache, embedder: Any) -> None:
     """What a replay needs is in the record, under the names that it always had."""
-    record = cache.get_run(leading(cache, embedder, keep=True).run(QUESTION).id)
+    record = cache.runs.get(leading(cache, embedder, keep=True).run(QUESTION).id)
     assert record["research_cache"] is True
     assert record["max_rounds"] == 5
     assert "gathered" not in record
@@ -257,7 +257,7 @@ def test_a_resumed_run_that_fails_again_keeps_what_was_gathered(
     away = leading(cache, embedder, words=RuntimeError("stopped"))
     with pytest.raises(RuntimeError, match="stopped"):
         away.run(QUESTION, run=RUN)
-    gathered = cache.get_run(RUN)["gathered"]
+    gathered = cache.runs.get(RUN)["gathered"]
 
     def unplanned(question: str, cache: Cache) -> Plan:
         raise KeyboardInterrupt
@@ -265,7 +265,7 @@ def test_a_resumed_run_that_fails_again_keeps_what_was_gathered(
     monkeypatch.setattr(away._planner, "plan", unplanned)
     with pytest.raises(KeyboardInterrupt):
         away.resume(RUN)
-    record = cache.get_run(RUN)
+    record = cache.runs.get(RUN)
     assert (record["state"], record["gathered"], record["error"]["code"]) == ("writing", gathered, "interrupted")
 
 
@@ -311,7 +311,7 @@ def test_an_id_tells_when_a_run_began() -> None:
 def test_a_run_has_the_id_that_it_was_given(cache: Cache, embedder: Any) -> None:
     """So that whoever starts it knows it before it ends."""
     assert leading(cache, embedder).run(QUESTION, run=RUN).id == RUN
-    assert [entry.key for entry in cache.runs()] == [RUN]
+    assert [entry.key for entry in cache.runs.all()] == [RUN]
     assert past_run(cache, RUN).id == RUN
 
 
@@ -333,7 +333,7 @@ def test_an_id_of_another_shape_is_refused(cache: Cache, embedder: Any, run: str
     with pytest.raises(InvalidInput, match=r"\A[^\n]+\Z"):
         leader.run(QUESTION, run=run)
     assert leader._engines[0].asked == []  # type: ignore[attr-defined]
-    assert cache.runs() == []
+    assert cache.runs.all() == []
 
 
 @pytest.mark.parametrize("run", ["", RUN, *BAD_IDS], ids=ascii)
@@ -347,7 +347,7 @@ def test_a_run_that_may_not_be_written_has_no_record(embedder: Any) -> None:
     """Also under an id that it was given."""
     cache = Cache(MemoryStore(), policy=Policy(read=False, write=False))
     found = leading(cache, embedder).run(QUESTION, run=RUN)
-    assert (found.id, cache.runs()) == ("", [])
+    assert (found.id, cache.runs.all()) == ("", [])
 
 
 # --- rounds as they are done
@@ -421,13 +421,13 @@ def record() -> dict[str, Any]:
     """Return the record of a finished run with everything in it."""
     cache = Cache(MemoryStore())
     leading(cache, Told(), enough=ENOUGH).run(QUESTION)
-    return cache.get_run(leading(cache, Told(), words=WORDED, enough=ENOUGH).run(QUESTION).id)
+    return cache.runs.get(leading(cache, Told(), words=WORDED, enough=ENOUGH).run(QUESTION).id)
 
 
 def read(record: Any) -> PastRun:
     """Return what a record is read as."""
     cache = Cache(MemoryStore())
-    cache.put_run(RUN, QUESTION, "scripted", record)
+    cache.runs.put(RUN, QUESTION, "scripted", record)
     return past_run(cache, RUN)
 
 
@@ -492,8 +492,8 @@ def test_a_record_that_is_no_object_is_damaged(payload: bytes) -> None:
     """Whatever stands in the row instead."""
     store = MemoryStore()
     cache = Cache(store)
-    cache.put_run(RUN, QUESTION, "scripted", {})
-    [entry] = cache.runs()
+    cache.runs.put(RUN, QUESTION, "scripted", {})
+    [entry] = cache.runs.all()
     store.put("research_runs", "default", replace(entry, payload=payload))
     with pytest.raises(StoreCorrupt, match="cannot be read"):
         past_run(cache, RUN)
@@ -503,7 +503,7 @@ def test_an_old_record_whose_id_is_no_time_is_damaged(record: dict[str, Any]) ->
     """There is no month 99."""
     cache = Cache(MemoryStore())
     old = {key: value for key, value in record.items() if key not in NEW_KEYS}
-    cache.put_run("20269922-101500-1a2b3c", QUESTION, "scripted", old)
+    cache.runs.put("20269922-101500-1a2b3c", QUESTION, "scripted", old)
     with pytest.raises(StoreCorrupt):
         past_run(cache, "20269922-101500-1a2b3c")
 

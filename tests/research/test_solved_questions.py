@@ -167,7 +167,7 @@ def test_a_question_that_only_looks_alike_is_not_answered(
     """Another number, year, version, name, direction, or its negation: even where the vectors are the same."""
     cache = meaning(store, embedder, clock)
     for one, other in ((solved, asked), (asked, solved)):
-        cache.clear()
+        cache.maintenance.clear()
         solve(cache, embedder, question=one)
         assert held(store) == [one]
         found = solve(cache, embedder, question=other)
@@ -215,7 +215,7 @@ def test_only_what_scored_enough_is_remembered(store: MemoryStore, cache: Cache,
     """Not what ended for another reason, however good."""
     assert solve(cache, embedder, enough=0.6001).gathered.stop_reason == "stagnation"
     assert solve(cache, embedder, enough=0.6001, rounds=1).gathered.stop_reason == "limit of rounds"
-    cache.clear()
+    cache.maintenance.clear()
     assert solve(cache, embedder, enough=0.6001, calls=2).gathered.stop_reason == "limit of live calls"
     assert solve(cache, embedder, answers={"c": [result(0.1, 1)]}).gathered.stop_reason == "no evidence"
     assert held(store) == []
@@ -294,7 +294,7 @@ def test_a_run_that_is_resumed_later_does_not_make_its_finds_new(cache: Cache, c
     """What was gathered ten days ago is written about; asked again, the question is searched anew."""
     leader = stopped(cache, embedder, Late())
     clock.advance(10 * 24 * HOUR)
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     assert leader.resume(run.key).report is not None
     again = leader.run(QUESTION)
     assert (again.research_cache, again.live_calls) == ("off", 2)
@@ -303,10 +303,10 @@ def test_a_run_that_is_resumed_later_does_not_make_its_finds_new(cache: Cache, c
 def test_what_solved_a_question_is_known_whole(cache: Cache, embedder: Any) -> None:
     """Every search of the run, also of one that was stopped and resumed: a run that it answers can be exported."""
     leader = stopped(cache, embedder, Late())
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     leader.resume(run.key)
     again = leader.run(QUESTION)
-    uses = cache.get_run(again.id)["uses"]
+    uses = cache.runs.get(again.id)["uses"]
     assert len({use["asked"] for use in uses if use["table"] == "search_cache"}) == 2
 
 
@@ -449,7 +449,7 @@ def test_offline_it_answers(store: MemoryStore, clock: FakeClock, embedder: Any)
 def test_clearing_the_cache_forgets_it(store: MemoryStore, cache: Cache, embedder: Any) -> None:
     """With everything else."""
     solve(cache, embedder)
-    cache.clear()
+    cache.maintenance.clear()
     assert held(store) == []
     again = solve(cache, embedder)
     assert (again.research_cache, again.live_calls) == ("off", 2)
@@ -605,7 +605,7 @@ def test_a_run_that_it_answered_is_replayed_elsewhere(
     again = harness("research", EQUIVALENT[0])
     assert (again.code, again.out, len(engine.asked)) == (0, first.out, asked)
     assert f"0 live calls: {QUESTION}" in again.err
-    newest = harness("cache", "runs", "--json").told["runs"][0]["run"]
+    newest = harness("cache", "runs", "--json").told["items"][0]["id"]
     file = tmp_path / "run.snapshot"
     assert harness("cache", "export", file, "--run", newest).code == 0
     shutil.rmtree(tmp_path / "data")

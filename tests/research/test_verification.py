@@ -154,7 +154,7 @@ def test_a_quotation_moved_to_another_source_does_not_stand(cache: Cache) -> Non
 def test_what_has_gone_from_the_cache_is_verified_still(cache: Cache, store: SqliteStore) -> None:
     """The passages that were quoted are kept with the run, whatever expires or is replaced."""
     report = read(saved(run(cache)))
-    cache.clear()
+    cache.maintenance.clear()
     assert verify(report, cache).passed
 
 
@@ -215,9 +215,9 @@ def test_an_added_line_is_one_difference(cache: Cache) -> None:
 def test_a_report_without_a_quotation_fails(cache: Cache) -> None:
     """Nothing to verify is not verified."""
     told = saved(run(cache))
-    record = cache.get_run(told["run"])
+    record = cache.runs.get(told["run"])
     record["report"] = None
-    cache.put_run(told["run"], QUESTION, "scripted", record)
+    cache.runs.put(told["run"], QUESTION, "scripted", record)
     told |= {"report": None, "citations": [], "quotations": 0, "quotations_verified": 0, "model": None, "remark": None}
     result = verify(read(told), cache)
     assert (result.verdicts, result.passed) == ((), False)
@@ -226,10 +226,10 @@ def test_a_report_without_a_quotation_fails(cache: Cache) -> None:
 def test_a_true_quotation_of_something_else_does_not_verify_a_sentence(cache: Cache) -> None:
     """Even where the stored run has it so, as those of older versions may."""
     told = saved(run(cache))
-    record = cache.get_run(told["run"])
+    record = cache.runs.get(told["run"])
     false = "Exponential backoff deletes your home directory."
     record["report"]["citations"][0]["sentence"] = false
-    cache.put_run(told["run"], QUESTION, "scripted", record)
+    cache.runs.put(told["run"], QUESTION, "scripted", record)
     told["citations"][0]["sentence"] = false
     told["report"] = saved_run(past_run(cache, told["run"])).as_dict()["report"]
     result = verify(read(told), cache)
@@ -241,9 +241,9 @@ def test_a_true_quotation_of_something_else_does_not_verify_a_sentence(cache: Ca
 def test_a_run_that_was_never_finished_is_an_error(cache: Cache) -> None:
     """It says how to finish it."""
     told = saved(run(cache))
-    record = cache.get_run(told["run"])
+    record = cache.runs.get(told["run"])
     record["state"] = "writing"
-    cache.put_run(told["run"], "q", "scripted", record)
+    cache.runs.put(told["run"], "q", "scripted", record)
     with pytest.raises(InvalidInput, match="--resume"):
         verify(read(told), cache)
 
@@ -260,9 +260,9 @@ def test_a_run_of_another_cache_is_an_error(cache: Cache, tmp_path: Path) -> Non
 def test_verifying_changes_nothing(cache: Cache, store: SqliteStore) -> None:
     """It is a look-up: no row is written, no use noted."""
     report = read(saved(run(cache)))
-    before = list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.counted()
+    before = list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.usage.total()
     verify(report, cache)
-    assert (list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.counted()) == before
+    assert (list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.usage.total()) == before
 
 
 @pytest.mark.parametrize(

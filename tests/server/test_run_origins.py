@@ -13,8 +13,8 @@ def test_runs_and_suggestions_are_of_users_and_agents(client: TestClient, settin
     for origin, run in (("user", "20261122-101500-aaaaaa"), ("evaluation", "20261122-101502-cccccc")):
         with App(settings, origin=origin) as app:  # type: ignore[arg-type]
             record = {"question": origin, "engines": [{"name": "ddgs"}], "uses": [], "state": "stopped"}
-            app.cache.put_run(run, origin, "ddgs", record)
-            app.cache.search(f"bread of the {origin}", lambda *_: [RESULT])
+            app.cache.runs.put(run, origin, "ddgs", record)
+            app.cache.searches.answer(f"bread of the {origin}", lambda *_: [RESULT])
     listed = {
         choice: {each["question"] for each in client.get("/api/runs", params={"origin": choice}).json()["items"]}
         for choice in ("own", "evaluation", "all")

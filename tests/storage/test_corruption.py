@@ -41,8 +41,8 @@ def make(path: Path) -> None:
     for number in range(ROWS):
         if number == ROWS // 2:
             store.close()
-        cache.put_search(_query(number), _results(number))
-        cache.put_research(_query(number), "overview", _research(number))
+        cache.searches.put(_query(number), _results(number))
+        cache.researches.put(_query(number), "overview", _research(number))
         store.put(SEARCHES, TENANT, embedded(f"k{number}", payload=_payload(number)))
         store.put(TOOL, TENANT, a_tool_entry(f"t{number}", created_by=None))
     for suffix in ("", "-wal"):
@@ -132,8 +132,8 @@ def wrong_answers(path: Path) -> tuple[list[str], int]:
     served = 0
     for number in range(ROWS):
         asked = {
-            "search": (cache.get_search(_query(number)), _results(number)),
-            "research": (cache.get_research(_query(number), "overview"), _research(number)),
+            "search": (cache.searches.find(_query(number)), _results(number)),
+            "research": (cache.researches.find(_query(number), "overview"), _research(number)),
         }
         for kind, (found, stored) in asked.items():
             if isinstance(found, Hit | Stale):
