@@ -177,7 +177,7 @@ def researches(tmp_path: Path) -> int:
 
 
 @pytest.mark.parametrize(("file", "old", "new"), [
-    ("research/judging.py", "SCORED = 3", "SCORED = 1"),
+    ("research/scoring.py", "SCORED = 3", "SCORED = 1"),
     ("research/evidence.py", "MAX_RUN = 3", "MAX_RUN = 1"),
     ("core/chunking/passages.py", "import re", "import re\nEDITED = True"),
 ])  # fmt: skip

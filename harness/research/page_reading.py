@@ -1,4 +1,4 @@
-"""Pages behind search results, read through the cache."""
+"""Page reading: pages behind search results, through the cache."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,15 +13,15 @@ from harness.ports import PageReader, Progress
 from harness.research.search import awaited
 
 MAX_PAGE_CHARS = 60_000
-"""What stands behind these in a page is not looked at: some 10,000 words, which take two seconds to embed."""
+"""Longest part of a page that is used: about 10,000 words, which take two seconds to embed."""
 
 READABLE = ("http://", "https://")
 
 
-class Reading(Struct, frozen=True):
-    """One page that was read, or was to be: answered by the cache or live, or failed with an error's code and message.
+class PageReading(Struct, frozen=True):
+    """One page: answered by the cache, answered live, or failed with an error's code and message.
 
-    `characters` are those of its text.
+    `characters` is the length of its text.
     """
 
     url: str
@@ -39,10 +39,10 @@ def read_all(
     concurrency: int,
     progress: Progress,
     what: str,
-) -> list[tuple[Reading, str]]:
-    """Read pages at once; return of each what came of it, and its text without headings, in the order of `urls`.
+) -> list[tuple[PageReading, str]]:
+    """Read pages concurrently; return the outcome of each and its text without headings, in the order of `urls`.
 
-    A page that cannot be read, also for want of a network, ends nothing: its text is empty.
+    A page that cannot be read, offline included, raises nothing: its text is empty.
 
     Raises:
         StoreError: the cache cannot be read.
@@ -55,7 +55,7 @@ def read_all(
         read = []
         for done, (url, future) in enumerate(zip(urls, futures, strict=True)):
             progress(what, done, len(urls))
-            read.append(_told(url, _outcome(future)))
+            read.append(_reading(url, _outcome(future)))
         progress(what, len(urls), len(urls))
         return read
     finally:
@@ -69,9 +69,9 @@ def _outcome(future: "Future[Answer[Page]]") -> Answer[Page] | HarnessError:
         return error
 
 
-def _told(url: str, outcome: Answer[Page] | HarnessError) -> tuple[Reading, str]:
+def _reading(url: str, outcome: Answer[Page] | HarnessError) -> tuple[PageReading, str]:
     if isinstance(outcome, HarnessError):
-        return Reading(url, "failed", 0, f"{outcome.code}: {outcome}"), ""
+        return PageReading(url, "failed", 0, f"{outcome.code}: {outcome}"), ""
     page = outcome.value
     cut = "\n\n".join(passage.text for passage in passages(page.text[:MAX_PAGE_CHARS]))
-    return Reading(url, "live" if outcome.how == "live" else "cache", len(page.text)), cut
+    return PageReading(url, "live" if outcome.how == "live" else "cache", len(page.text)), cut

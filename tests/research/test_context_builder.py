@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from harness.cache import Cache, Policy
 from harness.errors import StoreError
-from harness.research.context_builder import Shown, Window, build_context, cached_context
+from harness.research.context_builder import ShownSource, Window, build_context, cached_context
 from harness.research.evidence import Choice, Evidence, find_evidence
 from harness.research.fingerprint import Code
-from harness.research.gathering import Source
-from harness.research.scoring import Holdings
+from harness.research.gathering import GatheredSource
+from harness.research.scoring import ChunkSet
 from harness.vector_cache import Anchor, StoredChunk, VectorCache
 from tests.fakes import MemoryStore, WordEmbedder
 
@@ -108,11 +108,11 @@ def test_the_budget_holds_and_no_chunk_stands_twice(places: list[tuple[str, int]
 QUESTION = "backoff retries waiting time"
 
 
-def source(name: str, paragraphs: int, words: int = 90) -> Source:
+def source(name: str, paragraphs: int, words: int = 90) -> GatheredSource:
     """Return a source of so many paragraphs, each about the question, and of so many words."""
     filler = " ".join(f"filler{n}" for n in range(words - 10))
     said = [f"Paragraph {n} of {name} says that backoff retries waiting time {filler}." for n in range(paragraphs)]
-    return Source(f"https://example.org/{name}", name, ("\n\n".join(said),))
+    return GatheredSource(f"https://example.org/{name}", name, ("\n\n".join(said),))
 
 
 class Plain(WordEmbedder):
@@ -124,26 +124,28 @@ class Plain(WordEmbedder):
         return vector
 
 
-def holdings(store: MemoryStore, embedder: Any = None, *, keep: bool = True) -> Holdings:
+def chunk_set(store: MemoryStore, embedder: Any = None, *, keep: bool = True) -> ChunkSet:
     """Return what holds documents."""
     embedder = embedder or Plain()
     chunks = VectorCache(store, embedder, space="research")
-    return Holdings(QUESTION, chunks, embedder, code=Code(), keep=keep, ttl=60, progress=lambda what, done, total: None)
+    return ChunkSet(QUESTION, chunks, embedder, code=Code(), keep=keep, ttl=60, progress=lambda what, done, total: None)
 
 
-def excerpt(of: Source, held: Holdings, chunk: int, similarity: float = 0.9) -> Evidence:
+def excerpt(of: GatheredSource, held: ChunkSet, chunk: int, similarity: float = 0.9) -> Evidence:
     """Return a sentence of a chunk as evidence."""
     [document] = of.documents
     text = held.chunks_of([document])[chunk].text.split("\n\n")[0]
     return Evidence((text,), of, document.id, chunk, chunk, similarity, similarity)
 
 
-def show(store: MemoryStore, evidence: Sequence[Evidence], budget: int, held: Holdings | None = None) -> list[Shown]:
+def show(
+    store: MemoryStore, evidence: Sequence[Evidence], budget: int, held: ChunkSet | None = None
+) -> list[ShownSource]:
     """Return what is shown, through a cache over the store."""
-    return cached_context(evidence, held or holdings(store), Cache(store), budget=budget, ttl=60)
+    return cached_context(evidence, held or chunk_set(store), Cache(store), budget=budget, ttl=60)
 
 
-def size(context: Sequence[Shown]) -> int:
+def size(context: Sequence[ShownSource]) -> int:
     """Return the tokens of what is shown."""
     return sum(words([each.text for each in context]))
 
@@ -152,7 +154,7 @@ def size(context: Sequence[Shown]) -> int:
 def test_what_is_shown_stays_within_its_tokens(budget: int) -> None:
     """However large the documents are, it is filled as far as whole chunks go."""
     store = MemoryStore()
-    held = holdings(store)
+    held = chunk_set(store)
     many = [source("one", 400), source("two", 300)]
     evidence = [excerpt(each, held, at) for at in (60, 3) for each in many]
     context = show(store, evidence, budget)
@@ -167,7 +169,7 @@ def test_what_is_shown_stays_within_its_tokens(budget: int) -> None:
 def test_sources_come_in_the_order_of_their_best_excerpt_and_once() -> None:
     """Whichever chunks of them are shown, in the order of the text."""
     store = MemoryStore()
-    held = holdings(store)
+    held = chunk_set(store)
     one, two = source("one", 40), source("two", 40)
     evidence = [excerpt(two, held, 9), excerpt(one, held, 2), excerpt(two, held, 0)]
     context = show(store, evidence, 1_200)
@@ -179,9 +181,9 @@ def test_sources_come_in_the_order_of_their_best_excerpt_and_once() -> None:
 def test_texts_of_one_source_are_shown_under_it() -> None:
     """What a search showed, and the page: one number, both texts."""
     store = MemoryStore()
-    held = holdings(store)
+    held = chunk_set(store)
     texts = tuple(source(name, 2).texts[0] for name in ("snippet", "page"))
-    both = Source("https://example.org/both", "both", texts)
+    both = GatheredSource("https://example.org/both", "both", texts)
     documents = both.documents
     held.chunks_of(documents)
     evidence = [Evidence((f"Paragraph {n}",), both, documents[n].id, 0, n, 0.9, 0.9) for n in (1, 0)]
@@ -194,17 +196,17 @@ def test_texts_of_one_source_are_shown_under_it() -> None:
 def test_where_no_chunk_fits_the_best_excerpt_is_shown(budget: int) -> None:
     """One of them, alone."""
     store = MemoryStore()
-    held = holdings(store)
+    held = chunk_set(store)
     one = source("one", 40)
     evidence = [excerpt(one, held, 7), excerpt(one, held, 2)]
     [shown] = show(store, evidence, budget)
-    assert shown == Shown(one, " ".join(evidence[0].sentences))
+    assert shown == ShownSource(one, " ".join(evidence[0].sentences))
 
 
 def test_a_chunk_that_does_not_fit_leaves_room_for_another_excerpt() -> None:
     """The best one is long; the second is shown instead of an excerpt."""
     store = MemoryStore()
-    held = holdings(store)
+    held = chunk_set(store)
     long, short = source("long", 1, 340), source("short", 1, 60)
     context = show(store, [excerpt(long, held, 0), excerpt(short, held, 0, 0.5)], 100)
     assert [shown.source for shown in context] == [short]
@@ -227,27 +229,27 @@ def test_it_is_computed_once() -> None:
 
     store, embedder = MemoryStore(), Counting()
     one = source("one", 40)
-    evidence = [excerpt(one, holdings(store, embedder), 7)]
-    first = show(store, evidence, 1_000, holdings(store, embedder))
+    evidence = [excerpt(one, chunk_set(store, embedder), 7)]
+    first = show(store, evidence, 1_000, chunk_set(store, embedder))
     embedder.texts.clear()
     embedder.counted = 0
-    assert show(store, evidence, 1_000, holdings(store, embedder)) == first
+    assert show(store, evidence, 1_000, chunk_set(store, embedder)) == first
     assert (embedder.texts, embedder.counted) == ([], 0)
-    assert size(show(store, evidence, 500, holdings(store, embedder))) <= 500
+    assert size(show(store, evidence, 500, chunk_set(store, embedder))) <= 500
     assert embedder.texts == [], "its chunks are in the store"
 
 
 def test_what_is_no_longer_in_the_chunk_store_is_cut_again() -> None:
     """The same text; and where nothing may be kept, nothing is."""
     store = MemoryStore()
-    held = holdings(store)
+    held = chunk_set(store)
     one = source("one", 40)
     evidence = [excerpt(one, held, 7)]
     first = show(store, evidence, 1_000)
     store.clear("agent_chunks", "default")
     store.clear("research_evidence", "default")
     cache = Cache(store, policy=Policy(read=False, write=False))
-    again = cached_context(evidence, holdings(store, keep=False), cache, budget=1_000, ttl=60)
+    again = cached_context(evidence, chunk_set(store, keep=False), cache, budget=1_000, ttl=60)
     assert again == first
     assert list(store.scan("agent_chunks", "default")) == []
 
@@ -256,7 +258,7 @@ def test_what_is_no_longer_in_the_chunk_store_is_cut_again() -> None:
 def test_a_damaged_context_is_made_anew(payload: bytes) -> None:
     """Also one that names a source which is not among the evidence."""
     store = MemoryStore()
-    evidence = [excerpt(source("one", 40), holdings(store), 7)]
+    evidence = [excerpt(source("one", 40), chunk_set(store), 7)]
     first = show(store, evidence, 1_000)
     [entry] = store.scan("research_evidence", "default")
     store.put("research_evidence", "default", replace(entry, payload=payload))
@@ -274,7 +276,7 @@ def test_a_store_that_cannot_be_written_shows_the_same() -> None:
             raise StoreError("the disk is full; make room")
 
     one = source("one", 40)
-    evidence = [excerpt(one, holdings(MemoryStore()), 7)]
+    evidence = [excerpt(one, chunk_set(MemoryStore()), 7)]
     assert show(Full(), evidence, 1_000) == show(MemoryStore(), evidence, 1_000)
 
 
@@ -291,9 +293,9 @@ def test_any_document_is_shown_within_its_tokens(text: str) -> None:
 
     real, store = MiniLM(), MemoryStore()
     embedder = Counted()
-    one = Source("https://example.org/1", "one", (text,))
+    one = GatheredSource("https://example.org/1", "one", (text,))
     [document] = one.documents
-    held = holdings(store, embedder)
+    held = chunk_set(store, embedder)
     middle = len(held.chunks_of([document])) // 2
     evidence = [Evidence((text[:100],), one, document.id, middle, 0, 0.9, 0.9)]
     context = show(store, evidence, 1_000, held)
@@ -303,10 +305,10 @@ def test_any_document_is_shown_within_its_tokens(text: str) -> None:
 def test_evidence_of_a_huge_document_names_its_chunk() -> None:
     """What is found in the middle of it is what is shown around."""
     store = MemoryStore()
-    held = holdings(store, WordEmbedder())
+    held = chunk_set(store, WordEmbedder())
     before, after = source("before", 120).texts[0], source("after", 120).texts[0]
     needle = "Backoff retries waiting time: that is what backoff retries waiting time is for."
-    one = Source("https://example.org/1", "one", (f"{before}\n\n{needle}\n\n{after}",))
+    one = GatheredSource("https://example.org/1", "one", (f"{before}\n\n{needle}\n\n{after}",))
     found = find_evidence([one], held, Choice())
     assert found
     context = show(store, found[:1], 400, held)

@@ -20,7 +20,7 @@ from harness.core.origins import EVERY
 from harness.errors import EmbeddingError, InvalidInput, NotFound, SearchBackendError, StoreBusy, StoreError
 from harness.knowledge import Knowledge
 from harness.ports import Store
-from harness.research.history import MAX_LIMIT, MAX_OFFSET, TABLES_OF, History, Past, as_json, since_of
+from harness.research.history import MAX_LIMIT, MAX_OFFSET, TABLES_OF, History, HistoryEntry, as_json, since_of
 from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
@@ -72,7 +72,7 @@ def knowing(store: Store, clock: FakeClock, tenant: str = "default") -> Knowledg
     return Knowledge(store, WordEmbedder(), tenant=tenant, clock=clock)
 
 
-def titles(found: list[Past]) -> list[str]:
+def titles(found: list[HistoryEntry]) -> list[str]:
     """Return what is found, by title, in order."""
     return [each.title for each in found]
 
@@ -533,7 +533,7 @@ NASTY = [
 ]  # fmt: skip
 
 
-def assert_harmless(past: Past) -> None:
+def assert_harmless(past: HistoryEntry) -> None:
     """Check that what is shown is bounded, on one line, without control characters, and fit for JSON."""
     for text, most in ((past.title, 300), (past.snippet, 300), (past.url, 2_000), (past.id, 200)):
         assert len(text) <= most

@@ -16,14 +16,14 @@ from harness.cache import Cache, Policy
 from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, StoreError
 from harness.ports import Completion, Message
 from harness.research.fingerprint import Code
-from harness.research.gathering import Document
+from harness.research.gathering import SourceText
 from harness.research.planner import Plan, RulePlanner
 from harness.research.result import Research
-from harness.research.scoring import Holdings, Judge, Judgement
+from harness.research.scoring import ChunkSet, RoundScore, RoundScorer
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import CHUNKS
 from tests.fakes import FakeClock, MemoryStore
-from tests.research.test_run import Library, Scripted, memory_of, researcher, silent
+from tests.research.test_run import Library, Scripted, change_services, memory_of, researcher, silent
 
 QUESTION = "How does exponential backoff limit retries?"
 SITE = "https://example.org"
@@ -167,7 +167,7 @@ def ask(
     """Research with an engine that has these answers, in these rounds (its queries, in one round, if none)."""
     engine = how.pop("engine", None) or Scripted(lambda query: answers.get(query, []))
     leader = researcher(cache, engine, embedder, **how)
-    leader._planner = Steps(*(rounds or [list(answers)]), fallback=wider)
+    change_services(leader, planner=Steps(*(rounds or [list(answers)]), fallback=wider))
     return leader.run(question)
 
 
@@ -491,7 +491,7 @@ def test_a_long_address_is_an_address(cache: Cache, embedder: Any) -> None:
 
 def test_what_stands_in_an_address_makes_no_other_document(cache: Cache, embedder: Any) -> None:
     """Address and text are told apart, whatever is in them."""
-    first, second = Document("x\nYes,", "z"), Document("x", "Yes,\nz")
+    first, second = SourceText("x\nYes,", "z"), SourceText("x", "Yes,\nz")
     assert first.id != second.id
     odd = [result(0.6, 1, href="x\nYes,"), result(0.0, 1, href="x", body=f"Yes,\n{text(0.6, 1)}")]
     ask(cache, {"a": odd[:1]}, embedder)
@@ -500,14 +500,14 @@ def test_what_stands_in_an_address_makes_no_other_document(cache: Cache, embedde
 
 def test_negative_similarity_counts_as_none(cache: Cache, embedder: Any) -> None:
     """The opposite of the question is as far away as something unrelated."""
-    holdings = Holdings(
+    chunk_set = ChunkSet(
         QUESTION, memory_of(cache, embedder)("x"), embedder, code=Code(), keep=True, ttl=60, progress=silent
     )
-    documents = [Document(f"{SITE}/{n}", text(similarity, n)) for n, similarity in enumerate((0.6, -0.9, -1.0))]
-    judged = Judge(holdings, cache, ttl=60).judge(documents, ())
-    assert judged == Judgement(1.0, 0.2, 0.6)
-    assert Judge(holdings, cache, ttl=60).judge([], documents) == Judgement(0.0, 0.2, 0.6)
-    assert Judge(holdings, cache, ttl=60).judge([], ()) == Judgement(0.0, 0.0, 0.0)
+    documents = [SourceText(f"{SITE}/{n}", text(similarity, n)) for n, similarity in enumerate((0.6, -0.9, -1.0))]
+    judged = RoundScorer(chunk_set, cache, ttl=60).score(documents, ())
+    assert judged == RoundScore(1.0, 0.2, 0.6)
+    assert RoundScorer(chunk_set, cache, ttl=60).score([], documents) == RoundScore(0.0, 0.2, 0.6)
+    assert RoundScorer(chunk_set, cache, ttl=60).score([], ()) == RoundScore(0.0, 0.0, 0.0)
 
 
 # --- a second run
@@ -864,14 +864,14 @@ def test_other_chunks_are_judged_and_quoted_anew(caches: Any) -> None:
     def run(cache: Cache, sizes: tuple[int, int]) -> Research:
         leader = researcher(cache, Scripted(lambda query: [result(0.5, 1, body=body)]), Told(), rounds=1)
         leader._limits = structs.replace(leader._limits, chunk_tokens=sizes)
-        memory = leader._memory
+        memory = leader._services.memory
 
         def sized(space: str) -> Any:
             held = memory(space)
             held.chunk_tokens = sizes
             return held
 
-        leader._memory = sized
+        change_services(leader, memory=sized)
         return leader.run(QUESTION)
 
     cache = caches()

@@ -14,10 +14,10 @@ from harness.cache import Cache
 from harness.core.citations import stands_in
 from harness.errors import ModelError, ModelUnavailable
 from harness.ports import Completion, Message
-from harness.research.context_builder import Shown
+from harness.research.context_builder import ShownSource
 from harness.research.evidence import Evidence
 from harness.research.extractive_writer import Report
-from harness.research.gathering import Source
+from harness.research.gathering import GatheredSource
 from harness.research.model_writer import (
     MAX_SECTION_CHARS,
     MAX_SENTENCE_CHARS,
@@ -28,6 +28,7 @@ from harness.research.model_writer import (
     write_with_model,
 )
 from harness.research.planner import make_plan
+from harness.research.run import Writing
 from tests.fakes import MemoryStore
 
 PROPERTY = settings(deadline=None, max_examples=100)
@@ -63,13 +64,13 @@ class Model:
 
 def found(text: str, url: str, title: str = "On bread", score: float = 0.9) -> Evidence:
     """Return a source's only passage as evidence."""
-    return Evidence((text,), Source(url, title, (text,)), "document", 0, 0, score, score)
+    return Evidence((text,), GatheredSource(url, title, (text,)), "document", 0, 0, score, score)
 
 
-def shown(evidence: Sequence[Evidence]) -> list[Shown]:
+def shown(evidence: Sequence[Evidence]) -> list[ShownSource]:
     """Return all that there is of each source."""
     sources = {each.source.url: each.source for each in evidence}
-    return [Shown(source, "\n\n".join(source.texts)) for source in sources.values()]
+    return [ShownSource(source, "\n\n".join(source.texts)) for source in sources.values()]
 
 
 EVIDENCE = [found(FLOUR, "https://example.org/flour"), found(RYE, "https://example.org/rye", score=0.7)]
@@ -81,7 +82,9 @@ def written(
     """Have a report written from `EVIDENCE`, through an empty cache."""
     model, cache = Model(answer, whole=whole), Cache(MemoryStore())
     unsupported = "drop" if strict else unsupported
-    return write_with_model(make_plan(QUESTION), EVIDENCE, shown(EVIDENCE), model, cache, unsupported=unsupported)
+    return write_with_model(
+        make_plan(QUESTION), EVIDENCE, shown(EVIDENCE), model, cache, writing=Writing(unsupported=unsupported)
+    )
 
 
 GOOD = f'## Answer\nFlour is needed. [1: "{FLOUR}"]\n'
@@ -355,11 +358,13 @@ def test_sources_are_numbered_by_their_first_citation() -> None:
 def test_the_same_answer_gives_the_same_bytes() -> None:
     """And the second time, the model is not asked."""
     cache, model, plan = Cache(MemoryStore()), Model(f'{GOOD}Rye keeps. [2: "{RYE}"]\nSo it is.'), make_plan(QUESTION)
-    first, second = (write_with_model(plan, EVIDENCE, shown(EVIDENCE), model, cache) for _ in range(2))
+    first, second = (
+        write_with_model(plan, EVIDENCE, shown(EVIDENCE), model, cache, writing=Writing()) for _ in range(2)
+    )
     assert msgspec.json.encode(first) == msgspec.json.encode(second)
     assert first.markdown() == second.markdown()
     assert len(model.told) == 1
-    write_with_model(plan, EVIDENCE, shown(EVIDENCE), model, cache, epoch="2")
+    write_with_model(plan, EVIDENCE, shown(EVIDENCE), model, cache, writing=Writing(epoch="2"))
     assert len(model.told) == 2
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.core.text import one_line
 from harness.errors import InvalidInput
 from harness.research.extractive_writer import Citation, CitedSource, Report
-from harness.research.gathering import Gathered, Round, Search, Source
+from harness.research.gathering import Gathered, GatheredSource, Round, Search
 from harness.research.planner import Plan
 from harness.research.reports import as_html, as_markdown, front_matter
 from harness.research.result import Research
@@ -48,7 +48,7 @@ def research(
     report = Report(question, tuple(citations), (CitedSource(1, title, url),), writer, remark)
     plan = Plan(question, "research", ("bread", "bread explained"), ("Answer", "How it works", "Limits"))
     gathered = Gathered(
-        (Source(url, title, ("Bread is baked",)),),
+        (GatheredSource(url, title, ("Bread is baked",)),),
         (Round((Search("bread", "x", "live", 1),), (), 1.0, 0.5),),
         "stagnation",
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from harness.cache import Cache, Policy
 from harness.core.citations import stands_in
@@ -20,6 +21,7 @@ from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
 from harness.research.result import Research
 from harness.research.run import Researcher, Writing
+from harness.research.services import ResearchServices
 from harness.sources.corpus.engine import open_corpus
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
@@ -125,19 +127,26 @@ def researcher(
         max_tokens=tokens,
     )
     return Researcher(
-        cache,
-        engines if isinstance(engines, Sequence) else [engines],
-        reader or Library(),
-        embedder,
-        memory_of(cache, embedder),
-        planner=ModelPlanner(model) if model else RulePlanner(),
+        ResearchServices(
+            cache,
+            tuple(engines) if isinstance(engines, Sequence) else (engines,),
+            reader or Library(),
+            embedder,
+            memory_of(cache, embedder),
+            ModelPlanner(model) if model else RulePlanner(),
+            silent,
+        ),
         writing=Writing(model, unsupported="drop" if strict else "replace"),
         limits=limits,
         lifetimes=Lifetimes(60, 60),
         keep_research=keep,
         code=Code(),
-        progress=silent,
     )
+
+
+def change_services(leader: Researcher, **changes: Any) -> None:
+    """Replace some services of a researcher."""
+    leader._services = structs.replace(leader._services, **changes)
 
 
 def research(

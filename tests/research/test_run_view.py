@@ -30,7 +30,7 @@ from harness.settings import Settings
 from tests.fakes import FakeClock, MemoryStore
 from tests.research.test_loop import TWO, Steps, Told, Watched, ask, result, text
 from tests.research.test_model_writer import Model
-from tests.research.test_run import Scripted, researcher
+from tests.research.test_run import Scripted, change_services, researcher
 
 QUESTION = "How does exponential backoff limit retries?"
 ENOUGH = 0.6
@@ -81,7 +81,7 @@ def app(tmp_path: Path) -> Iterator[App]:
 def leading(cache: Cache, embedder: Any, *rounds: list[str], words: str | Exception = "", **how: Any) -> Researcher:
     """Return what leads a research of `TWO`; a language model, if it is to write, answers with `words`."""
     leader = researcher(cache, Scripted(lambda query: TWO.get(query, [])), embedder, **how)
-    leader._planner = Steps(*(rounds or [["a", "b"]]))
+    change_services(leader, planner=Steps(*(rounds or [["a", "b"]])))
     if words:
         leader._writing = Writing(Model(words))
     return leader
@@ -221,7 +221,9 @@ def test_a_run_that_was_stopped_while_it_was_written_is_told_then_finished(cache
 def test_a_run_that_failed_before_it_found_anything_has_its_cause(cache: Cache, embedder: Any) -> None:
     """The message is on one line, bounded and without control characters; the finished run has none."""
     broken = leading(cache, embedder)
-    broken._engines = (Scripted(lambda query: EngineUnavailable("no \x1b[31manswer\nfrom it" + "!" * 500)),)
+    change_services(
+        broken, engines=(Scripted(lambda query: EngineUnavailable("no \x1b[31manswer\nfrom it" + "!" * 500)),)
+    )
     with pytest.raises(EngineUnavailable):
         broken.run(QUESTION, run=RUN)
     past = past_run(cache, RUN)
@@ -262,7 +264,7 @@ def test_a_resumed_run_that_fails_again_keeps_what_was_gathered(
     def unplanned(question: str, cache: Cache) -> Plan:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(away._planner, "plan", unplanned)
+    monkeypatch.setattr(away._services.planner, "plan", unplanned)
     with pytest.raises(KeyboardInterrupt):
         away.resume(RUN)
     record = cache.get_run(RUN)
@@ -332,7 +334,7 @@ def test_an_id_of_another_shape_is_refused(cache: Cache, embedder: Any, run: str
     leader = leading(cache, embedder)
     with pytest.raises(InvalidInput, match=r"\A[^\n]+\Z"):
         leader.run(QUESTION, run=run)
-    assert leader._engines[0].asked == []  # type: ignore[attr-defined]
+    assert leader._services.engines[0].asked == []  # type: ignore[attr-defined]
     assert cache.runs() == []
 
 
@@ -356,7 +358,7 @@ def test_a_run_that_may_not_be_written_has_no_record(embedder: Any) -> None:
 def test_each_round_is_told_when_it_is_done(cache: Cache, embedder: Any) -> None:
     """In the thread that gathers, in order; nothing of the next one has been asked then."""
     leader = leading(cache, embedder, ["a"], ["b"], novel=0.0)
-    engine: Any = leader._engines[0]
+    engine: Any = leader._services.engines[0]
     told: list[tuple[Round, list[str], threading.Thread]] = []
     leader._on_round = lambda round_: told.append((round_, list(engine.asked), threading.current_thread()))
     found = leader.run(QUESTION)
@@ -396,7 +398,7 @@ def test_an_error_of_who_is_told_ends_the_run(cache: Cache, embedder: Any, caplo
     leader._on_round = stop
     with caplog.at_level(logging.WARNING), pytest.raises(StoreError, match="enough of it"):
         leader.run(QUESTION, run=RUN)
-    engine: Any = leader._engines[0]
+    engine: Any = leader._services.engines[0]
     assert engine.asked == ["a"]
     assert f"--resume {RUN}" in caplog.text
     leader._on_round = None

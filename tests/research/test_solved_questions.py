@@ -1,4 +1,4 @@
-"""Solved questions: what is remembered, which questions it answers, and for how long."""
+"""SolvedQuestions questions: what is remembered, which questions it answers, and for how long."""
 
 import json
 import logging
@@ -32,7 +32,7 @@ from harness.vector_cache import QUERIES
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore
 from tests.research.test_loop import QUESTION, SITE, TWO, Model, Steps, Told, ask, result
-from tests.research.test_run import PAGE, Library, Scripted, research, researcher
+from tests.research.test_run import PAGE, Library, Scripted, change_services, research, researcher
 
 HOUR = 3_600.0
 ENOUGH = 0.6
@@ -282,7 +282,7 @@ class Late(Model):
 def stopped(cache: Cache, embedder: Any, model: Late) -> Any:
     """Return a researcher whose run was stopped before it was written."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
-    leader._planner = Steps(list(TWO))
+    change_services(leader, planner=Steps(list(TWO)))
     leader._writing = Writing(model)
     with pytest.raises(KeyboardInterrupt):
         leader.run(QUESTION)
@@ -343,7 +343,7 @@ def test_another_way_of_gathering_is_a_miss(cache: Cache, embedder: Any, changed
     engine.options = how.pop("options", {})
     planner = how.pop("planner", Steps(list(TWO)))
     leader = researcher(cache, engine, embedder, **how)
-    leader._planner = planner
+    change_services(leader, planner=planner)
     assert leader.run(QUESTION).research_cache == "off"
 
 
@@ -352,7 +352,8 @@ def test_another_writer_is_not(cache: Cache, embedder: Any) -> None:
     first = solve(cache, embedder)
     model, engine = Model(), Scripted(lambda query: TWO[query])
     leader = researcher(cache, engine, embedder, enough=ENOUGH)
-    leader._planner, leader._writing = Steps(list(TWO)), Writing(model, epoch="2")
+    change_services(leader, planner=Steps(list(TWO)))
+    leader._writing = Writing(model, epoch="2")
     again = leader.run(QUESTION)
     assert (again.research_cache, again.live_calls, engine.asked, model.planned) == ("solved", 0, [], 0)
     assert again.report is not None
@@ -376,7 +377,8 @@ def test_it_lives_as_long_as_its_searches(
 def lasting(cache: Cache, embedder: Any, question: str = QUESTION) -> Research:
     """Solve a question whose searches live for a month."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
-    leader._planner, leader._lifetimes = Steps(list(TWO)), Lifetimes(30 * 24 * HOUR, 60)
+    change_services(leader, planner=Steps(list(TWO)))
+    leader._lifetimes = Lifetimes(30 * 24 * HOUR, 60)
     return leader.run(question)
 
 
@@ -543,7 +545,7 @@ def test_hostile_text_of_a_source_is_the_same_text_again(cache: Cache, embedder:
 def test_only_so_many_are_remembered(store: MemoryStore, cache: Cache, embedder: Any, number: int) -> None:
     """200 of one way of gathering; the least recently used go."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
-    leader._planner = Steps(list(TWO))
+    change_services(leader, planner=Steps(list(TWO)))
     solved = leader._solved(cache)
     found = leader.run(QUESTION)
     assert found.report is not None

@@ -23,6 +23,7 @@ from harness.research.result import Research
 from harness.research.run import Researcher, Writing
 from harness.research.run_view import past_run
 from harness.research.saved_report import saved_research, saved_run
+from harness.research.services import ResearchServices
 from harness.research.verification import MAX_REPORT_BYTES, SavedFile, read_report, verify
 from harness.storage.sqlite.store import SqliteStore
 from tests.cli.program import Program
@@ -77,18 +78,20 @@ def run(cache: Cache, *, keep: bool | None = None, words: str = "") -> Research:
     limits = Limits(max_rounds=2, enough_score=1, min_novelty=0.1, max_results=5, read_pages=3, concurrency=2)
     pages = {URL: PAGE, LONG_URL: f"# More\n\n{MORE}\n"}
     return Researcher(
-        cache,
-        [Scripted(answer)],
-        Library(pages),
-        EMBEDDER,
-        memory_of(cache, EMBEDDER),
-        planner=RulePlanner(),
+        ResearchServices(
+            cache,
+            (Scripted(answer),),
+            Library(pages),
+            EMBEDDER,
+            memory_of(cache, EMBEDDER),
+            RulePlanner(),
+            silent,
+        ),
         writing=Writing(Model(words) if words else None),
         limits=limits,
         lifetimes=Lifetimes(3_600, 3_600),
         keep_research=keep,
         code=Code(),
-        progress=silent,
     ).run(QUESTION)
 
 
@@ -351,7 +354,7 @@ def test_verify_refuses_what_it_cannot_check(harness: Program, report: Path, tmp
     assert "cannot read" in harness("verify", tmp_path / "none.json").one_line_error(2)
     assert "cannot read" in harness("verify", tmp_path).one_line_error(2)
     (tmp_path / "random").write_bytes(os.urandom(1_000))
-    assert "no report" in harness("verify", tmp_path / "random").one_line_error(2)
+    assert "not a report" in harness("verify", tmp_path / "random").one_line_error(2)
     changed(report, lambda told: told.update(run="20200101-000000-000000"))
     assert "no such run" in harness("verify", report).one_line_error(2)
 
