@@ -11,7 +11,7 @@ from harness.core.freshness import is_expired
 from harness.core.keys import canonical_json
 from harness.core.origins import OriginChoice
 from harness.errors import InvalidInput, SearchError
-from harness.research.history import MAX_LIMIT, MAX_OFFSET, Past, as_json, since_of
+from harness.research.history import MAX_LIMIT, MAX_OFFSET, HistoryEntry, as_json, since_of
 from harness.research.search import ask_all
 from harness.server.api.responses import Done, EntryReply, HistoryReply, PastReply, Refreshed, done
 from harness.server.dependencies import FAILURES, Mine
@@ -51,7 +51,7 @@ def research_history(
 
 def find(
     app: App, query: str, since: str, source: str, limit: int, offset: int, origin: str
-) -> tuple[list[Past], int | None]:
+) -> tuple[list[HistoryEntry], int | None]:
     """Return a page of the history, and where the next one begins.
 
     Raises:

@@ -18,7 +18,7 @@ from harness.server.mcp.responses import Answered, Failure, PageReply, ReportSou
 if TYPE_CHECKING:
     from harness.cache import Results
     from harness.research.result import Research
-    from harness.research.search import Asked
+    from harness.research.search import EngineSearch
 
 MAX_TITLE = 300
 MAX_ADDRESS = 2_000
@@ -119,7 +119,7 @@ class WebTools(Struct, frozen=True):
         return await self.serving.threads.research(work, report)
 
 
-def _search_reply(query: str, asked: "list[Asked]", results: "Results", offset: int) -> SearchReply:
+def _search_reply(query: str, asked: "list[EngineSearch]", results: "Results", offset: int) -> SearchReply:
     if offset and offset >= len(results):
         raise InvalidInput(f"there is no result at offset {offset:,}: there are {len(results)}; begin at 0")
     answers = [each.outcome for each in asked if not isinstance(each.outcome, SearchError)]

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from harness.core.freshness import is_expired
 from harness.core.text import one_line
 from harness.errors import AccessDenied, HarnessError, InvalidInput, NotFound
-from harness.research.history import SOURCES, Past
+from harness.research.history import SOURCES, HistoryEntry
 from harness.research.run_view import past_run
 from harness.server.api import cache_routes, knowledge_routes
 from harness.server.api.history_routes import IdPath, OriginChosen, SourcePath, find
@@ -57,7 +57,7 @@ def history(
     """
     if "format" in request.query_params:
         return RedirectResponse(f"/search?{request.url.query}", 308)
-    items: list[Past] = []
+    items: list[HistoryEntry] = []
     failure, status, more = "", 200, None
     try:
         items, more = find(app, q, since, source, PAGE_SIZE, offset, origin)
