@@ -1,7 +1,7 @@
-"""Does a quotation support a sentence? A pure decision with its reasons.
+"""Support of a sentence by a quotation: a pure decision with reasons.
 
-Deterministic: what the sentence says must be in the quotation. Numbers, dates and names that only the sentence has, a
-negation that only one side has, opposites, and a comparison the other way round contradict. Otherwise the share of the
+Deterministic: the content of the sentence must be in the quotation. Numbers, dates and names that only the sentence
+has, a negation on only one side, opposites, and a reversed comparison are contradictions. Otherwise the share of the
 sentence's content words that the quotation has decides, or the probability of a model that has read both.
 """
 
@@ -11,32 +11,31 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.equivalence.comparison import Comparison, compare
 from harness.core.equivalence.guards import identities, unmatched_quantities
 from harness.core.equivalence.polarity import MAX_COMPARED, opposite_functions, opposites_among
 from harness.core.equivalence.reading import Reading, form, read
 
 MIN_COVERAGE = 0.5
-"""Least share (0..1) of the sentence's content words that the quotation must have, where no model has read the pair."""
+"""Least share (0..1) of the sentence's content words that the quotation must have, without a model."""
 MIN_PROBABILITY = 0.5
-"""Least probability (0..1) of support, where a model has read the pair."""
+"""Least probability (0..1) of support, with a model."""
 MIN_COVERAGE_OTHER_SUBJECT = 0.75
-"""The same where the sentence begins with a word that the quotation does not have: it may speak of something else."""
+"""Least share if the sentence begins with a word that the quotation lacks: its subject may differ."""
 
 _CLAUSE = re.compile(
     r"[;:()]|[,.!?](?=\s|$)|\s[-–—]\s|\b(?:but|whereas|although|though|while|and|or|because|if|unless|when|which)\b",
     re.IGNORECASE,
 )
 _AFTER_THAN = 4
-"""Words after "than" that belong to what is compared with."""
+"""Words after "than" that belong to the comparison."""
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 class Support(Struct, frozen=True):
-    """Whether a quotation supports a sentence. `reasons` say why not, empty where it does; `coverage` is the share
-    (0..1) of the sentence's content words that the quotation has; `probability` (0..1) is that of a model, `None` if
-    none has read the pair.
+    """Result of a support check. `reasons` explain why not, empty if supported; `coverage` is the share (0..1) of the
+    sentence's content words that the quotation has; `probability` (0..1) is a model's, `None` without one.
     """
 
     supported: bool
@@ -46,11 +45,11 @@ class Support(Struct, frozen=True):
 
 
 def supports(sentence: str, quotation: str, *, context: str = "", probability: float | None = None) -> Support:
-    """Decide whether `quotation` supports `sentence`. Names that are in `context` (the question, the source's title)
-    need not be in the quotation. `probability` (0..1) decides instead of the shared words, but never against a
-    contradiction. Never raises.
+    """Decide whether `quotation` supports `sentence`. Names in `context` (the question, the source's title) need not be
+    in the quotation. `probability` (0..1) decides instead of the shared words, but never against a contradiction. Never
+    raises.
     """
-    if stands_in(sentence.rstrip(" .!?:"), [quotation]):
+    if is_quoted_in(sentence.rstrip(" .!?:"), [quotation]):
         return Support(True, (), 1.0, probability)
     said, quoted = read(sentence), read(quotation)
     if not (said.whole and quoted.whole):
@@ -84,7 +83,7 @@ def _coverage(sentence: str, quotation: str, pair: Comparison) -> float:
 
 def _contradictions(sentence: str, quotation: str, pair: Comparison, known: set[str]) -> Iterator[str]:
     said, quoted = pair.a, pair.b
-    numbers, _ = unmatched_quantities(said.quantities, quoted.quantities, retold=True)
+    numbers, _ = unmatched_quantities(said.quantities, quoted.quantities, reworded=True)
     if numbers:
         yield f"the quotation does not have the number {', '.join(f'{q.value} {q.unit}'.strip() for q in numbers)}"
     if dates := sorted((said.dates | said.times) - quoted.dates - quoted.times):
@@ -98,7 +97,7 @@ def _contradictions(sentence: str, quotation: str, pair: Comparison, known: set[
     if turned := opposite_functions(set(said.functions), set(quoted.functions)):
         yield f"{turned[0]} and {turned[1]} are opposites"
     if _compared_otherwise(said, quoted):
-        yield "the comparison is the other way round"
+        yield "the comparison is reversed"
 
 
 def _negated_otherwise(sentence: str, quotation: str) -> bool:
@@ -128,7 +127,7 @@ def _compared_otherwise(said: Reading, quoted: Reading) -> bool:
 
 
 def _compared(reading: Reading) -> tuple[set[str], set[str]] | None:
-    """Return the words before "than" and those right after it, without what both sides have."""
+    """Return the words before "than" and those right after it, without the words of both."""
     words = [form(word) for word in reading.plain.split()]
     if "than" not in words:
         return None

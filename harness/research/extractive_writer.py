@@ -6,7 +6,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.text import clean, one_line
 from harness.research.evidence import Evidence
 from harness.research.planner import Plan
@@ -125,7 +125,7 @@ def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
         url = found.source.url
         number = numbers.setdefault(url, len(numbers) + 1)
         for sentence in found.sentences:
-            verified = stands_in(sentence, found.source.texts)
+            verified = is_quoted_in(sentence, found.source.texts)
             citations.append(Citation(section, paragraph, sentence, sentence, number, url, found.similarity, verified))
     titles = {found.source.url: found.source.title for found in evidence}
     return Report(

@@ -12,7 +12,7 @@ from msgspec import Struct, to_builtins
 
 from harness.cache import Cache
 from harness.core.chunking import passages
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.text import clean, one_line, shorten
 from harness.errors import HarnessError, InvalidInput, StoreError
 from harness.ports import Stopped
@@ -177,9 +177,9 @@ def quoted_by(report: Report | None, gathered: Gathered) -> dict[str, list[str]]
 def _passage_with(quotation: str, texts: Sequence[str]) -> str:
     """Return the passage that holds a quotation, the whole text if the quotation crosses passages, or nothing."""
     for text in texts:
-        if stands_in(quotation, [text]):
+        if is_quoted_in(quotation, [text]):
             cut = (passage.text for passage in passages(text))
-            return next((passage for passage in cut if stands_in(quotation, [passage])), text)
+            return next((passage for passage in cut if is_quoted_in(quotation, [passage])), text)
     return ""
 
 

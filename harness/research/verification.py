@@ -11,7 +11,7 @@ import orjson
 from msgspec import Struct
 
 from harness.cache import Cache
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.support import supports
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput, NotFound
@@ -163,7 +163,7 @@ def _verdicts(file: SavedFile, past: PastRun) -> Iterator[QuotationCheck]:
     for cited in citations if isinstance(citations, list) else ():
         quotation, url, sentence, number = (_field(cited, name) for name in ("quotation", "url", "sentence", "number"))
         if quotation:
-            stands = stands_in(quotation, past.quoted.get(url, ()))
+            stands = is_quoted_in(quotation, past.quoted.get(url, ()))
             supported = supports(sentence, quotation, context=f"{past.question}\n{_title(past, url)}").supported
             yield QuotationCheck(quotation, url, int(number) if number.isdecimal() else 0, stands, supported)
 

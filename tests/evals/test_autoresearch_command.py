@@ -277,7 +277,7 @@ def test_a_real_candidate_that_takes_too_long_is_a_crash(tasks_dir: Path, tmp_pa
     )  # fmt: skip
     slow, fast = json.loads(ended.stdout)["experiments"]
     assert slow["status"] == "crash"
-    assert "TimeoutError: it took longer than 6 s, and was killed" in slow["reasons"][0]
+    assert "TimeoutError: it took longer than 6 s and was killed" in slow["reasons"][0]
     assert fast["status"] != "crash"
 
 

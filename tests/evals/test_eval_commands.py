@@ -192,7 +192,7 @@ def test_a_stopped_evaluation_goes_on(harness: Program, tasks_dir: Path, tmp_pat
     refused = harness(
         "eval", "run", "--resume", moved, "--tasks-dir", tasks_dir, "--config", _config(tmp_path, "max_rounds: 1")
     )
-    assert "the settings max_rounds are not those" in refused.one_line_error(2)
+    assert "the settings max_rounds have changed since" in refused.one_line_error(2)
 
 
 def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: 
     [
         (("run", "--tasks", "T_Z"), "no task 'T_Z' in"),
         (("run", "--repeat", "0"), "pass --repeat 1 or more"),
-        (("run", "--tasks-dir", "/nowhere"), "no folder of tasks at /nowhere"),
+        (("run", "--tasks-dir", "/nowhere"), "no task folder at /nowhere"),
         (("run", "--workers", "0"), "pass --workers 1 or more"),
         (("run", "--workers", "2", "--dask", "tcp://127.0.0.1:1"), "choose one of --workers and --dask"),
         (("run", "--resume", "x"), "no evaluation 'x' in"),
@@ -238,10 +238,10 @@ def test_damage_is_named_by_every_command(harness: Program, tasks_dir: Path, tmp
     (tasks_dir / "retries.yaml").write_text("id: retries\nquestion: [1]\n")
     for command in (("run",), ("repeat", "caches")):
         said = harness("eval", *command, "--tasks-dir", tasks_dir).one_line_error(2)
-        assert f"{tasks_dir / 'retries.yaml'}:2 is no task: " in said
+        assert f"{tasks_dir / 'retries.yaml'}:2 is not a task: " in said
     checked = harness("eval", "check", "--tasks-dir", tasks_dir)
     assert checked.code == 2
-    assert "retries.yaml:2 is no task: " in checked.out
+    assert "retries.yaml:2 is not a task: " in checked.out
     assert harness("eval", "check", "--tasks-dir", tasks_dir, "--json").told["problems"] == checked.out.splitlines()
 
 
@@ -324,7 +324,7 @@ def test_old_logs_are_listed_and_broken_ones_are_named(harness: Program, tasks_d
     ended = harness("eval", "list")
     assert ended.code == 0
     assert [line.split()[0] for line in ended.out.splitlines()[2:]] == [new.stem, old.stem]
-    assert f"warning: left out: {broken}, line 2: this is no line of a log" in ended.err
+    assert f"warning: left out: {broken}, line 2: not a log line" in ended.err
     assert [each["id"] for each in harness("eval", "list", "--json").told["evaluations"]] == [new.stem, old.stem]
     of_old, of_new = (harness("eval", "show", path.stem, "--json").told for path in (old, new))
     assert (of_old["means"], of_old["weights"]) == (of_new["means"], of_new["weights"])

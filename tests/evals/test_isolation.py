@@ -75,7 +75,7 @@ def executor() -> Iterator[IsolatedExecutor]:
 @pytest.mark.parametrize(
     ("work", "error", "says"),
     [
-        (hang, TimeoutError, "it took longer than 1.5 s, and was killed"),
+        (hang, TimeoutError, "it took longer than 1.5 s and was killed"),
         (die, ProcessDied, "ended with status 3"),
         (kill, ProcessDied, "was killed by signal 9"),
         (eat, MemoryError, None),

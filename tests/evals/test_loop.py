@@ -98,7 +98,7 @@ def test_without_tasks_to_confirm_on_nothing_is_kept(tmp_path: Path, caplog: pyt
             answering(a_fact_a_round),
             tasks=fact_tasks(10, 1),
         )
-    assert "nothing can be kept: what tune shows is confirmed on at least 2 tasks" in caplog.text
+    assert "no experiment can be kept: confirming a gain needs at least 2 tasks" in caplog.text
     found = experiments_of(made)
     assert [each.status for each in found] == ["inconclusive", "inconclusive"]
     assert all("split confirm, not 1" in each.reasons[0] for each in found)
@@ -140,7 +140,7 @@ def test_settings_that_do_not_run_at_all_are_an_error(tmp_path: Path) -> None:
             yield job, Outcome(job.task.id, job.repeat, error="search: down")
 
     made = loop(tmp_path, Endless(), failing)
-    with pytest.raises(InvalidInput, match=r"the loop begins with do not run: t\d\d: search: down"):
+    with pytest.raises(InvalidInput, match=r"the loop's first settings do not run: t\d\d: search: down"):
         experiments_of(made)
     with Loop(made.begun, tmp_path, fact_tasks(), Settings(), Endless(), answering(a_fact_a_round)) as again:
         next(again.steps())
@@ -443,7 +443,7 @@ def test_a_loop_goes_on_with_its_own_tasks_and_settings_alone(tmp_path: Path) ->
         ([*fact_tasks()[1:], fact_task("new")], Settings()),
         (fact_tasks(), Settings(max_rounds=2)),
     ):
-        with pytest.raises(InvalidInput, match=r"not those that .* began with; begin a new loop"):
+        with pytest.raises(InvalidInput, match=r"have changed since .* began; begin a new loop"):
             Loop(made.begun, tmp_path, tasks, settings, Endless(), answering(a_fact_a_round))
 
 

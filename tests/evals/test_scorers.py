@@ -211,7 +211,7 @@ def test_weights_may_be_ones_own(tmp_path: Path) -> None:
             "nugget_vital: 0.5\nnugget_vitl: 0.5\n",
             "weights.yaml:2: no scorer 'nugget_vitl'; did you mean nugget_vital?",
         ),
-        ("structure: much\n", "weights.yaml:1: the weight of structure is no number"),
+        ("structure: much\n", "weights.yaml:1: the weight of structure is not a number"),
         ("length: 0.5\nstructure: 7\n", "weights.yaml:2: the weight of structure must be 0 to 1, not 7"),
         ("structure: 0.5\n", "weights.yaml: the weights must be 1 together, not 0.5"),
         ("", "weights.yaml: the weights must be 1 together, not 0"),

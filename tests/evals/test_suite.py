@@ -165,7 +165,7 @@ def test_an_old_log_is_scored_anew() -> None:
     assert log.entries[0].total is not None
     assert again.entries[0].total > log.entries[0].total
     assert again.entries[1].scores is None
-    with pytest.raises(InvalidInput, match="the tasks a of x are not there; name their folder with --tasks-dir"):
+    with pytest.raises(InvalidInput, match="the tasks a of x do not exist; pass their folder with --tasks-dir"):
         rescored(log, [fact_task("b")])
 
 

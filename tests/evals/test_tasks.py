@@ -118,7 +118,7 @@ def test_a_malformed_task_is_refused_with_its_file_and_line(
     with pytest.raises(InvalidInput) as refused:
         load_tasks(folder=folder)
     message = str(refused.value)
-    assert message.startswith(f"{folder / 'bad.yaml'}:{line} is no task: ")
+    assert message.startswith(f"{folder / 'bad.yaml'}:{line} is not a task: ")
     assert says in message
     assert "\n" not in message
     assert check_tasks(folder) == [message]
@@ -130,7 +130,7 @@ def test_a_malformed_task_is_refused_with_its_file_and_line(
 def test_a_file_that_is_no_yaml_is_refused(tmp_path: Path, content: bytes) -> None:
     """Empty, binary, nested beyond measure, too large: one line that names it."""
     (tmp_path / "bad.yaml").write_bytes(content)
-    with pytest.raises(InvalidInput, match=r"bad\.yaml(:\d+)? is no task: .") as refused:
+    with pytest.raises(InvalidInput, match=r"bad\.yaml(:\d+)? is not a task: .") as refused:
         load_tasks(folder=tmp_path)
     assert "\n" not in str(refused.value)
 
@@ -181,8 +181,8 @@ def test_an_unknown_task_is_told_with_those_that_there_are(tmp_path: Path) -> No
     [
         ("[pydoc:objects]", "[pydoc:objects, pydoc:nothing]", 7, "corpus:python-docs has no source pydoc:nothing"),
         ("split: tune", "split: tune\nsame: [[pydoc:objects, pydoc:no]]", 7, "has no source pydoc:no"),
-        ("identity never changes", "soup is hot", 12, "the nugget 'what identity is' is said by none"),
-        ("[objects whose value can change]", "[soup]", 9, "the nugget 'what mutable means' is said by none"),
+        ("identity never changes", "soup is hot", 12, "the nugget 'what identity is' is in none"),
+        ("[objects whose value can change]", "[soup]", 9, "the nugget 'what mutable means' is in none"),
     ],
 )
 def test_what_the_gold_sources_do_not_bear_out_is_told(

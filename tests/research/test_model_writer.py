@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.cache import Cache
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.errors import ModelError, ModelUnavailable
 from harness.ports import Completion, Message
 from harness.research.context_builder import ShownSource
@@ -149,7 +149,7 @@ def test_a_near_quotation_becomes_the_words_of_the_source() -> None:
     slip = FLOUR.replace("salt", "sallt").replace("Europe", "europe")
     (citation,) = written(f'Flour is needed. [1: "{slip}"]').citations
     assert citation.verified
-    assert stands_in(citation.quotation, [FLOUR])
+    assert is_quoted_in(citation.quotation, [FLOUR])
 
 
 def test_an_invented_quotation_is_marked() -> None:

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from harness.cache import Cache, Policy
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.pages import Page
 from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited
 from harness.models.local.embedder import MiniLM
@@ -166,7 +166,7 @@ def test_every_sentence_is_quoted_from_its_source(cache: Cache, embedder: MiniLM
     found = research(cache, Scripted(lambda query: [PAGE]), embedder)
     assert found.report is not None
     assert found.report.citations
-    assert all(c.verified and stands_in(c.quotation, [PAGE["body"]]) for c in found.report.citations)
+    assert all(c.verified and is_quoted_in(c.quotation, [PAGE["body"]]) for c in found.report.citations)
     assert {c.number for c in found.report.citations} == {source.number for source in found.report.sources}
     assert [source.url for source in found.report.sources] == ["https://example.org/retries"]
 

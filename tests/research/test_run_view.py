@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from harness.app import App
 from harness.cache import Cache, Policy
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.freshness import DAY
 from harness.core.text import one_line
 from harness.errors import EngineUnavailable, InvalidInput, NotFound, StoreCorrupt, StoreError
@@ -568,7 +568,7 @@ def test_every_verified_quotation_of_a_run_has_its_passage(cache: Cache, embedde
         found = passage_of(past, citation)
         assert (found is not None) == citation.verified
         if found:
-            assert stands_in(citation.quotation, [found[1]])
+            assert is_quoted_in(citation.quotation, [found[1]])
             assert "".join(found) in {one_line(passage) for passage in past.quoted[citation.url]}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from harness_evals import suite
 from harness_evals.journal import Experiment, Journal, as_config
 from harness_evals.log import Header
-from harness_evals.run import told
+from harness_evals.run import recorded_settings
 from harness_evals.suite import first_differences
 from msgspec import structs, to_builtins
 
@@ -266,7 +266,7 @@ def _trial(each: Experiment) -> TrialReply:
 
 def _changed(settings: Mapping[str, Any]) -> list[str]:
     """Return which settings are not those that an evaluation has by default today."""
-    defaults = told(suite.settings_for(Settings()))
+    defaults = recorded_settings(suite.settings_for(Settings()))
     return sorted(short(name) for name, value in settings.items() if defaults.get(name) != value)
 
 

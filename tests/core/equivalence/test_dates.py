@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import Dates
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import DatesGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Dates()
+GUARD = DatesGuard()
 
 
 @pytest.mark.parametrize(

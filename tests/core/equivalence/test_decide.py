@@ -11,7 +11,7 @@ from harness.core.equivalence import GUARDS, LEAST_REQUIRED, SHIPPED, Rule, deci
 from harness.core.equivalence.reading import MAX_CHARS
 from harness.errors import InvalidInput
 from harness.models.local.tokenizer import vocabulary
-from tests.core.equivalence.judging import RULE, SAME, TRAP, assert_refused, judge, why
+from tests.core.equivalence.assertions import RULE, SAME, TRAP, assert_refused, judge, why
 
 PROPERTY = settings(deadline=None, max_examples=100)
 

@@ -5,7 +5,7 @@ Each is one `KNOWN_GAPS` class with its reason. A mended one turns red here: mov
 
 import pytest
 
-from tests.core.equivalence.judging import TRAP, Pairs, judge
+from tests.core.equivalence.assertions import TRAP, Pairs, judge
 
 KNOWN_GAPS: dict[str, Pairs] = {
     "has is not read as the past": [

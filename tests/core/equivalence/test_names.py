@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.core.equivalence.guards import Content, Names
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import ContentGuard, NamesGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Names()
-CONTENT = Content()
+GUARD = NamesGuard()
+CONTENT = ContentGuard()
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 import pytest
 
 from harness.core.equivalence import examine
-from harness.core.equivalence.guards import Numbers
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import NumbersGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Numbers()
+GUARD = NumbersGuard()
 
 
 @pytest.mark.parametrize(

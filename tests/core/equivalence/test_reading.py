@@ -6,11 +6,11 @@ from string import ascii_lowercase
 import pytest
 
 from harness.core.equivalence.comparison import Comparison, compare
-from harness.core.equivalence.guards import Content, Dates, Guard, Names, Negation
+from harness.core.equivalence.guards import ContentGuard, DatesGuard, Guard, NamesGuard, NegationGuard
 from harness.core.equivalence.reading import read
 from harness.core.equivalence.spelling import plain_text
 from harness.models.local.tokenizer import vocabulary
-from tests.core.equivalence.judging import objection
+from tests.core.equivalence.assertions import objection
 
 
 def compared(a: str, b: str) -> Comparison:
@@ -120,13 +120,13 @@ def test_a_word_written_apart_is_the_word_written_together() -> None:
 @pytest.mark.parametrize(
     ("guard", "a", "b", "reason", "veto"),
     [
-        (Negation(), "rust is fast", "rust is not fast", "one is negated, the other is not", True),
-        (Negation(), "enable ipv6", "disable ipv6", "disable / enable are opposites", True),
-        (Names(), "what is it", "who are they", "nothing in common but function words", True),
-        (Names(), "c tutorial", "tutorial", "no counterpart for c", True),
-        (Content(), "bake bread with rye", "bake bread", "only one side speaks of rye", False),
+        (NegationGuard(), "rust is fast", "rust is not fast", "one is negated, the other is not", True),
+        (NegationGuard(), "enable ipv6", "disable ipv6", "disable / enable are opposites", True),
+        (NamesGuard(), "what is it", "who are they", "nothing in common but function words", True),
+        (NamesGuard(), "c tutorial", "tutorial", "no counterpart for c", True),
+        (ContentGuard(), "bake bread with rye", "bake bread", "only one side mentions rye", False),
         (
-            Content(),
+            ContentGuard(),
             "bake bread slowly tonight",
             "paint walls quickly now",
             "too little in common: bake, bread, paint, quickly, slowly",
@@ -145,7 +145,7 @@ def test_two_texts_that_differ_in_too_much_are_not_compared_word_by_word() -> No
     """The time would grow with the product of their lengths."""
     letters = random.Random(1)
     one, other = (" ".join("".join(letters.sample(ascii_lowercase, 9)) for _ in range(60)) for _ in range(2))
-    found = objection(Negation(), one, other)
+    found = objection(NegationGuard(), one, other)
     assert found is not None
     assert found.reason == "too much differs"
 
@@ -155,5 +155,5 @@ def test_a_question_about_the_past_is_another_one(text: str) -> None:
     """Its tense is that of its function words."""
     today = {"was": "is", "were": "are", "did": "does"}
     first, *rest = text.split()
-    assert objection(Dates(), text, " ".join([today[first], *rest])) is not None
-    assert objection(Dates(), f"am i {rest[-1]}", f"was i {rest[-1]}") is not None
+    assert objection(DatesGuard(), text, " ".join([today[first], *rest])) is not None
+    assert objection(DatesGuard(), f"am i {rest[-1]}", f"was i {rest[-1]}") is not None

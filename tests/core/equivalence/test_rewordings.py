@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.equivalence.judging import assert_served
+from tests.core.equivalence.assertions import assert_served
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ RULE = Rule(2.0, 0.01, "nothing", "says", (0.0, 1.0, *[0.0] * (len(FEATURES) - 1
 A, B = "how to learn python", "how to learn python quickly"
 TRAP = ("how to enable ipv6", "how to disable ipv6")
 STORY = "my phone keeps rebooting every few minutes since the last update, what should i do"
-RETOLD = "ever since i installed the newest update the phone restarts all the time. how can i fix that?"
+REWORDED = "ever since i installed the newest update the phone restarts all the time. how can i fix that?"
 
 
 def never(a: str, b: str) -> float:
@@ -67,18 +67,18 @@ def test_the_score_is_the_weighted_sum() -> None:
     assert len(rows) == len(weights)
 
 
-def test_where_a_question_is_told_anew_words_do_not_weigh() -> None:
+def test_where_a_question_is_for_reworded_words_do_not_weigh() -> None:
     """The constant, the verifier and the similarity have weights of their own there, and others have none."""
     weights = tuple(float(number) for number in range(1, len(FEATURES) + 2))
-    told_anew = Rule(0.0, 0.01, "", "says", weights, anew=(0.5, 2.0, 4.0))
-    examined = examine(STORY, RETOLD, 0.75)
-    assert examined.anew
-    assert judge(examined, told_anew, 0.9).score == pytest.approx(0.5 + 2.0 * logit(0.9) + 4.0 * 0.75)
+    for_reworded = Rule(0.0, 0.01, "", "says", weights, reworded=(0.5, 2.0, 4.0))
+    examined = examine(STORY, REWORDED, 0.75)
+    assert examined.reworded
+    assert judge(examined, for_reworded, 0.9).score == pytest.approx(0.5 + 2.0 * logit(0.9) + 4.0 * 0.75)
     everywhere = Rule(0.0, 0.01, "", "says", weights)
-    assert judge(examined, everywhere, 0.9).score != judge(examined, told_anew, 0.9).score
+    assert judge(examined, everywhere, 0.9).score != judge(examined, for_reworded, 0.9).score
     varied = examine(A, B, 0.9)
-    assert not varied.anew
-    assert judge(varied, everywhere, 0.9) == judge(varied, told_anew, 0.9)
+    assert not varied.reworded
+    assert judge(varied, everywhere, 0.9) == judge(varied, for_reworded, 0.9)
 
 
 @given(a=st.text(max_size=60), b=st.text(max_size=60), similarity=st.floats(0, 1), said=st.floats(0, 1))

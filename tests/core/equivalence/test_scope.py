@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import Scope
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import ScopeGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Scope()
+GUARD = ScopeGuard()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from harness.core.equivalence import examine
 from harness.core.equivalence.comparison import compare
 from harness.core.equivalence.decision import NO_WORDS, requirement
 from harness.core.equivalence.reading import read
-from tests.core.equivalence.judging import assert_refused, assert_served
+from tests.core.equivalence.assertions import assert_refused, assert_served
 
 PLAIN = "Does a cracked heat exchanger in a gas furnace have to be replaced, or can it be welded?"
 TOLD = (
@@ -15,9 +15,9 @@ TOLD = (
 )
 
 
-def retold(a: str, b: str) -> bool:
+def reworded(a: str, b: str) -> bool:
     """Say whether the pair counts as one question, told anew."""
-    return compare(read(a), read(b), NO_WORDS).retold
+    return compare(read(a), read(b), NO_WORDS).reworded
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def retold(a: str, b: str) -> bool:
 )
 def test_a_question_told_anew_is_served(a: str, b: str) -> None:
     """Words of the story that the other side lacks, and their order, do not count where the embeddings agree."""
-    assert retold(a, b)
+    assert reworded(a, b)
     assert_served(a, b)
 
 
@@ -50,7 +50,7 @@ def test_a_question_told_anew_is_served(a: str, b: str) -> None:
 )
 def test_what_varies_one_point_is_not_told_anew(a: str, b: str) -> None:
     """Two texts that share nearly all their words, in their order, are compared word for word; so are short ones."""
-    assert not retold(a, b)
+    assert not reworded(a, b)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_varies_one_point_is_not_told_anew(a: str, b: str) -> None:
 )
 def test_numbers_negations_names_dates_and_scope_still_refuse(other: str) -> None:
     """What steers the answer has to stand on both sides, however the rest is told, where no verifier reads it."""
-    assert retold(PLAIN, other)
+    assert reworded(PLAIN, other)
     assert_refused(PLAIN, other)
 
 
@@ -90,7 +90,7 @@ def test_numbers_negations_names_dates_and_scope_still_refuse(other: str) -> Non
 )  # fmt: skip
 def test_what_is_told_otherwise_objects_and_does_not_veto(a: str, b: str, guard: str) -> None:
     """A verifier that reads both may know better; told shortly, it is a veto."""
-    assert retold(a, b)
+    assert reworded(a, b)
     (verdict,) = (verdict for verdict in examine(a, b, 0.9).verdicts if verdict.guard == guard)
     assert not verdict.passed
     assert not verdict.veto
@@ -115,7 +115,7 @@ def test_what_is_told_otherwise_objects_and_does_not_veto(a: str, b: str, guard:
 )  # fmt: skip
 def test_another_number_name_or_time_is_a_veto_however_it_is_told(a: str, b: str, guard: str) -> None:
     """No verifier is asked."""
-    assert retold(a, b)
+    assert reworded(a, b)
     assert guard in [verdict.guard for verdict in examine(a, b, 0.95).verdicts if verdict.veto and not verdict.passed]
 
 
@@ -137,5 +137,5 @@ def test_the_longer_the_story_the_less_the_embedding_has_to_agree() -> None:
 )  # fmt: skip
 def test_when_it_happened_to_the_asker_says_nothing(a: str, b: str) -> None:
     """Times of the story are no times of what is asked for, where only one side tells them."""
-    assert retold(a, b)
+    assert reworded(a, b)
     assert_served(a, b)
