@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from harness.core.text import one_line
 
 LEAST_ALIKE = 92.0
-"""From this similarity (0..100) on, a quotation counts as a misspelling of the passage closest to it."""
+"""Least similarity (0..100) at which a quotation counts as a misspelling of the passage closest to it."""
 MIN_FUZZY_CHARS = 20
 """Shorter quotations match by chance too often: they must match word for word."""
 

@@ -146,7 +146,7 @@ def _by_kind(plan: Plan, evidence: Sequence[Evidence]) -> dict[str, list[Evidenc
 
 def _by_source(plan: Plan, evidence: Sequence[Evidence]) -> dict[str, list[Evidence]]:
     """Put the best excerpts first and the others under the titles of their sources, in `plan.wanted` sections. Surplus
-    sources share the last section; with too few sources, trailing excerpts get sections of their own.
+    sources share the last section; with too few sources, trailing excerpts get their own sections.
     """
     wanted = plan.wanted or 1
     answering = max(1, min(ANSWER_EXCERPTS, len(evidence) - wanted + 1)) if wanted > 1 else len(evidence)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness.research.run import Writing
 
 Unsupported: TypeAlias = Literal["replace", "mark", "drop"]
-"""How to treat a sentence that its quotation does not support."""
+"""Treatment of a sentence that its quotation does not support."""
 
 MIN_QUOTED_WORDS = 3
 MIN_QUOTED_CHARS = 8

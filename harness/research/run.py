@@ -267,7 +267,7 @@ class Researcher:
         return SolvedQuestions(self._services.memory(f"solved {self._fingerprint()}"), cache)
 
     def _fingerprint(self) -> str:
-        """Return a digest of everything that decides what is gathered; the writing does not count."""
+        """Return a digest of everything that decides the gathering; the writing does not count."""
         code = {"code": self._code.gathering} if self._code.gathering else {}
         return digest_of({"planner": self._services.planner.version, **self._gathering(), **code})
 

@@ -116,7 +116,7 @@ def past_run(cache: Cache, run: str) -> PastRun:
         why = shorten(clean(error, MAX_REASON), MAX_REASON)  # it may quote the record
         raise StoreCorrupt(
             f"the record of the run {run} cannot be read ({why}); ask its question again with `harness research`: "
-            "what is cached costs nothing"
+            "cached answers cost nothing"
         ) from error
     answered: Counter[str] = Counter(use.how for use in record.uses if use.how != "derived")
     live = answered["live"] + answered["failed"]

@@ -68,7 +68,7 @@ class ChunkSet:
 
     @property
     def chunking_id(self) -> str:
-        """What determines chunks and vectors, apart from the documents."""
+        """Id of all that determines chunks and vectors, apart from the documents."""
         return f"{self._chunks.chunk_tokens} {self.embedder.id}"
 
     @cached_property
@@ -95,10 +95,10 @@ class ChunkSet:
         each = {document.id: document for document in documents}
         new = [name for name in each if name not in self._held]
         for done, name in enumerate(new):
-            self._progress("weighing what was found", done, len(new))
+            self._progress("embedding documents", done, len(new))
             self._held[name] = self._embedded(each[name])
         if new:
-            self._progress("weighing what was found", len(new), len(new))
+            self._progress("embedding documents", len(new), len(new))
         return [chunk for name in each for chunk in self._held[name]]
 
     def chunk(self, document: str, index: int) -> StoredChunk | None:

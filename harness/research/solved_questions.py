@@ -33,7 +33,7 @@ class Origin(Struct, frozen=True):
 
 
 class Solution(Struct, frozen=True):
-    """A solved question: its plan, what was gathered for it, and the cached answers it used."""
+    """A solved question: its plan, the gathered context, and the cached answers it used."""
 
     origin: Origin
     plan: Plan
@@ -43,7 +43,7 @@ class Solution(Struct, frozen=True):
 
 
 class SolvedQuestions:
-    """SolvedQuestions questions of one fingerprint, in a query cache for agents. Decides what is stored there."""
+    """SolvedQuestions questions of one fingerprint, in a query cache for agents. Decides which ones are stored."""
 
     def __init__(self, queries: VectorCache, cache: Cache) -> None:
         self._queries = queries

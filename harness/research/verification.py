@@ -106,7 +106,7 @@ def read_report(content: bytes) -> SavedFile:
         raise InvalidInput(f"not a report of `harness research` ({error})") from error
     if not isinstance(loaded, dict) or not {"question", "run", "citations", "report"} <= loaded.keys():
         raise InvalidInput(
-            "that is no report of `harness research --json`: its question, run, citations or report is missing"
+            "not a report of `harness research --json`: its question, run, citations or report is missing"
         )
     return SavedFile(_checked_run(loaded["run"]), loaded)
 
@@ -151,7 +151,7 @@ def _checked_run(run: object) -> str:
     if not run:
         raise InvalidInput(f"the report cannot be verified: {_NO_RUN}")
     if not isinstance(run, str):
-        raise InvalidInput("that is no report of `harness research --json`: its run is not a string")
+        raise InvalidInput("not a report of `harness research --json`: its run is not a string")
     return run
 
 

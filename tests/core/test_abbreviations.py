@@ -133,7 +133,7 @@ def test_function_words_need_not_be_spelled() -> None:
     ],
 )
 def test_plurals_are_given_in_the_singular(text: str, pair: tuple[str, str]) -> None:
-    """ "LLMs" defines "LLM"; endings that only look like a plural stay."""
+    """`LLMs` defines `LLM`; endings that only look like a plural stay."""
     assert find_abbreviations(text) == [pair]
 
 
@@ -312,7 +312,7 @@ def test_the_case_as_written_goes_before_any_other() -> None:
 
 
 def test_a_double_s_is_no_plural() -> None:
-    """ "glass" is not a plural."""
+    """`glass` is not a plural."""
     assert Meanings([("GLAS", "geoscience laser altimeter system")]).of("glass") == ()
 
 
@@ -469,7 +469,7 @@ def test_candidates_are_casefolded_words_and_their_parts() -> None:
 
 
 def test_everyday_words_are_candidates_in_capitals_only() -> None:
-    """ "the" is never looked up; "WHO" may be."""
+    """`the` is never looked up; `WHO` may be."""
     assert Meanings.shorts_in("who is the WHO") == ("who",)
     assert Meanings.shorts_in("who is it for") == ()
 

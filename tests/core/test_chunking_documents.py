@@ -287,7 +287,7 @@ def test_a_first_chunk_that_is_all_overlap_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"strategy": "magic"}, "truncate, fixed_size, semantic, hybrid"),
         ({"chunk_size": 0}, "chunk_size must be at least 1"),
@@ -298,12 +298,12 @@ def test_a_first_chunk_that_is_all_overlap_is_left_out() -> None:
         ({"max_chunk_size": 999}, "must not be less than chunk_size"),
     ],
 )
-def test_impossible_settings_are_refused(wrong: Any, told: str) -> None:
+def test_impossible_settings_are_refused(wrong: Any, message: str) -> None:
     """The error gives the valid range."""
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=message):
         Chunking(**wrong)
     if "strategy" not in wrong:
-        with pytest.raises(InvalidInput, match=told):
+        with pytest.raises(InvalidInput, match=message):
             msgspec.convert(wrong, Chunking)
 
 

@@ -265,7 +265,7 @@ def test_a_custom_pattern_does_not_change_masks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("patterns", "told"),
+    ("patterns", "message"),
     [
         (["a"] * (MAX_PATTERNS + 1), "too many"),
         (["a" * (MAX_PATTERN_CHARS + 1)], "1 to 500 characters"),
@@ -291,9 +291,9 @@ def test_a_custom_pattern_does_not_change_masks() -> None:
         "counts",
     ],
 )
-def test_an_unusable_pattern_is_refused(patterns: list[str], told: str) -> None:
+def test_an_unusable_pattern_is_refused(patterns: list[str], message: str) -> None:
     """On creation, not when the first text comes."""
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=message):
         Redactor(patterns)
 
 

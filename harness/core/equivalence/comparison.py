@@ -13,9 +13,9 @@ from harness.core.text import stem
 
 MIN_TYPO_CHARS = 4
 LONG = 16
-"""From this many content words in both queries on, a text is prose."""
+"""Least number of content words in both queries for a text to be prose."""
 REWORDED = 20
-"""From this many words in both queries together on, one may be a rewording of the other."""
+"""Least number of words in both queries together for one to be a rewording of the other."""
 MAX_SURFACE = 0.7
 """Largest share of words in common, in order, for a rewording. Most look-alikes share more: they
 differ in one point.
