@@ -7,7 +7,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from harness.cache import Cache
-from harness.core.ranking import select_diverse
+from harness.core.rank_fusion import select_diverse
 from harness.core.text import sentences, stems, words
 from harness.ports import Vectors
 from harness.research.gathering import GatheredSource, documents_of

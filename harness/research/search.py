@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from harness.cache import Answer, Cache, Results
 from harness.core.keys import canonical_url
-from harness.core.ranking import reciprocal_rank_fusion
+from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.errors import SearchError
 from harness.ports import Progress, SearchEngine
 

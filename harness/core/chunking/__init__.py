@@ -1,11 +1,11 @@
 """Chunking of documents into slices for search, scoring and quotation.
 
-`passages.py` splits at headings, for readers; `tokens.py` by the embedder's tokens; `documents.py` by characters,
+`passages.py` splits at headings, for readers; `tokens.py` by the embedder's tokens; `document_chunks.py` by characters,
 without loss. `boundaries.py` finds where sentences, words and characters end.
 """
 
 from harness.core.chunking.boundaries import Chunk
-from harness.core.chunking.documents import STRATEGIES, Chunked, Chunking, document_chunks
+from harness.core.chunking.document_chunks import STRATEGIES, Chunked, Chunking, document_chunks
 from harness.core.chunking.passages import PASSAGE_CHARS, Passage, passages
 from harness.core.chunking.tokens import CHARS_A_TOKEN, token_chunks
 

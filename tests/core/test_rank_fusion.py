@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.ranking import overlap, reciprocal_rank_fusion, select_diverse
+from harness.core.rank_fusion import overlap, reciprocal_rank_fusion, select_diverse
 
 PROPERTY = settings(deadline=None, max_examples=100)
 
