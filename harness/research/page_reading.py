@@ -1,16 +1,15 @@
 """Page reading: pages behind search results, through the cache."""
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from msgspec import Struct
 
-from harness.cache import Answer, Cache
+from harness.cache import Cache
 from harness.core.chunking import passages
-from harness.core.pages import Page
-from harness.errors import HarnessError, InvalidInput, OfflineMiss, PageError
+from harness.errors import InvalidInput, OfflineMiss, PageError
 from harness.ports import PageReader, Progress
-from harness.research.search import awaited
+from harness.research.concurrent_calls import run_all
 
 MAX_PAGE_CHARS = 60_000
 """Longest part of a page that is used: about 10,000 words, which take two seconds to embed."""
@@ -49,29 +48,15 @@ def read_all(
     """
     if not urls:
         return []
-    pool = ThreadPoolExecutor(concurrency, thread_name_prefix="read")
-    try:
-        futures = [pool.submit(cache.page, url, reader, ttl=ttl) for url in urls]
-        read = []
-        for done, (url, future) in enumerate(zip(urls, futures, strict=True)):
-            progress(what, done, len(urls))
-            read.append(_reading(url, _outcome(future)))
-        progress(what, len(urls), len(urls))
-        return read
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # on Ctrl-C, do not wait for a page's time-out
+    calls = [partial(_read, url, cache, reader, ttl) for url in urls]
+    return run_all(calls, concurrency=concurrency, progress=progress, what=what)
 
 
-def _outcome(future: "Future[Answer[Page]]") -> Answer[Page] | HarnessError:
+def _read(url: str, cache: Cache, reader: PageReader, ttl: float) -> tuple[PageReading, str]:
     try:
-        return awaited(future)
+        answer = cache.page(url, reader, ttl=ttl)
     except (PageError, OfflineMiss, InvalidInput) as error:
-        return error
-
-
-def _reading(url: str, outcome: Answer[Page] | HarnessError) -> tuple[PageReading, str]:
-    if isinstance(outcome, HarnessError):
-        return PageReading(url, "failed", 0, f"{outcome.code}: {outcome}"), ""
-    page = outcome.value
-    cut = "\n\n".join(passage.text for passage in passages(page.text[:MAX_PAGE_CHARS]))
-    return PageReading(url, "live" if outcome.how == "live" else "cache", len(page.text)), cut
+        return PageReading(url, "failed", 0, f"{error.code}: {error}"), ""
+    text = answer.value.text
+    cut = "\n\n".join(passage.text for passage in passages(text[:MAX_PAGE_CHARS]))
+    return PageReading(url, "live" if answer.how == "live" else "cache", len(text)), cut

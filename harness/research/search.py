@@ -1,8 +1,8 @@
 """Search with several queries and engines at once, through the cache, and fusion of their results."""
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 from msgspec import Struct
 
@@ -11,11 +11,7 @@ from harness.core.keys import canonical_url
 from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.errors import SearchError
 from harness.ports import Progress, SearchEngine
-
-T = TypeVar("T")
-
-WAIT_AT_ONCE = 1.0
-"""Longest single wait, in seconds."""
+from harness.research.concurrent_calls import run_all
 
 
 class EngineSearch(Struct, frozen=True):
@@ -50,29 +46,24 @@ def ask_all(
         StoreError: the cache cannot be read.
         OfflineMiss: the cache has no answer, and live calls are not allowed.
     """
-    pairs = [(query, engine) for query in queries for engine in engines]
 
-    def search(query: str, engine: SearchEngine) -> Answer[Results]:
-        return cache.search(
-            query,
-            engine.search,
-            ttl=ttl,
-            max_results=max_results,
-            engine=engine.name,
-            options=engine.options,
-        )
+    def search(query: str, engine: SearchEngine) -> EngineSearch:
+        outcome: Answer[Results] | SearchError
+        try:
+            outcome = cache.search(
+                query,
+                engine.search,
+                ttl=ttl,
+                max_results=max_results,
+                engine=engine.name,
+                options=engine.options,
+            )
+        except SearchError as error:
+            outcome = error
+        return EngineSearch(query, engine.name, outcome, ranked_by(engine))
 
-    pool = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
-    try:
-        futures = [pool.submit(search, query, engine) for query, engine in pairs]
-        asked = []
-        for done, ((query, engine), future) in enumerate(zip(pairs, futures, strict=True)):
-            progress(what, done, len(pairs))
-            asked.append(EngineSearch(query, engine.name, _outcome(future), ranked_by(engine)))
-        progress(what, len(pairs), len(pairs))
-        return asked
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # on Ctrl-C, do not wait for an engine's time-out
+    calls = [partial(search, query, engine) for query in queries for engine in engines]
+    return run_all(calls, concurrency=concurrency, progress=progress, what=what)
 
 
 def ranked_by(engine: SearchEngine) -> str:
@@ -110,17 +101,3 @@ def results_of(asked: Sequence[EngineSearch], limit: int) -> Results:
     if len(failures) == len(asked):
         raise failures[0]
     return asked[0].results if len(asked) == 1 else [results[0] for _, results in fused(asked)[:limit]]
-
-
-def awaited(future: "Future[T]") -> T:
-    """Return the result of `future`, in short waits: a long wait could swallow a Ctrl-C that arrives as it begins."""
-    while not wait([future], WAIT_AT_ONCE).done:
-        pass
-    return future.result()
-
-
-def _outcome(future: "Future[Answer[Results]]") -> Answer[Results] | SearchError:
-    try:
-        return awaited(future)
-    except SearchError as error:
-        return error

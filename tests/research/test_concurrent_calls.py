@@ -1,17 +1,17 @@
-"""Waiting for searches."""
+"""Waiting for concurrent calls."""
 
 import threading
 from concurrent.futures import Future
 
 import pytest
 
-from harness.research import search
-from harness.research.search import awaited
+from harness.research import concurrent_calls
+from harness.research.concurrent_calls import awaited
 
 
 def test_a_late_result_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     """After any number of waits."""
-    monkeypatch.setattr(search, "WAIT_AT_ONCE", 0.02)
+    monkeypatch.setattr(concurrent_calls, "WAIT_AT_ONCE", 0.02)
     future: Future[int] = Future()
     timer = threading.Timer(0.1, future.set_result, [7])
     timer.start()
