@@ -1,4 +1,4 @@
-"""`@cached_tool`: existing functions, sync and async, that look into the cache before they run."""
+"""`@cached_tool`: cached functions, sync and async."""
 
 import asyncio
 import contextvars

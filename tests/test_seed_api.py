@@ -402,11 +402,11 @@ def test_statistics_show_both_tables() -> None:
     assert "search_cache" in text.stdout
     assert "research_cache" in text.stdout
     assert "MB on disk" in text.stdout
-    told = json.loads(maintenance("--json").stdout)
-    table = told["tables"]["search_cache"]
+    shown = json.loads(maintenance("--json").stdout)
+    table = shown["tables"]["search_cache"]
     assert (table["live"], table["expired"], table["total"]) == (1, 1, 2)
     assert abs(table["newest"] - time.time()) < 60
-    assert told["size_bytes"] > 0
+    assert shown["size_bytes"] > 0
 
 
 def test_expired_deletes_only_what_is_expired() -> None:
@@ -414,9 +414,9 @@ def test_expired_deletes_only_what_is_expired() -> None:
     put_research("t", "research", "c", 1, [])
     put("gone", RESULTS, ttl=1e-6)
     put_research("gone", "research", "c", 1, [], ttl=1e-6)
-    told = json.loads(maintenance("--expired", "--json").stdout)
-    assert {table for table, count in told["deleted"].items() if count} == {"search_cache", "research_cache"}
-    assert told["tables"]["research_cache"]["live"] == 1
+    shown = json.loads(maintenance("--expired", "--json").stdout)
+    assert {table for table, count in shown["deleted"].items() if count} == {"search_cache", "research_cache"}
+    assert shown["tables"]["research_cache"]["live"] == 1
 
 
 def test_clear_asks_first() -> None:

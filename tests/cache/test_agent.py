@@ -129,7 +129,7 @@ def test_data_may_be_json_or_its_text(cache: Cache, data: Any, results: Any, cou
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         ('{"a": 1,}', "line 1, column"),
         ("[\n1,\n2", "line 3"),
@@ -148,9 +148,9 @@ def test_data_may_be_json_or_its_text(cache: Cache, data: Any, results: Any, cou
         ("x" * (2**24 + 1), "too much"),
     ],
 )
-def test_data_that_cannot_be_stored_is_refused(cache: Cache, data: Any, told: str) -> None:
+def test_data_that_cannot_be_stored_is_refused(cache: Cache, data: Any, message: str) -> None:
     """The error has one line with reason and place; nothing is stored."""
-    with pytest.raises(InvalidInput, match=told) as caught:
+    with pytest.raises(InvalidInput, match=message) as caught:
         research_cache(cache, "store", cache_type="x", query="q", data=data)
     assert len(str(caught.value)) < 300
     assert not look_up(cache, "q", "x").found

@@ -1,4 +1,4 @@
-"""The self-check in use: some hits by meaning are searched live, too; pairs that disagree never answer each other."""
+"""Audits: some semantic hits are searched live, too; pairs that disagree never answer each other."""
 
 import logging
 import os
@@ -95,8 +95,8 @@ def test_addresses_are_compared_in_one_spelling() -> None:
 @pytest.mark.parametrize(("shared", "agreed"), [(DISAGREES_BELOW, True), (0.19999, False), (0.0, False), (1.0, True)])
 def test_a_pair_disagrees_below_the_constant(shared: float, agreed: bool) -> None:
     """At it, it agrees."""
-    told = Audit.of("a", "b", overlap=shared, similarity=1.0, probability=None, now=0.0)
-    assert told.agreed is agreed
+    audit = Audit.of("a", "b", overlap=shared, similarity=1.0, probability=None, now=0.0)
+    assert audit.agreed is agreed
 
 
 def test_an_audit_has_the_values_of_the_hit() -> None:
@@ -378,8 +378,8 @@ def test_a_forked_child_starts_afresh(checked: Audited, gate: Gate) -> None:
     assert os.waitpid(child, 0)[1] == 0
     gate.opened.set()
     checked.auditor.close(DEADLINE)
-    told = checked.cache.audits.summary()
-    assert (told.agreeing, told.disagreeing) == (1, 1)
+    summary = checked.cache.audits.summary()
+    assert (summary.agreeing, summary.disagreeing) == (1, 1)
 
 
 # --- reports
@@ -392,8 +392,8 @@ def test_the_share_that_disagrees_has_an_exact_interval(clock: FakeClock) -> Non
     for query, found in ((ASKED, TEN), (THIRD, OTHERS)):
         checked.ask(query, found)
     checked.cache.maintenance.clear()
-    told = checked.cache.audits.summary()
-    assert (told.audited, told.agreeing, told.disagreeing, told.wrong) == (2, 1, 1, interval(1, 2))
+    summary = checked.cache.audits.summary()
+    assert (summary.audited, summary.agreeing, summary.disagreeing, summary.wrong) == (2, 1, 1, interval(1, 2))
     assert checked.cache.audits.clear() == 2
     assert checked.cache.audits.summary().wrong == interval(0, 0)
 
@@ -401,9 +401,9 @@ def test_the_share_that_disagrees_has_an_exact_interval(clock: FakeClock) -> Non
 def test_an_audit_becomes_a_labelled_pair() -> None:
     """As `harness cache calibrate` reads it."""
     audit = Audit.of("b", "a", overlap=1 / 3, similarity=0.987654, probability=None, now=1_700_000_000.0)
-    told = labelled_pair(audit)
-    assert {told.pop("a"), told.pop("b")} == {"a", "b"}
-    assert told == {
+    pair = labelled_pair(audit)
+    assert {pair.pop("a"), pair.pop("b")} == {"a", "b"}
+    assert pair == {
         "label": 1,
         "overlap": 0.3333,
         "similarity": 0.9877,

@@ -126,5 +126,5 @@ def test_a_failure_is_logged_once_and_work_goes_on(caplog: pytest.LogCaptureFixt
 
     with Periodic(0.001, work):
         until(lambda: len(turns) >= 6)
-    told = [record.levelname for record in caplog.records if "tried again" in record.message]
-    assert told == ["WARNING", "DEBUG", "DEBUG", "WARNING"]
+    levels = [record.levelname for record in caplog.records if "tried again" in record.message]
+    assert levels == ["WARNING", "DEBUG", "DEBUG", "WARNING"]

@@ -77,7 +77,7 @@ class FullStore(SqliteStore):
 
 @pytest.fixture
 def cache(store: SqliteStore, clock: FakeClock) -> Cache:
-    """A cache without look-ups by meaning."""
+    """A cache without lookups by meaning."""
     return Cache(store, clock=clock)
 
 

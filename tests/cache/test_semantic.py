@@ -1,4 +1,4 @@
-"""Look-ups by meaning: which candidates answer, and which never do."""
+"""Lookups by meaning: candidates that answer, and others."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor

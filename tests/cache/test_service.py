@@ -1,4 +1,4 @@
-"""The cache service: what hits, what misses, and what is never stored."""
+"""The cache: hits, misses, and values that are not stored."""
 
 import logging
 from pathlib import Path

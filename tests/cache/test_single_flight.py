@@ -221,7 +221,7 @@ def path(tmp_path: Path) -> Path:
 
 def ask(path: Path, processes: int, seconds: float, ending: str) -> "subprocess.Popen[str]":
     """Start so many processes that ask the same."""
-    command = [sys.executable, "-m", "tests.cache.askers", str(path), str(processes), str(seconds), ending]
+    command = [sys.executable, "-m", "tests.cache.search_processes", str(path), str(processes), str(seconds), ending]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
 
@@ -264,7 +264,7 @@ def test_processes_fail_together(path: Path, ending: str) -> None:
     """One call, the same typed error with its message for all; a later search tries again."""
     got = replies(ask(path, 6, 0.5, ending))
     assert len(calls(path)) == 1
-    assert [each["error"] for each in got] == [f"{ending}: as told"] * 6
+    assert [each["error"] for each in got] == [f"{ending}: as requested"] * 6
     assert replies(ask(path, 2, 0.1, "results"))[0]["value"]
     assert len(calls(path)) == 2
 
@@ -273,8 +273,8 @@ def test_a_bug_in_another_process_is_a_failed_search(path: Path) -> None:
     """The error has the name of its class."""
     got = sorted(each["error"] for each in replies(ask(path, 4, 0.5, "ZeroDivisionError")))
     assert len(calls(path)) == 1
-    assert got == ["SearchError: the search failed in another process: ZeroDivisionError: as told"] * 3 + [
-        "ZeroDivisionError: as told"
+    assert got == ["SearchError: the search failed in another process: ZeroDivisionError: as requested"] * 3 + [
+        "ZeroDivisionError: as requested"
     ]
 
 

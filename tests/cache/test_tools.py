@@ -59,7 +59,7 @@ def endless() -> list[Any]:
     return value
 
 
-# --- look-up and store
+# --- lookup and store
 
 
 def test_stored_results_are_found_in_any_case(cache: Cache, clock: FakeClock) -> None:
@@ -283,9 +283,9 @@ def test_rows_of_another_embedder_are_embedded_again(store: Store, clock: FakeCl
         plain.tools.put("x", query, [1])
     cache = Cache(store, semantics=semantics(store), clock=clock)
     assert [each.unembedded for each in cache.maintenance.stats() if each.table == "tool_cache"] == [1]
-    told: list[tuple[str, int, int]] = []
-    assert cache.maintenance.reembed(lambda *step: told.append(step)) == 1
-    assert told == [("embedding", 1, 1)]
+    steps: list[tuple[str, int, int]] = []
+    assert cache.maintenance.reembed(lambda *step: steps.append(step)) == 1
+    assert steps == [("embedding", 1, 1)]
     assert sum(row.embedding is not None for row in store.scan("tool_cache", "default")) == 1
     assert isinstance(cache.tools.find("x", "false positives semantic cache"), Hit)
 
@@ -508,7 +508,7 @@ def test_a_search_and_a_tool_with_one_key_do_not_mix(cache: Cache) -> None:
 
 def ask(path: Path, processes: int, ending: str) -> tuple[list[dict[str, Any]], int]:
     """Let so many processes call the same tool at once; return what each tells, and how many computed."""
-    command = [sys.executable, "-m", "tests.cache.tool_askers", str(path), str(processes), "0.5", ending]
+    command = [sys.executable, "-m", "tests.cache.tool_processes", str(path), str(processes), "0.5", ending]
     out = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, timeout=DEADLINE, check=True).stdout
     calls = path.with_name(f"{path.name}.calls").read_text().splitlines()
     return [json.loads(line) for line in out.splitlines()], len(calls)
@@ -518,16 +518,16 @@ def ask(path: Path, processes: int, ending: str) -> tuple[list[dict[str, Any]], 
 @pytest.mark.parametrize("ending", ["results", "nothing", "ValueError"])
 def test_of_many_processes_one_computes(tmp_path: Path, ending: str) -> None:
     """All get its results, its empty result, or its error."""
-    told, calls = ask(tmp_path / "shared.db", 8, ending)
+    replies, calls = ask(tmp_path / "shared.db", 8, ending)
     assert calls == 1
     match ending:
         case "results":
-            assert {each["value"][0] for each in told} == {"by"}
-            assert len({each["value"][1] for each in told}) == 1
+            assert {each["value"][0] for each in replies} == {"by"}
+            assert len({each["value"][1] for each in replies}) == 1
         case "nothing":
-            assert [each["value"] for each in told] == [[]] * 8
+            assert [each["value"] for each in replies] == [[]] * 8
         case _:
-            assert sorted(each["error"] for each in told) == [
-                *[f"{SearchError.__name__}: 'q' failed in another process: ValueError: as told"] * 7,
-                "ValueError: as told",
+            assert sorted(each["error"] for each in replies) == [
+                *[f"{SearchError.__name__}: 'q' failed in another process: ValueError: as requested"] * 7,
+                "ValueError: as requested",
             ]

@@ -1,4 +1,4 @@
-"""Look-ups by meaning where a verifier reads the pairs: when it is asked, what it decides, and what if it fails."""
+"""Lookups by meaning with a verifier: when it reads, what it decides, and its failures."""
 
 import logging
 from typing import Any
@@ -134,11 +134,11 @@ def test_an_explanation_has_the_probability(store: SqliteStore, clock: FakeClock
     """Its probability, the guards that object in vain, and the refusal."""
     cache = verified(store, Says(0.25), clock)
     cache.searches.put(STORED, results("kept"))
-    (told,) = cache.searches.explain(ASKED).shown(clock())["candidates"]
-    assert told["probability"] == 0.25
-    assert told["objections"] == []
-    assert told["guards"]["content"] != "passed"
-    assert told["refused"] == "not sure enough (the verifier alone: 25%)"
+    (candidate,) = cache.searches.explain(ASKED).shown(clock())["candidates"]
+    assert candidate["probability"] == 0.25
+    assert candidate["objections"] == []
+    assert candidate["guards"]["content"] != "passed"
+    assert candidate["refused"] == "not sure enough (the verifier alone: 25%)"
 
 
 def test_two_solved_questions_are_read_as_well(store: SqliteStore, clock: FakeClock) -> None:
