@@ -21,7 +21,7 @@ MAX_TEXT = 1_000
 """Characters of a prompt in the row; the key is made from all of them."""
 
 
-class CompletionRequest(LookupRequest[Completion], frozen=True, kw_only=True):
+class CompletionRequest(LookupRequest[Completion], frozen=True, kw_only=True, gc=False):
     """One prompt to one model."""
 
     table: ClassVar[str] = COMPLETIONS

@@ -22,7 +22,7 @@ MAX_TEXT = 1_000
 """Characters of a question in the row; the key is made from all of them."""
 
 
-class DerivedRequest(LookupRequest[T], frozen=True, kw_only=True):
+class DerivedRequest(LookupRequest[T], frozen=True, kw_only=True, gc=False):
     """One derived value of type `kind`; `ranking` names everything but the sources that determines it."""
 
     table: ClassVar[str] = EVIDENCE

@@ -20,7 +20,7 @@ MAX_SHOWN = 300
 """Characters of a request that a message repeats."""
 
 
-class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True):
+class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True, gc=False):
     """One lookup of one kind. `text` is the readable form of `key`; `ttl` is the lifetime (seconds) of a new row;
     `function` names the called function in messages.
     """
@@ -74,7 +74,7 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True):
     def refusal(self, entry: Entry) -> str:
         """Return why a row cannot answer by meaning; "" if it can."""
         value = self.decode(entry)
-        return value.reason if isinstance(value, Miss) else ""
+        return value.reason if type(value) is Miss else ""
 
     def may_serve_stale(self, error: Exception) -> bool:
         """Return whether a stale answer may replace this exception."""
@@ -103,14 +103,6 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True):
     def unanswered_own(self) -> tuple[str, str]:
         """The own columns of that row."""
         return (self.table, "{}")
-
-
-def json_or_miss(payload: bytes) -> Any:
-    """Return the value of a JSON payload, or a `Miss`."""
-    try:
-        return orjson.loads(payload)
-    except ValueError:
-        return Miss(UNREADABLE)
 
 
 def struct_or_miss(payload: bytes, kind: type[T]) -> T | Miss:

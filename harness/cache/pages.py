@@ -19,7 +19,7 @@ MAX_URL = 10_000
 """Characters of an address in the row. Reports are verified by whole addresses; no reader takes a longer one."""
 
 
-class PageRequest(LookupRequest[Page], frozen=True, kw_only=True):
+class PageRequest(LookupRequest[Page], frozen=True, kw_only=True, gc=False):
     """One page, as one reader extracts it."""
 
     table: ClassVar[str] = PAGES

@@ -26,7 +26,7 @@ class ResearchContext(Struct, frozen=True):
     novelty_scores: list[float]
 
 
-class ResearchRequest(LookupRequest[ResearchContext], frozen=True, kw_only=True):
+class ResearchRequest(LookupRequest[ResearchContext], frozen=True, kw_only=True, gc=False):
     """One research. `fingerprint` identifies planner, engine and parameters."""
 
     table: ClassVar[str] = RESEARCH

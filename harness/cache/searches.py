@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
+import orjson
 from msgspec import structs
 
 from harness.cache.context import CacheContext
@@ -14,7 +15,7 @@ from harness.cache.failures import is_failure
 from harness.cache.json_form import MAX_PAYLOAD_BYTES, Made, Uncached, made, too_much
 from harness.cache.json_values import is_empty
 from harness.cache.lookup import Answer, Lookup
-from harness.cache.lookup_request import LookupRequest, encoded_json, json_or_miss
+from harness.cache.lookup_request import UNREADABLE, LookupRequest, encoded_json
 from harness.cache.search_results import checked_max_results, is_results, result_list, text_of
 from harness.cache.tables import SEARCHES
 from harness.cache.unanswered import Unanswered
@@ -33,7 +34,7 @@ SearchFunction = Callable[[str, int], Iterable[Mapping[str, Any]]]
 Results = list[dict[str, Any]]
 
 
-class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True):
+class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
     """One search. `max_results` 0 means any number; `options` are canonical JSON.
 
     With the name of a script's `function`, the result may be any JSON value; otherwise it is a list of JSON objects.
@@ -56,10 +57,13 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True):
         wanted = self.max_results
         if entry.own[0] < wanted:  # own: max_results, engine, options
             return Miss("fewer results than asked for")
-        results = json_or_miss(entry.payload)
+        try:
+            results = orjson.loads(entry.payload)
+        except ValueError:
+            return Miss(UNREADABLE)
         if is_empty(results):
             return Miss("stored without results")
-        if not self.function and not isinstance(results, Miss) and not is_results(results):
+        if not self.function and not is_results(results):
             return Miss("not a list of results")
         return _first(results, wanted) if wanted else results
 
