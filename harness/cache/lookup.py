@@ -23,7 +23,7 @@ from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, jittered
 from harness.core.origins import OWN
 from harness.core.text import shorten
-from harness.errors import InvalidInput, OfflineMiss, StoreError
+from harness.errors import HarnessError, InvalidInput, OfflineMiss, StoreError
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -160,12 +160,13 @@ class Lookup:
 
     def _known_empty(self, request: LookupRequest[T]) -> Hit[T] | None:
         """Return an empty result of a short while ago. In a replay, raise the error that was recorded."""
+        key, _ = request.unanswered_row
         if request.remembers_empty:
-            entry = self._unanswered.remembered_empty(request.unanswered_key)
+            entry = self._unanswered.remembered_empty(key)
             if entry is not None:
                 self._note(UNANSWERED, request.key, entry.key, "no results", entry.payload)
                 return self._hit(request, entry, request.empty_value({}), "no results")
-        self._unanswered.raise_recorded(request.unanswered_key)
+        self._unanswered.raise_recorded(key)
         return None
 
     def _semantic(self, request: LookupRequest[T]) -> Hit[T] | None:
@@ -260,8 +261,9 @@ class Lookup:
         try:
             made = request.encode(compute())
         except Exception as error:
-            if request.shares(error):
-                self._unanswered.put_failure(request, error_code_message(error, request.subject))
+            if request.shares_bugs or isinstance(error, HarnessError) or request.may_serve_stale(error):
+                subject = request.subject or repr(shorten(request.text, MAX_SHOWN))
+                self._unanswered.put_failure(request, error_code_message(error, subject))
             raise
         if isinstance(made, Uncached):
             message = f"a result of {request.function} is returned but not cached: {made.reason}"
@@ -294,7 +296,7 @@ class Lookup:
             except (StoreError, InvalidInput) as error:  # the disk is full, or there are too many bytes
                 self._context.log_once(logging.ERROR, str(error), f"an answer is not cached: {error}")
         now = self._clock()
-        return Entry(request.key, request.text, made.payload, now, now + request.ttl, now, request.own(made.value))
+        return Entry(request.key, request.text, made.payload, now, now + request.ttl, now, request.columns(made.value))
 
     def put(self, request: LookupRequest[T], value: T, payload: bytes) -> Entry:
         """Store a value and its bytes, with a vector if it may answer by meaning; return the row.
@@ -320,7 +322,7 @@ class Lookup:
             teaches = tuple(find_abbreviations(request.taught_text(value)[:MAX_TAUGHT_CHARS]))
             embedding = self._semantics.embedding(text, teaches) if has_meaning else None
             embedder = self._semantics.embedder.id if embedding else None
-        own = request.own(value)
+        own = request.columns(value)
         entry = Entry(request.key, text, payload, now, now + ttl, now, own, embedding, embedder, teaches)
         keep_stale = max(policy.stale_if_error, policy.keep_expired, request.keep_stale)
         self._store.put(request.table, self._tenant, entry, sweep_before=now - keep_stale)

@@ -42,6 +42,8 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
 
     table: ClassVar[str] = SEARCHES
     remembers_empty: ClassVar[bool] = True
+    shares_bugs: ClassVar[bool] = True
+    subject: ClassVar[str] = "the search"
 
     max_results: int
     engine: str
@@ -76,7 +78,7 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         form = made(value, lambda form: _bounded(encoded_json(_first(form, wanted))))
         return Made(_first(form.value, wanted), form.payload) if isinstance(form, Made) else form
 
-    def own(self, value: Any) -> tuple[Any, ...]:
+    def columns(self, value: Any) -> tuple[Any, ...]:
         """Return the number asked for, engine and options."""
         return (self.max_results, self.engine, self.options)
 
@@ -96,24 +98,15 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         """Return whether the search failed; for a script's function, see `is_failure`."""
         return isinstance(error, SearchError) or bool(self.function and is_failure(error))
 
-    def shares(self, error: Exception) -> bool:
-        """Share every exception."""
-        return True
-
-    @property
-    def subject(self) -> str:
-        """The search."""
-        return "the search"
-
     @property
     def flight(self) -> str:
         """Searches for another number of results do not wait for this one."""
         return f"{self.key} {self.max_results} {bool(self.function)}"
 
     @property
-    def unanswered_own(self) -> tuple[str, str]:
-        """Engine and options."""
-        return self.scope
+    def unanswered_row(self) -> tuple[str, tuple[str, str]]:
+        """Key, engine and options."""
+        return self.key, self.scope
 
 
 class SearchCache:

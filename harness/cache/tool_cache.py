@@ -72,7 +72,7 @@ class ToolRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         """Return the results in their JSON form, or as they are."""
         return made(value, partial(encoded, what="it"))
 
-    def own(self, value: Any) -> tuple[str, str, int, str | None]:
+    def columns(self, value: Any) -> tuple[str, str, int, str | None]:
         """Return type, params, number of results and user."""
         return (self.cache_type, self.params, count_of(value), self.user)
 
@@ -88,9 +88,9 @@ class ToolRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         return LookupRequest.refusal(self, entry)
 
     @property
-    def unanswered_key(self) -> str:
+    def unanswered_row(self) -> tuple[str, tuple[str, str]]:
         """The key with its table: a search may have the same key."""
-        return f"{TOOLS}:{self.key}"
+        return f"{TOOLS}:{self.key}", (TOOLS, "{}")
 
 
 class ToolCache:
