@@ -5,6 +5,7 @@ import gc
 import hashlib
 import json
 import os
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -20,7 +21,11 @@ import pytest
 
 import search_cache
 from harness import scripts
+from harness.cache import Cache
+from harness.cache.script_api import ScriptCache
+from harness.core.entries import Hit
 from harness.errors import InvalidInput
+from harness.storage.sqlite.store import SqliteStore
 from search_cache import DEFAULT_TTL, acached_search, aget, aput, cached_search, get, get_research, put, put_research
 
 ROOT = Path(__file__).parents[1]
@@ -468,3 +473,26 @@ def test_heavy_libraries_are_not_imported(program: str) -> None:
         [sys.executable, "-c", f"{check}\n{program}"], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert ended.stdout.splitlines()[-1].strip() == "IMPORTED"
+
+
+def test_the_functions_can_be_passed_to_another_process() -> None:
+    """They pickle, also after an async call."""
+    asyncio.run(acached_search("q", lambda query, n: RESULTS))
+    for function in (cached_search, acached_search, get, put):
+        assert pickle.loads(pickle.dumps(function)).__name__ == function.__name__  # noqa: S301 - our own bytes
+    assert pickle.loads(pickle.dumps(get))("q") == RESULTS  # noqa: S301
+
+
+def test_the_script_api_works_on_any_cache(tmp_path: Path) -> None:
+    """It needs no settings; results go to the cache that it was given."""
+    store = SqliteStore(tmp_path / "other.db")
+    cache = Cache(store)
+    api = ScriptCache(lambda: cache)
+    assert api.cached_search("q", lambda query, n: RESULTS) == api.get("q") == RESULTS
+    assert api.put_research("a task", "Overview", "text", 1, [0.5])
+    assert api.get_research("A task", "overview") == {
+        "task": "a task", "task_type": "overview", "context": "text", "search_rounds": 1, "novelty_scores": [0.5],
+    }  # fmt: skip
+    assert isinstance(cache.searches.find("q"), Hit)
+    assert get("q") is None
+    store.close()
