@@ -28,7 +28,7 @@ aside.
 
 _WORDS_IN_CHUNK = 0.3
 """Weight of the question's words when chunks are ranked; similarity has weight 1."""
-_MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 30, 450, 6
+_MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 20, 450, 5
 
 
 class Choice(Struct, frozen=True):

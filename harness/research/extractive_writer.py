@@ -62,7 +62,8 @@ class Report(Struct, frozen=True):
     """Sentences by section, and the cited sources, numbered in the order of their first citation.
 
     `writer` is the language model that wrote it, empty for a report of excerpts; `remark` is a note about how it was
-    made. `dropped` counts the model's sentences that were left out because no quotation supported them.
+    made. `dropped` counts the model's sentences that were left out, `replaced` those that quotations replaced, because
+    no quotation supported them.
     """
 
     title: str
@@ -71,6 +72,7 @@ class Report(Struct, frozen=True):
     writer: str = ""
     remark: str = ""
     dropped: int = 0
+    replaced: int = 0
 
     @property
     def quotations(self) -> list[Citation]:
@@ -85,7 +87,7 @@ class Report(Struct, frozen=True):
     @property
     def checks(self) -> str:
         """The result of all checks, in one line."""
-        replaced = sum(citation.replaced for citation in self.citations)
+        replaced = self.replaced or sum(citation.replaced for citation in self.citations)  # older reports have no count
         marked = sum(citation.verified and not citation.supported for citation in self.citations)
         counts = ((replaced, "replaced"), (marked, "marked"), (self.dropped, "left out"))
         lines = [f"{self.verified} of {len(self.quotations)} quotations verified"]

@@ -96,7 +96,8 @@ def write_with_model(
     similarity |= {found.source.url: found.similarity for found in reversed(evidence)}
     checked = [_checked(each, sources, similarity, plan.question) for each in statements(answer.value.text)]
     citations = list(_settled(checked, writing.unsupported))
-    dropped = sum(each.verified and not each.supported for each in checked) if writing.unsupported == "drop" else 0
+    count = sum(each.verified and not each.supported for each in checked)
+    dropped = count if writing.unsupported == "drop" else 0
     if not any(citation.verified for citation in citations):
         cause = (
             f"no sentence of {model.name} is supported by its quotation"
@@ -105,7 +106,8 @@ def write_with_model(
         )
         return replace(excerpts_instead(plan, evidence, f"{cause}; these are excerpts"), dropped=dropped)
     remark = "" if answer.value.whole else f"the answer of {model.name} was cut off at its bound"
-    return _numbered(Report(plan.question, tuple(citations), (), model.name, remark, dropped), sources)
+    replaced = count if writing.unsupported == "replace" else 0
+    return _numbered(Report(plan.question, tuple(citations), (), model.name, remark, dropped, replaced), sources)
 
 
 def messages_for(plan: Plan, shown: Sequence[ShownSource], style: str = "") -> list[Message]:

@@ -172,7 +172,7 @@ def test_a_sentence_that_its_quotation_does_not_support_is_replaced() -> None:
     assert [(each.sentence, each.replaced) for each in report.citations] == [("Flour is needed.", False), (RYE, True)]
     assert f"“{RYE}” [2, quoted instead]" in report.markdown()
     assert report.markdown().endswith(
-        "2 of 2 quotations verified; 1 sentence replaced: not supported by its quotation\n"
+        "2 of 2 quotations verified; 2 sentences replaced: not supported by their quotation\n"
     )
 
 

@@ -1,5 +1,7 @@
 """Answers from a corpus of notes: yes for a question in any order of words, no for other subjects."""
 
+from pathlib import Path
+
 import pytest
 
 from harness.cache import Cache
@@ -180,3 +182,23 @@ def test_other_subjects_are_not_answered(
     """Words shared by chance make no report."""
     found = research(cache, corpora[corpus], embedder, question=question)
     assert (found.report, found.gathered.stop_reason) == (None, "no evidence")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("Staging is restarted every Monday.", "when is staging restarted"),
+        ("Staging is restarted every Monday.", "which day is the staging server rebooted"),
+        ("The office closes at six.", "when does the office close"),
+    ],
+)
+def test_a_short_sentence_is_quoted(
+    cache: Cache, embedder: MiniLM, tmp_path: Path, sentence: str, question: str
+) -> None:
+    """Five words may be the whole answer."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text(f"# Notes\n\n{sentence}\n")
+    found = research(cache, open_corpus(str(folder), tmp_path / "index", silent, embedder), embedder, question=question)
+    assert found.report is not None
+    assert [each.sentence for each in found.report.citations] == [sentence]

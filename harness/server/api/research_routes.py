@@ -9,9 +9,10 @@ from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from harness.cache.tables import RUNS
+from harness.core.origins import origins_of
 from harness.research.gathering import Round
 from harness.research.run_view import PastRun, passage_of, past_run
-from harness.server.api.history_routes import Limit, Offset
+from harness.server.api.history_routes import Limit, Offset, OriginChosen
 from harness.server.api.jobs import Job, Researches
 from harness.server.api.research_options import chosen, chosen_for, engine_choices, model_choices
 from harness.server.api.research_responses import (
@@ -137,9 +138,9 @@ async def events(
 
 
 @router.get("/runs")
-def runs(app: Mine, limit: Limit = 20, offset: Offset = 0) -> RunsReply:
+def runs(app: Mine, limit: Limit = 20, offset: Offset = 0, origin: OriginChosen = "own") -> RunsReply:
     """List the recorded runs, the newest first."""
-    found = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, offset=offset)
+    found = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, offset=offset, origins=origins_of(origin))
     lines = [
         RunLine(id=each.key, question=each.text, engine=each.own[0], created_at=iso(each.created_at)) for each in found
     ]

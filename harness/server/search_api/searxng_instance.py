@@ -13,6 +13,7 @@ from harness import __version__
 from harness.app import App
 from harness.cache.tables import SEARCHES
 from harness.core.keys import MAX_QUERY_CHARS
+from harness.core.origins import OWN
 from harness.core.text import clean, one_line
 from harness.server.api.responses import example
 from harness.server.dependencies import FAILURES, Mine
@@ -156,7 +157,8 @@ def searxng_autocompleter(
 
 
 def suggestions(app: App, beginning: str) -> list[str]:
-    """Return up to 10 of the tenant's last 1,000 queries that begin with `beginning`, the newest first.
+    """Return up to 10 of the last 1,000 queries of the tenant's users and agents that begin with `beginning`, newest
+    first.
 
     Case, and spaces around and between words, do not matter. The query that was typed whole is left out.
 
@@ -166,7 +168,7 @@ def suggestions(app: App, beginning: str) -> list[str]:
     typed = _one_spelling(beginning)
     if not typed:
         return []
-    rows = app.store.timeline(SEARCHES, app.identity.tenant, limit=MAX_LOOKED_AT)
+    rows = app.store.timeline(SEARCHES, app.identity.tenant, limit=MAX_LOOKED_AT, origins=OWN)
     found: dict[str, str] = {}
     for row in rows:
         if len(row.text) <= MAX_SUGGESTION and (query := _one_spelling(row.text)).startswith(typed) and query != typed:

@@ -23,6 +23,10 @@ from harness.models.local.tokenizer import vocabulary
         ("how do i install docker", "how do i install kubernetes", 0.94),
         ("how do i install docker on ubuntu linux", "how do i install kubernetes on ubuntu linux", 0.91),
         ("install docker", "install kubernetes", 0.97),
+        # only one of them is a question
+        ("how do i install docker", "install kubernetes", 0.94),
+        # seven words are not short
+        ("how do i install docker on ubuntu", "how do i install docker on ubuntu linux", 0.91),
         (
             "docker image layers cache size limit disk usage",
             "kubernetes image layers cache size limit disk usage",
