@@ -31,8 +31,8 @@ def overstatement(sentence: str, quotation: str) -> str | None:
         found = [reason for other in quoted.get(word, ()) if (reason := _claims_more(qualifiers, other))]
         if found and len(found) == len(quoted[word]):
             return found[0]
-    if (word := _equal_and_compared(sentence, quotation) or _equal_and_compared(quotation, sentence)) is not None:
-        return f"only one of sentence and quotation says 'as {word} as'"
+    if equal := _equal_and_compared(sentence, quotation) or _equal_and_compared(quotation, sentence):
+        return f"only one of sentence and quotation says 'as {equal} as'"
     return None
 
 
