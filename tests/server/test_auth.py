@@ -95,9 +95,9 @@ def test_each_token_has_its_own_rate(app: App, token: Callable[..., str]) -> Non
     with Authenticator(app, per_minute=2, alone=True) as authenticator:
         for _ in range(2):
             authenticator.app_for(asking(ada))
-        with pytest.raises(TooManyRequests) as told:
+        with pytest.raises(TooManyRequests) as payload:
             authenticator.app_for(asking(ada))
-        assert 0 < told.value.wait <= 60
+        assert 0 < payload.value.wait <= 60
         authenticator.app_for(asking(bob))
     with pytest.raises(InvalidInput):
         Authenticator(app, per_minute=0, alone=True)

@@ -87,9 +87,9 @@ def refusal(answer: bytes, status: int, code: str) -> str:
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % status), answer
     assert b"content-type: application/json" in head.lower()
-    told = json.loads(body)
-    assert (told["status"], told["code"], len(told)) == ("error", code, 3)
-    return str(told["message"])
+    payload = json.loads(body)
+    assert (payload["status"], payload["code"], len(payload)) == ("error", code, 3)
+    return str(payload["message"])
 
 
 # --- requests that do not arrive in time

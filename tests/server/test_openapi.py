@@ -25,8 +25,8 @@ ERROR_RESPONSES = {"400", "401", "403", "404", "429", "502", "503"}
 def described() -> dict[str, Any]:
     """The description from the server."""
     authenticator: Any = None  # no request is made
-    told: dict[str, Any] = json.loads(json.dumps(build_routes(ResearchJobs(1), authenticator).openapi()))
-    return told
+    payload: dict[str, Any] = json.loads(json.dumps(build_routes(ResearchJobs(1), authenticator).openapi()))
+    return payload
 
 
 def operations(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -14,8 +14,8 @@ MAX_TURNS = 1_000
 
 
 class AgentTurns:
-    """Keys that each turn of an agent received, until an hour after its last call. A turn belongs to its `caller`: the same
-    name from another caller is another turn. Thread-safe; `clock` returns monotonic seconds.
+    """Keys that each turn of an agent received, until an hour after its last call. A turn belongs to its `caller`: the
+    same name from another caller is another turn. Thread-safe; `clock` returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -78,8 +78,8 @@ RIVALS = ("freshness lifetime 2023", "freshness lifetime 2024")
 
 class Furnished(Struct, frozen=True):
     """Contents of the folder. `run` has a report of excerpts, `written` one of a model with an unverified quotation,
-    `stopped` was stopped while gathering; `document` has three versions, `stale` is expired; `entry` is a cached search.
-    There are an experiment `loop` and two evaluations.
+    `stopped` was stopped while gathering; `document` has three versions, `stale` is expired; `entry` is a cached
+    search. There are an experiment `loop` and two evaluations.
     """
 
     data_dir: Path

@@ -24,10 +24,10 @@ def lab(slow_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """A server with the waiting engine, and at least two rounds if there are follow-up queries."""
     gathering = {"max_results": 5, "read_pages": 0, "enough_score": 1, "min_novelty": 0, "max_rounds": 2}
     settings = {**gathering, "searches_per_minute": 60_000}
-    told = {f"HARNESS_{name.upper()}": str(value) for name, value in settings.items()}
+    payload = {f"HARNESS_{name.upper()}": str(value) for name, value in settings.items()}
     folder = tmp_path_factory.mktemp("lab") / "data"
     folder.mkdir()
-    with Site(folder, "--engine", slow_engine.spec, settings=told) as started:
+    with Site(folder, "--engine", slow_engine.spec, settings=payload) as started:
         yield started
 
 
