@@ -21,7 +21,7 @@ from harness.server.responses.history_responses import (
     deleted_response,
     history_response,
 )
-from harness.server.responses.schema import iso
+from harness.server.responses.response_schema import iso
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 
 router = APIRouter(prefix="/api", tags=["history"], responses=ERROR_RESPONSES)
