@@ -227,9 +227,8 @@ def stored_by(cache_type: str | None, created_by: str | None) -> Callable[[Entry
     """
     name, user = None if cache_type is None else checked_cache_type(cache_type), _user(created_by)
 
-    def fits(entry: Entry) -> bool:
-        stored = entry_of(entry)
-        return name in {None, stored.cache_type} and (created_by is None or stored.created_by == user)
+    def fits(entry: Entry) -> bool:  # rows of other tables have other columns
+        return (name is None or entry.own[0] == name) and (created_by is None or entry.own[3] == user)
 
     return fits
 

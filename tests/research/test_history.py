@@ -16,6 +16,7 @@ from harness.cache import Cache, ResearchContext
 from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
+from harness.core.keys import search_key
 from harness.core.origins import EVERY
 from harness.errors import EmbeddingError, InvalidInput, NotFound, SearchBackendError, StoreBusy, StoreError
 from harness.knowledge import Knowledge
@@ -157,11 +158,11 @@ def test_what_a_run_searches_belongs_to_the_run(history: History, store: Store, 
     cache.recording().searches.put("retries of a run", [RESULT])
     assert history.find(query) == []
     assert titles(history.find(query, origin="run")) == ["retries of a run"]
-    cache.claim("Retries of a run", "ddgs", {})
+    cache.searches.claim(search_key("Retries of a run"))
     assert titles(history.find(query)) == ["retries of a run"]
     cache.recording().searches.put("retries of a run", [RESULT])
     assert history.find(query) == [], "stored again, for a run"
-    Cache(store, clock=clock, origin="evaluation").claim("retries of a run", "ddgs", {})
+    Cache(store, clock=clock, origin="evaluation").searches.claim(search_key("retries of a run"))
     assert history.find(query) == []
 
 
