@@ -71,7 +71,7 @@ def refused(answer: Any, status: int, code: str) -> str:
     return str(shape["message"])
 
 
-# --- found
+# --- listing
 
 
 def test_each_item_has_all_fields(client: TestClient, app: App) -> None:
@@ -220,7 +220,7 @@ def test_a_missing_model_is_an_error(client: TestClient, app: App, embedder: Wor
     assert (page.status_code, "the model is missing" in page.text, 'value="retries"' in page.text) == (503, True, True)
 
 
-# --- whole
+# --- single entries
 
 
 def test_an_entry_is_returned_completely(client: TestClient, app: App) -> None:
@@ -291,7 +291,7 @@ def test_any_payload_can_be_shown(client: TestClient, app: App) -> None:
             app.store.delete(table, "default", [key])
 
 
-# --- deleted
+# --- deletion
 
 
 def test_a_deleted_entry_is_found_nowhere(client: TestClient, app: App) -> None:
@@ -333,7 +333,7 @@ def test_entries_deleted_elsewhere_are_gone(client: TestClient, app: App, road: 
         assert sorted(each.split()[-1] for each in titles(look(client, q=q))) == left
 
 
-# --- asked anew
+# --- refresh
 
 
 class Engine:

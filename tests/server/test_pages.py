@@ -123,7 +123,7 @@ def evil(app: App) -> None:
     app.cache.runs.put(NOWHERE, EVIL, EVIL, record)
 
 
-# --- what holds of every page
+# --- all pages
 
 
 def test_nothing_from_outside_is_markup(client: TestClient, app: App) -> None:

@@ -61,7 +61,7 @@ def bearer_token(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-# --- by which name
+# --- host names
 
 
 def test_loopback_accepts_only_its_names(client: TestClient) -> None:
@@ -93,7 +93,7 @@ def test_other_names_can_be_allowed(app: App, researches: ResearchJobs, token: C
             assert client.get("/api/stats", headers=headers | {"Host": host}).status_code == status
 
 
-# --- from where
+# --- origins
 
 
 def test_requests_of_other_origins_are_refused(client: TestClient) -> None:
@@ -136,7 +136,7 @@ def refused_(answer: Any) -> None:
     assert (answer.status_code, answer.json()["code"]) == (403, "access_denied")
 
 
-# --- how much
+# --- sizes
 
 
 @pytest.mark.slow
@@ -158,7 +158,7 @@ def test_any_declared_length_is_handled(client: TestClient) -> None:
         assert answer.status_code in {400, 413}
 
 
-# --- who
+# --- tokens
 
 
 def test_without_tokens_this_machine_is_served(client: TestClient) -> None:
@@ -333,7 +333,7 @@ def test_tenants_are_isolated_at_every_path(client: TestClient, token: Callable[
                     answer = client.request(method, filled + query, json=body, headers=shop)
                     payload = answer.text.replace(query.replace("&", "&amp;"), "").count(MARK)
                     assert answer.status_code < 500, (method, filled, answer.text)
-                    assert payload <= (8 if query else 0), (method, filled + query, answer.text)  # what was typed
+                    assert payload <= (8 if query else 0), (method, filled + query, answer.text)  # the typed text
                     if query and answer.status_code == 200 and answer.headers["content-type"] == "application/json":
                         assert f"{MARK} " not in answer.text, (method, filled)
                     asked += 1
@@ -438,7 +438,7 @@ def test_an_invalid_token_does_not_log_in(client: TestClient, token: Callable[..
     assert client.post("/login", json={"token": "x"}).status_code in {400, 401}
 
 
-# --- what every answer says
+# --- response headers
 
 
 def test_every_response_has_security_headers(client: TestClient, token: Callable[..., str]) -> None:
@@ -502,7 +502,7 @@ def test_hostile_urls_are_refused(client: TestClient) -> None:
                 assert answer.json()["message"].isprintable()
 
 
-# --- a store that is down
+# --- an unavailable store
 
 
 @pytest.mark.slow

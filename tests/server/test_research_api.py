@@ -226,7 +226,7 @@ def test_a_refresh_uses_nothing_from_the_cache(client: TestClient) -> None:
     assert run["cache_hits"] == 0
 
 
-# --- what cannot be asked
+# --- refused requests
 
 
 UNUSABLE: list[Any] = [
@@ -289,7 +289,7 @@ def test_an_unknown_run_is_not_found(client: TestClient) -> None:
     refused(client.delete(f"/api/runs/{NOWHERE}"), 404, "not_found")
 
 
-# --- under way
+# --- running researches
 
 
 @pytest.mark.slow
@@ -461,7 +461,7 @@ def test_the_number_of_remembered_researches_is_limited(app: App, monkeypatch: p
     assert researches.get("default", job.run) is job
 
 
-# --- who may
+# --- roles and tenants
 
 
 @pytest.mark.slow

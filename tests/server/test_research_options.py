@@ -24,7 +24,7 @@ def names(*engines: str, **settings: str) -> list[str]:
     return [each.name for each in engine_choices(Settings(data_dir=Path(), engine=engines, **settings))]
 
 
-# --- what is offered
+# --- choices
 
 
 def test_configured_engines_come_first() -> None:
@@ -85,7 +85,7 @@ def test_the_form_and_the_api_offer_the_same(client: TestClient) -> None:
     assert "reports are made of excerpts" in page
 
 
-# --- what is used
+# --- use
 
 
 def test_a_research_uses_the_chosen_engine(client: TestClient, app: App) -> None:
@@ -126,7 +126,7 @@ def test_other_choices_are_refused(client: TestClient, researches: ResearchJobs,
     assert researches._jobs == {}
 
 
-# --- what fails
+# --- failures
 
 
 def test_a_failed_research_shows_its_cause(client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch) -> None:

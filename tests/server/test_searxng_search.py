@@ -46,7 +46,7 @@ def ask(client: TestClient, **parameters: Any) -> Response:
     return answer
 
 
-# --- the answer
+# --- the response
 
 
 def test_a_response_has_searxngs_shape(client: TestClient) -> None:
@@ -225,7 +225,7 @@ def test_a_search_in_json_is_refused(client: TestClient) -> None:
     assert "form fields" in refusal(client.post("/search", json={"q": "rag", "format": "json"}))
 
 
-# --- wishes
+# --- options
 
 
 def test_an_empty_query_is_refused(client: TestClient) -> None:

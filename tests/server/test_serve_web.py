@@ -46,7 +46,7 @@ def ends(process: "subprocess.Popen[str]", sent: int, within: float = 15.0) -> t
     return process.returncode, said
 
 
-# --- what cannot be served (within this process: quick)
+# --- refused options (within this process: quick)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_the_keyboard_reaches_every_control(visit: Visitor, site: Site, furnishe
         page.goto(site.address + furnished.pages[name])
         radios = page.locator("input[type=radio]").evaluate_all("all => new Set(all.map(each => each.name)).size")
         shown = page.locator(CONTROLS).filter(visible=True).count()
-        wanted = shown - page.locator("input[type=radio]").count() + radios  # a group of choices is one stop
+        wanted = shown - page.locator("input[type=radio]").count() + radios  # a group of radio buttons is one stop
         stops = 0
         while stops <= 200:
             page.keyboard.press("Tab")
