@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from harness.research.gathering import Round
     from harness.research.history import History
     from harness.research.run import Researcher
-    from harness.research.search import Asked
+    from harness.research.search import EngineSearch
     from harness.sources.pages.reader import WebReader
     from harness.storage.snapshots import Header, Line
     from harness.vector_cache import VectorCache
@@ -343,7 +343,7 @@ class App(Lending):
             raise InvalidInput(f"an engine is named twice: {', '.join(named)}")
         return named
 
-    def search(self, query: str, specs: Sequence[str] = ()) -> "tuple[list[Asked], Results]":
+    def search(self, query: str, specs: Sequence[str] = ()) -> "tuple[list[EngineSearch], Results]":
         """Ask the engines that `specs` name one query, through the cache; return what came of each, and the results.
 
         Raises:

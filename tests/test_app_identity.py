@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_evals.run import told
+from harness_evals.run import recorded_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import to_builtins
@@ -137,7 +137,7 @@ def test_the_log_of_an_evaluation_has_no_secret() -> None:
     """It keeps the settings that decide results: no token, no key, no address with a password in it."""
     secret = [name for name in Settings.__struct_fields__ if is_secret(name)]
     assert {"token", "proxy"} <= {*secret}
-    assert "hunter2" not in f"{told(Settings(**dict.fromkeys(secret, 'hunter2')))}"
+    assert "hunter2" not in f"{recorded_settings(Settings(**dict.fromkeys(secret, 'hunter2')))}"
 
 
 # --- one server, many who ask

@@ -11,7 +11,7 @@ from harness.cli.session import Session, with_session
 from harness.core.freshness import age_in_words
 
 if TYPE_CHECKING:
-    from harness.research.history import Past
+    from harness.research.history import HistoryEntry
 
 
 @with_session
@@ -64,7 +64,7 @@ def history(
         session.tell("nothing of the past speaks of that" if query.strip() else "nothing yet; try `harness search`")
 
 
-def _print(found: "list[Past]", asked: bool) -> None:
+def _print(found: "list[HistoryEntry]", asked: bool) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text

@@ -66,4 +66,6 @@ def show(
 def _why(past: "PastRun") -> str:
     if past.state == "finished":
         return f"the run {past.id} found nothing that answers; ask again in other words with `harness research`"
-    return f"the run {past.id} has no report, it stopped while {past.state}; `harness research --resume {past.id}`"
+    cause = f" ({past.error.message})" if past.error else ""
+    state = "failed" if past.state == "failed" else f"stopped while {past.state}"
+    return f"the run {past.id} has no report, it {state}{cause}; `harness research --resume {past.id}` continues it"

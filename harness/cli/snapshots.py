@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import completion
-from harness.cli.options import JsonOption
+from harness.cli.options import JsonOption, OriginOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.cli.terminal.streams import PIPED_WIDTH
+from harness.core.origins import origins_of
 from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 def runs(
     session: Session,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many, newest first.")] = 20,
+    origin: OriginOption = "own",
     as_json: JsonOption = False,
 ) -> None:
     """List past researches, newest first; `harness show` prints one.
@@ -43,10 +45,11 @@ def runs(
       harness show 20261122-101500-1a2b3c
       harness research --resume 20261122-101500-1a2b3c
     """
-    import orjson
+    from harness.cache.tables import RUNS
 
     with session.app() as app:
-        found = [(entry, orjson.loads(entry.payload)) for entry in app.cache.runs.all()[: limit + 1]]
+        listed = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, origins=origins_of(origin))
+        found = [(entry, app.cache.runs.get(entry.key)) for entry in listed]
     told = [
         {
             "id": entry.key,
@@ -66,10 +69,10 @@ def runs(
     from tabulate import tabulate
 
     names = ("id", "state", "question", "answers", "live_calls")
-    listed = [_with_cause(run) for run in told[:limit]]
-    beside = BESIDE + max((len(run["state"]) for run in listed), default=0)
+    causes = [_with_cause(run) for run in told[:limit]]
+    beside = BESIDE + max((len(run["state"]) for run in causes), default=0)
     width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - beside)
-    shown = [{**run, "question": shorten(run["question"], width)} for run in listed]
+    shown = [{**run, "question": shorten(run["question"], width)} for run in causes]
     rows = [tuple(printable(str(run[name])) for name in names) for run in shown]
     headers = ["run", *(name.replace("_", " ") for name in names[1:])]
     typer.echo(tabulate(rows, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if rows else "no runs yet")

@@ -12,6 +12,7 @@ from harness.research.model_for_run import ModelForRun
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import Planner, RulePlanner
 from harness.research.run import Researcher, Writing
+from harness.research.services import ResearchServices
 
 if TYPE_CHECKING:
     from harness.app import App
@@ -38,12 +39,7 @@ def researcher_of(
     engines, reader = app.engines(specs, waits=True), app.reader
     code = convert(run.code, Code) if run else code_of(planner, engines, reader)
     return Researcher(
-        app.cache,
-        engines,
-        reader,
-        app.embedder,
-        app.memory,
-        planner=planner,
+        ResearchServices(app.cache, tuple(engines), reader, app.embedder, app.memory, planner, app.progress),
         writing=Writing(
             model,
             asked.context_tokens,
@@ -70,7 +66,6 @@ def researcher_of(
         lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
         keep_research=asked.research_cache,
         code=code,
-        progress=app.progress,
         on_round=on_round,
         started_with=app.started_with(specs),
     )

@@ -264,7 +264,7 @@ def test_a_damaged_file_hides_nothing_else(
     payload = client.get("/api/experiments").json()
     messages = {each["id"]: each["message"] for each in (*payload["evaluations"], *payload["loops"])}
     assert messages[good] == messages[experimented] == ""
-    assert "line 1: this is no line of a log" in messages[log.stem]
+    assert "line 1: not a log line" in messages[log.stem]
     assert "is not a file" in messages["folder"] or "cannot read" in messages["folder"]
     assert "experiment 7 is not the next one" in messages["zz & co"]
     shown = words(page(client, "/experiments"))

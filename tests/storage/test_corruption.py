@@ -22,7 +22,7 @@ from tests.storage.entries import NOW, SEARCHES, TENANT, a_tool_entry
 
 pytestmark = pytest.mark.slow
 
-SEEDS = 60
+SEEDS = 200
 ROWS = 40
 PAGE = 4_096
 LOG_HEADER = 32

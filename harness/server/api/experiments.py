@@ -10,7 +10,7 @@ from typing import Any
 from harness_evals import suite
 from harness_evals.journal import Experiment, Journal, as_config
 from harness_evals.log import Header, Log
-from harness_evals.run import told as settings_dict
+from harness_evals.run import recorded_settings
 from harness_evals.suite import first_differences
 from msgspec import structs, to_builtins
 
@@ -286,7 +286,7 @@ def _trial(each: Experiment) -> TrialResponse:
 
 def _changed(settings: Mapping[str, Any]) -> list[str]:
     """Return which settings differ from today's defaults of an evaluation."""
-    defaults = settings_dict(suite.settings_for(Settings()))
+    defaults = recorded_settings(suite.settings_for(Settings()))
     return sorted(short(name) for name, value in settings.items() if defaults.get(name) != value)
 
 

@@ -11,7 +11,7 @@ from harness.core.freshness import is_expired
 from harness.core.keys import canonical_json
 from harness.core.origins import OriginChoice
 from harness.errors import InvalidInput, SearchError
-from harness.research.history import MAX_LIMIT, MAX_OFFSET, Page, since_of
+from harness.research.history import MAX_LIMIT, MAX_OFFSET, HistoryPage, since_of
 from harness.research.search import ask_all
 from harness.server.responses.history_responses import (
     DeleteResponse,
@@ -55,7 +55,7 @@ def research_history(
     return history_response(find_page(app, q, since, source, limit, offset, origin), limit, offset)
 
 
-def find_page(app: App, query: str, since: str, source: str, limit: int, offset: int, origin: str) -> Page:
+def find_page(app: App, query: str, since: str, source: str, limit: int, offset: int, origin: str) -> HistoryPage:
     """Return a page of the history.
 
     Raises:

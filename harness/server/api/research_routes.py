@@ -9,8 +9,9 @@ from fastapi import APIRouter, Depends, Header, Path, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from harness.cache.tables import RUNS
+from harness.core.origins import origins_of
 from harness.research.run_view import past_run
-from harness.server.api.history_routes import Limit, Offset
+from harness.server.api.history_routes import Limit, Offset, OriginChosen
 from harness.server.api.research_jobs import Job, ResearchJobs
 from harness.server.api.research_options import choice_of, choice_of_run, engine_choices, model_choices
 from harness.server.responses.history_responses import DeleteResponse, deleted_response
@@ -132,9 +133,9 @@ async def events(
 
 
 @router.get("/runs")
-def runs(app: RequestApp, limit: Limit = 20, offset: Offset = 0) -> RunsResponse:
+def runs(app: RequestApp, limit: Limit = 20, offset: Offset = 0, origin: OriginChosen = "own") -> RunsResponse:
     """List the recorded runs, newest first."""
-    found = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, offset=offset)
+    found = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, offset=offset, origins=origins_of(origin))
     lines = [
         RunSummary(id=each.key, question=each.text, engine=each.own[0], created_at=iso(each.created_at))
         for each in found

@@ -20,7 +20,7 @@ from harness.server.responses.search_responses import Answered, EngineFailure, P
 if TYPE_CHECKING:
     from harness.cache import Results
     from harness.research.result import Research
-    from harness.research.search import Asked
+    from harness.research.search import EngineSearch
 
 MAX_TITLE = 300
 MAX_URL = 2_000
@@ -125,7 +125,7 @@ class WebTools(Struct, frozen=True):
         return await self.context.threads.research(work, report)
 
 
-def _search_response(query: str, searches: "list[Asked]", results: "Results", offset: int) -> SearchResponse:
+def _search_response(query: str, searches: "list[EngineSearch]", results: "Results", offset: int) -> SearchResponse:
     if offset and offset >= len(results):
         raise InvalidInput(f"no result at offset {offset:,}: there are {len(results)}; start at 0")
     answers = [each.outcome for each in searches if not isinstance(each.outcome, SearchError)]

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from harness.core.freshness import is_expired
 from harness.core.text import one_line
 from harness.errors import AccessDenied, HarnessError, InvalidInput, NotFound
-from harness.research.history import SOURCES, Page
+from harness.research.history import SOURCES, HistoryPage
 from harness.research.run_view import past_run
 from harness.server.api import cache_routes, knowledge_routes
 from harness.server.api.history_routes import IdPath, OriginChosen, SourcePath, find_page
@@ -58,7 +58,7 @@ def history(
     """
     if "format" in request.query_params:
         return RedirectResponse(f"/search?{request.url.query}", 308)
-    found, failure, status = Page([], more=False), "", 200
+    found, failure, status = HistoryPage([], more=False), "", 200
     try:
         found = find_page(app, q, since, source, PAGE_SIZE, offset, origin)
     except HarnessError as error:  # keep the typed query, and show the error

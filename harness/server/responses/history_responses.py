@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from harness.errors import NotFound
-from harness.research.history import MAX_OFFSET, Page, as_json
+from harness.research.history import MAX_OFFSET, HistoryPage, as_json
 from harness.server.responses.response_schema import example
 
 _ITEM = {
@@ -48,7 +48,7 @@ class HistoryResponse(BaseModel):
     next_offset: int | None = Field(description="Offset of the next page; null on the last page.")
 
 
-def history_response(page: Page, limit: int, offset: int) -> HistoryResponse:
+def history_response(page: HistoryPage, limit: int, offset: int) -> HistoryResponse:
     """Return a page of the history that was requested with this limit and offset."""
     following = offset + limit
     return HistoryResponse(

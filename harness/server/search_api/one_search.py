@@ -9,7 +9,7 @@ from harness.app import App
 from harness.core.keys import canonical_url
 from harness.core.text import clean, one_line, shorten
 from harness.errors import SearchError
-from harness.research.search import Asked
+from harness.research.search import EngineSearch
 from harness.server.search_api.search_options import SearchOptions, engine_settings
 
 MAX_TITLE = 300
@@ -65,7 +65,7 @@ def search(app: App, query: str, options: SearchOptions, max_results: int) -> Se
     )
 
 
-def _ranks(searches: list[Asked]) -> dict[str, dict[str, int]]:
+def _ranks(searches: list[EngineSearch]) -> dict[str, dict[str, int]]:
     """Return for each URL the engines that found it, with its rank in each."""
     ranks: dict[str, dict[str, int]] = {}
     for each in searches:

@@ -13,6 +13,7 @@ from harness import __version__
 from harness.app import App
 from harness.cache.tables import SEARCHES
 from harness.core.keys import MAX_QUERY_CHARS
+from harness.core.origins import OWN
 from harness.core.text import clean, one_line
 from harness.server.responses.response_schema import example
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
@@ -154,7 +155,8 @@ def searxng_autocompleter(
 
 
 def suggestions(app: App, beginning: str) -> list[str]:
-    """Return up to 10 of the tenant's last 1,000 queries that start with `beginning`, newest first.
+    """Return up to 10 of the last 1,000 queries of the tenant's users and agents that start with `beginning`, newest
+    first.
 
     Case and extra spaces are ignored. A query equal to `beginning` is left out.
 
@@ -164,7 +166,7 @@ def suggestions(app: App, beginning: str) -> list[str]:
     typed = _normalised(beginning)
     if not typed:
         return []
-    rows = app.store.timeline(SEARCHES, app.identity.tenant, limit=MAX_COMPARED)
+    rows = app.store.timeline(SEARCHES, app.identity.tenant, limit=MAX_COMPARED, origins=OWN)
     found: dict[str, str] = {}
     for row in rows:
         if len(row.text) <= MAX_SUGGESTION and (query := _normalised(row.text)).startswith(typed) and query != typed:

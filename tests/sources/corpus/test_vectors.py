@@ -311,7 +311,7 @@ def test_a_process_that_dies_loses_one_batch(folder: Path, opened: Open, tmp_pat
     program = """
 import os, sys
 from pathlib import Path
-from harness.sources.engines import corpus_embedding, corpus_vectors
+from harness.sources.corpus import embedding, vectors
 from harness.sources.corpus.engine import open_corpus
 from tests.sources.corpus.test_vectors import ConceptEmbedder
 embedding.BATCH = 2
@@ -416,7 +416,7 @@ def test_the_end_of_the_program_does_not_wait_for_the_vectors(folder: Path, tmp_
     program = """
 import sys, time
 from pathlib import Path
-from harness.sources.engines import corpus
+from harness.sources.corpus import engine as corpus
 from tests.sources.corpus.test_vectors import ConceptEmbedder
 corpus.EMBED_AT_ONCE = 0
 notes = corpus.open_corpus(sys.argv[1], Path(sys.argv[2]), lambda *step: None, ConceptEmbedder(delay=0.05))
@@ -550,7 +550,7 @@ def test_who_waits_takes_over_from_the_background(folder: Path, opened: Open, sm
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from harness.sources.engines import corpus as corpus_module
+from harness.sources.corpus import engine as corpus_module
 from harness.sources.corpus.engine import open_corpus
 from harness.errors import StoreError
 from tests.sources.corpus.test_vectors import ConceptEmbedder
@@ -589,7 +589,7 @@ def test_a_process_that_is_killed_in_the_background_loses_one_batch(folder: Path
     program = """
 import os, signal, sys, time
 from pathlib import Path
-from harness.sources.engines import corpus_embedding
+from harness.sources.corpus import embedding
 from harness.sources.corpus.engine import open_corpus
 from tests.sources.corpus.test_vectors import ConceptEmbedder
 embedding.BATCH, embedding.YIELD_SECONDS = 4, 0.01

@@ -573,7 +573,7 @@ def assert_spaced(calls: Sequence[float], start: float, interval: float = INTERV
 @pytest.mark.slow
 def test_processes_take_turns(folder: Path) -> None:
     """Four processes that start at once on a new folder call as often as one would."""
-    with processes(folder, "gate = gated()\nfor _ in range(3): rate_limit.search('q', 1)", 4) as started:
+    with processes(folder, "gate = gated()\nfor _ in range(3): gate.search('q', 1)", 4) as started:
         start = go(started)
         calls = calls_of(started)
     assert len(calls) == 12
@@ -655,7 +655,7 @@ def test_ctrl_c_ends_a_wait_at_once(folder: Path) -> None:
 @pytest.mark.slow
 def test_processes_killed_while_they_wait_block_nobody(folder: Path) -> None:
     """The turns of the dead pass unused."""
-    with processes(folder, "gate = gated()\nwhile True: rate_limit.search('q', 1)", 2) as started:
+    with processes(folder, "gate = gated()\nwhile True: gate.search('q', 1)", 2) as started:
         go(started)
         time.sleep(0.5)
         for process in started:
@@ -667,9 +667,9 @@ def test_processes_killed_while_they_wait_block_nobody(folder: Path) -> None:
 
 FORK = """
 gate = gated()
-rate_limit.search('q', 1)
+gate.search('q', 1)
 child = os.fork()
-for _ in range(3): rate_limit.search('q', 1)
+for _ in range(3): gate.search('q', 1)
 if child: os.waitpid(child, 0)
 sys.stdout.flush()
 os._exit(0)
@@ -678,11 +678,11 @@ os._exit(0)
 FORK_WITHOUT_FILE = """
 gate = GatedEngine(Engine(), Path(os.devnull) / 'x', per_minute=60_000)
 logging.disable()
-lock, _ = rate_limit._queue._memory()
+lock, _ = gate._queue._memory()
 with lock:  # as if another thread took a turn just now
     child = os.fork()
     if not child:
-        rate_limit.search('q', 1)
+        gate.search('q', 1)
         os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 """
@@ -712,7 +712,7 @@ def test_a_child_does_not_wait_for_its_parent_s_threads(folder: Path) -> None:
 def test_a_full_disk_costs_no_search(folder: Path) -> None:
     """When nothing more can be written, the search is made; one line says so."""
     program = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\ngate = gated()\n"
-    with processes(folder, program + "for _ in range(3): rate_limit.search('q', 1)") as started:
+    with processes(folder, program + "for _ in range(3): gate.search('q', 1)") as started:
         start = go(started)
         out, err = started[0].communicate(timeout=60)
     assert_spaced([float(line) for line in out.split()], start)

@@ -1,4 +1,4 @@
-"""A question told anew, at length: single words weigh less, the embedding more; what steers the answer refuses."""
+"""Long reworded questions: single words weigh less, the embedding more; decisive differences still reject."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from harness.core.equivalence import examine
 from harness.core.equivalence.comparison import compare
 from harness.core.equivalence.decision import NO_WORDS, requirement
 from harness.core.equivalence.reading import read
-from tests.core.equivalence.judging import assert_refused, assert_served
+from tests.core.equivalence.assertions import assert_refused, assert_served
 
 PLAIN = "Does a cracked heat exchanger in a gas furnace have to be replaced, or can it be welded?"
 TOLD = (
@@ -15,9 +15,9 @@ TOLD = (
 )
 
 
-def retold(a: str, b: str) -> bool:
-    """Say whether the pair counts as one question, told anew."""
-    return compare(read(a), read(b), NO_WORDS).retold
+def reworded(a: str, b: str) -> bool:
+    """Return whether the pair counts as a rewording."""
+    return compare(read(a), read(b), NO_WORDS).reworded
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def retold(a: str, b: str) -> bool:
         ),
     ],
 )
-def test_a_question_told_anew_is_served(a: str, b: str) -> None:
-    """Words of the story that the other side lacks, and their order, do not count where the embeddings agree."""
-    assert retold(a, b)
+def test_a_reworded_question_is_served(a: str, b: str) -> None:
+    """Extra words of the story, and their order, do not count if the embeddings agree."""
+    assert reworded(a, b)
     assert_served(a, b)
 
 
@@ -48,9 +48,9 @@ def test_a_question_told_anew_is_served(a: str, b: str) -> None:
         ("short and told anew", "told anew but short?"),
     ],
 )
-def test_what_varies_one_point_is_not_told_anew(a: str, b: str) -> None:
-    """Two texts that share nearly all their words, in their order, are compared word for word; so are short ones."""
-    assert not retold(a, b)
+def test_a_variation_in_one_point_is_not_a_rewording(a: str, b: str) -> None:
+    """Two texts that share nearly all words, in order, are compared word for word; so are short ones."""
+    assert not reworded(a, b)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_what_varies_one_point_is_not_told_anew(a: str, b: str) -> None:
         TOLD.replace("gas furnace", '"gas furnace"'),
     ],
 )
-def test_numbers_negations_names_dates_and_scope_still_refuse(other: str) -> None:
-    """What steers the answer has to stand on both sides, however the rest is told, where no verifier reads it."""
-    assert retold(PLAIN, other)
+def test_numbers_negations_names_dates_and_scope_still_reject(other: str) -> None:
+    """Decisive parts must be on both sides, in any wording, without a verifier."""
+    assert reworded(PLAIN, other)
     assert_refused(PLAIN, other)
 
 
@@ -88,9 +88,9 @@ def test_numbers_negations_names_dates_and_scope_still_refuse(other: str) -> Non
          "How can I bring down what is called System Data? It is at 180, my files are perhaps 30.", "numbers"),
     ],
 )  # fmt: skip
-def test_what_is_told_otherwise_objects_and_does_not_veto(a: str, b: str, guard: str) -> None:
-    """A verifier that reads both may know better; told shortly, it is a veto."""
-    assert retold(a, b)
+def test_different_wording_objects_but_does_not_veto(a: str, b: str, guard: str) -> None:
+    """A verifier that reads both may decide otherwise; in a short question, it is a veto."""
+    assert reworded(a, b)
     (verdict,) = (verdict for verdict in examine(a, b, 0.9).verdicts if verdict.guard == guard)
     assert not verdict.passed
     assert not verdict.veto
@@ -113,14 +113,14 @@ def test_what_is_told_otherwise_objects_and_does_not_veto(a: str, b: str, guard:
          "We come to town with two children today, and it rains. What is on in the museums here?", "dates"),
     ],
 )  # fmt: skip
-def test_another_number_name_or_time_is_a_veto_however_it_is_told(a: str, b: str, guard: str) -> None:
+def test_another_number_name_or_time_is_a_veto_in_any_wording(a: str, b: str, guard: str) -> None:
     """No verifier is asked."""
-    assert retold(a, b)
+    assert reworded(a, b)
     assert guard in [verdict.guard for verdict in examine(a, b, 0.95).verdicts if verdict.veto and not verdict.passed]
 
 
-def test_the_longer_the_story_the_less_the_embedding_has_to_agree() -> None:
-    """But never below the least that any two queries require."""
+def test_the_longer_the_story_the_lower_the_requirement() -> None:
+    """But never below the least requirement."""
     longer = f"{TOLD} It is the one in the cellar, and the house gets cold, so any advice on what to do is welcome."
     needs = [requirement(compare(read(PLAIN), read(text), NO_WORDS)) for text in (TOLD, longer)]
     assert 0.95 > needs[0] >= needs[1] == pytest.approx(0.86)
@@ -135,7 +135,7 @@ def test_the_longer_the_story_the_less_the_embedding_has_to_agree() -> None:
          "Should I have it looked at that my knee has been clicking on the stairs for three weeks?"),
     ],
 )  # fmt: skip
-def test_when_it_happened_to_the_asker_says_nothing(a: str, b: str) -> None:
-    """Times of the story are no times of what is asked for, where only one side tells them."""
-    assert retold(a, b)
+def test_times_of_the_askers_story_do_not_count(a: str, b: str) -> None:
+    """Times of the story do not count as times of the question, if only one side has them."""
+    assert reworded(a, b)
     assert_served(a, b)

@@ -1,4 +1,4 @@
-"""Choosing from ranked things: fusion of ranks, cap per document, no near-duplicates."""
+"""Selection from rankings: rank fusion, a cap per document, no near-duplicates."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
@@ -8,10 +8,10 @@ K = TypeVar("K", bound=Hashable)
 
 
 def reciprocal_rank_fusion(rankings: Iterable[Sequence[K]], k: int = 60) -> dict[K, float]:
-    """Fuse rankings (best first): each adds 1 / (k + rank) to every key it holds, ranks from 1.
+    """Fuse rankings (best first): each adds 1 / (k + rank) to every key it has, ranks from 1.
 
-    Returns the score of every key, in falling order; equal scores keep the order of first appearance.
-    Cormack, Clarke and Büttcher, 2009.
+    Returns the score of every key, highest first; equal scores keep the order of first appearance. Cormack, Clarke and
+    Büttcher, 2009.
     """
     scores: dict[K, float] = {}
     for ranking in rankings:
@@ -21,7 +21,7 @@ def reciprocal_rank_fusion(rankings: Iterable[Sequence[K]], k: int = 60) -> dict
 
 
 def overlap(a: set[K], b: set[K]) -> float:
-    """Return the share (0..1) of the smaller set that the larger one holds; 0 when one is empty."""
+    """Return the share (0..1) of the smaller set that is in the larger one; 0 if one is empty."""
     return len(a & b) / min(len(a), len(b)) if a and b else 0.0
 
 
@@ -34,8 +34,8 @@ def select_diverse(
     features: Callable[[T], set[K]],
     max_overlap: float = 0.7,
 ) -> list[T]:
-    """Take the best of `ranked` (best first), at most `limit`, at most `per_document` from one document, and none
-    whose features overlap those of one already taken by more than `max_overlap` (0..1).
+    """Take the best of `ranked` (best first): at most `limit`, at most `per_document` from one document, and none whose
+    features overlap those of one already taken by more than `max_overlap` (0..1).
     """
     taken: list[T] = []
     seen: list[set[K]] = []

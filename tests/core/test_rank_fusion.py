@@ -1,10 +1,10 @@
-"""Choosing from ranked things: fusion, caps, no near-duplicates."""
+"""Selection from rankings: fusion, caps, no near-duplicates."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.ranking import overlap, reciprocal_rank_fusion, select_diverse
+from harness.core.rank_fusion import overlap, reciprocal_rank_fusion, select_diverse
 
 PROPERTY = settings(deadline=None, max_examples=100)
 
@@ -32,7 +32,7 @@ def chosen(
 
 
 def test_fusion_adds_one_over_k_plus_rank() -> None:
-    """The numbers of the formula, by hand: ranks count from 1."""
+    """The formula by hand: ranks begin at 1."""
     scores = reciprocal_rank_fusion([["a", "b"], ["b", "c"]], k=60)
     assert scores == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
     assert list(scores) == ["b", "a", "c"]
@@ -46,7 +46,7 @@ def test_k_weighs_the_head_of_a_ranking() -> None:
 
 
 def test_equal_scores_keep_the_order_of_appearance() -> None:
-    """A tie is never broken by chance."""
+    """Ties are never broken at random."""
     assert list(reciprocal_rank_fusion([["c", "b"], ["a", "d"]])) == ["c", "a", "b", "d"]
 
 
@@ -59,7 +59,7 @@ def test_nothing_ranked_gives_nothing(rankings: list[list[str]]) -> None:
 @PROPERTY
 @given(RANKINGS)
 def test_fusion_scores_every_key_in_falling_order(rankings: list[list[int]]) -> None:
-    """Every key of any ranking is scored, the best first."""
+    """Every key of any ranking is scored, best first."""
     scores = reciprocal_rank_fusion(rankings)
     assert set(scores) == {key for ranking in rankings for key in ranking}
     assert list(scores.values()) == sorted(scores.values(), reverse=True)
@@ -86,14 +86,14 @@ def test_fusing_one_ranking_keeps_its_order(ranking: list[int]) -> None:
     ],
 )
 def test_overlap_is_the_share_of_the_smaller_set(a: set[int], b: set[int], share: float) -> None:
-    """A short text wholly inside a long one overlaps fully."""
+    """A short text entirely inside a long one overlaps fully."""
     assert overlap(a, b) == share
 
 
 @PROPERTY
 @given(a=SETS, b=SETS)
 def test_overlap_is_symmetric_and_a_share(a: set[int], b: set[int]) -> None:
-    """Overlap has no direction and lies between 0 and 1."""
+    """Overlap is symmetric and between 0 and 1."""
     assert overlap(a, b) == overlap(b, a)
     assert 0.0 <= overlap(a, b) <= 1.0
 
@@ -102,7 +102,7 @@ def test_overlap_is_symmetric_and_a_share(a: set[int], b: set[int]) -> None:
 
 
 def test_at_most_the_limit_is_taken() -> None:
-    """The best come first, and no more than were asked for."""
+    """The best come first, up to the limit."""
     assert chosen([("a", {"1"}), ("b", {"2"}), ("c", {"3"})], limit=2) == [0, 1]
 
 
@@ -118,25 +118,25 @@ def test_one_document_gives_at_most_its_share() -> None:
 
 
 def test_a_near_duplicate_is_left_out() -> None:
-    """What says the same as one already taken is not taken, whichever document it is from."""
+    """A near-duplicate of a taken candidate is skipped, whatever its document."""
     assert chosen([("a", {"1", "2", "3"}), ("b", {"1", "2", "3"}), ("c", {"4"})]) == [0, 2]
 
 
 def test_the_overlap_allowed_is_still_allowed() -> None:
-    """Exactly `max_overlap` is taken, anything above is not."""
+    """Exactly `max_overlap` is taken, more is not."""
     ranked = [("a", {"1", "2"}), ("b", {"2", "3"})]
     assert chosen(ranked, max_overlap=0.5) == [0, 1]
     assert chosen(ranked, max_overlap=0.49) == [0]
 
 
-def test_what_was_left_out_does_not_use_up_its_documents_share() -> None:
+def test_skipped_candidates_do_not_use_up_their_documents_share() -> None:
     """A duplicate does not count against the document that it comes from."""
     ranked = [("a", {"1"}), ("b", {"1"}), ("b", {"2"})]
     assert chosen(ranked, per_document=1) == [0, 2]
 
 
-def test_things_without_features_are_never_duplicates() -> None:
-    """Where there is nothing to compare, nothing is a repeat."""
+def test_candidates_without_features_are_never_duplicates() -> None:
+    """Without features, nothing is a duplicate."""
     assert chosen([("a", set()), ("b", set())]) == [0, 1]
 
 

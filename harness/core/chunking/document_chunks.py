@@ -1,4 +1,4 @@
-"""Chunks of a document by characters: every character is in some chunk, and what chunks share is exact."""
+"""Chunks of a document by characters: every character is in a chunk, and overlaps are exact."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,28 +13,28 @@ from harness.errors import InvalidInput
 Strategy: TypeAlias = Literal["truncate", "fixed_size", "semantic", "hybrid"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 LOOK_AHEAD = 200
-"""Characters after a cut that `truncate` reads, to see whether a sentence ends before it."""
+"""Characters after the cut that `truncate` reads, to find a sentence end before it."""
 
 
 class Chunking(Struct, frozen=True, forbid_unknown_fields=True):
-    """How documents are cut. Sizes are in characters (code points); no chunk is ever longer than `max_chunk_size`.
+    """Options for cutting documents. Sizes are in characters (code points); no chunk is longer than `max_chunk_size`.
 
     - `truncate`: one chunk, the first `chunk_size` characters; the rest is left out.
-    - `fixed_size`: chunks of `chunk_size`, each beginning `chunk_overlap` before the end of the last.
-    - `semantic`: paragraphs, as many as `chunk_size` takes together; one alone may be as long as `max_chunk_size`. A
-      longer one is cut into sentences, a longer sentence between words, a longer word anywhere. Chunks share nothing.
+    - `fixed_size`: chunks of `chunk_size`, each beginning `chunk_overlap` before the end of the one before.
+    - `semantic`: whole paragraphs, as many as fit in `chunk_size`; a single one may have up to `max_chunk_size`. A
+      longer one is cut into sentences, a longer sentence between words, a longer word anywhere. No overlap.
     - `hybrid`: the chunks of `semantic` for `max_chunk_size - chunk_overlap`, each with the `chunk_overlap` characters
       before it.
 
-    With `preserve_sentence_boundaries` a chunk of `truncate` ends where the last sentence in it does, one of
-    `fixed_size` at the sentence's end, or the text's, that is nearest to `chunk_size`, between half of that and
-    `max_chunk_size`; where there is none, as without. Without it, a paragraph that is too long is cut between words.
+    With `preserve_sentence_boundaries`, a chunk of `truncate` ends with its last sentence, one of `fixed_size` at the
+    end of the sentence or text that is nearest to `chunk_size`, between half of that and `max_chunk_size`, if there is
+    one. Without it, a paragraph that is too long is cut between words.
 
-    `fixed_size` and `hybrid` make about `chunk_size / (chunk_size - chunk_overlap)` times the text.
+    `fixed_size` and `hybrid` produce about `chunk_size / (chunk_size - chunk_overlap)` times the text.
 
     Raises:
-        InvalidInput: no such strategy, `chunk_size` below 1, `chunk_overlap` below 0 or not below `chunk_size`, or
-            `max_chunk_size` below `chunk_size`; whatever the strategy, so that another one can be chosen at any time.
+        InvalidInput: an unknown strategy, `chunk_size` below 1, `chunk_overlap` below 0 or not below `chunk_size`, or
+            `max_chunk_size` below `chunk_size`; for every strategy, so that it can be changed at any time.
     """
 
     strategy: Strategy = "hybrid"
@@ -59,18 +59,18 @@ class Chunking(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Chunked(Struct, frozen=True):
-    """The chunks of a document, in order, and how many characters at its end are in none: 0 but for `truncate`."""
+    """The chunks of a document, in order, and the number of characters at its end in none: 0 except for `truncate`."""
 
     chunks: list[Chunk]
     left_out: int
 
 
 def document_chunks(text: str, chunking: Chunking) -> Chunked:
-    """Cut `text` into chunks; an empty one has none. Takes time and memory in proportion to what comes out.
+    """Cut `text` into chunks; an empty one has none. Time and memory are linear in the size of the result.
 
-    Every character, white space too, is in some chunk, in order; a chunk may be nothing but white space. A chunk ends
-    between two grapheme clusters, but in one of more than 64 characters or longer than the chunk. Where one begins
-    follows from the overlap, which is exact, so that it may begin with a mark of a letter that it does not have.
+    Every character, white space too, is in some chunk, in order; a chunk may be all white space. A chunk ends between
+    two grapheme clusters, except inside one of more than 64 characters or longer than the chunk. Its start follows from
+    the overlap, which is exact, so it may begin with a combining mark.
     """
     if not text:
         return Chunked([], 0)
@@ -88,7 +88,7 @@ def document_chunks(text: str, chunking: Chunking) -> Chunked:
 
 
 def _truncated(text: str, chunking: Chunking) -> int:
-    """Return where the only chunk ends."""
+    """Return the end of the only chunk."""
     size = chunking.chunk_size
     if len(text) <= size:
         return len(text)
@@ -100,7 +100,7 @@ def _truncated(text: str, chunking: Chunking) -> int:
 
 
 def _windows(text: str, chunking: Chunking) -> Iterator[tuple[int, int]]:
-    """Yield the chunks of `fixed_size`; each has more than the overlap, so that each goes on."""
+    """Yield the chunks of `fixed_size`; each is longer than the overlap, so that each advances."""
     ends = list(_sentence_ends(text)) if chunking.preserve_sentence_boundaries else []
     size, overlap = chunking.chunk_size, chunking.chunk_overlap
     start = end = 0
@@ -116,14 +116,14 @@ def _windows(text: str, chunking: Chunking) -> Iterator[tuple[int, int]]:
 
 
 def _nearest(ends: Sequence[int], at: int, least: int, most: int) -> int | None:
-    """Return which of `ends` from `least` to `most` is nearest to `at`, the earlier one of two as near."""
+    """Return the one of `ends` from `least` to `most` that is nearest to `at`; of two, the earlier."""
     after = bisect_left(ends, at)
     near = (end for end in ends[max(0, after - 1) : after + 1] if least <= end <= most)
     return min(near, key=lambda end: abs(end - at), default=None)
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
-    """Yield where each sentence and paragraph ends, the white space after it included."""
+    """Yield the end of each sentence and paragraph, including the white space after it."""
     start = 0
     for end in paragraph_ends(text):
         yield from sentence_starts(text, start, end)
@@ -132,7 +132,7 @@ def _sentence_ends(text: str) -> Iterator[int]:
 
 
 def _packed(text: str, chunking: Chunking, most: int) -> Iterator[int]:
-    """Yield where chunks end that are as many pieces as `chunk_size` takes, or a single one of at most `most`."""
+    """Yield the ends of chunks of as many pieces as fit in `chunk_size`, or of a single one of at most `most`."""
     size = min(chunking.chunk_size, most)
     start = before = 0
     for end in _pieces(text, size, most, by_sentences=chunking.preserve_sentence_boundaries):
@@ -144,8 +144,8 @@ def _packed(text: str, chunking: Chunking, most: int) -> Iterator[int]:
 
 
 def _pieces(text: str, size: int, most: int, *, by_sentences: bool) -> Iterator[int]:
-    """Yield the end of each paragraph; of longer ones than `most`, that of their sentences; of longer ones, of parts of
-    at most `size`.
+    """Yield the end of each paragraph; of the sentences of paragraphs longer than `most`; of parts of at most `size` of
+    longer sentences.
     """
     start = 0
     for paragraph in paragraph_ends(text):
@@ -164,8 +164,8 @@ def _and_last(ends: Iterable[int], last: int) -> Iterator[int]:
 
 
 def _overlapping(ends: Iterable[int], overlap: int, length: int) -> list[tuple[int, int]]:
-    """Return chunks that end there and begin so far before the end of the last. A first one that would be wholly in
-    the second is left out.
+    """Return chunks with these ends, each starting `overlap` before the end of the one before. A first one entirely
+    inside the second is left out.
     """
     kept = [end for end in ends if end > overlap or end == length]
     return [(0, kept[0]), *((end - overlap, after) for end, after in pairwise(kept))]
