@@ -11,6 +11,7 @@ from harness.core.keys import canonical_url
 from harness.core.ranking import reciprocal_rank_fusion
 from harness.errors import SearchError
 from harness.ports import Progress, SearchEngine
+from harness.settings import Settings
 
 T = TypeVar("T")
 
@@ -74,6 +75,32 @@ def ask_all(
         return asked
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # on Ctrl-C, do not wait for an engine's time-out
+
+
+def search_all(
+    query: str, cache: Cache, engines: Sequence[SearchEngine], settings: Settings, progress: Progress
+) -> tuple[list[Asked], Results]:
+    """Search one query for a user; return the outcome of each engine, and the fused results. An exact hit counts as the
+    user's own from now on.
+
+    Raises:
+        SearchError: every engine failed.
+        Exception: see `ask_all`.
+    """
+    asked = ask_all(
+        [query],
+        cache,
+        engines,
+        ttl=settings.ttl,
+        max_results=settings.max_results,
+        concurrency=settings.concurrency,
+        progress=progress,
+        what="searching",
+    )
+    for engine, each in zip(engines, asked, strict=True):
+        if not isinstance(each.outcome, SearchError) and each.outcome.how == "exact":
+            cache.claim(query, engine.name, engine.options)
+    return asked, results_of(asked, settings.max_results)
 
 
 def ranked_by(engine: SearchEngine) -> str:
