@@ -107,13 +107,13 @@ def _maintain() -> None:
             app.identity.require("admin")
         if arguments.clear:
             count = sum(table.total for table in cache.stats())
-            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {app.place}?"):
+            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {app.databases.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.clear()
         elif arguments.expired:
             deleted = cache.sweep()
         size = cache.size() if app.identity.local else None  # with a token: the file is all tenants'
-        _show(app.place, cache.stats(), size, deleted, as_json=arguments.json)
+        _show(app.databases.place, cache.stats(), size, deleted, as_json=arguments.json)
 
 
 def _confirmed(question: str) -> bool:

@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from harness import scripts
+from harness.app import close_default_app as close
+from harness.app import default_app
 from harness.cache import Cache, ResearchContext, Results, checked_max_results
+from harness.cache.json_form import name_of
 from harness.core.entries import Hit
 from harness.core.freshness import DEFAULT_TTL, checked_ttl
 from harness.core.keys import DEFAULT_ENGINE, search_key
 from harness.errors import InvalidInput
-from harness.scripts import close
 
 if TYPE_CHECKING:  # asyncio takes 30 ms to be imported
     from typing import Protocol, TypeAlias
@@ -102,7 +103,7 @@ def cached_search(
         StoreError: the cache cannot be opened or read.
     """
     compute = partial(_result, search_fn)
-    name = scripts.name_of(search_fn)
+    name = name_of(search_fn)
     return _cache().call(query, compute, name=name, ttl=ttl, max_results=max_results, engine=engine).value
 
 
@@ -166,7 +167,7 @@ async def acached_search(
 
     def work(wait: "Await") -> "Answer[Any]":
         compute = partial(_result, search_fn, wait=wait)
-        name = scripts.name_of(search_fn)
+        name = name_of(search_fn)
         return _cache().call(query, compute, name=name, ttl=ttl, max_results=max_results, engine=engine)
 
     begin = partial(in_a_thread, work, daemon=inspect.iscoroutinefunction(search_fn))
@@ -254,7 +255,7 @@ def put_research(
 
 
 def _cache() -> Cache:
-    return scripts.app().cache
+    return default_app().cache
 
 
 _running: "Flights[tuple[str, int]] | None" = None
@@ -283,7 +284,7 @@ def _result(search_fn: Callable[..., Any], query: str, max_results: int, *, wait
         return wait(result)
     if inspect.iscoroutine(result):
         result.close()
-    raise InvalidInput(f"{scripts.name_of(search_fn)} is async; await acached_search instead of calling cached_search")
+    raise InvalidInput(f"{name_of(search_fn)} is async; await acached_search instead of calling cached_search")
 
 
 def _way_of_number(search_fn: Callable[..., Any], max_results: int) -> tuple[tuple[int, ...], dict[str, int]]:

@@ -18,9 +18,10 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from msgspec import Struct
 
-from harness import scripts
+from harness.app import default_app
 from harness.cache import Answer, Cache
 from harness.cache.async_flight import Await, Flights, in_a_thread
+from harness.cache.json_form import name_of
 from harness.cache.values import encoded
 from harness.core.entries import Hit
 from harness.core.freshness import HOUR, checked_ttl, seconds_of
@@ -64,7 +65,7 @@ def cached_tool(
     their JSON form, hit or miss (see `json_form`): a tuple is a list, a dataclass a dict. One without a JSON form is
     returned as it is and not kept, with one warning for each function. Empty results are not kept. Wrap functions and
     bound methods: the `self` of others is no JSON. `cache` is another one than that of the settings, which is opened at
-    the first call (see `harness.scripts`).
+    the first call (see `default_app`).
 
     If the function fails, a result that expired less than `stale_if_error` seconds ago (a setting, by default a day;
     the policy of a `cache` that is given) is served, with a warning in the log. A mistake in code, such as a TypeError,
@@ -108,7 +109,7 @@ class _Tool:
     ) -> None:
         self.cache_type = cache_type
         self.function = function
-        self.name = scripts.name_of(function)
+        self.name = name_of(function)
         self._ttl_hours = ttl_hours
         self._exact = exact
         self._cache = cache
@@ -116,7 +117,7 @@ class _Tool:
 
     def cache(self, *, fresh: bool) -> Cache:
         """Return the cache; as one that answers nothing where results are to be `fresh`."""
-        cache = self._cache or scripts.app().cache
+        cache = self._cache or default_app().cache
         return cache.refreshing() if fresh else cache
 
     def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _Call:
@@ -139,7 +140,7 @@ class _Tool:
 
     def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Answer[Any]:
         """Return what is cached for a call, else what `compute` returns."""
-        user = None if self._cache else scripts.app().identity.user
+        user = None if self._cache else default_app().identity.user
         return cache.tool(
             self.cache_type,
             call.query,

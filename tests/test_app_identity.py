@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from harness.app import DATABASE, App
+from harness.app import App, Mode
 from harness.core.entries import Entry, Hit
 from harness.core.freshness import DAY, HOUR
 from harness.core.pages import Page
@@ -26,6 +27,7 @@ from harness.identity import LOCAL, Identity, Role, Tokens
 from harness.ports import Store
 from harness.settings import Settings, is_secret, load
 from harness.storage.guarded import guarded
+from harness.storage.opening import DATABASE
 from harness.storage.snapshots import write_snapshot
 from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import TABLES
@@ -41,7 +43,7 @@ EMBEDDER = WordEmbedder()
 def bench() -> Iterator[App]:
     """An app without a token, whose embedder needs no model."""
     with App(load().settings) as opened:
-        opened.__dict__["embedder"] = EMBEDDER
+        opened.models.__dict__["embedder"] = EMBEDDER
         yield opened
 
 
@@ -67,17 +69,17 @@ def test_without_a_token_it_is_the_local_tenant(bench: App, monkeypatch: pytest.
     """As an admin, on the store itself: nothing is looked up for it, and nothing stands in between."""
     monkeypatch.setattr(Tokens, "verify", never)
     assert bench.identity == LOCAL
-    assert bench.store is bench.database_store
+    assert bench.store is bench.databases.store
     bench.cache.put_search("q", results("q"))
-    assert bench.database_store.tenants() == ["default"]
+    assert bench.databases.store.tenants() == ["default"]
 
 
 def test_the_token_in_the_settings_says_whose(bench: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """`HARNESS_TOKEN`: what is stored is its tenant's, and seen by nobody else."""
-    made = bench.tokens.create("lab", "ada", "writer")
+    made = bench.databases.tokens.create("lab", "ada", "writer")
     monkeypatch.setenv("HARNESS_TOKEN", made.text)
     with App(load().settings) as other:
-        other.__dict__["embedder"] = EMBEDDER
+        other.models.__dict__["embedder"] = EMBEDDER
         assert other.identity == Identity("lab", "ada", "writer", made.info.id)
         other.cache.put_search("q", results("the lab's"))
     assert not isinstance(bench.cache.get_search("q"), Hit)
@@ -88,15 +90,15 @@ def test_the_token_in_the_settings_says_whose(bench: App, monkeypatch: pytest.Mo
 def test_a_token_that_is_not_valid_opens_nothing(bench: App, caplog: pytest.LogCaptureFixture) -> None:
     """Neither the cache, nor knowledge, nor the memory of agents; and is logged nowhere."""
     caplog.set_level(logging.DEBUG)
-    text = bench.tokens.create("lab", "ada", "writer").text
+    text = bench.databases.tokens.create("lab", "ada", "writer").text
     text = text[:-1] + ("A" if text[-1] != "A" else "B")
     with App(replace(bench.settings, token=text)) as other:
         ways: list[Callable[[], object]] = [
             lambda: other.cache,
             lambda: other.store,
-            lambda: other.semantics,
+            lambda: other._semantics,
             lambda: other.knowledge,
-            lambda: other.memory("notes"),
+            lambda: other.vector_cache("notes"),
             other.researcher,
         ]
         for way in ways:
@@ -108,7 +110,7 @@ def test_a_token_that_is_not_valid_opens_nothing(bench: App, caplog: pytest.LogC
 
 def test_who_is_given_counts_more_than_the_token(bench: App) -> None:
     """A server serves many; its own token is not theirs."""
-    made = bench.tokens.create("mill", "bob", "admin")
+    made = bench.databases.tokens.create("mill", "bob", "admin")
     with App(replace(bench.settings, token=made.text), identity=ADA) as other:
         assert other.identity == ADA
         assert other.serving(BOB).identity == BOB
@@ -116,8 +118,8 @@ def test_who_is_given_counts_more_than_the_token(bench: App) -> None:
 
 def test_a_tokens_time_is_the_real_one(bench: App) -> None:
     """An app of another day lets nobody in whose token is over, and everybody whose is not."""
-    made = bench.tokens.create("lab", "ada", "reader", expires_days=1)
-    with App(replace(bench.settings, token=made.text), at=9e9) as later:
+    made = bench.databases.tokens.create("lab", "ada", "reader", expires_days=1)
+    with App(replace(bench.settings, token=made.text), Mode(at=9e9)) as later:
         assert later.identity.tenant == "lab"
 
 
@@ -125,9 +127,9 @@ def test_a_replay_is_nobodys(bench: App, tmp_path: Path) -> None:
     """A snapshot answers whoever holds it; no token is asked for."""
     file = tmp_path / "run.snapshot"
     write_snapshot(file, [])
-    text = bench.tokens.create("lab", "ada", "reader").text
+    text = bench.databases.tokens.create("lab", "ada", "reader").text
     bench.store.forget("lab")
-    with App(replace(bench.settings, token=text), replay=file) as replayed:
+    with App(replace(bench.settings, token=text), Mode(replay=file)) as replayed:
         assert replayed.identity == LOCAL
         with pytest.raises(OfflineMiss):
             replayed.cache.search("q", never)
@@ -146,24 +148,25 @@ def test_the_log_of_an_evaluation_has_no_secret() -> None:
 def test_what_is_opened_is_shared(bench: App) -> None:
     """The store, the embedder, the reader and the model; but not what belongs to a tenant."""
     ada, bob = bench.serving(ADA), bench.serving(BOB).serving(as_role("reader"))
-    for name in ("database_store", "embedder", "web_reader", "model"):
-        assert getattr(ada, name) is getattr(bob, name) is getattr(bench, name), name
-    for name in ("store", "cache", "semantics", "knowledge", "identity"):
+    for name in ("databases.store", "models.embedder", "sources.web_reader", "models.language_model"):
+        opened = attrgetter(name)
+        assert opened(ada) is opened(bob) is opened(bench), name
+    for name in ("store", "cache", "_semantics", "knowledge", "identity"):
         assert getattr(ada, name) is not getattr(bob, name), name
 
 
 def test_settings_without_a_model_have_none(bench: App) -> None:
     """An app without a model lends none, although its lender has one."""
     with App(replace(bench.settings, model="writer")) as lender:
-        assert lender.serving(ADA).model is lender.model is not None
-        assert lender.serving(ADA, model=None).model is None
+        assert lender.serving(ADA).models.language_model is lender.models.language_model is not None
+        assert lender.serving(ADA, model=None).models.language_model is None
 
 
 def test_what_is_lent_is_not_closed(bench: App) -> None:
     """Whoever was served may go: the others work on, and what was counted is kept."""
     with bench.serving(ADA) as ada:
         ada.cache.search("q", lambda *_: results("q"))
-        reader = ada.web_reader
+        reader = ada.sources.web_reader
     closed: list[str] = []
     reader.close = lambda: closed.append("reader")  # type: ignore[method-assign]
     again = bench.serving(ADA)
@@ -186,7 +189,7 @@ def test_threads_open_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SqliteStore, "__init__", counted)
     with App(load().settings) as bench, ThreadPoolExecutor(8) as pool:
         benches = [bench.serving(replace(ADA, tenant=f"t{number}")) for number in range(32)]
-        found = set(pool.map(lambda each: (id(each.database_store), id(each.embedder)), benches))
+        found = set(pool.map(lambda each: (id(each.databases.store), id(each.models.embedder)), benches))
         list(pool.map(lambda each: each.cache.put_search("q", results("q")), benches[:4]))
     assert len(found) == len(opened) == 1
 
@@ -212,7 +215,7 @@ def test_a_reader_gets_what_is_kept_and_asks_nobody(bench: App) -> None:
 @pytest.mark.parametrize("read", [True, False])
 def test_a_reader_may_not_ask_anew(bench: App, read: bool) -> None:
     """`--refresh` and `--no-cache` are live calls."""
-    with App(bench.settings, identity=as_role("reader"), read=read) as reader:
+    with App(bench.settings, Mode(read=read), identity=as_role("reader")) as reader:
         if read:
             assert reader.cache.policy.offline
         else:
@@ -227,7 +230,7 @@ def test_a_reader_changes_nothing(bench: App) -> None:
     for each in (bench, writer, reader):
         each._clock = clock
     fill(writer)
-    store = bench.database_store
+    store = bench.databases.store
     for table in ("search_cache", "knowledge"):  # as a database from before look-ups by meaning has them
         for row in list(store.scan(table, "lab")):
             store.put(table, "lab", replace(row, embedding=None, embedder=None))
@@ -243,7 +246,7 @@ def test_a_reader_changes_nothing(bench: App) -> None:
 
 WRITING: dict[str, tuple[Role, Callable[[App], object]]] = {
     "put_search": ("writer", lambda bench: bench.cache.put_search("q", results("q"))),
-    "put_query": ("writer", lambda bench: bench.memory("notes").put_query("q", {"a": 1})),
+    "put_query": ("writer", lambda bench: bench.vector_cache("notes").put_query("q", {"a": 1})),
     "put_run": ("writer", lambda bench: bench.cache.put_run("run", "q", "e", {})),
     "knowledge": ("writer", lambda bench: bench.knowledge.write("title", "content")),
     "sweep": ("writer", lambda bench: bench.cache.sweep()),
@@ -269,7 +272,7 @@ def test_a_reader_keeps_no_tools_answer(bench: App) -> None:
     """Told as what it is, whether by the cache's rules or by the store's."""
     with pytest.raises((AccessDenied, InvalidInput)):
         bench.serving(as_role("reader")).cache.put_tool("web", "q", {"a": 1})
-    assert bench.database_store.tenants() == []
+    assert bench.databases.store.tenants() == []
 
 
 # --- the store that a token sees
@@ -406,7 +409,7 @@ def _put_tool(bench: App, number: int) -> Any:
 
 
 def _put_document(bench: App, number: int) -> Any:
-    return bench.memory("notes").add_document(f"d{number}", f"{QUERIES[number]} of {bench.identity.tenant}. " * 9)
+    return bench.vector_cache("notes").add_document(f"d{number}", f"{QUERIES[number]} of {bench.identity.tenant}. " * 9)
 
 
 def _write_knowledge(bench: App, number: int) -> Any:
@@ -437,17 +440,17 @@ def _stats(bench: App, _: int) -> Any:
         plain(bench.cache.stats()),
         bench.cache.counted(),
         bench.cache.counted_by_day(),
-        [plain(each) for each in bench.memory("notes").document_chunks("d0")],
+        [plain(each) for each in bench.vector_cache("notes").document_chunks("d0")],
     )
 
 
 def _make_token(bench: App, number: int) -> Any:
-    bench.tokens.create(bench.identity.tenant, f"user{number}", "reader")
+    bench.databases.tokens.create(bench.identity.tenant, f"user{number}", "reader")
     return _list_tokens(bench, number)
 
 
 def _list_tokens(bench: App, _: int) -> Any:
-    return [(token.user, token.role) for token in bench.tokens.list(bench.identity.tenant)]
+    return [(token.user, token.role) for token in bench.databases.tokens.list(bench.identity.tenant)]
 
 
 def _forget_user(bench: App, number: int) -> Any:
@@ -467,10 +470,10 @@ OPERATIONS: dict[str, Callable[[App, int], Any]] = {
     "recent_tools": lambda bench, number: plain(bench.cache.recent_tools(number + 1)),
     "clear_tools": lambda bench, number: bench.cache.clear_tools(cache_type="web" if number else None),
     "clear_by_user": lambda bench, _: bench.cache.clear_tools(created_by=bench.identity.user),
-    "put_memory": lambda bench, number: bench.memory("notes").put_query(QUERIES[number], bench.identity.tenant),
-    "get_memory": lambda bench, number: plain(bench.memory("notes").get_query(QUERIES[number])),
+    "put_memory": lambda bench, number: bench.vector_cache("notes").put_query(QUERIES[number], bench.identity.tenant),
+    "get_memory": lambda bench, number: plain(bench.vector_cache("notes").get_query(QUERIES[number])),
     "put_document": _put_document,
-    "get_document": lambda bench, number: plain(bench.memory("notes").search_chunks(QUERIES[number])),
+    "get_document": lambda bench, number: plain(bench.vector_cache("notes").search_chunks(QUERIES[number])),
     "write_knowledge": _write_knowledge,
     "look_up": _look_up,
     "documents": _documents,
@@ -516,11 +519,11 @@ class World:
     def __init__(self, folder: Path, empty: Path, clock: FakeClock, *identities: Identity) -> None:
         folder.mkdir(parents=True)
         self.first = App(self.settings(folder, empty))
-        self.first.__dict__["embedder"] = EMBEDDER
+        self.first.models.__dict__["embedder"] = EMBEDDER
         self.benches = {identity.tenant: self.first.serving(identity) for identity in identities}
         for bench in self.benches.values():
             bench._clock = clock
-            bench.__dict__["tokens"] = Tokens(bench.database_store, clock)
+            bench.databases.__dict__["tokens"] = Tokens(bench.databases.store, clock)
 
     def settings(self, folder: Path, empty: Path) -> Settings:
         """Return the settings of an empty database."""
@@ -612,5 +615,5 @@ def test_the_look_alike_of_another_tenant_does_not_answer(tmp_path: Path, empty_
         looking = ("find", "find_tool", "look_up", "get_memory", "get_document", "documents", "runs", "recent_tools")
         before = {operation: outcome(bob, operation, 0) for operation in looking}
         assert "lab" not in f"{before}"
-        assert world.first.database_store.tenants() == ["lab"]
-        assert everything(world.first.database_store, "mill") == {table: [] for table in TABLES}
+        assert world.first.databases.store.tenants() == ["lab"]
+        assert everything(world.first.databases.store, "mill") == {table: [] for table in TABLES}

@@ -59,7 +59,7 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
 
     with session.app() as app:
         cache = app.cache
-        held, audited, database = cache.stats(), cache.audited(), app.place
+        held, audited, database = cache.stats(), cache.audited(), app.databases.place
         counted = cache.counted(origins_of(origin))
         size = cache.size() if app.identity.local else None  # with a token: the file is all tenants'
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
@@ -155,7 +155,7 @@ def clear(
         if dry_run or not count:
             deleted = dict.fromkeys(selected, 0)
         else:
-            if not yes and not confirmed(f"Delete {count:,} entries in {app.place}?"):
+            if not yes and not confirmed(f"Delete {count:,} entries in {app.databases.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.clear() if everything else cache.delete(selected)
     if as_json:
@@ -178,7 +178,7 @@ def _clear_audits(session: Session, *, dry_run: bool, yes: bool, as_json: bool) 
             app.identity.require("admin")
         count, deleted = app.cache.audited().audited, 0
         if count and not dry_run:
-            if not yes and not confirmed(f"Forget the audits of {count:,} pairs in {app.place}?"):
+            if not yes and not confirmed(f"Forget the audits of {count:,} pairs in {app.databases.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = app.cache.clear_audits()
     if as_json:
@@ -214,7 +214,7 @@ def expired(
     with session.app() as app:
         if all_tenants:
             app.identity.require_local()
-            deleted = sweep_all(app.database_store, time.time())
+            deleted = sweep_all(app.databases.store, time.time())
         else:
             app.identity.require("admin")
             deleted = app.cache.sweep()
@@ -236,7 +236,7 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
         app.identity.require("admin")
         cache = app.cache
         embedded = cache.reembed(app.progress)
-        indexed = app.database_store.reindex()
+        indexed = app.databases.store.reindex()
         if not app.identity.local:  # the index is all tenants'
             indexed = sum(each.indexed for each in cache.stats())
     if as_json:
@@ -265,9 +265,9 @@ def verify(
     with session.app() as app:
         app.identity.require_local()
         app.progress("checking the database", 0, 0)
-        problems = app.database_store.verify(repair=repair)
-        unchecked = app.database_store.unchecked()
-        database = app.place
+        problems = app.databases.store.verify(repair=repair)
+        unchecked = app.databases.store.unchecked()
+        database = app.databases.place
     if as_json:
         repaired = repair and bool(problems)
         print_json({"database": database, "problems": problems, "repaired": repaired, "unchecked": unchecked})

@@ -26,7 +26,7 @@ def token(app: App) -> Callable[..., str]:
     """Make a token; return its text."""
 
     def make(tenant: str = "lab", user: str = "ada") -> str:
-        return app.tokens.create(tenant, user, "writer").text
+        return app.databases.tokens.create(tenant, user, "writer").text
 
     return make
 
@@ -82,7 +82,7 @@ def test_the_door_does_not_open_again(app: App, token: Callable[..., str]) -> No
     with Admission(app, per_minute=6_000, alone=True) as admission:
         with pytest.raises(AccessDenied):
             admission.app_for(asking())
-        app.tokens.revoke(text.split(".")[1])
+        app.databases.tokens.revoke(text.split(".")[1])
         with pytest.raises(AccessDenied):
             admission.app_for(asking())
 

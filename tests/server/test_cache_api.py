@@ -53,7 +53,7 @@ def test_an_empty_cache_tells_nothing(client: TestClient, app: App) -> None:
     assert (told["misses"], told["live_calls_saved"], told["days"]) == (0, 0, {})
     assert set(told["hits"]) == {"exact", "semantic", "stale", "no results"}
     assert held(client) == {}
-    assert told["database"] == app.place
+    assert told["database"] == app.databases.place
     assert told["size_bytes"] > 0
     assert [each["entries"] for each in told["expiring"]] == [0] * 5
 
@@ -197,7 +197,7 @@ def test_each_tenant_clears_and_counts_its_own(client: TestClient, app: App, tok
 def test_a_reader_is_told_all_of_it(client: TestClient, app: App, token: Callable[..., str]) -> None:
     """A reader sees numbers and explanations; what it looks up itself is answered, and leaves no trace."""
     mine = app.serving(Identity("lab", "ada", "writer", "0" * 16))
-    engine = mine.engines()[0]
+    engine = mine.sources.engines()[0]
     mine.cache.put_search(SEARCH["q"], [RESULT], engine=engine.name, options=engine.options)
     rob = {"Authorization": f"Bearer {token('lab', 'rob', 'reader')}"}
     for _ in range(3):

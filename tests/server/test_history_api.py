@@ -32,7 +32,7 @@ RUN = "20261122-101500-1a2b3c"
 def embedder(app: App) -> WordEmbedder:
     """Let words stand for the model, which takes half a second to load."""
     made = WordEmbedder()
-    app.__dict__["embedder"] = made
+    app.models.__dict__["embedder"] = made
     return made
 
 
@@ -424,7 +424,7 @@ def test_offline_nothing_is_asked_anew(settings: Settings, researches: Researche
     """Offline that is said, and no engine is asked."""
     offline = msgspec.structs.replace(settings, offline=True, semantic=False)
     with App(offline) as bench, Admission(bench, per_minute=60_000, alone=True) as admission:
-        engine = bench.engines()[0]
+        engine = bench.sources.engines()[0]
         bench.cache.put_search("retries", [RESULT], engine=engine.name, options=engine.options)
         gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
         with TestClient(gate, base_url="http://127.0.0.1") as client:

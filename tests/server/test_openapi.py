@@ -110,7 +110,7 @@ def test_every_answer_is_as_described(gate: Gate, app: App, researches: Research
     from hypothesis.errors import Unsatisfiable
     from schemathesis.specs.openapi import checks as kept
 
-    app.__dict__["embedder"] = WordEmbedder()
+    app.models.__dict__["embedder"] = WordEmbedder()
     app.cache.put_search("retries", [RESULT])
     app.cache.put_research("retries", "general", ResearchContext("They stop.", [], []))
     app.cache.put_run(RUN, "retries", "corpus", {"question": "x", "engines": [{"name": "x"}], "state": "writing"})

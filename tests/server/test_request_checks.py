@@ -194,7 +194,7 @@ def test_from_the_first_token_on_each_request_needs_one(client: TestClient, toke
 
 def test_a_token_that_has_expired_does_not_open_the_door(client: TestClient, app: App) -> None:
     """When the last token has expired, the server does not fall back to serving without one."""
-    Tokens(app.database_store, lambda: 0.0).create("lab", "ada", "writer")
+    Tokens(app.databases.store, lambda: 0.0).create("lab", "ada", "writer")
     refused(client.get("/api/stats"), 401, "access_denied")
 
 
@@ -245,7 +245,7 @@ def test_a_revoked_token_is_refused_at_once(client: TestClient, token: Callable[
     token("lab", "bob")
     text = token("lab")
     assert client.get("/api/stats", headers=bearer(text)).status_code == 200
-    assert app.tokens.revoke(text.split(".")[1])
+    assert app.databases.tokens.revoke(text.split(".")[1])
     refused(client.get("/api/stats", headers=bearer(text)), 401, "access_denied")
     assert client.get("/", headers={"Cookie": f"harness_token={text}"}).headers["Location"] == "/login"
 
@@ -507,7 +507,7 @@ def test_a_store_that_is_down_is_told_everywhere(client: TestClient, app: App, m
     def down(*_: Any, **__: Any) -> Any:
         raise StoreBusy("the database is locked by another process; try again")
 
-    store = app.database_store
+    store = app.databases.store
     for name in ("get", "timeline", "whole", "scopes", "nearest", "scan", "recent", "rows", "stats", "counted", "put",
                  "delete", "sweep", "expiring", "unembedded"):  # fmt: skip
         monkeypatch.setattr(store, name, down)
@@ -541,7 +541,7 @@ def test_tokens_that_cannot_be_read_let_nobody_in(
     def down(*_: Any, **__: Any) -> Any:
         raise StoreBusy("the database is locked by another process; try again")
 
-    monkeypatch.setattr(app.database_store, "tenants", down)
+    monkeypatch.setattr(app.databases.store, "tenants", down)
     look_everywhere(client)
     answer = client.post("/tavily/search", json={"query": "x"})
     assert (answer.status_code, answer.json()["code"]) == (503, "store_busy")

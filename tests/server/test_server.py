@@ -83,7 +83,7 @@ def test_a_taken_port_is_told(harness: Program) -> None:
 def test_a_server_is_not_one_tokens(harness: Program, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a token in the environment nothing is served: every request brings its own."""
     with App(settings) as app:
-        text = app.tokens.create("lab", "ada", "admin").text
+        text = app.databases.tokens.create("lab", "ada", "admin").text
     monkeypatch.setenv("HARNESS_TOKEN", text)
     line = harness("serve", "--port", "0").one_line_error(2)
     assert "unset HARNESS_TOKEN" in line
@@ -285,7 +285,7 @@ def test_each_request_is_a_line_of_json(notes: str) -> None:
 def test_with_tokens_others_are_served(notes: str, settings: Settings) -> None:
     """Once there is a token, others can be served: with it, and not without."""
     with App(settings) as app:
-        text = app.tokens.create("lab", "ada", "admin").text
+        text = app.databases.tokens.create("lab", "ada", "admin").text
     everywhere = "0.0.0.0"  # noqa: S104
     with program("--engine", notes, "--host", everywhere, "--allow-host", "lab.example") as (_, address):
         here = address.replace(everywhere, "127.0.0.1")

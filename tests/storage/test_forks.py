@@ -92,7 +92,7 @@ os._exit(sys.stdout.flush() or 0)
 def test_a_child_has_locks_of_its_own(tmp_path: Path) -> None:
     """A script that forks while a thread opens its cache; the locks of properties, too."""
     program = """
-from harness import scripts
+from harness import app
 from harness.storage.forks import cached_property, free_in_child
 
 class Thing:
@@ -105,7 +105,7 @@ thing, done = Thing(), []
 lock = free_in_child(threading.RLock())
 
 def hold():
-    with scripts._opening, lock:
+    with app._opening, lock:
         thing.value
 
 threading.Thread(target=hold).start()

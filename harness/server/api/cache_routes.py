@@ -33,7 +33,7 @@ def stats(app: Mine, origin: OriginChosen = "own") -> StatsReply:
     totals = {how: sum(day.get(how, 0) for day in days.values()) for how in (*HITS, *MISSES)}
     hits = {how: totals[how] for how in HITS}
     return StatsReply(
-        database=app.place if local else None,
+        database=app.databases.place if local else None,
         size_bytes=cache.size() if local else None,
         tables=[
             TableReply(
@@ -62,7 +62,7 @@ def explain(
     app: Mine, q: Annotated[str, Query(min_length=1, max_length=MAX_QUERY_CHARS, description="The search.")]
 ) -> ExplainReply:
     """Tell how a search would be answered: candidates, guards, the decision. Nothing is searched, nothing changed."""
-    engine = app.engines()[0]
+    engine = app.sources.engines()[0]
     explained = app.cache.explain(q, max_results=app.settings.max_results, engine=engine.name, options=engine.options)
     return ExplainReply.model_validate(explained.shown(app.cache.now))
 

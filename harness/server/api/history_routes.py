@@ -99,7 +99,7 @@ def refresh(app: Mine, source: SourcePath, id: IdPath) -> Refreshed:  # noqa: A0
     found = app.history.entry(source, id)
     if found.table != SEARCHES:
         raise InvalidInput(f"a {source} is not asked anew here; research the question again, or write the document")
-    for engine in app.engines():
+    for engine in app.sources.engines():
         if (engine.name, canonical_json(dict(engine.options))) == (found.about["engine"], found.about["options"]):
             settings = app.settings
             asked = ask_all(

@@ -105,7 +105,7 @@ def chosen_for(app: App, run: str) -> Chosen:
 def _identities(app: App, specs: Sequence[str]) -> list[tuple[str, str]]:
     """Return what tells engines apart in the record of a run; nothing where one cannot be opened."""
     try:
-        return [_identity(each.name, each.options) for each in app.engines(specs)]
+        return [_identity(each.name, each.options) for each in app.sources.engines(specs)]
     except InvalidInput:
         return []
 

@@ -82,7 +82,7 @@ class WebTools(Struct, frozen=True):
         app = self.serving.app(ctx)
 
         def work() -> PageReply:
-            answer = app.cache.page(url, app.reader, ttl=app.settings.page_ttl)
+            answer = app.cache.page(url, app.sources.reader, ttl=app.settings.page_ttl)
             return _page_reply(answer, offset)
 
         return await self.serving.threads.fetch(work)

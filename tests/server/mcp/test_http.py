@@ -54,7 +54,7 @@ def test_the_first_token_is_needed_everywhere(online: Callable[..., str], token:
 
 def test_an_expired_token_does_not_open_the_door(online: Callable[..., str], app: App) -> None:
     """When the last token has expired, the server does not fall back to serving without one."""
-    Tokens(app.database_store, lambda: 0.0).create("lab", "ada", "writer")
+    Tokens(app.databases.store, lambda: 0.0).create("lab", "ada", "writer")
     refused(post(online()), 401, "access_denied")
 
 
@@ -70,7 +70,7 @@ def test_a_revoked_token_is_refused_at_once(online: Callable[..., str], token: C
     """No request after the revocation is served, whatever was kept for that token."""
     url, text = online(), token()
     assert post(url, Authorization=f"Bearer {text}").status_code == 200
-    app.tokens.revoke(text.split(".")[1])
+    app.databases.tokens.revoke(text.split(".")[1])
     refused(post(url, Authorization=f"Bearer {text}"), 401, "access_denied")
 
 
