@@ -121,9 +121,9 @@ def _remote(name: str, argument: str, settings: Settings) -> SearchEngine:
         )
     if argument and name != "searxng":
         raise InvalidInput(f"the engine {name} takes no argument, not {argument!r}; see `harness config`")
-    from harness.sources.engines.rate_limit import GatedEngine
+    from harness.sources.engines.rate_limit import RateLimitedEngine
 
-    return GatedEngine(
+    return RateLimitedEngine(
         _REMOTE[name](argument, settings),
         settings.data_dir / "gates",
         per_minute=settings.searches_per_minute,
