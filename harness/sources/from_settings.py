@@ -1,9 +1,11 @@
 """Search engines and the page reader, as the settings name them."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.core.search_engines import ENGINE_SPECS, engine_kind
 from harness.errors import InvalidInput
 from harness.ports import Embedder, PageReader, Progress, SearchEngine
 from harness.settings import Settings
@@ -115,76 +117,19 @@ def _remote(name: str, argument: str, settings: Settings) -> SearchEngine:
     Raises:
         InvalidInput: no such engine, or an unusable argument.
     """
-    if name not in _REMOTE:
-        raise InvalidInput(
-            f"no such engine: {name!r}; choose ddgs, searxng:URL, pubmed, browser, corpus:python-docs or corpus:PATH"
-        )
-    if argument and name != "searxng":
+    kind = engine_kind(name)
+    if kind is None:
+        raise InvalidInput(f"no such engine: {name!r}; choose {ENGINE_SPECS}")
+    if argument and not kind.argument:
         raise InvalidInput(f"the engine {name} takes no argument, not {argument!r}; see `harness config`")
+    if settings.proxy and not kind.proxy:  # a direct connection would bypass it
+        raise InvalidInput(f"the engine {name} does not go through a proxy; unset `proxy` to use it")
     from harness.sources.engines.rate_limit import RateLimitedEngine
 
+    engine: SearchEngine = import_module(f"harness.sources.engines.{name}").from_settings(argument, settings)
     return RateLimitedEngine(
-        _REMOTE[name](argument, settings),
+        engine,
         settings.data_dir / "gates",
         per_minute=settings.searches_per_minute,
         retries=settings.rate_limit_retries,
     )
-
-
-def _ddgs(_argument: str, settings: Settings) -> SearchEngine:
-    from harness.sources.engines.ddgs import DuckDuckGo
-
-    return DuckDuckGo(
-        backends=settings.ddgs_backends,
-        region=settings.ddgs_region,
-        safesearch=settings.ddgs_safesearch,
-        timelimit=settings.ddgs_timelimit,
-        proxy=settings.proxy,
-        timeout=settings.search_timeout,
-    )
-
-
-def _searxng(address: str, settings: Settings) -> SearchEngine:
-    from harness.sources.engines.searxng import Searxng
-
-    _refuse_proxy("searxng", settings)
-    return Searxng(
-        address or settings.searxng_url or "",
-        language=settings.searxng_language,
-        time_range=settings.searxng_time_range,
-        timeout=settings.search_timeout,
-    )
-
-
-def _pubmed(_argument: str, settings: Settings) -> SearchEngine:
-    from harness.sources.engines.pubmed import PubMed
-
-    _refuse_proxy("pubmed", settings)
-    return PubMed(api_key=settings.pubmed_api_key, email=settings.pubmed_email, timeout=settings.search_timeout)
-
-
-def _browser(_argument: str, settings: Settings) -> SearchEngine:
-    from harness.sources.engines.browser import Browser
-
-    _refuse_proxy("browser", settings)
-    return Browser(
-        headless=settings.browser_headless,
-        executable=settings.browser_executable,
-        region=settings.ddgs_region,
-        timelimit=settings.ddgs_timelimit,
-        timeout=settings.browser_timeout,
-    )
-
-
-def _refuse_proxy(engine: str, settings: Settings) -> None:
-    if settings.proxy:  # a direct connection would bypass it
-        raise InvalidInput(f"the engine {engine} does not go through a proxy; unset `proxy` to use it")
-
-
-_REMOTE: dict[str, Callable[[str, Settings], SearchEngine]] = {
-    "ddgs": _ddgs,
-    "searxng": _searxng,
-    "pubmed": _pubmed,
-    "browser": _browser,
-}
-"""The engines that send requests: each function takes what follows the colon and the settings."""
