@@ -25,6 +25,7 @@ ENGINES: tuple[EngineKind, ...] = (
     EngineKind("ddgs", "DuckDuckGo", proxy=True),
     EngineKind("searxng", "SearXNG instance", ":URL"),
     EngineKind("pubmed", "PubMed", question="How often does CRISPR have off-target effects?"),
+    EngineKind("wikipedia", "Wikipedia", "[:LANG]", question="How do vaccines train the immune system?"),
     EngineKind("browser", "DuckDuckGo in a browser"),
     EngineKind("corpus", "Folder of documents", ":PATH", question="What do these documents say about retries?"),
     EngineKind(PYTHON_DOCS, "Python language reference", question="In which order does Python look up an attribute?"),
