@@ -20,8 +20,7 @@ from harness.models.from_settings import Models
 from harness.ports import Progress, Store
 from harness.settings import Settings, load, run_settings
 from harness.sources.from_settings import Sources
-from harness.storage.forks import free_in_child
-from harness.storage.made_once import made_once
+from harness.storage.forks import cached_property, free_in_child
 from harness.storage.opening import Databases, Replay
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ class App:
         lender = self._lender or self
         return App(settings, mode, progress=progress or self.progress, identity=identity, lender=lender)
 
-    @made_once
+    @cached_property
     def identity(self) -> Identity:
         """The user: the given one, else the owner of the token in the settings; without a token, or for a replay, the
         local user.
@@ -138,7 +137,7 @@ class App:
             return LOCAL
         return self.databases.tokens.verify(self.settings.token)
 
-    @made_once
+    @cached_property
     def store(self) -> Store:
         """The store; for a user with a token, only the rows of its tenant."""
         if self.identity.local:
@@ -147,7 +146,7 @@ class App:
 
         return guarded(self.databases.store, self.identity)
 
-    @made_once
+    @cached_property
     def cache(self) -> Cache:
         """The cache of searches, pages, tools and researches.
 
@@ -182,7 +181,7 @@ class App:
             tool_ttl_hours=settings.tool_ttl_hours,
         )
 
-    @made_once
+    @cached_property
     def _auditor(self) -> "Auditor | None":
         """Checks some of the semantic hits; `None` where the setting is 0."""
         if self._lender is not None:
@@ -193,7 +192,7 @@ class App:
 
         return Auditor(self.settings.audit_rate)
 
-    @made_once
+    @cached_property
     def _semantics(self) -> Semantics:
         """The semantic lookup."""
         from harness.models.local.tokenizer import vocabulary
@@ -225,7 +224,7 @@ class App:
         cache = self.cache  # opened first: if it cannot be, no engine is asked
         return search_all(query, cache, self.sources.engines(specs), self.settings, self.progress)
 
-    @made_once
+    @cached_property
     def knowledge(self) -> "Knowledge":
         """The knowledge base of the user's tenant."""
         from harness.knowledge import Knowledge
@@ -241,14 +240,14 @@ class App:
             clock=self._clock,
         )
 
-    @made_once
+    @cached_property
     def history(self) -> "History":
         """Past searches, researches and knowledge of the user's tenant."""
         from harness.research.history import History
 
         return History(self.store, self.models.embedder, tenant=self.identity.tenant, clock=self._clock)
 
-    @made_once
+    @cached_property
     def chat_memory(self) -> "Memory":
         """The memory of conversations of the user's tenant. Nothing is opened or read before it is used.
 

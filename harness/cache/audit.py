@@ -18,7 +18,7 @@ from harness.core.audits import Audit, addresses, overlap
 from harness.core.calibration import Interval, interval
 from harness.core.entries import Hit
 from harness.errors import InvalidInput
-from harness.storage.forks import begins_anew
+from harness.storage.forks import reset_in_child
 
 log = logging.getLogger(__name__)
 
@@ -121,11 +121,11 @@ class _Worker:
     """The one thread of this process that audits, while there is something to audit."""
 
     def __init__(self) -> None:
-        self.begin_anew()
-        begins_anew(self)
+        self.reset()
+        reset_in_child(self)
 
-    def begin_anew(self) -> None:
-        """See `Forked`: what the parent audits, the parent ends."""
+    def reset(self) -> None:
+        """See `Resettable`: what the parent audits, the parent ends."""
         self._changed = threading.Condition()
         self._waiting: deque[tuple[Auditor, Callable[[], object]]] = deque()
         self._running: Auditor | None = None

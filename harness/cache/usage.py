@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from harness.storage.forks import begins_anew
+from harness.storage.forks import reset_in_child
 
 How: TypeAlias = Literal["exact", "semantic", "stale", "no results", "live", "failed", "derived"]
 
@@ -32,10 +32,10 @@ class Tally:
     def __init__(self) -> None:
         self.happened: list[str] = []
         self._lock = threading.Lock()
-        begins_anew(self)
+        reset_in_child(self)
 
-    def begin_anew(self) -> None:
-        """See `Forked`: what the parent has counted, the parent stores."""
+    def reset(self) -> None:
+        """See `Resettable`: what the parent has counted, the parent stores."""
         self.happened.clear()
         self._lock = threading.Lock()
 

@@ -10,7 +10,7 @@ from harness.models.local.embedder import MiniLM
 from harness.models.remote.embeddings import OpenAIEmbedder
 from harness.ports import Embedder, LanguageModel, Verifier
 from harness.settings import Settings, key_in
-from harness.storage.made_once import made_once
+from harness.storage.forks import cached_property
 
 if TYPE_CHECKING:
     from harness.storage.opening import Replay
@@ -48,7 +48,7 @@ class Models:
         names = (name for name in mine.__struct_fields__ if name.startswith(prefixes))
         return self._base if all(getattr(mine, name) == getattr(other, name) for name in names) else None
 
-    @made_once
+    @cached_property
     def embedder(self) -> Embedder:
         """The embedder that the settings name (see `main_embedder`); it loads its weights at the first text. A replay
         uses the recorded embedder's name, if it was not the local one.
@@ -65,7 +65,7 @@ class Models:
         name = MiniLM.id if (run := self._replay.run) is None else run.embedder
         return MiniLM() if name == MiniLM.id else RecordedEmbedder(name)
 
-    @made_once
+    @cached_property
     def memory_embedder(self) -> Embedder:
         """The embedder of the chat memory: that of its own provider if one is set and answers, else the local one;
         without a provider, `embedder`.
@@ -88,7 +88,7 @@ class Models:
 
         return MiniLMVerifier()
 
-    @made_once
+    @cached_property
     def language_model(self) -> LanguageModel | None:
         """The language model, if one is set; for a replay, the recorded one.
 

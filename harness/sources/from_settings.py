@@ -9,7 +9,7 @@ from harness.core.search_engines import ENGINE_SPECS, engine_kind
 from harness.errors import InvalidInput
 from harness.ports import Embedder, PageReader, Progress, SearchEngine
 from harness.settings import Settings
-from harness.storage.made_once import made_once
+from harness.storage.forks import cached_property
 
 if TYPE_CHECKING:
     from harness.sources.pages.reader import WebReader
@@ -49,7 +49,7 @@ class Sources:
             return RecordedReader(run.reader)
         return self.web_reader
 
-    @made_once
+    @cached_property
     def web_reader(self) -> "WebReader":
         """The reader of pages on the web."""
         if self._base is not None:

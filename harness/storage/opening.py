@@ -7,7 +7,7 @@ from harness.errors import InvalidInput
 from harness.identity import Tokens
 from harness.ports import Store
 from harness.settings import Settings
-from harness.storage.made_once import made_once
+from harness.storage.forks import cached_property
 
 if TYPE_CHECKING:
     from harness.storage.snapshots import Header, Line, Run
@@ -21,7 +21,7 @@ class Replay:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    @made_once
+    @cached_property
     def snapshot(self) -> "tuple[Header, list[Line]]":
         """The header and the lines of the file, checked."""
         from harness.storage.snapshots import read_snapshot
@@ -61,7 +61,7 @@ class Databases:
 
         return shown_url(self.team_url)
 
-    @made_once
+    @cached_property
     def store(self) -> Store:
         """The store of all tenants, migrated; for a replay, the snapshot. A request with a token must go through
         `App.store` instead.
@@ -78,7 +78,7 @@ class Databases:
 
         return SqliteStore(self.path, durability=self._settings.durability)
 
-    @made_once
+    @cached_property
     def tokens(self) -> Tokens:
         """The access tokens of all tenants. The caller checks whether its user may see or change them."""
         return Tokens(self.store)
@@ -100,7 +100,7 @@ class Databases:
             )
         return self.place
 
-    @made_once
+    @cached_property
     def memory_file(self) -> Store:
         """The store in the file `vector_store.path`, for the chat memory of all tenants.
 
