@@ -43,7 +43,7 @@ def _silent(what: str, done: int, total: int) -> None:
 
 
 class Mode(Struct, frozen=True, kw_only=True):
-    """How an app uses its cache. `read` and `write`: see `Policy`. `replay` is a snapshot file that answers instead.
+    """Use of the cache by an app. `read` and `write`: see `Policy`. `replay` is a snapshot file that answers instead.
     `serve_stale` replaces the setting `stale_if_error`, in seconds. `at` is the current time (seconds since the epoch)
     for everything that expires except tokens; `None` is the real time. `origin` is stored with runs and counts.
     """
@@ -82,7 +82,7 @@ class App:
     ) -> None:
         if (settings.offline or mode.replay) and not mode.read:
             which = "--offline" if mode.replay is None else "--replay"
-            raise InvalidInput(f"with {which} only what is cached can answer; leave out --refresh and --no-cache")
+            raise InvalidInput(f"with {which} only cached entries can answer; leave out --refresh and --no-cache")
         self.settings = settings
         self.progress = progress
         self._mode = mode

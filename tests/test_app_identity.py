@@ -1,4 +1,4 @@
-"""Whose cache an app uses, and what may be done there: by a token, by a role, and never another tenant's."""
+"""Tenants and roles of an app: what a token and a role allow, and that tenants are isolated."""
 
 import inspect
 import itertools
@@ -48,25 +48,25 @@ def bench() -> Iterator[App]:
 
 
 def results(title: str, meaning: str = "Retrieval-Augmented Generation") -> list[dict[str, str]]:
-    """Return what an engine would, and what RAG means."""
+    """Return results as an engine does, with what RAG means."""
     return [{"title": title, "href": "https://example.org", "body": f"What {meaning} (RAG) is. {title}"}]
 
 
 def as_role(role: Role) -> Identity:
-    """Return somebody of the tenant `lab`."""
+    """Return a user of the tenant `lab`."""
     return replace(ADA, role=role)
 
 
 def never(*_: object) -> Any:
-    """Stand in for what must not be asked."""
+    """Fail: this must not be called."""
     raise AssertionError("a live call")
 
 
-# --- whose it is
+# --- identity
 
 
 def test_without_a_token_it_is_the_local_tenant(bench: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As an admin, on the store itself: nothing is looked up for it, and nothing stands in between."""
+    """As an admin, on the store itself, without a lookup or a guard."""
     monkeypatch.setattr(Tokens, "verify", never)
     assert bench.identity == LOCAL
     assert bench.store is bench.databases.store
@@ -74,8 +74,8 @@ def test_without_a_token_it_is_the_local_tenant(bench: App, monkeypatch: pytest.
     assert bench.databases.store.tenants() == ["default"]
 
 
-def test_the_token_in_the_settings_says_whose(bench: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`HARNESS_TOKEN`: what is stored is its tenant's, and seen by nobody else."""
+def test_the_token_in_the_settings_decides_the_identity(bench: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`HARNESS_TOKEN`: entries belong to its tenant, and no other tenant sees them."""
     made = bench.databases.tokens.create("lab", "ada", "writer")
     monkeypatch.setenv("HARNESS_TOKEN", made.text)
     with App(load().settings) as other:
@@ -87,8 +87,8 @@ def test_the_token_in_the_settings_says_whose(bench: App, monkeypatch: pytest.Mo
     assert isinstance(held, Hit)
 
 
-def test_a_token_that_is_not_valid_opens_nothing(bench: App, caplog: pytest.LogCaptureFixture) -> None:
-    """Neither the cache, nor knowledge, nor the memory of agents; and is logged nowhere."""
+def test_an_invalid_token_opens_nothing(bench: App, caplog: pytest.LogCaptureFixture) -> None:
+    """Neither the cache, nor knowledge, nor the memory of agents; and it is not logged."""
     caplog.set_level(logging.DEBUG)
     text = bench.databases.tokens.create("lab", "ada", "writer").text
     text = text[:-1] + ("A" if text[-1] != "A" else "B")
@@ -108,23 +108,23 @@ def test_a_token_that_is_not_valid_opens_nothing(bench: App, caplog: pytest.LogC
     assert text[-20:] not in caplog.text
 
 
-def test_who_is_given_counts_more_than_the_token(bench: App) -> None:
-    """A server serves many; its own token is not theirs."""
+def test_a_given_identity_overrides_the_token(bench: App) -> None:
+    """A server has its own token, and serves many users."""
     made = bench.databases.tokens.create("mill", "bob", "admin")
     with App(replace(bench.settings, token=made.text), identity=ADA) as other:
         assert other.identity == ADA
         assert other.serving(BOB).identity == BOB
 
 
-def test_a_tokens_time_is_the_real_one(bench: App) -> None:
-    """An app of another day lets nobody in whose token is over, and everybody whose is not."""
+def test_tokens_expire_by_the_real_clock(bench: App) -> None:
+    """Not by the time that an app is given for everything else."""
     made = bench.databases.tokens.create("lab", "ada", "reader", expires_days=1)
     with App(replace(bench.settings, token=made.text), Mode(at=9e9)) as later:
         assert later.identity.tenant == "lab"
 
 
-def test_a_replay_is_nobodys(bench: App, tmp_path: Path) -> None:
-    """A snapshot answers whoever holds it; no token is asked for."""
+def test_a_replay_needs_no_token(bench: App, tmp_path: Path) -> None:
+    """A snapshot answers anyone who has the file."""
     file = tmp_path / "run.snapshot"
     write_snapshot(file, [])
     text = bench.databases.tokens.create("lab", "ada", "reader").text
@@ -142,11 +142,11 @@ def test_the_log_of_an_evaluation_has_no_secret() -> None:
     assert "hunter2" not in f"{told(Settings(**dict.fromkeys(secret, 'hunter2')))}"
 
 
-# --- one server, many who ask
+# --- one server, many users
 
 
-def test_what_is_opened_is_shared(bench: App) -> None:
-    """The store, the embedder, the reader and the model; but not what belongs to a tenant."""
+def test_databases_models_and_connections_are_shared(bench: App) -> None:
+    """The store, the embedder, the reader and the model; but not the services of a tenant."""
     ada, bob = bench.serving(ADA), bench.serving(BOB).serving(as_role("reader"))
     for name in ("databases.store", "models.embedder", "sources.web_reader", "models.language_model"):
         opened = attrgetter(name)
@@ -162,8 +162,8 @@ def test_settings_without_a_model_have_none(bench: App) -> None:
         assert lender.serving(ADA, model=None).models.language_model is None
 
 
-def test_what_is_lent_is_not_closed(bench: App) -> None:
-    """Whoever was served may go: the others work on, and what was counted is kept."""
+def test_an_app_does_not_close_what_it_borrowed(bench: App) -> None:
+    """When one user leaves, the others work on, and the counts are stored."""
     with bench.serving(ADA) as ada:
         ada.cache.search("q", lambda *_: results("q"))
         reader = ada.sources.web_reader
@@ -178,7 +178,7 @@ def test_what_is_lent_is_not_closed(bench: App) -> None:
 
 
 def test_threads_open_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many are served at the same moment."""
+    """Even if many users are served at the same moment."""
     opened: list[Path] = []
     make = SqliteStore.__init__
 
@@ -197,8 +197,8 @@ def test_threads_open_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- roles
 
 
-def test_a_reader_gets_what_is_kept_and_asks_nobody(bench: App) -> None:
-    """Exactly and by meaning; what is not there is an `OfflineMiss`, and no engine, page or tool is asked."""
+def test_a_reader_gets_entries_and_makes_no_live_call(bench: App) -> None:
+    """Exactly and by meaning; a miss is an `OfflineMiss`, and no engine, page or tool is called."""
     bench.serving(as_role("writer")).cache.put_search("best practices for rag", results("kept"))
     cache = bench.serving(as_role("reader")).cache
     assert cache.search("best practices for rag", never).how == "exact"
@@ -213,7 +213,7 @@ def test_a_reader_gets_what_is_kept_and_asks_nobody(bench: App) -> None:
 
 
 @pytest.mark.parametrize("read", [True, False])
-def test_a_reader_may_not_ask_anew(bench: App, read: bool) -> None:
+def test_a_reader_may_not_refresh(bench: App, read: bool) -> None:
     """`--refresh` and `--no-cache` are live calls."""
     with App(bench.settings, Mode(read=read), identity=as_role("reader")) as reader:
         if read:
@@ -224,7 +224,7 @@ def test_a_reader_may_not_ask_anew(bench: App, read: bool) -> None:
 
 
 def test_a_reader_changes_nothing(bench: App) -> None:
-    """Not a byte of any row: no use is noted, no expired row deleted, nothing embedded, nothing counted."""
+    """Not a byte of any row: no use is stored, no expired row deleted, nothing embedded or counted."""
     clock = FakeClock()
     writer, reader = bench.serving(as_role("writer")), bench.serving(as_role("reader"))
     for each in (bench, writer, reader):
@@ -258,7 +258,7 @@ WRITING: dict[str, tuple[Role, Callable[[App], object]]] = {
 @pytest.mark.parametrize("role", ["reader", "writer", "admin"])
 @pytest.mark.parametrize("name", WRITING)
 def test_what_each_role_may_write(bench: App, name: str, role: Role) -> None:
-    """A reader nothing, a writer all but the end of it, an admin that, too."""
+    """A reader nothing, a writer everything except clearing, an admin that, too."""
     needed, write = WRITING[name]
     served = bench.serving(as_role(role))
     if served.identity.may(needed):
@@ -268,14 +268,14 @@ def test_what_each_role_may_write(bench: App, name: str, role: Role) -> None:
             write(served)
 
 
-def test_a_reader_keeps_no_tools_answer(bench: App) -> None:
-    """Told as what it is, whether by the cache's rules or by the store's."""
+def test_a_reader_stores_no_tool_result(bench: App) -> None:
+    """The error is clear, whether the cache or the store refuses."""
     with pytest.raises((AccessDenied, InvalidInput)):
         bench.serving(as_role("reader")).cache.put_tool("web", "q", {"a": 1})
     assert bench.databases.store.tenants() == []
 
 
-# --- the store that a token sees
+# --- the guarded store
 
 
 METHODS = [name for name, _ in inspect.getmembers(Store, inspect.isfunction) if not name.startswith("_")]
@@ -299,7 +299,7 @@ def arguments_for(name: str, tenant: str) -> dict[str, Any]:
 @pytest.mark.parametrize("by_name", [True, False])
 @pytest.mark.parametrize("name", METHODS)
 def test_no_method_of_the_store_reaches_another_tenant(tmp_path: Path, name: str, by_name: bool) -> None:
-    """Nor all of them at once, whatever the role, and however the arguments are passed."""
+    """Nor all of them at once, for any role, with arguments by position or by name."""
     arguments = arguments_for(name, "mill")
     parameters = inspect.signature(getattr(Store, name)).parameters
     places = [] if by_name else [key for key in arguments if parameters[key].kind is not inspect.Parameter.KEYWORD_ONLY]
@@ -318,8 +318,8 @@ def test_an_admin_reaches_its_own(tmp_path: Path, name: str) -> None:
             list(found)
 
 
-def test_a_guarded_store_has_no_other_doors(tmp_path: Path) -> None:
-    """What is no method of a store (a path, a connection) is not there."""
+def test_a_guarded_store_has_no_other_attributes(tmp_path: Path) -> None:
+    """Anything but the methods of a store (a path, a connection) is missing."""
     with closing(SqliteStore(tmp_path / "harness.db")) as store:
         seen = guarded(store, ADA)
         assert not hasattr(seen, "path")
@@ -331,7 +331,7 @@ def test_a_guarded_store_has_no_other_doors(tmp_path: Path) -> None:
         assert guarded(store, LOCAL) is store
 
 
-# --- no sequence of calls tells one tenant of another
+# --- no sequence of calls reveals one tenant to another
 
 
 class PageOf:
@@ -361,7 +361,7 @@ LOOKING = (
 
 
 def fill(bench: App) -> None:
-    """Keep something of every kind."""
+    """Store something of every kind."""
     for operation in FILLING:
         OPERATIONS[operation](bench, 0)
 
@@ -378,7 +378,7 @@ def everything(store: Store, tenant: str) -> dict[str, list[Entry]]:
 
 
 def plain(found: Any) -> Any:
-    """Return a look-up's outcome with what it is."""
+    """Return the outcome of a lookup, with its type."""
     return (type(found).__name__, to_builtins(found))
 
 
@@ -498,7 +498,7 @@ FILLED = [(tenant, operation, number) for tenant in ("lab", "mill") for operatio
 
 
 def outcome(bench: App, operation: str, argument: int) -> Any:
-    """Return what an operation comes to, an error too."""
+    """Return the result or the error of an operation."""
     try:
         return OPERATIONS[operation](bench, argument)
     except HarnessError as error:
@@ -514,7 +514,7 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class World:
-    """One database, and an app for each tenant that has a part in it."""
+    """One database, and an app for each tenant."""
 
     def __init__(self, folder: Path, empty: Path, clock: FakeClock, *identities: Identity) -> None:
         folder.mkdir(parents=True)
@@ -538,7 +538,7 @@ class World:
 
 
 def play(folder: Path, empty: Path, steps: list[tuple[str, str, int]], tenants: set[str]) -> dict[str, list[Any]]:
-    """Do those of the steps that are these tenants', in one database; return what each came to, by tenant."""
+    """Run the steps of these tenants in one database; return their outcomes by tenant."""
     clock = FakeClock()
     identities = [identity for identity in (ADA, BOB) if identity.tenant in tenants]
     seen: dict[str, list[Any]] = {tenant: [] for tenant in tenants}
@@ -551,8 +551,8 @@ def play(folder: Path, empty: Path, steps: list[tuple[str, str, int]], tenants: 
     return seen
 
 
-def check_that_nothing_is_told(folder: Path, empty: Path, steps: list[tuple[str, str, int]]) -> None:
-    """Check that each tenant sees in a shared database what it would see in one of its own."""
+def check_isolation(folder: Path, empty: Path, steps: list[tuple[str, str, int]]) -> None:
+    """Check that each tenant sees in a shared database what it would see in a separate one."""
     together = play(folder / "both", empty, steps, {"lab", "mill"})
     for tenant, other in (("lab", "mill"), ("mill", "lab")):
         alone = play(folder / tenant, empty, steps, {tenant})
@@ -566,38 +566,38 @@ def check_that_nothing_is_told(folder: Path, empty: Path, steps: list[tuple[str,
 @pytest.mark.slow
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-def test_no_sequence_of_calls_tells_of_another_tenant(
+def test_no_sequence_of_calls_reveals_another_tenant(
     tmp_path_factory: pytest.TempPathFactory, empty_database: Path, steps: list[tuple[str, str, int]]
 ) -> None:
-    """Whatever two tenants do in one database, each sees what it would see in a database of its own: nothing returned,
+    """For any calls of two tenants in one database, each sees what it would see in a separate one: nothing is returned,
     counted, refused or deleted differently.
     """
-    check_that_nothing_is_told(tmp_path_factory.mktemp("worlds"), empty_database, [*FILLED, *steps])
+    check_isolation(tmp_path_factory.mktemp("worlds"), empty_database, [*FILLED, *steps])
 
 
 @pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-def test_no_sequence_of_calls_tells_of_another_tenant_at_length(
+def test_no_sequence_of_calls_reveals_another_tenant_at_length(
     tmp_path_factory: pytest.TempPathFactory, empty_database: Path, steps: list[tuple[str, str, int]]
 ) -> None:
     """The same, for many more sequences."""
-    check_that_nothing_is_told(tmp_path_factory.mktemp("worlds"), empty_database, [*FILLED, *steps])
+    check_isolation(tmp_path_factory.mktemp("worlds"), empty_database, [*FILLED, *steps])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ticks", [0, 2, 3], ids=["fresh", "expired", "long expired"])
-def test_whatever_one_tenant_does_the_other_sees_no_change(tmp_path: Path, empty_database: Path, ticks: int) -> None:
-    """Every operation of the one, each followed by every look-up of the other."""
+def test_no_operation_of_one_tenant_changes_what_another_sees(tmp_path: Path, empty_database: Path, ticks: int) -> None:
+    """Every operation of the one, each followed by every lookup of the other."""
     looks = [("lab", looking, number) for looking in LOOKING for number in range(2)]
     steps = [*FILLED, ("tick", "", ticks)]
     for operation in OPERATIONS:
         steps += [("mill", operation, 0), *looks]
-    check_that_nothing_is_told(tmp_path, empty_database, steps)
+    check_isolation(tmp_path, empty_database, steps)
 
 
 def test_every_operation_works(tmp_path: Path, empty_database: Path) -> None:
-    """None of them only ever fails, which would make the tests above say nothing."""
+    """An operation that always failed would make the tests above prove nothing."""
     clock = FakeClock()
     with closing(World(tmp_path / "world", empty_database, clock, ADA)) as world:
         fill(world.benches["lab"])
@@ -606,8 +606,8 @@ def test_every_operation_works(tmp_path: Path, empty_database: Path) -> None:
             assert operation
 
 
-def test_the_look_alike_of_another_tenant_does_not_answer(tmp_path: Path, empty_database: Path) -> None:
-    """The very thing that one tenant keeps, of every kind, the other one has to find for itself."""
+def test_an_equal_entry_of_another_tenant_does_not_answer(tmp_path: Path, empty_database: Path) -> None:
+    """For every kind of entry."""
     with ExitStack() as stack:
         world = stack.enter_context(closing(World(tmp_path / "world", empty_database, FakeClock(), ADA, BOB)))
         fill(world.benches["lab"])

@@ -67,8 +67,8 @@ class Models:
 
     @cached_property
     def memory_embedder(self) -> Embedder:
-        """The embedder of the chat memory: that of its own provider if one is set and answers, else the local one;
-        without a provider, `embedder`.
+        """The embedder of the chat memory: that of `vector_store.embedding_provider` if it answers, else the local one;
+        without that setting, `embedder`.
 
         Raises:
             InvalidInput: see `memory_embedder`.

@@ -1,4 +1,4 @@
-"""How a run was started, read from its record, to resume it in the same way."""
+"""Start of a run, read from its record, to resume it in the same way."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from harness.settings import BUNDLED, REACHING, Settings, resumed_settings
 
 
 class Start(Struct, frozen=True):
-    """How a run was started, as its record holds it."""
+    """Question, settings and options that a run was started with."""
 
     question: str
     settings: dict[str, Any] | None = None

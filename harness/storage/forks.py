@@ -43,7 +43,7 @@ class Resettable(Protocol):
 
 
 _resets: "WeakKeyDictionary[Any, Callable[[Any], object]]" = WeakKeyDictionary()
-"""What each object or lock needs in a forked child."""
+"""Function that resets each object or lock in a forked child."""
 _left_behind: list[object] = []
 
 

@@ -4,7 +4,7 @@ A caller takes the next free turn, a time that may be in the future, and sleeps 
 first served, and the length of the queue is known before joining it. If a process dies, its turns pass unused.
 
 The time of the last turn is in a one-row table of a small SQLite file per engine, read and written in one `BEGIN
-IMMEDIATE` transaction. When an engine refuses a call, the row also says until when nobody calls.
+IMMEDIATE` transaction. When an engine refuses a call, the row also holds the end of the pause.
 """
 
 import logging
@@ -114,7 +114,7 @@ class RateLimitedEngine:
 
 
 class _Schedule(Struct, frozen=True):
-    """The row of the file: when the last turn was taken, the time of that turn, and until when nobody calls. Times are
+    """The row of the file: when the last turn was taken, the time of that turn, and the end of the pause. Times are
     milliseconds since the epoch, 0 for none.
     """
 
@@ -151,14 +151,14 @@ class _Queue:
         return self._update(lambda schedule: self._with_turn(schedule, latest)).turn
 
     def hold_back(self, seconds: float) -> None:
-        """Let nobody call for `seconds`, or longer if there is a longer pause already."""
+        """Start a pause of `seconds` for all callers; a longer pause stays."""
         log.info("%s asks for fewer requests; its searches are held back for %.1f s", self._name, seconds)
         until = self.now() + math.ceil(seconds * 1_000)
         self._held = max(until, self._pause(self._held))
         self._update(lambda schedule: replace(schedule, held=max(until, self._pause(schedule.held))))
 
     def held_until(self) -> int:
-        """Return the time until which nobody may call, 0 if there is no pause."""
+        """Return the end of the pause, 0 if there is none."""
         try:
             with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", _LOCK_SECONDS, uri=True)) as file:
                 schedule = self._read(file)
@@ -202,7 +202,7 @@ class _Queue:
             return self._update_file(change)
         except HarnessError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with the file, no search fails for it
+        except Exception as error:  # noqa: BLE001 - no search fails for a problem with the file
             self._warn(error)
         lock, schedules = self._memory()
         with lock:

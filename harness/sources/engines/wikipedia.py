@@ -23,7 +23,7 @@ MAX_RESULTS = 40
 MAX_BODY_CHARS = 10_000
 
 _MAX_QUERY_CHARS = 300
-"""What the search of Wikipedia accepts."""
+"""Limit of the search of Wikipedia (CirrusSearch)."""
 _EXTRACTS_AT_ONCE = 20
 _MAX_LAG_SECONDS = 5
 """With a longer replication lag the servers refuse the request: https://www.mediawiki.org/wiki/Manual:Maxlag_parameter"""
