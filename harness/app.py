@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from harness.research.history import History
     from harness.research.result import Research
     from harness.research.run import Researcher
-    from harness.research.search import Asked
+    from harness.research.search import EngineSearch
     from harness.vector_cache import VectorCache
 
 JOURNAL = "memory-journal.jsonl"
@@ -82,7 +82,7 @@ class App:
     ) -> None:
         if (settings.offline or mode.replay) and not mode.read:
             which = "--offline" if mode.replay is None else "--replay"
-            raise InvalidInput(f"with {which} only cached entries can answer; leave out --refresh and --no-cache")
+            raise InvalidInput(f"with {which} only what is cached can answer; leave out --refresh and --no-cache")
         self.settings = settings
         self.progress = progress
         self._mode = mode
@@ -209,7 +209,7 @@ class App:
             tenant=self.identity.tenant,
         )
 
-    def search(self, query: str, specs: Sequence[str] = ()) -> "tuple[list[Asked], Results]":
+    def search(self, query: str, specs: Sequence[str] = ()) -> "tuple[list[EngineSearch], Results]":
         """Search one query with the engines that `specs` name, through the cache; return the outcome of each engine,
         and the fused results.
 
@@ -332,7 +332,7 @@ class App:
         """
         from harness.research.resume import resumed_start
 
-        record = self.cache.get_run(run)
+        record = self.cache.runs.get(run)
         start, settings = resumed_start(record, run, self.settings, given or {}, local=self.identity.local)
         with self.serving(
             self.identity,
@@ -350,7 +350,7 @@ class App:
         """
         made = self.__dict__
         if "cache" in made:
-            self.cache.flush()
+            self.cache.usage.flush()
         if "chat_memory" in made:
             self.chat_memory.close()
         if self._lender is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_evals.run import told
+from harness_evals.run import recorded_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import to_builtins
@@ -70,7 +70,7 @@ def test_without_a_token_it_is_the_local_tenant(bench: App, monkeypatch: pytest.
     monkeypatch.setattr(Tokens, "verify", never)
     assert bench.identity == LOCAL
     assert bench.store is bench.databases.store
-    bench.cache.put_search("q", results("q"))
+    bench.cache.searches.put("q", results("q"))
     assert bench.databases.store.tenants() == ["default"]
 
 
@@ -81,9 +81,9 @@ def test_the_token_in_the_settings_decides_the_identity(bench: App, monkeypatch:
     with App(load().settings) as other:
         other.models.__dict__["embedder"] = EMBEDDER
         assert other.identity == Identity("lab", "ada", "writer", made.info.id)
-        other.cache.put_search("q", results("the lab's"))
-    assert not isinstance(bench.cache.get_search("q"), Hit)
-    held = bench.serving(ADA).cache.get_search("q")
+        other.cache.searches.put("q", results("the lab's"))
+    assert not isinstance(bench.cache.searches.find("q"), Hit)
+    held = bench.serving(ADA).cache.searches.find("q")
     assert isinstance(held, Hit)
 
 
@@ -132,14 +132,14 @@ def test_a_replay_needs_no_token(bench: App, tmp_path: Path) -> None:
     with App(replace(bench.settings, token=text), Mode(replay=file)) as replayed:
         assert replayed.identity == LOCAL
         with pytest.raises(OfflineMiss):
-            replayed.cache.search("q", never)
+            replayed.cache.searches.answer("q", never)
 
 
 def test_the_log_of_an_evaluation_has_no_secret() -> None:
     """It keeps the settings that decide results: no token, no key, no address with a password in it."""
     secret = [name for name in Settings.__struct_fields__ if is_secret(name)]
     assert {"token", "proxy"} <= {*secret}
-    assert "hunter2" not in f"{told(Settings(**dict.fromkeys(secret, 'hunter2')))}"
+    assert "hunter2" not in f"{recorded_settings(Settings(**dict.fromkeys(secret, 'hunter2')))}"
 
 
 # --- one server, many users
@@ -165,12 +165,12 @@ def test_settings_without_a_model_have_none(bench: App) -> None:
 def test_an_app_does_not_close_what_it_borrowed(bench: App) -> None:
     """When one user leaves, the others work on, and the counts are stored."""
     with bench.serving(ADA) as ada:
-        ada.cache.search("q", lambda *_: results("q"))
+        ada.cache.searches.answer("q", lambda *_: results("q"))
         reader = ada.sources.web_reader
     closed: list[str] = []
     reader.close = lambda: closed.append("reader")  # type: ignore[method-assign]
     again = bench.serving(ADA)
-    assert again.cache.counted() == {"live": 1}
+    assert again.cache.usage.total() == {"live": 1}
     again.close()
     assert not closed
     bench.close()
@@ -190,7 +190,7 @@ def test_threads_open_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with App(load().settings) as bench, ThreadPoolExecutor(8) as pool:
         benches = [bench.serving(replace(ADA, tenant=f"t{number}")) for number in range(32)]
         found = set(pool.map(lambda each: (id(each.databases.store), id(each.models.embedder)), benches))
-        list(pool.map(lambda each: each.cache.put_search("q", results("q")), benches[:4]))
+        list(pool.map(lambda each: each.cache.searches.put("q", results("q")), benches[:4]))
     assert len(found) == len(opened) == 1
 
 
@@ -199,14 +199,14 @@ def test_threads_open_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_reader_gets_entries_and_makes_no_live_call(bench: App) -> None:
     """Exactly and by meaning; a miss is an `OfflineMiss`, and no engine, page or tool is called."""
-    bench.serving(as_role("writer")).cache.put_search("best practices for rag", results("kept"))
+    bench.serving(as_role("writer")).cache.searches.put("best practices for rag", results("kept"))
     cache = bench.serving(as_role("reader")).cache
-    assert cache.search("best practices for rag", never).how == "exact"
-    assert cache.search("Best practices for RAG ", never).how == "exact"
+    assert cache.searches.answer("best practices for rag", never).how == "exact"
+    assert cache.searches.answer("Best practices for RAG ", never).how == "exact"
     for ask in (
-        lambda: cache.search("something else", never),
-        lambda: cache.tool("web", "something else", never),
-        lambda: cache.page("https://example.org/", PageOf("lab")),
+        lambda: cache.searches.answer("something else", never),
+        lambda: cache.tools.answer("web", "something else", never),
+        lambda: cache.pages.answer("https://example.org/", PageOf("lab")),
     ):
         with pytest.raises(OfflineMiss):
             ask()
@@ -245,12 +245,12 @@ def test_a_reader_changes_nothing(bench: App) -> None:
 
 
 WRITING: dict[str, tuple[Role, Callable[[App], object]]] = {
-    "put_search": ("writer", lambda bench: bench.cache.put_search("q", results("q"))),
+    "put_search": ("writer", lambda bench: bench.cache.searches.put("q", results("q"))),
     "put_query": ("writer", lambda bench: bench.vector_cache("notes").put_query("q", {"a": 1})),
-    "put_run": ("writer", lambda bench: bench.cache.put_run("run", "q", "e", {})),
+    "put_run": ("writer", lambda bench: bench.cache.runs.put("run", "q", "e", {})),
     "knowledge": ("writer", lambda bench: bench.knowledge.write("title", "content")),
-    "sweep": ("writer", lambda bench: bench.cache.sweep()),
-    "clear": ("admin", lambda bench: bench.cache.clear()),
+    "sweep": ("writer", lambda bench: bench.cache.maintenance.sweep()),
+    "clear": ("admin", lambda bench: bench.cache.maintenance.clear()),
     "forget": ("admin", lambda bench: bench.store.forget(bench.identity.tenant)),
 }
 
@@ -271,7 +271,7 @@ def test_what_each_role_may_write(bench: App, name: str, role: Role) -> None:
 def test_a_reader_stores_no_tool_result(bench: App) -> None:
     """The error is clear, whether the cache or the store refuses."""
     with pytest.raises((AccessDenied, InvalidInput)):
-        bench.serving(as_role("reader")).cache.put_tool("web", "q", {"a": 1})
+        bench.serving(as_role("reader")).cache.tools.put("web", "q", {"a": 1})
     assert bench.databases.store.tenants() == []
 
 
@@ -385,27 +385,27 @@ def plain(found: Any) -> Any:
 def _search(bench: App, number: int) -> Any:
     tenant = bench.identity.tenant
     meaning = "Retrieval-Augmented Generation" if tenant == "lab" else "Random-Access Gardening"
-    answer = bench.cache.search(QUERIES[number], lambda query, _: results(f"{query} for {tenant}", meaning))
+    answer = bench.cache.searches.answer(QUERIES[number], lambda query, _: results(f"{query} for {tenant}", meaning))
     return answer.how, answer.value
 
 
 def _empty(bench: App, number: int) -> Any:
-    return bench.cache.search(QUERIES[number], lambda *_: []).value
+    return bench.cache.searches.answer(QUERIES[number], lambda *_: []).value
 
 
 def _page(bench: App, number: int) -> Any:
-    answer = bench.cache.page(URLS[number % 2], PageOf(bench.identity.tenant), ttl=DAY)
+    answer = bench.cache.pages.answer(URLS[number % 2], PageOf(bench.identity.tenant), ttl=DAY)
     return answer.how, plain(answer.value)
 
 
 def _tool(bench: App, number: int) -> Any:
-    answer = bench.cache.tool("web", QUERIES[number], lambda: {"by": bench.identity.tenant})
+    answer = bench.cache.tools.answer("web", QUERIES[number], lambda: {"by": bench.identity.tenant})
     return answer.how, answer.value
 
 
 def _put_tool(bench: App, number: int) -> Any:
     data = {"of": bench.identity.tenant}
-    return plain(bench.cache.put_tool("web", QUERIES[number], data, created_by=bench.identity.user))
+    return plain(bench.cache.tools.put("web", QUERIES[number], data, created_by=bench.identity.user))
 
 
 def _put_document(bench: App, number: int) -> Any:
@@ -437,9 +437,9 @@ def _stats(bench: App, _: int) -> Any:
     tables = [to_builtins(bench.store.stats(table, bench.identity.tenant, now, EMBEDDER.id)) for table in TABLES]
     return (
         tables,
-        plain(bench.cache.stats()),
-        bench.cache.counted(),
-        bench.cache.counted_by_day(),
+        plain(bench.cache.maintenance.stats()),
+        bench.cache.usage.total(),
+        bench.cache.usage.by_day(),
         [plain(each) for each in bench.vector_cache("notes").document_chunks("d0")],
     )
 
@@ -460,16 +460,16 @@ def _forget_user(bench: App, number: int) -> Any:
 
 OPERATIONS: dict[str, Callable[[App, int], Any]] = {
     "search": _search,
-    "find": lambda bench, number: plain(bench.cache.get_search(QUERIES[number])),
+    "find": lambda bench, number: plain(bench.cache.searches.find(QUERIES[number])),
     "empty": _empty,
-    "explain": lambda bench, number: plain(bench.cache.explain(QUERIES[3 - number])),
+    "explain": lambda bench, number: plain(bench.cache.searches.explain(QUERIES[3 - number])),
     "page": _page,
     "tool": _tool,
     "put_tool": _put_tool,
-    "find_tool": lambda bench, number: plain(bench.cache.find_tool("web", QUERIES[number])),
-    "recent_tools": lambda bench, number: plain(bench.cache.recent_tools(number + 1)),
-    "clear_tools": lambda bench, number: bench.cache.clear_tools(cache_type="web" if number else None),
-    "clear_by_user": lambda bench, _: bench.cache.clear_tools(created_by=bench.identity.user),
+    "find_tool": lambda bench, number: plain(bench.cache.tools.find("web", QUERIES[number])),
+    "recent_tools": lambda bench, number: plain(bench.cache.tools.recent(number + 1)),
+    "clear_tools": lambda bench, number: bench.cache.tools.clear(cache_type="web" if number else None),
+    "clear_by_user": lambda bench, _: bench.cache.tools.clear(created_by=bench.identity.user),
     "put_memory": lambda bench, number: bench.vector_cache("notes").put_query(QUERIES[number], bench.identity.tenant),
     "get_memory": lambda bench, number: plain(bench.vector_cache("notes").get_query(QUERIES[number])),
     "put_document": _put_document,
@@ -478,12 +478,12 @@ OPERATIONS: dict[str, Callable[[App, int], Any]] = {
     "look_up": _look_up,
     "documents": _documents,
     "forget_knowledge": _forget_knowledge,
-    "put_run": lambda bench, number: bench.cache.put_run(f"run{number}", QUERIES[number], "e", {"n": number}),
-    "runs": lambda bench, _: [(entry.key, entry.text) for entry in bench.cache.runs()],
+    "put_run": lambda bench, number: bench.cache.runs.put(f"run{number}", QUERIES[number], "e", {"n": number}),
+    "runs": lambda bench, _: [(entry.key, entry.text) for entry in bench.cache.runs.all()],
     "stats": _stats,
-    "select": lambda bench, number: plain(bench.cache.select(query=QUERIES[number])),
-    "sweep": lambda bench, _: bench.cache.sweep(),
-    "clear": lambda bench, _: bench.cache.clear(),
+    "select": lambda bench, number: plain(bench.cache.maintenance.select(query=QUERIES[number])),
+    "sweep": lambda bench, _: bench.cache.maintenance.sweep(),
+    "clear": lambda bench, _: bench.cache.maintenance.clear(),
     "make_token": _make_token,
     "list_tokens": _list_tokens,
     "forget_user": _forget_user,

@@ -127,7 +127,7 @@ def test_an_edited_ranking_searches_a_corpus_again(copy: Copy, tasks: Path) -> N
         return str(copy.run("search", "failed attempts", "-e", f"corpus:{tasks.parent / 'notes'}")["outcome"])
 
     assert [outcome(), outcome()] == ["miss", "hit"]
-    copy.edit("engines/corpus_ranking.py", "MEANING = 0.5", "MEANING = 0.6")
+    copy.edit("sources/corpus/ranking.py", "MEANING = 0.5", "MEANING = 0.6")
     assert [outcome(), outcome()] == ["miss", "hit"]
 
 
@@ -159,7 +159,7 @@ def test_what_gathers_afresh_asks_the_queries_of_the_edited_planner(
     def planned() -> set[str]:
         copy.run(*command, "--tasks-dir", tasks)
         with App(Settings(data_dir=tmp_path / "data")) as app:
-            records = [json.loads(run.payload) for run in app.cache.runs()]
+            records = [json.loads(run.payload) for run in app.cache.runs.all()]
         assert all(record["cache_use"] != "hit" for record in records)
         return {query for record in records for query in record["plan"]["queries"]}
 
@@ -178,7 +178,7 @@ def researches(tmp_path: Path) -> int:
 
 
 @pytest.mark.parametrize(("file", "old", "new"), [
-    ("research/judging.py", "SCORED = 3", "SCORED = 1"),
+    ("research/scoring.py", "SCORED = 3", "SCORED = 1"),
     ("research/evidence.py", "MAX_RUN = 3", "MAX_RUN = 1"),
     ("core/chunking/passages.py", "import re", "import re\nEDITED = True"),
 ])  # fmt: skip
@@ -221,9 +221,9 @@ def test_a_snapshot_of_an_older_program_is_replayed(
     asked = ("research", QUESTION, "-e", f"corpus:{tasks.parent / 'notes'}", "--json")
     told = [harness(*asked).told for _ in range(2)][-1]
     with App(Settings(data_dir=tmp_path / "data")) as app:
-        record = app.cache.get_run(told["run"])
+        record = app.cache.runs.get(told["run"])
         assert record.pop("code") == to_builtins(Code())
-        app.cache.put_run(told["run"], QUESTION, "corpus", record)
+        app.cache.runs.put(told["run"], QUESTION, "corpus", record)
     monkeypatch.undo()
     monkeypatch.setenv("HARNESS_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setattr(Models, "embedder", WordEmbedder())

@@ -58,23 +58,17 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
     from harness.core.origins import origins_of
 
     with session.app() as app:
+        if as_json:
+            from harness.server.responses.cache_responses import stats_response
+
+            print_json(stats_response(app, origin).model_dump())
+            return
         cache = app.cache
-        held, audited, database = cache.stats(), cache.audited(), app.databases.place
-        counted = cache.counted(origins_of(origin))
-        size = cache.size() if app.identity.local else None  # with a token: the file is all tenants'
+        held, audited, database = cache.maintenance.stats(), cache.audits.summary(), app.databases.place
+        counted = cache.usage.total(origins_of(origin))
+        size = cache.maintenance.size() if app.identity.local else None  # with a token: the file is all tenants'
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
     misses = counted.get("live", 0) + counted.get("failed", 0)
-    if as_json:
-        from msgspec import to_builtins
-
-        told = {
-            "database": database,
-            "size_bytes": size,
-            "tables": {each.table: to_builtins(each) for each in held},
-        }
-        told |= {"hits": hits, "misses": misses, "live_calls_saved": sum(hits.values())}
-        print_json(told | {"audits": to_builtins(audited)})
-        return
     from tabulate import tabulate
 
     names = ("cache", "live", "expired", "total", "oldest", "newest", "indexed", "tail", "no vector")
@@ -134,7 +128,7 @@ def clear(
       harness cache clear --query "python 3.12 release date"
       harness cache clear --kind tools --type job_search --user ada
     """
-    from harness.cache.tools import stored_by
+    from harness.cache.tool_cache import stored_by
 
     if kind == AUDITS:
         _refuse_choices(older_than=older_than, query=query, type=cache_type, user=user)
@@ -148,7 +142,7 @@ def clear(
         if not dry_run:
             app.identity.require("admin")
         cache = app.cache
-        selected = cache.select(tables, older_than=older_than, query=query, only=only)
+        selected = cache.maintenance.select(tables, older_than=older_than, query=query, only=only)
         count = sum(map(len, selected.values()))
         if not as_json:
             _print_selected([entry for entries in selected.values() for entry in entries])
@@ -157,9 +151,9 @@ def clear(
         else:
             if not yes and not confirmed(f"Delete {count:,} entries in {app.databases.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-            deleted = cache.clear() if everything else cache.delete(selected)
+            deleted = cache.maintenance.clear() if everything else cache.maintenance.delete(selected)
     if as_json:
-        print_json({"selected": {t: len(entries) for t, entries in selected.items()}, "deleted": deleted})
+        print_json({"selected": count, "deleted": deleted})
     else:
         typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
         if kind == "all" and not dry_run:
@@ -176,13 +170,13 @@ def _clear_audits(session: Session, *, dry_run: bool, yes: bool, as_json: bool) 
     with session.app() as app:
         if not dry_run:
             app.identity.require("admin")
-        count, deleted = app.cache.audited().audited, 0
+        count, deleted = app.cache.audits.summary().audited, 0
         if count and not dry_run:
             if not yes and not confirmed(f"Forget the audits of {count:,} pairs in {app.databases.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-            deleted = app.cache.clear_audits()
+            deleted = app.cache.audits.clear()
     if as_json:
-        print_json({"selected": {AUDITS: count}, "deleted": {AUDITS: deleted}})
+        print_json({"selected": count, "deleted": {AUDITS: deleted}})
     else:
         typer.echo(f"{count:,} audits would go" if dry_run else f"deleted {deleted:,} audits")
 
@@ -217,9 +211,9 @@ def expired(
             deleted = sweep_all(app.databases.store, time.time())
         else:
             app.identity.require("admin")
-            deleted = app.cache.sweep()
+            deleted = app.cache.maintenance.sweep()
     if as_json:
-        print_json({"deleted": deleted})
+        print_json({"selected": sum(deleted.values()), "deleted": deleted})
     else:
         typer.echo(f"deleted {sum(deleted.values()):,} expired entries")
 
@@ -235,10 +229,10 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
     with session.app() as app:
         app.identity.require("admin")
         cache = app.cache
-        embedded = cache.reembed(app.progress)
+        embedded = cache.maintenance.reembed(app.progress)
         indexed = app.databases.store.reindex()
         if not app.identity.local:  # the index is all tenants'
-            indexed = sum(each.indexed for each in cache.stats())
+            indexed = sum(each.indexed for each in cache.maintenance.stats())
     if as_json:
         print_json({"embedded": embedded, "indexed": indexed})
     else:

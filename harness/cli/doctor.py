@@ -131,7 +131,7 @@ def _meaning(app: "App") -> Finding:
         return Finding("meaning", "weak", "off: only the very same search is answered; set `semantic: true`")
     from harness.cache.acceptance_rule import own_rule, rule_file, rule_of
 
-    missing = sum(each.unembedded for each in app.cache.stats())
+    missing = sum(each.unembedded for each in app.cache.maintenance.stats())
     verifier, failure = _reading(app.models.verifier)
     rule = rule_of(verifier, app.settings)
     told = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"

@@ -142,6 +142,12 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
     from harness_evals.log import logs_in
 
     logs = _readable(logs_in(session.load().settings.data_dir / suite.FOLDER))
+    if as_json:
+        from harness.server.api.experiments import evaluation_row, measured
+
+        rows = [evaluation_row(each.header.id, measured(each)) for each in logs]
+        print_json({"evaluations": [row.model_dump(mode="json") for row in rows]})
+        return
     told = [
         {
             "id": each.header.id,
@@ -152,11 +158,8 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
         }
         for each in logs
     ]
-    if as_json:
-        print_json({"evaluations": told})
-        return
-    rows = [[_number(value) for value in each.values()] for each in told]
-    typer.echo(_listed(rows, tuple(told[0])) if told else "no evaluations yet; `harness eval run` makes one")
+    cells = [[_number(value) for value in each.values()] for each in told]
+    typer.echo(_listed(cells, tuple(told[0])) if told else "no evaluations yet; `harness eval run` makes one")
 
 
 @with_session
@@ -196,11 +199,14 @@ def compare(
 ) -> None:
     """Compare two evaluations task by task: is the second one better?"""
     from harness_evals import suite
-    from msgspec import to_builtins
 
-    found = suite.compare(_log(session, first), _log(session, second))
+    logs = _log(session, first), _log(session, second)
+    found = suite.compare(*logs)
     if as_json:
-        print_json(to_builtins(found))
+        from harness.server.api.experiments import comparison_response, measured
+
+        both = [(log.header.id, measured(log)) for log in logs]
+        print_json(comparison_response(*both).model_dump(mode="json"))
         return
     rows = sorted(found.differences.items(), key=lambda each: each[1])
     typer.echo(_listed([(task, f"{value:+.3f}") for task, value in rows], ("task", "difference")))
@@ -350,11 +356,12 @@ def _executor(settings: "Settings", workers: int | None, dask: str | None) -> "I
 def _show(log: "Log", *, as_json: bool) -> None:
     from harness_evals.judge import WEIGHT as JUDGE_WEIGHT
     from harness_evals.suite import JUDGE, summary
-    from msgspec import to_builtins
 
     found = summary(log)
     if as_json:
-        print_json({"id": log.header.id, "weights": log.header.weights, **to_builtins(found)})
+        from harness.server.api.experiments import evaluation_response, measured
+
+        print_json(evaluation_response(log.header.id, measured(log)).model_dump(mode="json"))
         return
     typer.echo(_table(found))
     typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in log.header.weights.items()))

@@ -11,7 +11,7 @@ from harness.cli.session import Session, with_session
 from harness.core.freshness import age_in_words
 
 if TYPE_CHECKING:
-    from harness.research.history import Past
+    from harness.research.history import HistoryEntry
 
 
 @with_session
@@ -51,20 +51,20 @@ def history(
 
     query = in_words(words)
     with session.app({"offline": True}) as app:
-        found = app.history.find(
+        page = app.history.page(
             query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset, origin=origin
         )
     if as_json:
-        from harness.research.history import as_json as told
+        from harness.server.responses.history_responses import history_response
 
-        print_json({"items": [told(each) for each in found]})
-    elif found:
-        _print(found, bool(query.strip()))
+        print_json(history_response(page, limit, offset).model_dump())
+    elif page.items:
+        _print(page.items, bool(query.strip()))
     else:
         session.tell("nothing of the past speaks of that" if query.strip() else "nothing yet; try `harness search`")
 
 
-def _print(found: "list[Past]", asked: bool) -> None:
+def _print(found: "list[HistoryEntry]", asked: bool) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text

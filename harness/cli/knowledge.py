@@ -176,7 +176,9 @@ def list_(
     with session.app() as app:
         documents = app.knowledge.list(limit, tags=tag, agent=agent)
     if as_json:
-        print_json({"documents": [document.shown() for document in documents]})
+        from harness.server.responses.knowledge_responses import documents_response
+
+        print_json(documents_response(documents).model_dump())
     else:
         _print_table(documents, lambda document: document.id, "id")
 
@@ -195,7 +197,9 @@ def history(session: Session, document_id: IdArgument, as_json: JsonOption = Fal
     if not versions:
         _unknown(session, document_id)
     elif as_json:
-        print_json({"id": document_id, "versions": [document.shown() for document in versions]})
+        from harness.server.responses.knowledge_responses import versions_response
+
+        print_json(versions_response(versions).model_dump())
     else:
         _print_table(versions, lambda document: str(document.version), "version")
 
@@ -215,7 +219,7 @@ def delete(session: Session, document_id: IdArgument, yes: YesOption = False, as
             raise InvalidInput("nothing was deleted; answer y, or pass --yes")
         gone = app.knowledge.delete(document_id)
     if as_json:
-        print_json({"id": document_id, "deleted": gone})
+        print_json({"deleted": int(gone)})
     elif gone:
         typer.echo(f"deleted {document_id}")
     if not gone:

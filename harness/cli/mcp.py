@@ -76,17 +76,17 @@ def mcp(
                 session.tell("waiting for the messages of an MCP client on standard input; Ctrl-C ends")
             _serve_stdio(app)
             return
-        from harness.server.mcp.http import serve
-        from harness.server.warm_up import Warming
+        from harness.server.mcp.serve_mcp import serve
+        from harness.server.warm_up import WarmUp
 
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # as gracefully as Ctrl-C
-        warming = stack.enter_context(Warming(app, session.tell))
+        warming = stack.enter_context(WarmUp(app, session.tell))
 
         def reachable(words: str) -> None:
             session.tell(words)
             warming.start()
 
-        serve(app, host, port, per_minute=rate, names=allow_host or (), tell=reachable)
+        serve(app, host, port, per_minute=rate, names=allow_host or (), on_ready=reachable)
 
 
 def _greet(app: "App") -> None:

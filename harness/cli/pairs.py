@@ -32,7 +32,7 @@ def export_pairs(session: "Session", file: Path, *, force: bool, as_json: bool) 
     if file != STDOUT and file.exists() and not force:
         raise InvalidInput(f"{file} exists; choose another name, or pass --force")
     with session.app() as app:
-        audits = app.cache.audits()
+        audits = app.cache.audits.all()
     lines = _lines(audits)
     if file == STDOUT:
         typer.echo(printable_json(lines.decode()), nl=False)
@@ -53,9 +53,9 @@ def export_pairs(session: "Session", file: Path, *, force: bool, as_json: bool) 
 def _lines(audits: "Sequence[Audit]") -> bytes:
     import orjson
 
-    from harness.cache.audit import told_pair
+    from harness.cache.audit import labelled_pair
 
-    return b"".join(orjson.dumps(told_pair(audit), option=orjson.OPT_APPEND_NEWLINE) for audit in audits)
+    return b"".join(orjson.dumps(labelled_pair(audit), option=orjson.OPT_APPEND_NEWLINE) for audit in audits)
 
 
 def _write(file: Path, lines: bytes) -> None:

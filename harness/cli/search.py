@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.cache import Results
-    from harness.research.search import Asked
+    from harness.research.search import EngineSearch
 
 SNIPPET_CHARS = 300
 
@@ -88,7 +88,7 @@ def search(
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
-def _summary(asked: "Asked") -> str:
+def _summary(asked: "EngineSearch") -> str:
     answer = asked.outcome
     if isinstance(answer, SearchError):
         return f"warning: {asked.engine}: {answer}"
@@ -110,14 +110,14 @@ def _summary(asked: "Asked") -> str:
     return f"{count} from {asked.engine}; 1 live call"
 
 
-def _print_json(query: str, found: "Sequence[Asked]", results: "Results") -> None:
+def _print_json(query: str, found: "Sequence[EngineSearch]", results: "Results") -> None:
     searches = [_as_json(asked) for asked in found]
     told: dict[str, Any] = {"query": query}
     told |= searches[0] if len(searches) == 1 else {"searches": searches}
     print_json(told | {"results": results})
 
 
-def _as_json(asked: "Asked") -> dict[str, Any]:
+def _as_json(asked: "EngineSearch") -> dict[str, Any]:
     answer = asked.outcome
     if isinstance(answer, SearchError):
         return {"engine": asked.engine, "outcome": "failed", "error": answer.code, "message": str(answer)}

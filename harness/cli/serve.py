@@ -53,11 +53,11 @@ def serve(
         if not app.identity.local:
             raise InvalidInput("a server is not one token's: every request brings its own; unset HARNESS_TOKEN")
         app.sources.check()
-        from harness.server.warm_up import Warming
-        from harness.server.web_server import serve as run
+        from harness.server.serve_web import serve as run
+        from harness.server.warm_up import WarmUp
 
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # as gracefully as Ctrl-C
-        with Warming(app, session.tell) as warming:
+        with WarmUp(app, session.tell) as warming:
 
             def reachable(words: str) -> None:
                 typer.echo(words, err=True)
@@ -68,8 +68,8 @@ def serve(
                 host,
                 port,
                 per_minute=rate,
-                most_researches=researches,
+                max_researches=researches,
                 names=allow_host or (),
                 logs=log_requests,
-                tell=reachable,
+                on_ready=reachable,
             )

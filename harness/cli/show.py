@@ -50,11 +50,13 @@ def show(
     from harness.research.run_names import run_named
     from harness.research.run_view import past_run
     from harness.research.saved_report import saved_run
+    from harness.server.responses.schema import iso
 
     with session.app({"offline": True}) as app:
         past = past_run(app.cache, run_named(app.store, app.identity.tenant, run))
     saved = saved_run(past)
-    shown = {**saved.as_dict(), "state": past.state, "created_at": past.created_at, "error": to_builtins(past.error)}
+    shown = {**saved.as_dict(), "state": past.state, "error": to_builtins(past.error)}
+    shown["created_at"] = iso(past.created_at)
     report.show(saved, past.created_at, output, as_html=as_html, as_json=shown if as_json else None)
     if past.report is None:
         session.tell(_why(past))
@@ -64,4 +66,6 @@ def show(
 def _why(past: "PastRun") -> str:
     if past.state == "finished":
         return f"the run {past.id} found nothing that answers; ask again in other words with `harness research`"
-    return f"the run {past.id} has no report, it stopped while {past.state}; `harness research --resume {past.id}`"
+    cause = f" ({past.error.message})" if past.error else ""
+    state = "failed" if past.state == "failed" else f"stopped while {past.state}"
+    return f"the run {past.id} has no report, it {state}{cause}; `harness research --resume {past.id}` continues it"

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import completion
-from harness.cli.options import JsonOption
+from harness.cli.options import JsonOption, OriginOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.cli.terminal.streams import PIPED_WIDTH
+from harness.core.origins import origins_of
 from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 def runs(
     session: Session,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many, newest first.")] = 20,
+    origin: OriginOption = "own",
     as_json: JsonOption = False,
 ) -> None:
     """List past researches, newest first; `harness show` prints one.
@@ -43,14 +45,15 @@ def runs(
       harness show 20261122-101500-1a2b3c
       harness research --resume 20261122-101500-1a2b3c
     """
-    import orjson
+    from harness.cache.tables import RUNS
 
     with session.app() as app:
-        found = [(entry, orjson.loads(entry.payload)) for entry in app.cache.runs()[:limit]]
+        listed = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, origins=origins_of(origin))
+        found = [(entry, app.cache.runs.get(entry.key)) for entry in listed]
     told = [
         {
-            "run": entry.key,
-            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.created_at)),
+            "id": entry.key,
+            "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.created_at)),
             "question": entry.text,
             "engine": "+".join(engine["name"] for engine in record["engines"]),
             "state": record["state"],
@@ -61,17 +64,17 @@ def runs(
         for entry, record in found
     ]
     if as_json:
-        print_json({"runs": told})
+        print_json({"items": told[:limit], "next_offset": limit if len(told) > limit else None})
         return
     from tabulate import tabulate
 
-    names = ("run", "state", "question", "answers", "live_calls")
-    listed = [_with_cause(run) for run in told]
-    beside = BESIDE + max((len(run["state"]) for run in listed), default=0)
+    names = ("id", "state", "question", "answers", "live_calls")
+    causes = [_with_cause(run) for run in told[:limit]]
+    beside = BESIDE + max((len(run["state"]) for run in causes), default=0)
     width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - beside)
-    shown = [{**run, "question": shorten(run["question"], width)} for run in listed]
+    shown = [{**run, "question": shorten(run["question"], width)} for run in causes]
     rows = [tuple(printable(str(run[name])) for name in names) for run in shown]
-    headers = [name.replace("_", " ") for name in names]
+    headers = ["run", *(name.replace("_", " ") for name in names[1:])]
     typer.echo(tabulate(rows, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if rows else "no runs yet")
 
 
@@ -129,7 +132,7 @@ def export(
         raise InvalidInput(f"{file} exists; choose another name, or pass --force")
     with session.app() as app:
         cache = app.cache
-        record = cache.get_run(run) if run is not None else None
+        record = cache.runs.get(run) if run is not None else None
         lines = _lines_of_run(cache, record) if record is not None else _all_lines(cache)
         kept = None if record is None else convert(record, Run)
         app.progress("writing", 0, 0)
@@ -144,8 +147,8 @@ def _all_lines(cache: "Cache") -> "Iterator[Line]":
     from harness.cache.tables import MOVED
     from harness.storage.snapshots import line_of, line_of_audit
 
-    yield from map(line_of_audit, cache.audits())
-    for table, entry in cache.entries(MOVED):
+    yield from map(line_of_audit, cache.audits.all())
+    for table, entry in cache.maintenance.entries(MOVED):
         try:
             yield line_of(table, entry, used=True)
         except InvalidInput as error:
@@ -174,7 +177,7 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
         else:
             wanted.setdefault((use["table"], use["served"]), []).append(use)
     for table in (*ANSWERS, EVIDENCE):
-        for _, entry in cache.entries((table,)):
+        for _, entry in cache.maintenance.entries((table,)):
             digest = sha256(entry.payload).hexdigest()
             uses = wanted.get((table, entry.key), [])
             wanted[table, entry.key] = [use for use in uses if use["digest"] != digest]
@@ -221,9 +224,11 @@ def import_(
         for done, line in enumerate(lines):
             app.progress("importing", done, len(lines))
             if line.table == AUDITS:
-                added += cache.restore_audit(audit_of(line))
+                added += cache.audits.restore(audit_of(line))
             else:
-                added += not line.asked and line.created_at > 0 and cache.restore(line.table, entry_of(line))
+                added += (
+                    not line.asked and line.created_at > 0 and cache.maintenance.restore(line.table, entry_of(line))
+                )
     if as_json:
         print_json({"file": str(file), "entries": len(lines), "added": added})
     else:

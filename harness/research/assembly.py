@@ -14,6 +14,7 @@ from harness.research.model_for_run import ModelForRun
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import Planner, RulePlanner
 from harness.research.run import Researcher, Writing
+from harness.research.services import ResearchServices
 from harness.settings import Settings
 from harness.vector_cache import VectorCache
 
@@ -52,12 +53,9 @@ def researcher_of(
         planner = ModelPlanner(model, epoch=epoch, follow_ups=asked.follow_ups)
     code = convert(run.code, Code) if run else code_of(planner, parts.engines, parts.reader)
     return Researcher(
-        parts.cache,
-        parts.engines,
-        parts.reader,
-        parts.embedder,
-        parts.memory,
-        planner=planner,
+        ResearchServices(
+            parts.cache, tuple(parts.engines), parts.reader, parts.embedder, parts.memory, planner, parts.progress
+        ),
         writing=Writing(
             model,
             asked.context_tokens,
@@ -84,7 +82,6 @@ def researcher_of(
         lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
         keep_research=asked.research_cache,
         code=code,
-        progress=parts.progress,
         on_round=on_round,
         started_with=started_with,
     )

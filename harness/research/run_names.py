@@ -1,6 +1,7 @@
-"""Recorded runs, found by a part of their id."""
+"""Recorded runs, found by the beginning of their id."""
 
 from harness.cache.tables import RUNS
+from harness.core.origins import EVERY, OWN
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput, NotFound
 from harness.ports import Store
@@ -9,11 +10,11 @@ from harness.research.run_record import RUN_ID
 LAST = "last"
 MAX_RUNS = 100_000
 NAMED = 5
-"""Runs that a message about an ambiguous id names."""
+"""Run ids listed in a message about an ambiguous id."""
 
 
 def run_named(store: Store, tenant: str, name: str) -> str:
-    """Return the id of the run that `name` means: an id, the beginning of one, or `last`.
+    """Return the id of the run that `name` refers to: an id, the beginning of one, or `last` (of users and agents).
 
     Raises:
         NotFound: there is none.
@@ -22,7 +23,8 @@ def run_named(store: Store, tenant: str, name: str) -> str:
     """
     if RUN_ID.fullmatch(name):
         return name
-    known = [outline.key for outline in store.timeline(RUNS, tenant, limit=MAX_RUNS)]
+    origins = OWN if name == LAST else EVERY
+    known = [outline.key for outline in store.timeline(RUNS, tenant, limit=MAX_RUNS, origins=origins)]
     found = known[:1] if name == LAST else [run for run in known if name and run.startswith(name)]
     if not found:
         shown = shorten(clean(name, 80), 40)

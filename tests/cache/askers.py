@@ -39,11 +39,11 @@ def _ask(path: Path, seconds: float, ending: str) -> dict[str, Any]:
     cache = Cache(store, policy=Policy(negative_ttl=0.0 if ending == "nothing-kept" else 600.0))
     engine = _engine(path.with_name(f"{path.name}.calls"), seconds, ending)
     try:
-        answer = cache.search("q", engine)
+        answer = cache.searches.answer("q", engine)
     except Exception as error:  # noqa: BLE001 - told to the test
         return {"error": f"{type(error).__name__}: {error}"}
     finally:
-        cache.flush()
+        cache.usage.flush()
         store.close()
     outcome = answer.outcome
     return {"value": answer.value, "found": outcome.found if isinstance(outcome, Hit) else type(outcome).__name__}

@@ -3,17 +3,20 @@
 import hashlib
 import re
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from harness.cache import Cache, Semantics
 from harness.core.equivalence import rule_for
 from harness.errors import EmbeddingError
 
 WORD = re.compile(r"\w+")
+DEADLINE = 60
 LITTLE = {"a", "the", "for", "of", "on", "in"}
 
 
@@ -85,3 +88,20 @@ def semantics(store: Any, embedder: Any = None, **rest: Any) -> Semantics:
 def semantic_cache(store: Any, *, embedder: Any = None, **rest: Any) -> Cache:
     """Return a cache that answers by meaning."""
     return Cache(store, semantics=semantics(store, embedder), **rest)
+
+
+def bare(outcome: Any) -> Any:
+    """Return an outcome without key, expiry, origin and payload of the row."""
+    blank = {"key": "", "expires_at": 0.0, "origin": None, "payload": b""}
+    return structs.replace(outcome, **{name: value for name, value in blank.items() if hasattr(outcome, name)})
+
+
+def wait_until_all_wait(cache: Cache, count: int) -> None:
+    """Wait until all but one of `count` threads wait for the flight of that one."""
+    deadline = time.monotonic() + DEADLINE
+    while time.monotonic() < deadline:
+        flights = list(cache._context.flights._flights.values())
+        if flights and len(flights[0]._condition._waiters) == count - 1:
+            return
+        time.sleep(0.005)
+    raise AssertionError("they never waited")

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from harness.cache import Cache, Policy, Seen, ToolReply, request_scope, research_cache
-from harness.cache.agent_turns import MAX_SEEN, is_first
+from harness.cache.request_scope import MAX_SEEN, is_first
 from harness.core.freshness import DAY, HOUR
 from harness.core.keys import tool_key
 from harness.errors import InvalidInput
@@ -143,8 +143,8 @@ def test_data_may_be_json_or_its_text(cache: Cache, data: Any, results: Any, cou
         ("null", "nothing to store"),
         (None, "nothing to store"),
         ({}, "nothing to store"),
-        (float("nan"), "no JSON number"),
-        (b"[]", "no JSON value"),
+        (float("nan"), "not a JSON number"),
+        (b"[]", "not a JSON value"),
         ("x" * (2**24 + 1), "too much"),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_miss_is_not_seen(cache: Cache) -> None:
     """What another agent stores meanwhile is handed out."""
     with request_scope():
         assert not look_up(cache, STORED).found
-        cache.put_tool("job_search", STORED, JOBS)
+        cache.tools.put("job_search", STORED, JOBS)
         assert look_up(cache, STORED).results == JOBS
 
 

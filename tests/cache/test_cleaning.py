@@ -9,7 +9,7 @@ import pytest
 
 from harness.cache.cleaning import SWEPT, Periodic, sweep_all
 from harness.cache.tables import TOOLS
-from harness.cache.tools import STALE_FOR
+from harness.cache.tool_cache import STALE_FOR
 from harness.core.entries import Entry
 from harness.errors import StoreBusy
 from harness.storage.sqlite.store import SWEEP_BATCH, SqliteStore

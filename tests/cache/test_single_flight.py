@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from harness.cache import Cache, Policy
-from harness.cache.single_flight import Once
+from harness.cache.single_flight import SingleFlight
 from harness.core.entries import Hit, Miss
 from harness.errors import EngineUnavailable, RateLimited, SearchError
 from harness.storage.sqlite.store import SqliteStore
-from tests.cache.stand_ins import Engine, results
+from tests.cache.stand_ins import Engine, results, wait_until_all_wait
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 60
@@ -54,22 +54,11 @@ def together(count: int, ask: Any) -> list[Any]:
         return list(pool.map(one, range(count)))
 
 
-def wait_until_all_wait(cache: Cache, count: int) -> None:
-    """Wait until all but one of `count` threads wait for the flight of that one."""
-    deadline = time.monotonic() + DEADLINE
-    while time.monotonic() < deadline:
-        flights = list(cache._once._flights.values())
-        if flights and len(flights[0]._condition._waiters) == count - 1:
-            return
-        time.sleep(0.005)
-    raise AssertionError("they never waited")
-
-
 def search_together(cache: Cache, gate: Gate, count: int = 8) -> list[Any]:
     """Let `count` threads search for the same, all before the engine answers."""
     opener = threading.Thread(target=lambda: (wait_until_all_wait(cache, count), gate.opened.set()))
     opener.start()
-    got = together(count, lambda _: cache.search("q", gate))
+    got = together(count, lambda _: cache.searches.answer("q", gate))
     opener.join()
     return got
 
@@ -82,7 +71,7 @@ def test_of_many_threads_one_computes(store: SqliteStore) -> None:
     assert gate.engine.calls == ["q"]
     assert [answer.value for answer in got] == [results("x")] * 8
     assert sorted(type(answer.outcome).__name__ for answer in got) == ["Hit"] * 7 + ["Miss"]
-    assert cache.counted() == {"live": 1, "exact": 7}
+    assert cache.usage.total() == {"live": 1, "exact": 7}
 
 
 def test_no_results_are_computed_once_too(store: SqliteStore) -> None:
@@ -94,7 +83,7 @@ def test_no_results_are_computed_once_too(store: SqliteStore) -> None:
         assert gate.engine.calls == ["q"]
         assert [answer.value for answer in got] == [[]] * 8
         assert {answer.outcome.found for answer in got if isinstance(answer.outcome, Hit)} == {"no results"}
-        cache.clear()
+        cache.maintenance.clear()
         store.clear("unanswered_searches", "default")
 
 
@@ -107,7 +96,7 @@ def test_an_error_reaches_all_who_wait_and_nobody_after(store: SqliteStore, erro
     cache = Cache(store)
     assert [type(met) for met in search_together(cache, gate)] == [type(error)] * 8
     assert gate.engine.calls == ["q"]
-    assert isinstance(cache.search("q", Engine()).outcome, Miss)
+    assert isinstance(cache.searches.answer("q", Engine()).outcome, Miss)
 
 
 def test_an_interrupted_thread_leaves_the_work_to_another(store: SqliteStore) -> None:
@@ -119,7 +108,7 @@ def test_an_interrupted_thread_leaves_the_work_to_another(store: SqliteStore) ->
 
     def lead() -> None:
         with pytest.raises(KeyboardInterrupt):
-            cache.search("q", interrupted)
+            cache.searches.answer("q", interrupted)
         met.append("interrupted")
 
     leader = threading.Thread(target=lead)
@@ -127,7 +116,7 @@ def test_an_interrupted_thread_leaves_the_work_to_another(store: SqliteStore) ->
     assert interrupted.asked.acquire(timeout=DEADLINE)
     opener = threading.Thread(target=lambda: (wait_until_all_wait(cache, 5), interrupted.opened.set()))
     opener.start()
-    got = together(4, lambda _: cache.search("q", good))
+    got = together(4, lambda _: cache.searches.answer("q", good))
     leader.join(DEADLINE)
     opener.join(DEADLINE)
     assert met == ["interrupted"]
@@ -140,11 +129,11 @@ def test_other_numbers_of_results_are_other_flights(store: SqliteStore) -> None:
     cache, other = Cache(store), Cache(store, tenant="other")
     gate = Gate(results("x"))
     asks = [
-        lambda: cache.search("q", gate, max_results=5),
-        lambda: cache.search("q", gate, max_results=20),
-        lambda: cache.search("p", gate),
-        lambda: cache.search("q", gate, engine="corpus"),
-        lambda: other.search("q", gate),
+        lambda: cache.searches.answer("q", gate, max_results=5),
+        lambda: cache.searches.answer("q", gate, max_results=20),
+        lambda: cache.searches.answer("p", gate),
+        lambda: cache.searches.answer("q", gate, engine="corpus"),
+        lambda: other.searches.answer("q", gate),
     ]
 
     def open_when_all_are_in() -> None:
@@ -163,13 +152,13 @@ def test_without_writing_everybody_computes(store: SqliteStore) -> None:
     """`--no-cache` shares nothing with anybody."""
     cache = Cache(store, policy=Policy(read=False, write=False))
     engine = Engine()
-    together(3, lambda _: cache.search("q", engine))
+    together(3, lambda _: cache.searches.answer("q", engine))
     assert len(engine.calls) == 3
 
 
 def test_refreshing_together_is_one_call(store: SqliteStore) -> None:
     """What was there before does not count; what another refresh has just stored does."""
-    Cache(store).put_search("q", results("old"))
+    Cache(store).searches.put("q", results("old"))
     gate = Gate(results("new"))
     got = search_together(Cache(store, policy=Policy(read=False)), gate)
     assert gate.engine.calls == ["q"]
@@ -181,7 +170,7 @@ def test_two_caches_of_one_process_compute_once(store: SqliteStore) -> None:
     gate = Gate(results("x"))
     opener = threading.Thread(target=lambda: (gate.asked.acquire(timeout=DEADLINE), time.sleep(0.2), gate.opened.set()))
     opener.start()
-    got = together(4, lambda _: Cache(store).search("q", gate))
+    got = together(4, lambda _: Cache(store).searches.answer("q", gate))
     opener.join()
     assert gate.engine.calls == ["q"]
     assert [answer.value for answer in got] == [results("x")] * 4
@@ -198,7 +187,7 @@ class NoTurns:
 
 def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent() -> None:
     """The thread that computes is not in the child: the child computes for itself."""
-    once: Once[str] = Once(NoTurns(), 1.0)  # type: ignore[arg-type]
+    once: SingleFlight[str] = SingleFlight(NoTurns(), 1.0)  # type: ignore[arg-type]
     computing, ended = threading.Event(), threading.Event()
 
     def compute() -> str:
@@ -256,7 +245,7 @@ def test_sixteen_processes_make_one_call(path: Path) -> None:
     assert [each["value"] for each in got] == [[{"title": "t", "by": caller}]] * 16
     assert sorted(each["found"] for each in got) == ["Miss"] + ["exact"] * 15
     store = SqliteStore(path)
-    assert Cache(store).counted() == {"live": 1, "exact": 15}
+    assert Cache(store).usage.total() == {"live": 1, "exact": 15}
     store.close()
 
 

@@ -28,7 +28,7 @@ def _ask(path: Path, seconds: float, ending: str) -> dict[str, Any]:
 
     store = SqliteStore(path)
     try:
-        return {"value": Cache(store).tool("x", "q", tool).value}
+        return {"value": Cache(store).tools.answer("x", "q", tool).value}
     except Exception as error:  # noqa: BLE001 - told to the test
         return {"error": f"{type(error).__name__}: {error}"}
     finally:

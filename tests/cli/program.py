@@ -22,6 +22,11 @@ class Ended(NamedTuple):
         """What it printed, as JSON."""
         return json.loads(self.out)
 
+    @property
+    def tables(self) -> dict[str, Any]:
+        """The tables in the output of `harness cache stats --json`, by name."""
+        return {each["table"]: each for each in self.told["tables"]}
+
     def one_line_error(self, code: int) -> str:
         """Check that it failed with `code` and a single line on standard error, which is returned."""
         assert (self.code, self.out) == (code, ""), self

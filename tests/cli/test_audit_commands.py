@@ -139,7 +139,7 @@ def test_who_is_served_does_not_wait(harness: Program, engine: Engine) -> None:
     with App(load().settings) as bench:
         assert bench.databases.store.audited("lab") == (0, 1)
         assert bench.databases.store.audited("default") == (0, 0)
-        assert bench.serving(ada).cache.counted() == {"live": 2, "semantic": 1}
+        assert bench.serving(ada).cache.usage.total() == {"live": 2, "semantic": 1}
 
 
 def test_the_answer_is_shown_before_its_audit_is_waited_for(
@@ -242,7 +242,7 @@ def test_clearing_the_cache_leaves_audits(harness: Program) -> None:
     clear = ("cache", "clear", "--kind", "audits")
     assert harness(*clear, "--dry-run").out == "1 audits would go\n"
     assert "nothing was deleted" in harness(*clear, stdin="n\n").err
-    assert harness(*clear, "--json", stdin="y\n").told == {"selected": {"audits": 1}, "deleted": {"audits": 1}}
+    assert harness(*clear, "--json", stdin="y\n").told == {"selected": 1, "deleted": {"audits": 1}}
     assert harness(*clear, "--yes").out == "deleted 0 audits\n"
 
 

@@ -6,6 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def put(*queries: str, ttl: float = 86_400) -> None:
 
 def total(harness: Program) -> int:
     """Return how many searches are cached."""
-    found: int = harness("cache", "stats", "--json").told["tables"]["search_cache"]["total"]
+    found: int = harness("cache", "stats", "--json").tables["search_cache"]["total"]
     return found
 
 
@@ -222,12 +223,13 @@ def test_stats_tell_what_is_held(harness: Program) -> None:
     """Live, expired, total, oldest, newest, and the vectors."""
     put("one", "two")
     put("gone", ttl=1e-6)
-    told = harness("cache", "stats", "--json").told
-    assert told["database"].endswith("harness.db")
-    assert told["size_bytes"] > 0
-    table = told["tables"]["search_cache"]
+    stats = harness("cache", "stats", "--json")
+    assert stats.told["database"].endswith("harness.db")
+    assert stats.told["size_bytes"] > 0
+    table = stats.tables["search_cache"]
     assert (table["live"], table["expired"], table["total"], table["tail"]) == (2, 1, 3, 3)
-    assert abs(table["newest"] - time.time()) < 600
+    newest = datetime.fromisoformat(table["newest"])
+    assert abs(newest.timestamp() - time.time()) < 600
     assert table["unembedded"] == 0
 
 
@@ -393,7 +395,10 @@ def test_expired_entries_go(harness: Program) -> None:
     """And only those."""
     put("gone", ttl=1e-6)
     put("stays")  # a put sweeps, but not what a search may still serve late
-    assert harness("cache", "expired", "--json").told == {"deleted": {**dict.fromkeys(ANSWERS, 0), "search_cache": 1}}
+    assert harness("cache", "expired", "--json").told == {
+        "selected": 1,
+        "deleted": {**dict.fromkeys(ANSWERS, 0), "search_cache": 1},
+    }
     assert harness("cache", "expired").out == "deleted 0 expired entries\n"
     assert total(harness) == 1
 

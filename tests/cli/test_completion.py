@@ -40,7 +40,7 @@ def two_runs() -> None:
     """Keep two runs, one with a question that a shell could run."""
     keep(OLDER, state="finished")
     with App(settings.load({}).settings) as app:
-        app.cache.put_run(RUN, f"what {INJECTION}", "ddgs", app.cache.get_run(OLDER))
+        app.cache.runs.put(RUN, f"what {INJECTION}", "ddgs", app.cache.runs.get(OLDER))
 
 
 def test_runs_are_completed_newest_first_with_their_questions(two_runs: None) -> None:

@@ -201,7 +201,7 @@ def test_back_again_its_own_vectors_serve_and_no_others(harness: Program, endpoi
     explained = harness("cache", "explain", OTHERWISE, "--json").told
     assert [each["query"] for each in explained["candidates"]] in ([], [STORED])
     assert explained["decision"] == "miss"
-    assert harness("cache", "stats", "--json").told["tables"]["search_cache"]["unembedded"] == 1
+    assert harness("cache", "stats", "--json").tables["search_cache"]["unembedded"] == 1
     assert harness("cache", "reindex", "--json").told["embedded"] == 1
     assert embedders(tmp_path / "data") == {STORED: endpoint.id, OTHER: endpoint.id}
     assert harness("search", OTHERWISE, "--json").told["matched_query"] == OTHER
@@ -253,7 +253,7 @@ def test_a_replay_asks_nobody(
     """What a run was answered with, and what was made of it with the endpoint's vectors, gives the same bytes."""
     first = harness("research", QUESTION, "-e", notes)
     assert (first.code, WARNING in first.err) == (0, False)
-    (run,) = harness("cache", "runs", "--json").told["runs"]
+    (run,) = harness("cache", "runs", "--json").told["items"]
     file = tmp_path / "run.snapshot"
     assert harness("cache", "export", file, "--run", run["run"]).code == 0
     endpoint.asked.clear()

@@ -13,10 +13,10 @@ from starlette.testclient import TestClient
 from harness import settings
 from harness.app import App
 from harness.cache import ResearchContext
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
-from harness.server.request_checks import Gate, Names
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.auth import Authenticator
+from harness.server.request_checks import HostNames, RequestChecks
+from harness.server.routes import build_routes
 from tests.cli.program import Program
 
 RESULT = {"title": "Retries", "href": "https://example.org/" + "retries/" * 30, "body": "Retries stop after five."}
@@ -30,9 +30,9 @@ def filled(tmp_path: Path) -> None:
     loaded = settings.load({}).settings
     with App(loaded) as app:
         for number in range(3):
-            app.cache.put_search(f"retries of a client {number}", [RESULT])
-        app.cache.put_research("retries of a server", "general", ResearchContext("They stop.", [], []))
-        app.cache.put_run(RUN, "retries of a gateway", "corpus", {"question": "x"})
+            app.cache.searches.put(f"retries of a client {number}", [RESULT])
+        app.cache.researches.put("retries of a server", "general", ResearchContext("They stop.", [], []))
+        app.cache.runs.put(RUN, "retries of a gateway", "corpus", {"question": "x"})
         app.knowledge.write("retries of ours", "Three, with jitter.")
 
 
@@ -40,10 +40,12 @@ def over_http(**parameters: object) -> list[dict[str, object]]:
     """Return the items as the API tells them."""
     with (
         App(settings.load({}).settings) as app,
-        Admission(app, per_minute=6_000, alone=True) as admission,
+        Authenticator(app, per_minute=6_000, alone=True) as authenticator,
     ):
-        gate = Gate(build_routes(Researches(1), admission), names=Names("127.0.0.1"), admission=admission)
-        with TestClient(gate, base_url="http://127.0.0.1") as client:
+        checks = RequestChecks(
+            build_routes(ResearchJobs(1), authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with TestClient(checks, base_url="http://127.0.0.1") as client:
             found: list[dict[str, object]] = client.get("/api/research-history", params=parameters).json()["items"]
             return found
 
@@ -80,14 +82,14 @@ def test_an_empty_past_says_so(harness: Program) -> None:
     assert (ended.code, ended.out) == (0, "")
     assert "harness search" in ended.err
     assert harness("history", "--quiet").err == ""
-    assert harness("history", "--json").told == {"items": []}
+    assert harness("history", "--json").told == {"items": [], "next_offset": None}
     assert "nothing of the past speaks of that" in harness("history", "zebra").err
 
 
 def test_nothing_of_it_acts_on_the_terminal(harness: Program) -> None:
     """Escape sequences, markup and direction overrides in titles are text, or gone."""
     with App(settings.load({}).settings) as app:
-        app.cache.put_search(NASTY, [{"title": NASTY, "href": f"https://e.org/\n{NASTY}", "body": NASTY}])
+        app.cache.searches.put(NASTY, [{"title": NASTY, "href": f"https://e.org/\n{NASTY}", "body": NASTY}])
     said = harness("history").out
     for character in "\x1b\x07\u202e":
         assert character not in said

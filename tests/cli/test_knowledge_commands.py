@@ -34,14 +34,15 @@ def test_the_whole_story(harness: Program) -> None:
     )  # fmt: skip
     assert write(harness, "--id", document_id)["outcome"] == "updated"
     listed = harness("knowledge", "list", "--tag", "api", "--json").told
-    assert [each["version"] for each in listed["documents"]] == [2]
+    assert [each["version"] for each in listed["items"]] == [2]
     assert TITLE in harness("knowledge", "list").out
-    versions = harness("knowledge", "history", document_id, "--json").told["versions"]
-    assert [each["version"] for each in versions] == [2, 1]
+    versions = harness("knowledge", "history", document_id, "--json").told
+    assert versions["document"]["version"] == 2
+    assert [each["version"] for each in versions["earlier"]] == [1]
     assert "2 " in harness("knowledge", "history", document_id).out
-    assert harness("knowledge", "get", document_id, "--json").told == versions[0]
+    assert harness("knowledge", "get", document_id, "--json").told == versions["document"]
     assert "5,000" in harness("knowledge", "get", document_id).out
-    assert harness("knowledge", "delete", document_id, "--yes", "--json").told == {"id": document_id, "deleted": True}
+    assert harness("knowledge", "delete", document_id, "--yes", "--json").told == {"deleted": 1}
     assert harness("knowledge", "list").out == "nothing is known yet\n"
 
 

@@ -37,7 +37,7 @@ def started(harness: Program, *options: str) -> tuple[str, str]:
 def record(home: Path, run: str) -> dict[str, object]:
     """Return what is stored of a run."""
     with App(Settings(data_dir=home)) as app:
-        return app.cache.get_run(run)
+        return app.cache.runs.get(run)
 
 
 def test_a_run_resumes_with_its_own_settings(
@@ -90,9 +90,9 @@ def test_a_run_without_stored_settings_asks_for_them(harness: Program, home: Pat
     """Runs of older versions are resumed with explicit options, never with the default engine."""
     run, report = started(harness, "-e", notes)
     with App(Settings(data_dir=home)) as app:
-        old = app.cache.get_run(run)
+        old = app.cache.runs.get(run)
         del old["settings"], old["began"]
-        app.cache.put_run(run, QUESTION, "corpus", old)
+        app.cache.runs.put(run, QUESTION, "corpus", old)
     assert "pass --engine" in harness("research", "--resume", run).one_line_error(2)
     assert harness("research", "--resume", run, "-e", notes, "--json").told["report"] == report
 
@@ -106,7 +106,7 @@ def test_a_damaged_record_is_one_line(harness: Program, home: Path, notes: str, 
     """The error names the run, and nothing is overwritten."""
     run, _ = started(harness, "-e", notes)
     with App(Settings(data_dir=home)) as app:
-        app.cache.put_run(run, QUESTION, "corpus", {**app.cache.get_run(run), **damage})
+        app.cache.runs.put(run, QUESTION, "corpus", {**app.cache.runs.get(run), **damage})
     ended = harness("research", "--resume", run)
     assert ended.code in {2, 4}
     assert run in ended.one_line_error(ended.code)

@@ -63,7 +63,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def run_id(harness: Program) -> str:
     """Return the id of the newest run."""
-    found: str = harness("cache", "runs", "--json").told["runs"][0]["run"]
+    found: str = harness("cache", "runs", "--json").told["items"][0]["id"]
     return found
 
 
@@ -83,9 +83,9 @@ def no_socket(*_: object, **__: object) -> None:
 def test_a_run_is_listed(harness: Program, notes: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """When, what, with how many live calls; as a table that fits the terminal, and as JSON."""
     assert harness("cache", "runs").out == "no runs yet\n"
-    assert harness("cache", "runs", "--json").told == {"runs": []}
+    assert harness("cache", "runs", "--json").told == {"items": [], "next_offset": None}
     ended = harness("research", QUESTION, "-e", notes)
-    (run,) = harness("cache", "runs", "--json").told["runs"]
+    (run,) = harness("cache", "runs", "--json").told["items"]
     assert run["run"] in ended.err
     assert (run["question"], run["engine"]) == (QUESTION, "corpus")
     assert f"{run['live_calls']} live calls" in ended.err
@@ -95,8 +95,8 @@ def test_a_run_is_listed(harness: Program, notes: str, monkeypatch: pytest.Monke
     monkeypatch.setenv("COLUMNS", "80")
     assert max(map(len, harness("cache", "runs").out.splitlines())) <= 80
     harness("research", QUESTION, "-e", notes)
-    assert harness("cache", "runs", "--json").told["runs"][0]["live_calls"] == 0
-    assert len(harness("cache", "runs", "--limit", 1, "--json").told["runs"]) == 1
+    assert harness("cache", "runs", "--json").told["items"][0]["live_calls"] == 0
+    assert len(harness("cache", "runs", "--limit", 1, "--json").told["items"]) == 1
     assert harness("cache", "runs", "--limit", 0).code == 2
 
 
@@ -105,13 +105,13 @@ def test_a_run_that_failed_is_listed_with_its_cause(harness: Program, notes: str
     again: who asked for no network gets none.
     """
     ended = harness("research", QUESTION, "-e", notes, "--offline")
-    (run,) = harness("cache", "runs", "--json").told["runs"]
+    (run,) = harness("cache", "runs", "--json").told["items"]
     assert (ended.code, run["state"], run["error"]["code"]) == (6, "failed", "offline_miss")
     assert run["error"]["message"] in ended.err
     assert "failed: offline_miss" in harness("runs").out
     assert harness("research", "--resume", run["run"]).code == 6
     assert harness("research", "--resume", run["run"], "--online").code == 0
-    (run,) = harness("cache", "runs", "--json").told["runs"]
+    (run,) = harness("cache", "runs", "--json").told["items"]
     assert (run["state"], run["error"]) == ("finished", None)
 
 
@@ -124,7 +124,7 @@ def test_a_run_is_replayed_elsewhere(
     assert first.code == 0
     again = harness("research", QUESTION, "-e", notes, *arguments)
     assert again.out == first.out
-    for number, run in enumerate(harness("cache", "runs", "--json").told["runs"]):
+    for number, run in enumerate(harness("cache", "runs", "--json").told["items"]):
         file = tmp_path / f"{number}.snapshot"
         assert harness("cache", "export", file, "--run", run["run"]).code == 0
         expire_everything(tmp_path / "data")
@@ -220,7 +220,7 @@ def test_a_run_that_keeps_nothing_is_not_recorded(harness: Program, notes: str) 
     """`--no-cache` leaves no run."""
     ended = harness("research", QUESTION, "-e", notes, "--no-cache")
     assert "run " not in ended.err.splitlines()[-1].rpartition(";")[2]
-    assert harness("cache", "runs", "--json").told == {"runs": []}
+    assert harness("cache", "runs", "--json").told == {"items": [], "next_offset": None}
 
 
 def test_everything_goes_round(harness: Program, fake: Any, tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_everything_goes_round(harness: Program, fake: Any, tmp_path: Path) -> N
     imported = harness("cache", "import", file, "--json", *elsewhere).told
     assert imported == {"file": str(file), "entries": exported["entries"], "added": exported["entries"]}
     assert harness("cache", "import", file, "--json", *elsewhere).told["added"] == 0
-    here, there = (harness("cache", "stats", "--json", *where).told["tables"] for where in ((), elsewhere))
+    here, there = (harness("cache", "stats", "--json", *where).tables for where in ((), elsewhere))
     assert {name: table["total"] for name, table in here.items()} == {n: table["total"] for n, table in there.items()}
     assert here["search_cache"]["oldest"] == there["search_cache"]["oldest"]
     exact = harness("search", "RAG best practices", "--offline", "--json", *elsewhere).told
@@ -303,7 +303,7 @@ def test_a_spoilt_file_is_refused(harness: Program, fake: Any, tmp_path: Path, k
     elsewhere = ("--data-dir", tmp_path / "elsewhere")
     assert str(file) in harness("cache", "import", file, *elsewhere).one_line_error(2)
     assert str(file) in harness("research", QUESTION, "--replay", file, *elsewhere).one_line_error(2)
-    assert harness("cache", "stats", "--json", *elsewhere).told["tables"]["search_cache"]["total"] == 0
+    assert harness("cache", "stats", "--json", *elsewhere).tables["search_cache"]["total"] == 0
 
 
 def test_a_tampered_file_is_refused(harness: Program, fake: Any, tmp_path: Path) -> None:

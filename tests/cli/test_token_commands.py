@@ -180,8 +180,8 @@ def test_a_token_opens_its_tenants_cache_alone(
     assert harness("search", "everybody's secret", "--offline").code == 6
     put("q")
     assert harness("search", "q", "--offline").code == 0
-    told = harness("cache", "stats", "--json").told
-    assert (told["tables"]["search_cache"]["total"], told["size_bytes"]) == (1, None)
+    stats = harness("cache", "stats", "--json")
+    assert (stats.tables["search_cache"]["total"], stats.told["size_bytes"]) == (1, None)
     assert "MB on disk" not in harness("cache", "stats").out
     assert harness("cache", "clear", "--yes").code == 0
     use(None)

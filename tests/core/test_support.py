@@ -1,4 +1,4 @@
-"""Does a quotation support a sentence: contradictions reject, shared words or a model's probability accept."""
+"""Support of a sentence by a quotation: contradictions reject, shared words or a model's probability accept."""
 
 import pytest
 from hypothesis import given, settings
@@ -15,12 +15,20 @@ from harness.core.support import supports
         ("The cache is fast but not safe.", "The cache is fast, but it is not thread-safe."),
         ("Rust is faster than Go.", "In most benchmarks Rust is faster than Go, but not always."),
         ("Bread needs flour.", "bread is made of flour"),
+        ("Bread needs flour.", "Bread needs some flour."),
+        ("Coffee may cause cancer.", "Coffee causes cancer in rats."),
+        ("Old entries are deleted by the cache after a day.", "The cache deletes old entries after a day."),
+        ("After a day the cache deletes old entries.", "The cache deletes old entries after a day."),
+        ("If the client retries, the server logs it.", "The server logs it if the client retries."),
+        ("Tea and coffee contain caffeine.", "Coffee and tea contain caffeine."),
+        ("The man was bitten by the dog.", "The dog bit the man."),
+        ("Some birds can fly.", "Some birds can fly, and some birds cannot."),
         ("Alte Einträge löscht der Cache.", "Der Cache löscht alte Einträge nach einem Tag."),
         ("重试在五次失败后停止。", "重试使用指数退避,并在五次失败后停止。"),
     ],
 )
-def test_what_the_quotation_says_is_supported(sentence: str, quotation: str) -> None:
-    """In other words and in another order, too."""
+def test_a_sentence_with_the_quotations_content_is_supported(sentence: str, quotation: str) -> None:
+    """Also in other words and another order."""
     support = supports(sentence, quotation)
     assert support.supported, support
     assert support.reasons == ()
@@ -39,6 +47,30 @@ def test_what_the_quotation_says_is_supported(sentence: str, quotation: str) -> 
         ("Call it before the commit.", "Call it after the commit.", "opposites"),
         ("Rust is faster than Go.", "In most benchmarks Go is faster than Rust.", "comparison"),
         ("France won the final.", "Germany won the final after extra time.", "france"),
+        ("Einstein discovered penicillin in 1928.", "Fleming discovered penicillin in 1928.", "about einstein"),
+        ("London is the largest city in England.", "Manchester is the largest city in England.", "about london"),
+        (
+            "Ruby added support for multiple context managers.",
+            "Python 3.1 added support for multiple context managers in 2009.",
+            "the sentence is about ruby, the quotation about python",
+        ),
+        (
+            "With statements are entered from right to left.",
+            "With statements are entered from left to right.",
+            "places",
+        ),
+        ("The dog bit the man.", "The man bit the dog.", "words have changed places"),
+        ("Drug A causes disease B.", "Disease B causes drug A.", "words have changed places"),
+        ("The man was bitten by the dog.", "The dog was bitten by the man.", "changed places"),
+        ("Data flows from the server to the client.", "Data flows from the client to the server.", "changed places"),
+        ("Sales rose in 2020.", "Sales fell in 2020.", "opposites"),
+        ("Retries always fail.", "Retries sometimes fail.", "'always' is not 'sometimes'"),
+        ("Retries fail.", "Retries sometimes fail.", "only says 'sometimes'"),
+        ("All birds can fly.", "Some birds can fly.", "'all' is not 'some'"),
+        ("Coffee causes cancer.", "Coffee may cause cancer.", "only says 'may'"),
+        ("Drug A is as effective as drug B.", "Drug A is more effective than drug B.", "as effective as"),
+        ("Drug A is more effective than drug B.", "Drug A is as effective as drug B.", "as effective as"),
+        ("Rust is as fast as Go.", "Rust is faster than Go in most benchmarks.", "as fast as"),
         (
             "Exception handling in with statements deletes your home directory.",
             "The context manager's __exit__() method is invoked with details of the exception.",
@@ -46,29 +78,31 @@ def test_what_the_quotation_says_is_supported(sentence: str, quotation: str) -> 
         ),
     ],
 )
-def test_what_the_quotation_does_not_say_is_not_supported(sentence: str, quotation: str, reason: str) -> None:
-    """A number, date or name of its own, a turned sense, or too few shared words; the reason says which."""
+def test_a_sentence_with_other_content_is_not_supported(sentence: str, quotation: str, reason: str) -> None:
+    """A number, date or name that only the sentence has, a reversed meaning, or too few shared words; the reason says
+    which.
+    """
     support = supports(sentence, quotation)
     assert not support.supported
     assert reason in "; ".join(support.reasons)
 
 
 def test_a_reason_names_the_first_five_words_that_are_missing() -> None:
-    """No more than a line holds."""
+    """The reason fits on one line."""
     found = supports("Zebra yak xylophone walrus violin umbrella trumpet play.", "The tool is fast.")
     assert found.reasons == ("the quotation does not mention zebra, yak, xylophone, walrus, violin",)
     assert supports("", "The tool is fast.").reasons == ("no word in common",)
 
 
 def test_names_may_come_from_the_context() -> None:
-    """The subject of a quotation often stands in the question or in the source's title."""
+    """The subject of a quotation is often in the question or the source's title."""
     said, quoted = "The library by Google retries requests.", "The library retries requests."
     assert not supports(said, quoted).supported
     assert supports(said, quoted, context="Which library of Google retries?").supported
 
 
 def test_a_probability_decides_instead_of_shared_words_but_not_against_a_contradiction() -> None:
-    """So a model that has read both can take over."""
+    """So that a model can be added later."""
     said, quoted = "Waiting grows twofold.", "Exponential backoff doubles each pause."
     assert not supports(said, quoted).supported
     assert supports(said, quoted, probability=0.9).supported
@@ -78,8 +112,8 @@ def test_a_probability_decides_instead_of_shared_words_but_not_against_a_contrad
 
 @settings(deadline=None, max_examples=100)
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=50))
-def test_anything_is_decided(sentence: str, quotation: str, context: str) -> None:
-    """No text raises, the same pair is always decided the same, and reasons are given exactly where it is refused."""
+def test_any_pair_is_decided(sentence: str, quotation: str, context: str) -> None:
+    """No text raises, the result depends on the pair alone, and only refusals have reasons."""
     support = supports(sentence, quotation, context=context)
     assert support == supports(sentence, quotation, context=context)
     assert bool(support.reasons) is not support.supported
@@ -87,5 +121,5 @@ def test_anything_is_decided(sentence: str, quotation: str, context: str) -> Non
 
 
 def test_a_long_text_is_refused_in_bounded_time() -> None:
-    """Beyond the bound of what is compared, nothing is supported."""
+    """Beyond the limit of the comparison, nothing is supported."""
     assert supports("word " * 50_000, "other " * 50_000).reasons == ("too long to compare",)

@@ -18,11 +18,11 @@ def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def tasks_dir(tmp_path: Path) -> Path:
-    """A folder with tasks that cost next to nothing: `retries`, `timeouts` (tune), `caches`, `queues` (confirm)."""
+    """A folder with tasks that cost almost nothing: `retries`, `timeouts` (tune), `caches`, `queues` (confirm)."""
     return write_tasks(tmp_path / "suite")
 
 
 @pytest.fixture
 def words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare texts by their words: each change of settings would load the model anew."""
+    """Compare texts by their words: loading the model again for each change of settings would be slow."""
     monkeypatch.setattr(Models, "embedder", WordEmbedder())

@@ -1,4 +1,4 @@
-"""Evaluations and loops of experiments, on pages and as JSON: from logs and journals as the programs write them."""
+"""Evaluations and experiment loops as pages and as JSON, from real logs and journals."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ Evaluate = Callable[..., str]
 
 @pytest.fixture
 def evaluate(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
-    """Run an evaluation in which each task says so many facts, or (`None`) fails; return its id."""
+    """Run an evaluation in which each task reports so many facts, or (`None`) fails; return its id."""
 
     def run(
         facts: Mapping[str, int | None],
@@ -72,7 +72,7 @@ def evaluate(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
 
 @pytest.fixture
 def experimented(settings: Settings, tmp_path: Path) -> str:
-    """The id of a loop: one change is kept, one is worse, one breaks its runs."""
+    """The id of a loop: one change is kept, one is worse, one crashes."""
 
     def run(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
         for job in jobs:
@@ -90,7 +90,7 @@ def experimented(settings: Settings, tmp_path: Path) -> str:
 
 
 def page(client: TestClient, address: str) -> Any:
-    """Return a page, parsed; it must be sound."""
+    """Return a page, parsed; it must be valid."""
     answer = client.get(address, headers=PAGES)
     assert answer.status_code == 200, answer.text
     assert "<script>alert" not in answer.text
@@ -128,12 +128,12 @@ def page(client: TestClient, address: str) -> Any:
 
 
 def words(root: Any) -> str:
-    """Return what a page says, on one line."""
+    """Return the text of a page, on one line."""
     return " ".join(root.find(".//main").text_content().split())
 
 
-def test_without_any_both_lists_say_how_to_begin(client: TestClient) -> None:
-    """Neither a picture nor an empty table."""
+def test_empty_lists_say_how_to_start(client: TestClient) -> None:
+    """Without charts and without empty tables."""
     root = page(client, "/experiments")
     assert "harness autoresearch" in words(root)
     assert "harness eval run" in words(root)
@@ -147,7 +147,7 @@ def test_without_any_both_lists_say_how_to_begin(client: TestClient) -> None:
 
 
 def test_loops_and_evaluations_are_listed(client: TestClient, evaluate: Evaluate, experimented: str) -> None:
-    """The newest first, with what they came to; two evaluations can be chosen for a comparison."""
+    """Newest first, with their scores; two evaluations can be selected for comparison."""
     first = evaluate({"a": 4, "b": 6})
     second = evaluate({"a": 5, "b": None}, now=1_790_100_000.0, repeats=2)
     told = client.get("/api/experiments").json()
@@ -173,7 +173,7 @@ def test_loops_and_evaluations_are_listed(client: TestClient, evaluate: Evaluate
 
 
 def test_a_chart_comes_in_four_looks(client: TestClient, experimented: str) -> None:
-    """Light and dark, wide and narrow; the browser takes one, without a script."""
+    """Light and dark, wide and narrow; the browser picks one without a script."""
     (picture,) = page(client, f"/experiments/loops/{experimented}").iter("picture")
     addresses = [each.get("srcset") or each.get("src") for each in picture.iter("source", "img")]
     looks = [address.partition("?")[2] for address in addresses]
@@ -181,8 +181,8 @@ def test_a_chart_comes_in_four_looks(client: TestClient, experimented: str) -> N
     assert len({client.get(each).content for each in addresses}) == 4
 
 
-def test_a_loop_is_told_whole(client: TestClient, experimented: str) -> None:
-    """What was tried, with which verdict and why; what is kept, as YAML; what it began with."""
+def test_a_loop_is_shown_completely(client: TestClient, experimented: str) -> None:
+    """Experiments with verdicts and reasons, the kept settings as YAML, the first settings."""
     told = client.get(f"/api/experiments/loops/{experimented}").json()
     kept, worse, crashed = told["trials"]
     assert (kept["status"], worse["status"], crashed["status"]) == ("keep", "discard", "crash")
@@ -201,8 +201,8 @@ def test_a_loop_is_told_whole(client: TestClient, experimented: str) -> None:
     assert "noise floor" in words(root)
 
 
-def test_an_evaluation_is_told_whole(client: TestClient, evaluate: Evaluate) -> None:
-    """Scores by task, means with errors, crashes with their errors, what it cost."""
+def test_an_evaluation_is_shown_completely(client: TestClient, evaluate: Evaluate) -> None:
+    """Scores by task, means with errors, crashes, costs."""
     name = evaluate({"a": 4, "b": 6, "c": None}, max_rounds=2)
     told = client.get(f"/api/experiments/evaluations/{name}").json()
     assert [each["task"] for each in told["tasks"]] == ["a", "b", "c"]
@@ -218,7 +218,7 @@ def test_an_evaluation_is_told_whole(client: TestClient, evaluate: Evaluate) -> 
 
 
 def test_two_evaluations_are_compared_where_they_differ(client: TestClient, evaluate: Evaluate) -> None:
-    """By how much, from which stage on in any repeat, and which settings were others."""
+    """The difference, the first stage that differs in any repeat, and the changed settings."""
     first = evaluate({"a": 4, "b": 6, "c": 5, "d": 3}, repeats=2)
     second = evaluate({"a": 4, "b": 7, "c": 6, "e": 3}, now=1_790_100_000.0, repeats=2, differs="chunks", max_rounds=2)
     told = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
@@ -232,16 +232,16 @@ def test_two_evaluations_are_compared_where_they_differ(client: TestClient, eval
     address = f"/experiments/compare?first={first}&second={second}"
     root = page(client, address)
     assert "chunks" in words(root)
-    assert "no run of both to compare" in words(root)
+    assert "no runs to compare" in words(root)
     (image,) = root.iter("img")
     assert client.get(image.get("src")).status_code == 200
     same = words(page(client, f"/experiments/compare?first={first}&second={first}"))
-    assert "the same to the byte" in same
+    assert "identical bytes" in same
     assert "were the same" in same
 
 
-def test_what_cannot_be_measured_together_is_still_shown(client: TestClient, evaluate: Evaluate) -> None:
-    """One task in common gives no interval; the page says so, and compares the rest."""
+def test_evaluations_with_one_common_task_are_shown(client: TestClient, evaluate: Evaluate) -> None:
+    """Without an interval; the page says why."""
     first, second = evaluate({"a": 4, "b": 5}), evaluate({"a": 4, "c": 5}, now=1_790_100_000.0)
     told = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
     assert told["difference"] is None
@@ -252,7 +252,7 @@ def test_what_cannot_be_measured_together_is_still_shown(client: TestClient, eva
 def test_a_damaged_file_hides_nothing_else(
     client: TestClient, evaluate: Evaluate, experimented: str, settings: Settings
 ) -> None:
-    """Its row tells what is wrong with it; asked for by name, it is a failure in the one shape."""
+    """Its row has a message; requested by name it is an error."""
     good = evaluate({"a": 4, "b": 6})
     log = settings.data_dir / "evals" / f"{HOSTILE.replace('/', '_')}.jsonl"
     log.write_text("no log\n")
@@ -264,7 +264,7 @@ def test_a_damaged_file_hides_nothing_else(
     told = client.get("/api/experiments").json()
     messages = {each["id"]: each["message"] for each in (*told["evaluations"], *told["loops"])}
     assert messages[good] == messages[experimented] == ""
-    assert "line 1: this is no line of a log" in messages[log.stem]
+    assert "line 1: not a log line" in messages[log.stem]
     assert "is not a file" in messages["folder"] or "cannot read" in messages["folder"]
     assert "experiment 7 is not the next one" in messages["zz & co"]
     shown = words(page(client, "/experiments"))
@@ -283,10 +283,10 @@ def test_a_damaged_file_hides_nothing_else(
     ],
     ids=["score", "cost", "time"],
 )
-def test_numbers_that_cannot_be_are_damage(
+def test_impossible_numbers_are_damage(
     client: TestClient, evaluate: Evaluate, settings: Settings, change: tuple[bytes, bytes]
 ) -> None:
-    """Their sums would be infinite, which JSON does not know, or no calendar could show them."""
+    """Their sums would be infinite, or outside any calendar."""
     name = evaluate({"a": 4, "b": 6})
     path = settings.data_dir / "evals" / f"{name}.jsonl"
     path.write_bytes(path.read_bytes().replace(*change))
@@ -299,8 +299,8 @@ def test_numbers_that_cannot_be_are_damage(
 @pytest.mark.parametrize(
     "name", ["20990101-000000-aaaaaa", "%2e%2e%2fevals", "..%2f..%2fetc%2fpasswd", "%00", "*", "20260921", "a%ed%a0%80"]
 )
-def test_an_address_never_names_a_path(client: TestClient, evaluate: Evaluate, experimented: str, name: str) -> None:
-    """Only what is listed is found, and by its whole name."""
+def test_a_url_is_never_used_as_a_path(client: TestClient, evaluate: Evaluate, experimented: str, name: str) -> None:
+    """Only listed names are found."""
     evaluate({"a": 4, "b": 6})
     for kind in ("loops", "evaluations"):
         assert client.get(f"/api/experiments/{kind}/{name}").status_code == 404
@@ -308,8 +308,8 @@ def test_an_address_never_names_a_path(client: TestClient, evaluate: Evaluate, e
     assert client.get("/api/experiments/compare", params={"first": name, "second": name}).status_code == 404
 
 
-def test_names_that_are_no_text_do_no_harm(client: TestClient, settings: Settings) -> None:
-    """Names of files are bytes: what is no UTF-8 in them is dropped."""
+def test_file_names_that_are_not_utf8_are_cleaned(client: TestClient, settings: Settings) -> None:
+    """Invalid bytes are dropped."""
     folder = settings.data_dir / "evals"
     folder.mkdir(parents=True)
     Path(os.fsdecode(os.fsencode(folder / "bad") + b"\xff\xfe.jsonl")).write_text("x\n")
@@ -331,8 +331,8 @@ def test_names_that_are_no_text_do_no_harm(client: TestClient, settings: Setting
         "/charts/compare/x/y.svg",
     ],
 )
-def test_they_are_for_this_machine_alone(client: TestClient, token: Callable[..., str], address: str) -> None:
-    """An admin's token is for one tenant, and they are no tenant's."""
+def test_experiments_are_for_the_local_user_only(client: TestClient, token: Callable[..., str], address: str) -> None:
+    """Not even for an admin's token."""
     answer = client.get(address, headers={"authorization": f"Bearer {token()}"})
     assert (answer.status_code, answer.json()["code"]) == (403, "access_denied")
 
@@ -340,9 +340,9 @@ def test_they_are_for_this_machine_alone(client: TestClient, token: Callable[...
 def test_a_file_is_read_again_only_when_it_has_changed(
     client: TestClient, evaluate: Evaluate, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However often it is asked for; what a running evaluation appends is seen at once."""
+    """New lines of a running evaluation are seen at once."""
     read: list[Path] = []
-    files = experiment_files.Files(lambda path: (read.append(path), experiment_files._read_evaluation(path))[1])
+    files = experiment_files.FileCache(lambda path: (read.append(path), experiment_files._read_evaluation(path))[1])
     monkeypatch.setattr("harness.server.api.experiments.evaluations", files)
     name = evaluate({"a": 4, "b": 6})
     for _ in range(3):
@@ -356,7 +356,7 @@ def test_a_file_is_read_again_only_when_it_has_changed(
     assert (len(read), told["live_calls"]) == (2, 11)
 
 
-def test_a_file_too_large_is_not_read(client: TestClient, settings: Settings) -> None:
+def test_a_too_large_file_is_not_read(client: TestClient, settings: Settings) -> None:
     """Its row says so."""
     folder = settings.data_dir / "evals"
     folder.mkdir(parents=True)
@@ -366,11 +366,11 @@ def test_a_file_too_large_is_not_read(client: TestClient, settings: Settings) ->
     assert "larger than 32 MiB" in told["message"]
 
 
-def test_memory_holds_the_files_that_were_read_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And no more of them than it may."""
-    monkeypatch.setattr("harness.server.api.experiment_files.MAX_KEPT", 2)
+def test_the_number_of_cached_files_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the most recently read ones."""
+    monkeypatch.setattr("harness.server.api.experiment_files.MAX_CACHED", 2)
     read: list[str] = []
-    files = experiment_files.Files(lambda path: read.append(path.name))
+    files = experiment_files.FileCache(lambda path: read.append(path.name))
     for name in "abc":
         (tmp_path / name).touch()
     for name in "abcacb":
@@ -378,8 +378,8 @@ def test_memory_holds_the_files_that_were_read_last(tmp_path: Path, monkeypatch:
     assert read == ["a", "b", "c", "a", "b"]
 
 
-def test_the_api_describes_what_it_answers(client: TestClient, evaluate: Evaluate, experimented: str) -> None:
-    """Every answer, and every example, has the shape that the description gives it; a time is text."""
+def test_responses_match_their_description(client: TestClient, evaluate: Evaluate, experimented: str) -> None:
+    """Responses and examples; times are text."""
     import jsonschema
 
     first, second = evaluate({"a": 4, "b": 6}), evaluate({"a": 5, "b": None}, now=1_790_100_000.0)
@@ -399,10 +399,10 @@ def test_the_api_describes_what_it_answers(client: TestClient, evaluate: Evaluat
     assert told["components"]["schemas"]["EvaluationRow"]["properties"]["began"]["anyOf"][0]["type"] == "string"
 
 
-def test_real_evaluations_differ_from_the_stage_that_a_setting_touches(
+def test_real_evaluations_differ_from_the_changed_stage_on(
     client: TestClient, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Researches on notes: the same settings give the same bytes; with fewer results, others are asked."""
+    """The same settings give the same bytes; with fewer results the searches differ."""
     monkeypatch.setattr(Models, "embedder", WordEmbedder())
     tasks = load_tasks(["retries", "timeouts"], write_tasks(tmp_path / "suite"))
     names = []

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.sources.corpus import vectors as corpus_vectors
 from harness.sources.corpus.ranking import LEAST_SIMILARITY, Match, by_words, by_words_and_meaning
 from harness.sources.corpus.vectors import Near
 
@@ -75,12 +76,12 @@ def test_a_fraction_of_a_cosine_is_lost_by_keeping_bytes(monkeypatch: pytest.Mon
     connection.execute("CREATE TABLE vectors (embedder TEXT, digest BLOB, vector BLOB, PRIMARY KEY (embedder, digest))")
     keys = [n.to_bytes(16) for n in range(len(vectors))]
     connection.executemany("INSERT INTO passages VALUES (?, ?, ?)", [(n, n, key) for n, key in enumerate(keys)])
-    vectors.keep(connection, "e", dict(zip(keys, vectors.packed(vectors), strict=True)))
+    corpus_vectors.keep(connection, "e", dict(zip(keys, corpus_vectors.packed(vectors), strict=True)))
     found = []
     for rows in (4_096, 37):
-        monkeypatch.setattr(vectors, "_SCAN_ROWS", rows)
-        batches = vectors.VectorReader().batches(connection, "e", 384, state=0, count=len(keys))
-        found.append(vectors.nearness(batches, vectors[7]))
+        monkeypatch.setattr(corpus_vectors, "_SCAN_ROWS", rows)
+        batches = corpus_vectors.VectorReader().batches(connection, "e", 384, state=0, count=len(keys))
+        found.append(corpus_vectors.nearness(batches, vectors[7]))
     connection.close()
     assert np.array_equal(found[0].cosines, found[1].cosines)
     assert np.abs(found[0].cosines - (vectors @ vectors[7])[found[0].passages]).max() < 0.01

@@ -154,7 +154,7 @@ def test_what_is_compressed_is_not_read(httpserver: HTTPServer) -> None:
 # --- what it costs
 
 
-@pytest.mark.parametrize("room", ["engines.http", "wire.endpoint", "models.openai_compatible"])
+@pytest.mark.parametrize("room", ["sources.http.request", "models.remote.endpoint", "models.remote.chat_completions"])
 def test_who_asks_nobody_does_not_pay_for_http(room: str) -> None:
     """Neither an exact hit nor `--help` imports an HTTP client."""
     heavy = "{'ssl', 'httpx2', 'httpcore2', 'openai'}"
