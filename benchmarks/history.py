@@ -24,7 +24,7 @@ from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.neighbours import Rows, make_rows
 from benchmarks.rows import BYTES_A_ROW, at_least, results, say, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, interleaved, table, verdict
-from harness.app import DATABASE, App
+from harness.app import App
 from harness.core.entries import Entry
 from harness.core.freshness import DEFAULT_TTL
 from harness.core.keys import DEFAULT_ENGINE, search_key
@@ -35,6 +35,7 @@ from harness.server.http_server import http_server, listen
 from harness.server.request_checks import HostNames, RequestChecks, token_of
 from harness.server.routes import build_routes
 from harness.settings import Settings
+from harness.storage.opening import DATABASE
 from harness.storage.sqlite.store import SqliteStore, row_values
 from harness.storage.tables import SEARCH
 

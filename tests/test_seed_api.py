@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import search_cache
-from harness import scripts
+from harness.app import default_app
 from harness.cache import Cache
 from harness.cache.script_api import ScriptCache
 from harness.core.entries import Hit
@@ -122,7 +122,7 @@ def test_any_json_value_is_returned_unchanged(found: Any) -> None:
     asked = [cached_search("q", lambda query, n: calls.append(query) or found) for _ in range(3)]
     assert [*asked, get("q")] == [found] * 4
     assert calls == ["q"]
-    program = scripts.app().cache.searches.answer("q", lambda query, n: RESULTS)
+    program = default_app().cache.searches.answer("q", lambda query, n: RESULTS)
     assert (program.value, program.how) == (RESULTS, "live")
 
 
@@ -348,7 +348,7 @@ def test_answers_to_a_script_are_counted_when_it_ends() -> None:
     search_cache.close()
     script = "import search_cache as s; s.get('q'); s.get('q')"
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
-    assert scripts.app().cache.usage.total()["exact"] == 2
+    assert default_app().cache.usage.total()["exact"] == 2
 
 
 def test_put_and_get_know_only_the_query() -> None:

@@ -125,7 +125,7 @@ def autoresearch(
     from harness_evals.tasks import TASKS_DIR, load_tasks
     from harness_evals.verdicts import ALPHA, REPEATS
 
-    from harness.app import App
+    from harness.app import App, Mode
 
     with ProgressBars() as bars:
         bars.visible &= not session.quiet
@@ -150,7 +150,7 @@ def autoresearch(
         bars.expect(_usual_seconds(folder.parent, with_model=bool(settings.model)))
         bars("preparing", 0, expected_runs(begun.options, chosen))
         with (
-            App(settings, origin="experiment") as app,
+            App(settings, Mode(origin="experiment")) as app,
             _runner(workers, task_seconds, dask) as run,
             Loop(begun, folder, chosen, settings, _proposer(begun, file, allowed, app), run, budget=budget) as loop,
         ):
@@ -211,9 +211,9 @@ def _proposer(begun: "Begun", file: Path | None, space: "Space", app: "App") -> 
             if file is None:
                 raise InvalidInput("this loop takes its experiments from a file; pass --file FILE again")
             return proposers.FromFile(file)
-    if app.model is None:
+    if app.models.language_model is None:
         raise InvalidInput("--proposer model needs a language model; set `model`")
-    return proposers.FromModel(space, app.model, app.cache)
+    return proposers.FromModel(space, app.models.language_model, app.cache)
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
             print_json(stats_response(app, origin).model_dump())
             return
         cache = app.cache
-        held, audited, database = cache.maintenance.stats(), cache.audits.summary(), app.place
+        held, audited, database = cache.maintenance.stats(), cache.audits.summary(), app.databases.place
         counted = cache.usage.total(origins_of(origin))
         size = cache.maintenance.size() if app.identity.local else None  # with a token: the file is all tenants'
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
@@ -149,7 +149,7 @@ def clear(
         if dry_run or not count:
             deleted = dict.fromkeys(selected, 0)
         else:
-            if not yes and not confirmed(f"Delete {count:,} entries in {app.place}?"):
+            if not yes and not confirmed(f"Delete {count:,} entries in {app.databases.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.maintenance.clear() if everything else cache.maintenance.delete(selected)
     if as_json:
@@ -172,7 +172,7 @@ def _clear_audits(session: Session, *, dry_run: bool, yes: bool, as_json: bool) 
             app.identity.require("admin")
         count, deleted = app.cache.audits.summary().audited, 0
         if count and not dry_run:
-            if not yes and not confirmed(f"Forget the audits of {count:,} pairs in {app.place}?"):
+            if not yes and not confirmed(f"Forget the audits of {count:,} pairs in {app.databases.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = app.cache.audits.clear()
     if as_json:
@@ -208,7 +208,7 @@ def expired(
     with session.app() as app:
         if all_tenants:
             app.identity.require_local()
-            deleted = sweep_all(app.database_store, time.time())
+            deleted = sweep_all(app.databases.store, time.time())
         else:
             app.identity.require("admin")
             deleted = app.cache.maintenance.sweep()
@@ -230,7 +230,7 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
         app.identity.require("admin")
         cache = app.cache
         embedded = cache.maintenance.reembed(app.progress)
-        indexed = app.database_store.reindex()
+        indexed = app.databases.store.reindex()
         if not app.identity.local:  # the index is all tenants'
             indexed = sum(each.indexed for each in cache.maintenance.stats())
     if as_json:
@@ -259,9 +259,9 @@ def verify(
     with session.app() as app:
         app.identity.require_local()
         app.progress("checking the database", 0, 0)
-        problems = app.database_store.verify(repair=repair)
-        unchecked = app.database_store.unchecked()
-        database = app.place
+        problems = app.databases.store.verify(repair=repair)
+        unchecked = app.databases.store.unchecked()
+        database = app.databases.place
     if as_json:
         repaired = repair and bool(problems)
         print_json({"database": database, "problems": problems, "repaired": repaired, "unchecked": unchecked})

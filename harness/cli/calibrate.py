@@ -64,13 +64,14 @@ def calibrate(
     """  # fmt: skip
     import msgspec
 
+    from harness.cache.acceptance_rule import rule_file
     from harness.core.calibration import calibrate as calibrated
     from harness.core.equivalence import rule_for
 
     labelled = _read(pairs)
     with session.app({"max_wrong": max_wrong}) as app:
         app.identity.require_local()  # one rule decides for every tenant
-        limit, file, verifier = app.settings.max_wrong, app.rule_file, app.verifier
+        limit, file, verifier = app.settings.max_wrong, rule_file(app.settings), app.models.verifier
         laxest = rule_for(LAXEST) if verifier is None else verifier.rule(LAXEST)
         scores = _scores(app, laxest, labelled)
         found = calibrated(scores, [label for *_, label in labelled], limit, max_wrong_of_served)
@@ -104,13 +105,13 @@ def _scores(app: "App", rule: "Rule", labelled: Sequence[tuple[str, str, bool]])
     from harness.core.equivalence import decide
     from harness.models.local.tokenizer import vocabulary
 
-    words, verifier = vocabulary(), app.verifier
+    words, verifier = vocabulary(), app.models.verifier
     verify = None if verifier is None else verifier.probability
     scores = []
     for start in range(0, len(labelled), BATCH):
         app.progress("comparing", start, len(labelled))
         part = labelled[start : start + BATCH]
-        vectors = app.embedder.embed([text for a, b, _ in part for text in (a, b)])
+        vectors = app.models.embedder.embed([text for a, b, _ in part for text in (a, b)])
         for (a, b, _), one, two in zip(part, vectors[::2], vectors[1::2], strict=True):
             scores.append(decide(a, b, float(one @ two), rule=rule, known=words, verify=verify).score)
     app.progress("comparing", len(labelled), len(labelled))

@@ -151,7 +151,7 @@ def opened(session: Session, *, writes: bool = False) -> "Iterator[Memory]":
             )
         if writes:
             app.identity.require("writer")
-        yield app.remembering
+        yield app.chat_memory
 
 
 def as_told(remembered: Remembered) -> dict[str, Any]:

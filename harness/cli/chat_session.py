@@ -50,7 +50,7 @@ def conversation(app: "App", screen: Screen, *, no_memory: bool, dummy: bool) ->
     if dummy:
         model = EchoModel()
     elif not app.settings.offline:
-        model = app.model
+        model = app.models.language_model
     if model is None:
         reason = "offline" if app.settings.offline else "no model is set (--model NAME, or the setting model)"
         screen.note(f"{reason}: messages are answered with what is remembered, and /research looks for sources")
@@ -72,7 +72,7 @@ def _memory(app: "App", *, no_memory: bool) -> "tuple[Memory | None, str]":
         how = "set `enabled: true` in the block vector_store of the settings"
         return None, DISABLED.format(why="vector_store: enabled: false", how=how)
     try:
-        return app.remembering, ""
+        return app.chat_memory, ""
     except (InvalidInput, StoreError) as error:
         return None, f"there is no memory: {error}"
 
@@ -145,7 +145,7 @@ def _on_terminal(talk: Chat, screen: Screen, app: "App", *, kept: bool) -> int:
 
     troubles: list[str] = []
     history = _history(app, troubles) if kept else None
-    typing = Typing(talk, history=history, documents=app.documents_folder)
+    typing = Typing(talk, history=history, documents=app.sources.documents_folder)
     _warn(screen, troubles)
     screen.note("/help shows the commands; Ctrl-C stops a reply, Ctrl-D leaves")
     with unseen_typing():

@@ -12,18 +12,11 @@ from typing import TypeAlias
 
 import typer
 
+from harness.core.search_engines import ENGINES
 from harness.core.text import one_line, shorten
 
 Completions: TypeAlias = list[tuple[str, str]]
 
-ENGINES = {
-    "ddgs": "DuckDuckGo",
-    "searxng:": "a SearXNG instance, by its address",
-    "pubmed": "PubMed",
-    "browser": "a search page in Chromium",
-    "corpus:python-docs": "the Python documentation",
-    "corpus:": "a folder, by its path",
-}
 MAX_RUNS = 50
 MAX_HELP = 60
 MAX_HEAD = 4_000
@@ -66,7 +59,8 @@ def runs(ctx: typer.Context, incomplete: str) -> Completions:
 @_never_failing
 def engines(ctx: typer.Context, incomplete: str) -> Completions:  # noqa: ARG001
     """Complete the name of an engine."""
-    return [(name, text) for name, text in ENGINES.items() if name.startswith(incomplete)]
+    specs = [(each.name + ":" if each.argument.startswith(":") else each.name, each.label) for each in ENGINES]
+    return [(spec, label) for spec, label in specs if spec.startswith(incomplete)]
 
 
 @_never_failing

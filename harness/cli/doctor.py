@@ -87,14 +87,14 @@ def _disk(app: "App") -> Finding:
 
 def _database(app: "App") -> Finding:
     identity = app.identity
-    problems = app.database_store.verify(repair=False)
+    problems = app.databases.store.verify(repair=False)
     if problems and not identity.local:  # what they are may tell of other tenants' rows
         return Finding("database", "broken", "damaged; whoever keeps it mends it: `harness cache verify --repair`")
     if problems:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         return Finding("database", "broken", f"{problems[0]}{more}; run `harness cache verify --repair`")
     total = sum(each.total for each in _stats(app))
-    return Finding("database", "ok", f"{total:,} entries in {app.place}")
+    return Finding("database", "ok", f"{total:,} entries in {app.databases.place}")
 
 
 def _access(app: "App") -> Finding:
@@ -107,7 +107,7 @@ def _access(app: "App") -> Finding:
 def _embedder(app: "App") -> Finding:
     from harness.models.fallback_embedder import FirstAvailable
 
-    embedder, wanted = app.embedder, app.settings.embedding_model
+    embedder, wanted = app.models.embedder, app.settings.embedding_model
     vectors = embedder.embed(["enable", "disable", "enable"])
     failure = embedder.failure if isinstance(embedder, FirstAvailable) else None
     same, other = float(vectors[0] @ vectors[2]), float(vectors[0] @ vectors[1])
@@ -123,28 +123,28 @@ def _embedder(app: "App") -> Finding:
 def _is_local(app: "App") -> bool:
     from harness.models.local.embedder import MiniLM
 
-    return app.embedder.id == MiniLM.id
+    return app.models.embedder.id == MiniLM.id
 
 
 def _meaning(app: "App") -> Finding:
     if not app.settings.semantic:
         return Finding("meaning", "weak", "off: only the very same search is answered; set `semantic: true`")
-    from harness.cache.acceptance_rule import own_rule
+    from harness.cache.acceptance_rule import own_rule, rule_file, rule_of
 
     missing = sum(each.unembedded for each in app.cache.maintenance.stats())
-    verifier, failure = _reading(app.verifier)
-    rule = app.rule_of(verifier)
+    verifier, failure = _reading(app.models.verifier)
+    rule = rule_of(verifier, app.settings)
     told = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
     if failure:
         return Finding("meaning", "weak", f"no verifier reads the pairs: {failure}; {told}")
     if missing:
         return Finding("meaning", "weak", f"{missing:,} entries have no vector; run `harness cache reindex`")
-    own, advice = own_rule(app.rule_file), "run `harness cache calibrate --pairs FILE`"
+    own, advice = own_rule(rule_file(app.settings)), "run `harness cache calibrate --pairs FILE`"
     if own is None and not _is_local(app):
         return Finding("meaning", "weak", f"the rule was calibrated on the vectors of the local model; {advice}")
     if own is not None and own != rule:
         why = f"it is for another verifier, or for more than {app.settings.max_wrong:.1%} wrong"
-        return Finding("meaning", "weak", f"{app.rule_file} is not used: {why}; {advice} again; {told}")
+        return Finding("meaning", "weak", f"{rule_file(app.settings)} is not used: {why}; {advice} again; {told}")
     return Finding("meaning", "ok", told)
 
 
@@ -180,7 +180,7 @@ def _one_engine(spec: str) -> "Callable[[App], Finding]":
     def check(app: "App") -> Finding:
         from harness.sources.corpus.engine import Corpus
 
-        [engine] = app.engines([spec])
+        [engine] = app.sources.engines([spec])
         if not isinstance(engine, Corpus):
             return Finding("engine", "ok", f"{engine.name} (not asked: no network is used here)")
         if left := engine.unembedded():

@@ -326,12 +326,12 @@ def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
         return
     from harness_evals.judge import Judge
 
-    from harness.app import App
+    from harness.app import App, Mode
 
-    with App(settings, origin="evaluation") as app:
-        if app.model is None:
+    with App(settings, Mode(origin="evaluation")) as app:
+        if app.models.language_model is None:
             raise InvalidInput("--judge needs a language model; set `model`")
-        yield Judge(app.model, app.cache)
+        yield Judge(app.models.language_model, app.cache)
 
 
 @contextmanager

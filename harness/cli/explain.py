@@ -37,7 +37,7 @@ def explain(
     """
     query = in_words(words)
     with session.app({"engine": engine or None, "embedding_model": embedding_model, "max_results": max_results}) as app:
-        source = app.engines()[0]
+        source = app.sources.engines()[0]
         explained = app.cache.searches.explain(
             query, max_results=app.settings.max_results, engine=source.name, options=source.options
         )

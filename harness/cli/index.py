@@ -31,7 +31,7 @@ def index(
     from harness.sources.corpus.engine import Corpus
 
     with session.app({"embedding_model": embedding_model}) as app:
-        [engine] = app.engines([corpus], waits=True)
+        [engine] = app.sources.engines([corpus], waits=True)
         if not isinstance(engine, Corpus):
             raise InvalidInput(f"{corpus} is not indexed here; name a corpus:PATH")
         engine.embed()

@@ -64,10 +64,10 @@ def mcp(
     if sweep_every is not None and sweep_every < LEAST_SWEEP_SECONDS:
         raise InvalidInput(f"--sweep-every must be {LEAST_SWEEP_SECONDS:g}s or more, not {sweep_every:g}s")
     settings = session.load(engine=engine or None, embedding_model=embedding_model, offline=offline).settings
-    from harness.app import App
+    from harness.app import App, Mode
 
     with ExitStack() as stack:
-        app = stack.enter_context(App(settings, origin="agent"))
+        app = stack.enter_context(App(settings, Mode(origin="agent")))
         _greet(app)
         if sweep_every is not None:
             _sweep(app, sweep_every, stack)
@@ -102,7 +102,7 @@ def _sweep(app: "App", every: float, stack: ExitStack) -> None:
 
     app.identity.require_local()
     kept_for = app.settings.stale_if_error
-    stack.enter_context(Periodic(every, lambda: sweep_all(app.database_store, time.time(), kept_for)))
+    stack.enter_context(Periodic(every, lambda: sweep_all(app.databases.store, time.time(), kept_for)))
 
 
 def _serve_stdio(app: "App") -> None:

@@ -8,6 +8,7 @@ import typer
 
 from harness.cli import completion
 from harness.core.durations import NAMES, is_bare, seconds_in, spelled
+from harness.core.search_engines import ENGINE_SPECS
 from harness.errors import InvalidInput
 
 
@@ -50,7 +51,7 @@ EngineOption = Annotated[
         "--engine",
         "-e",
         metavar="NAME[:ARG]",
-        help="ddgs, searxng:URL, pubmed, browser, corpus:PATH or corpus:python-docs. Several are fused.",
+        help=f"{ENGINE_SPECS}. Several are fused.",
         autocompletion=completion.engines,
     ),
 ]

@@ -40,7 +40,7 @@ def read(
     flags = {"page_ttl": ttl, "offline": offline}
     with session.app(flags, refresh=refresh, no_cache=no_cache) as app:
         app.progress("reading", 0, 1)
-        answer = app.cache.pages.answer(url, app.reader, ttl=app.settings.page_ttl)
+        answer = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl)
         app.progress("reading", 1, 1)
     if as_json:
         _print_json(url, answer)

@@ -121,7 +121,6 @@ def research(
       harness research "semantic cache false positives" --html -o report.html
       harness research "semantic cache false positives" --replay run.snapshot
     """
-    from harness.research.resume import resume_run
     from harness.research.saved_report import saved_research
 
     question = in_words(words)
@@ -155,8 +154,8 @@ def research(
     with session.app(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as app:
         if resume:
             given = {name: value for name, value in flags.items() if value is not None}
-            found = resume_run(
-                app, resume, given=given, epoch=epoch, sections=sections, serve_stale=stale_if_error, on_text=live
+            found = app.resume(
+                resume, given=given, epoch=epoch, sections=sections, serve_stale=stale_if_error, on_text=live
             )
         else:
             found = app.researcher(epoch=epoch, on_text=live).run(question, sections=sections)

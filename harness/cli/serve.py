@@ -52,7 +52,7 @@ def serve(
     with session.app({"engine": engine or None, "embedding_model": embedding_model, "offline": offline}) as app:
         if not app.identity.local:
             raise InvalidInput("a server is not one token's: every request brings its own; unset HARNESS_TOKEN")
-        app.check_engines()
+        app.sources.check()
         from harness.server.serve_web import serve as run
         from harness.server.warm_up import WarmUp
 

@@ -59,7 +59,7 @@ class Session:
         origin: RunOrigin = "user",
     ) -> "Iterator[App]":
         """Open an app by the settings, with progress on the terminal; close it at the end."""
-        from harness.app import App
+        from harness.app import App, Mode
 
         loaded = self.load(**(flags or {}))
         with ProgressBars() as bars:
@@ -67,12 +67,14 @@ class Session:
             bars.visible &= not self.quiet
             with App(
                 loaded.settings,
+                Mode(
+                    read=not (refresh or no_cache),
+                    write=not no_cache,
+                    replay=replay,
+                    serve_stale=serve_stale,
+                    origin=origin,
+                ),
                 progress=bars,
-                read=not (refresh or no_cache),
-                write=not no_cache,
-                replay=replay,
-                serve_stale=serve_stale,
-                origin=origin,
             ) as app:
                 yield app
 

@@ -25,7 +25,7 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
     with session.app() as app:
         asks = app.identity
         asks.require("admin")
-        tenants = app.database_store.tenants() if asks.local else [asks.tenant]
+        tenants = app.databases.store.tenants() if asks.local else [asks.tenant]
         told = [_counts(app.store, tenant) for tenant in tenants]
     if as_json:
         print_json({"tenants": told})
@@ -68,7 +68,7 @@ def delete(
             what = f"{counts['entries']:,} entries and {counts['tokens']:,} tokens of {tenant}"
         else:
             what = f"{user} and their {len(store.rows(TOKENS, tenant, {'user_id': user})):,} tokens of {tenant}"
-        if not yes and not confirmed(f"Delete {what} in {app.place}?"):
+        if not yes and not confirmed(f"Delete {what} in {app.databases.place}?"):
             raise InvalidInput("nothing was deleted; answer y, or pass --yes")
         gone = store.forget(tenant, user)
     if as_json:

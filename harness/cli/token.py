@@ -45,7 +45,9 @@ def create(
     with session.app() as app:
         asks = app.identity
         asks.require_over(tenant)
-        made = app.tokens.create(tenant, user, role, name=name, expires_days=expires / DAY, created_by=asks.user)
+        made = app.databases.tokens.create(
+            tenant, user, role, name=name, expires_days=expires / DAY, created_by=asks.user
+        )
     if as_json:
         print_json({"token": made.text, **_as_json(made.info)})
     else:
@@ -73,7 +75,7 @@ def list_(
     """
     with session.app() as app:
         tenant = _tenant_asked(app.identity, tenant)
-        tokens = app.tokens.list(tenant)
+        tokens = app.databases.tokens.list(tenant)
     if as_json:
         print_json({"tokens": [_as_json(token) for token in tokens]})
         return
@@ -101,7 +103,7 @@ def revoke(
     """
     with session.app() as app:
         tenant = _tenant_asked(app.identity, None)
-        if not app.tokens.revoke(identifier, tenant):
+        if not app.databases.tokens.revoke(identifier, tenant):
             raise InvalidInput(f"no token has the id {identifier}; `harness token list` tells them all")
     if as_json:
         print_json({"revoked": identifier})

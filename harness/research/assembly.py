@@ -1,10 +1,12 @@
-"""What leads a research, made of the settings, or of those of the run that is replayed."""
+"""A researcher made of the settings, or of those of a replayed run."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from msgspec import convert
+from msgspec import Struct, convert
 
+from harness.cache import Cache
+from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchEngine
 from harness.research.evidence import Choice
 from harness.research.fingerprint import Code, code_of
 from harness.research.gathering import Lifetimes, Limits, Round
@@ -13,33 +15,47 @@ from harness.research.model_planner import ModelPlanner
 from harness.research.planner import Planner, RulePlanner
 from harness.research.run import Researcher, Writing
 from harness.research.services import ResearchServices
+from harness.settings import Settings
+from harness.vector_cache import VectorCache
 
 if TYPE_CHECKING:
-    from harness.app import App
     from harness.storage.snapshots import Run
 
 
+class Parts(Struct, frozen=True):
+    """The services and adapters that a researcher uses. `memory` returns the vector cache of a collection."""
+
+    cache: Cache
+    engines: Sequence[SearchEngine]
+    reader: PageReader
+    embedder: Embedder
+    memory: Callable[[str], VectorCache]
+    model: LanguageModel | None
+    progress: Progress
+
+
 def researcher_of(
-    app: "App",
+    parts: Parts,
+    settings: Settings,
     run: "Run | None",
-    specs: Sequence[str],
+    started_with: Mapping[str, Any],
     *,
     epoch: str,
     on_text: Callable[[str], None] | None,
     on_round: Callable[[Round], None] | None,
 ) -> Researcher:
-    """Return what leads a research with the engines that `specs` name; as in `run`, if one is replayed."""
-    settings = app.settings
-    asked = run or settings  # what is replayed is bounded as it was
+    """Return a researcher with these settings; with those of `run`, if one is replayed."""
+    asked = run or settings  # a replay has the limits of the run
     epoch = run.epoch if run else epoch
     planner: Planner = RulePlanner(asked.follow_ups)
-    model = None if app.model is None else ModelForRun(app.model)
+    model = None if parts.model is None else ModelForRun(parts.model)
     if model is not None:
         planner = ModelPlanner(model, epoch=epoch, follow_ups=asked.follow_ups)
-    engines, reader = app.engines(specs, waits=True), app.reader
-    code = convert(run.code, Code) if run else code_of(planner, engines, reader)
+    code = convert(run.code, Code) if run else code_of(planner, parts.engines, parts.reader)
     return Researcher(
-        ResearchServices(app.cache, tuple(engines), reader, app.embedder, app.memory, planner, app.progress),
+        ResearchServices(
+            parts.cache, tuple(parts.engines), parts.reader, parts.embedder, parts.memory, planner, parts.progress
+        ),
         writing=Writing(
             model,
             asked.context_tokens,
@@ -67,5 +83,5 @@ def researcher_of(
         keep_research=asked.research_cache,
         code=code,
         on_round=on_round,
-        started_with=app.started_with(specs),
+        started_with=started_with,
     )

@@ -9,6 +9,7 @@ import platformdirs
 from msgspec import Meta, Struct, field
 
 from harness.core.freshness import DAY, DEFAULT_TTL, HOUR, MAX_TTL, TOOL_TTL_HOURS
+from harness.core.search_engines import ENGINE_SPECS
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:  # cutting needs what takes long to import
@@ -185,7 +186,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         tuple[Annotated[str, Meta(min_length=1)], ...],
         Meta(
             min_length=1,
-            description="search engines, NAME[:ARG]: ddgs, searxng:URL, pubmed, browser, corpus:PATH or python-docs",
+            description=f"search engines, NAME[:ARG]: {ENGINE_SPECS}",
         ),
     ] = ("ddgs",)
     max_results: Annotated[int, Meta(ge=1, le=100, description="results asked for by each search")] = 10

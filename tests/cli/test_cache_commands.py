@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import search_cache
-from harness.app import App
+from harness.app import App, Mode
 from harness.cache import ANSWERS, KINDS
 from harness.cli.terminal import ExitCode
 from tests.cli.program import Program
@@ -591,9 +591,9 @@ def test_the_app_says_what_it_cannot_do(tmp_path: Path) -> None:
 
     settings = load({"data_dir": tmp_path}, environment={}).settings
     with pytest.raises(InvalidInput, match="offline"):
-        App(replace(settings, offline=True), read=False)
+        App(replace(settings, offline=True), Mode(read=False))
     with pytest.raises(InvalidInput, match="no such engine"):
-        App(settings).engines(["altavista"])
+        App(settings).sources.engines(["altavista"])
     with App(settings) as app:
         assert app.cache is app.cache
-        assert os.path.samefile(Path(app.place).parent, tmp_path)  # noqa: PTH121 - links count as the same
+        assert os.path.samefile(Path(app.databases.place).parent, tmp_path)  # noqa: PTH121 - links count as the same

@@ -14,7 +14,6 @@ import pytest
 from harness.app import App
 from harness.errors import InvalidInput
 from harness.identity import LOCAL, Identity
-from harness.research.resume import resume_run
 from harness.settings import Settings, run_settings
 from tests.cli.program import Program
 
@@ -119,9 +118,9 @@ def test_a_server_resumes_only_with_its_own_engines(harness: Program, home: Path
     with App(Settings(data_dir=home, engine=("corpus:python-docs",))) as app:
         member = app.serving(Identity(LOCAL.tenant, "ada", "writer", "t1"))
         with pytest.raises(InvalidInput, match="another engine"):
-            resume_run(member, run)
+            member.resume(run)
     with App(Settings(data_dir=home, engine=(notes,))) as app:
-        assert resume_run(app.serving(Identity(LOCAL.tenant, "ada", "writer", "t1")), run).id == run
+        assert app.serving(Identity(LOCAL.tenant, "ada", "writer", "t1")).resume(run).id == run
 
 
 def test_passwords_are_not_stored_with_a_run(tmp_path: Path) -> None:

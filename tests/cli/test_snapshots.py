@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from harness.app import App
 from harness.errors import EngineUnavailable, SearchError
+from harness.sources.from_settings import Sources
 from tests.cli.program import Program
 
 pytestmark = pytest.mark.slow
@@ -50,9 +50,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def put(engine: FakeEngine) -> FakeEngine:
         monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its addresses are nobody's
-        real = App.engines
+        real = Sources.engines
         monkeypatch.setattr(
-            App,
+            Sources,
             "engines",
             lambda self, specs=(), waits=False: real(self, specs) if self._replay is not None else (engine,),
         )

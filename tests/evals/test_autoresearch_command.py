@@ -91,7 +91,7 @@ def test_a_planner_setting_gathers_again_and_a_synthesis_setting_does_not(
 def test_nothing_expires_between_two_arms(tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """TTLs of a second end by the wall clock, but not within a loop, whose time is fixed."""
     engine = CountingEngine()
-    monkeypatch.setattr("harness.app.App.engines", lambda self, specs=(), **how: (engine,))
+    monkeypatch.setattr("harness.sources.from_settings.Sources.engines", lambda self, specs=(), **how: (engine,))
     monkeypatch.setenv("HARNESS_TTL", "1")
     monkeypatch.setenv("HARNESS_PAGE_TTL", "1")
     monkeypatch.setenv("HARNESS_READ_PAGES", "0")

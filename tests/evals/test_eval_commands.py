@@ -10,8 +10,10 @@ import pytest
 from harness_evals.log import FIRST_WEIGHTS
 
 from harness.app import App
+from harness.models.from_settings import Models
 from harness.models.local.embedder import MiniLM
 from harness.settings import Settings
+from harness.sources.from_settings import Sources
 from tests.cli.program import Program
 from tests.evals.stand_ins import CountingEngine
 
@@ -25,7 +27,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CountingEngine]:
     def put(latency: float = 0.0) -> CountingEngine:
         engine = CountingEngine(latency)
         monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its URLs do not exist
-        monkeypatch.setattr(App, "engines", lambda self, specs=(), waits=False: (engine,))
+        monkeypatch.setattr(Sources, "engines", lambda self, specs=(), waits=False: (engine,))
         return engine
 
     return put
@@ -40,7 +42,7 @@ def test_tasks_are_run_scored_and_logged(
     harness: Program, tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table for people, JSON for programs; the log has one line per run. With the real embedder."""
-    monkeypatch.setattr(App, "embedder", MiniLM())
+    monkeypatch.setattr(Models, "embedder", MiniLM())
     payload = harness("eval", "run", "--tasks-dir", tasks_dir, "--repeat", 2, "--json").told
     assert [(task["task"], task["runs"], task["errors"]) for task in payload["tasks"]] == [
         ("caches", 2, []), ("queues", 2, []), ("retries", 2, []), ("timeouts", 2, []),
@@ -133,7 +135,7 @@ def test_a_task_without_nuggets_is_scored_by_what_applies(
     harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A question and a structure are enough; the scorers of nuggets and gold sources are absent, not 0 or 1."""
-    monkeypatch.setattr(App, "embedder", MiniLM())
+    monkeypatch.setattr(Models, "embedder", MiniLM())
     whole = (tasks_dir / "caches.yaml").read_text()
     (tasks_dir / "caches.yaml").write_text(whole.partition("split:")[0])
     assert harness("eval", "check", "--tasks-dir", tasks_dir).code == 0

@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 
 import search_cache
-from harness.app import App
 from harness.cache import Cache, Policy, Semantics
 from harness.cli.report import summary
 from harness.core.equivalence import rule_for
@@ -28,6 +27,7 @@ from harness.research.planner import Plan
 from harness.research.result import Research
 from harness.research.run import Writing
 from harness.research.saved_report import saved_research
+from harness.sources.from_settings import Sources
 from harness.vector_cache import QUERIES
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore
@@ -586,9 +586,9 @@ def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Answering:
     """Replace all engines by one, unless a run is replayed."""
-    made, real = Answering(), App.engines
+    made, real = Answering(), Sources.engines
     monkeypatch.setattr(
-        App,
+        Sources,
         "engines",
         lambda self, specs=(), waits=False: real(self, specs) if self._replay is not None else (made,),
     )
