@@ -544,7 +544,7 @@ def test_invalid_yaml_is_told_with_its_line(file: Path, text: str, where: str) -
     """A file that YAML cannot read is told with the place and what to do."""
     with pytest.raises(InvalidInput) as caught:
         from_file(file, text)
-    refused(caught, str(file), "not valid YAML", where, "mend or remove it")
+    refused(caught, str(file), "not valid YAML", where, "correct or remove it")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from harness.ports import Vectors
 from harness.research.gathering import Source, documents_of
 from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
 from harness.research.scoring import Holdings
+from harness.settings import WritingSettings
 from harness.vector_cache import EmbeddedChunk
 
 MAX_EMBEDDED = 96
@@ -27,17 +28,6 @@ MAX_OVERLAP = 0.5
 _WORDS_IN_CHUNK = 0.3
 """What the question's words weigh in the choice of chunks, beside a similarity that weighs 1."""
 _MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 30, 450, 6
-
-
-class Choice(Struct, frozen=True):
-    """How many excerpts are chosen, how many of one source at the most, and what counts for one (each 0..1): its own
-    similarity to the question, that of its chunk, that of its source's title, and the share of the question's words
-    that it holds.
-    """
-
-    most: int = 8
-    per_source: int = 4
-    weights: tuple[float, float, float, float] = (0.45, 0.15, 0.25, 0.15)
 
 
 class Evidence(Struct, frozen=True):
@@ -85,7 +75,7 @@ class _Sentence(Struct, frozen=True):
 
 
 def cached_evidence(
-    sources: Sequence[Source], holdings: Holdings, cache: Cache, choice: Choice, *, ttl: float
+    sources: Sequence[Source], holdings: Holdings, cache: Cache, writing: WritingSettings, *, ttl: float
 ) -> list[Evidence]:
     """Return what `find_evidence` finds, from the cache if it has found it before: embedding takes a second or so.
 
@@ -95,21 +85,22 @@ def cached_evidence(
     """
 
     def compute() -> list[Excerpt]:
-        found = find_evidence(sources, holdings, choice)
+        found = find_evidence(sources, holdings, writing)
         return [
             Excerpt(e.sentences, e.source.url, e.document, e.chunk, e.position, e.similarity, e.score) for e in found
         ]
 
     by_url = {source.url: source for source in sources}
-    ranking = f"{holdings.code.evidence} {choice} {holdings.way}"
+    weighed = f"most={writing.max_evidence}, per_source={writing.per_source}, weights={writing.ranking_weights}"
+    ranking = f"{holdings.code.evidence} Choice({weighed}) {holdings.way}"  # a key of older snapshots, too
     kept = cache.derived(holdings.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
     if any(each.url not in by_url or not each.sentences for each in kept):  # from a file of somebody else
         kept = compute()
     return [Evidence(e.sentences, by_url[e.url], e.document, e.chunk, e.position, e.similarity, e.score) for e in kept]
 
 
-def find_evidence(sources: Sequence[Source], holdings: Holdings, choice: Choice) -> list[Evidence]:
-    """Return the excerpts that answer best, best first: as many as `choice` says, none that mostly repeats another,
+def find_evidence(sources: Sequence[Source], holdings: Holdings, writing: WritingSettings) -> list[Evidence]:
+    """Return the excerpts that answer best, best first: as many as `writing` says, none that mostly repeats another,
     none that is not about the question (better nothing than something unrelated). The vector of an excerpt is the
     mean of its sentences'.
 
@@ -124,14 +115,14 @@ def find_evidence(sources: Sequence[Source], holdings: Holdings, choice: Choice)
     vectors = holdings.embedder.embed([*titles, *(sentence.text for sentence in likely)])
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ holdings.asked).tolist(), strict=True))
     ranked = sorted(
-        _excerpts(likely, vectors[len(titles) :], holdings.asked, wanted, title_similarity, choice),
+        _excerpts(likely, vectors[len(titles) :], holdings.asked, wanted, title_similarity, writing.ranking_weights),
         key=lambda evidence: -evidence.score,
     )
     return select_diverse(
         (evidence for evidence in ranked if _is_relevant(evidence, wanted)),
-        limit=choice.most,
+        limit=writing.max_evidence,
         document=lambda evidence: evidence.source.url,
-        per_document=choice.per_source,
+        per_document=writing.per_source,
         features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
         max_overlap=MAX_OVERLAP,
     )
@@ -189,10 +180,10 @@ def _excerpts(
     asked: Vectors,
     wanted: Wording,
     title_similarity: dict[str, float],
-    choice: Choice,
+    weights: tuple[float, float, float, float],
 ) -> Iterator[Evidence]:
     """Yield every run of up to `MAX_RUN` neighbouring sentences of one chunk, scored."""
-    of_excerpt, of_chunk, of_title, of_words = choice.weights
+    of_excerpt, of_chunk, of_title, of_words = weights
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
         indices = list(group)
         chunk_similarity = float(likely[indices[0]].chunk.vector @ asked)

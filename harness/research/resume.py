@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from harness.errors import InvalidInput, StoreCorrupt
 from harness.ports import Progress
-from harness.settings import BUNDLED, REACHING, Settings, resumed_settings
+from harness.settings import BUNDLED, Settings, reaching, resumed_settings
 
 if TYPE_CHECKING:
     from harness.app import App
@@ -80,7 +80,7 @@ def _settings(started: _Started, app: "App", given: Mapping[str, Any], run: str)
             )
         return present
     settings = resumed_settings(started.settings, present, given, run)
-    other = sorted(name for name in REACHING if not _is_set_up(name, settings, present))
+    other = sorted(name for name in reaching() if not _is_set_up(name, settings, present))
     if other and not app.identity.local:
         raise InvalidInput(
             f"the run {run} was started with another {', '.join(other)} than this server has; resume it where these "

@@ -23,11 +23,11 @@ from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import vocabulary
 from harness.ports import SearchResult
 from harness.research import reports
-from harness.research.gathering import Lifetimes
 from harness.research.planner import Plan
 from harness.research.result import Research
-from harness.research.run import Writing
+from harness.research.run import Writer
 from harness.research.saved_report import saved_research
+from harness.settings import FetchSettings
 from harness.vector_cache import QUERIES
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore
@@ -283,7 +283,7 @@ def stopped(cache: Cache, embedder: Any, model: Late) -> Any:
     """Return a researcher whose run was stopped before it was written."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
     leader._planner = Steps(list(TWO))
-    leader._writing = Writing(model)
+    leader._writer = Writer(model)
     with pytest.raises(KeyboardInterrupt):
         leader.run(QUESTION)
     model.away = False
@@ -352,7 +352,7 @@ def test_another_writer_is_not(cache: Cache, embedder: Any) -> None:
     first = solve(cache, embedder)
     model, engine = Model(), Scripted(lambda query: TWO[query])
     leader = researcher(cache, engine, embedder, enough=ENOUGH)
-    leader._planner, leader._writing = Steps(list(TWO)), Writing(model, epoch="2")
+    leader._planner, leader._writer = Steps(list(TWO)), Writer(model, epoch="2")
     again = leader.run(QUESTION)
     assert (again.research_cache, again.live_calls, engine.asked, model.planned) == ("solved", 0, [], 0)
     assert again.report is not None
@@ -376,7 +376,7 @@ def test_it_lives_as_long_as_its_searches(
 def lasting(cache: Cache, embedder: Any, question: str = QUESTION) -> Research:
     """Solve a question whose searches live for a month."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
-    leader._planner, leader._lifetimes = Steps(list(TWO)), Lifetimes(30 * 24 * HOUR, 60)
+    leader._planner, leader._fetch = Steps(list(TWO)), FetchSettings(ttl=30 * 24 * HOUR, page_ttl=60)
     return leader.run(question)
 
 
