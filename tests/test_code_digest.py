@@ -126,7 +126,7 @@ def test_an_edited_ranking_searches_a_corpus_again(copy: Copy, tasks: Path) -> N
         return str(copy.run("search", "failed attempts", "-e", f"corpus:{tasks.parent / 'notes'}")["outcome"])
 
     assert [outcome(), outcome()] == ["miss", "hit"]
-    copy.edit("engines/corpus_ranking.py", "MEANING = 0.5", "MEANING = 0.6")
+    copy.edit("sources/corpus/ranking.py", "MEANING = 0.5", "MEANING = 0.6")
     assert [outcome(), outcome()] == ["miss", "hit"]
 
 
@@ -177,7 +177,7 @@ def researches(tmp_path: Path) -> int:
 
 
 @pytest.mark.parametrize(("file", "old", "new"), [
-    ("research/judging.py", "SCORED = 3", "SCORED = 1"),
+    ("research/scoring.py", "SCORED = 3", "SCORED = 1"),
     ("research/evidence.py", "MAX_RUN = 3", "MAX_RUN = 1"),
     ("core/chunking/passages.py", "import re", "import re\nEDITED = True"),
 ])  # fmt: skip

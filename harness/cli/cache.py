@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption, OriginOption, YesOption, duration
-from harness.cli.output import confirmed, print_json
+from harness.cli.options import DryRunOption, JsonOption, Options, OriginOption, YesOption, duration
+from harness.cli.output import consent, print_json
 from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.core.text import shorten
@@ -18,16 +18,7 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 AUDITS = "audits"
-"""The kind that `clear` deletes by its name only; it is no cache."""
-
-KindOption = Annotated[
-    str,
-    typer.Option(
-        "--kind",
-        metavar="KIND",
-        help="search, research, pages, completions, tools, runs, audits, or all but runs and audits.",
-    ),
-]
+"""A kind of `clear` that is not a cache and is deleted only by name."""
 
 
 def table_names(kind: str) -> tuple[str, ...]:
@@ -102,30 +93,49 @@ def _audited_words(audited: "Audited") -> str:
     return f"audited: {pairs}, {audited.agreeing:,} agreeing, {audited.disagreeing:,} disagreeing, {share}"
 
 
+class SelectOptions(Options):
+    """Which entries to delete."""
+
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help="search, research, pages, completions, tools, runs, audits, or all except runs and audits.",
+        ),
+    ] = "all"
+    older_than: Annotated[
+        float | None, duration("--older-than", help="Only entries stored longer ago than this: 48h, 30d.")
+    ] = None
+    query: Annotated[
+        str | None, typer.Option("--query", metavar="TEXT", help="Only entries of exactly this query.")
+    ] = None
+    cache_type: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="With --kind tools: only results of this cache type.")
+    ] = None
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="USER", help="With --kind tools: only results of this user.")
+    ] = None
+
+    @property
+    def everything(self) -> bool:
+        """Whether all entries are selected."""
+        return self.kind == "all" and self.older_than is None and self.query is None
+
+
 @with_session
 def clear(
     session: Session,
-    kind: KindOption = "all",
-    older_than: Annotated[
-        float | None, duration("--older-than", help="Only entries stored longer ago than this: 48h, 30d.")
-    ] = None,
-    query: Annotated[
-        str | None, typer.Option("--query", metavar="TEXT", help="Only entries about this very query.")
-    ] = None,
-    cache_type: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help="With --kind tools: only results of this cache type.")
-    ] = None,
-    user: Annotated[
-        str | None, typer.Option("--user", metavar="USER", help="With --kind tools: only what this user stored.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go.")] = False,
+    *,
+    select: SelectOptions,
+    dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Delete entries: all, or by kind, age and query. Asks first.
 
-    What audits found stays, unless it is named: which answers were wrong is known for good. --kind audits deletes it,
-    whole; pairs that disagreed may then answer each other again.
+    Results of audits are only deleted by --kind audits, all at once: they record which answers were wrong. After that,
+    pairs that disagreed may answer each other again.
 
     \b
     Examples:
@@ -136,55 +146,49 @@ def clear(
     """
     from harness.cache.tools import stored_by
 
-    if kind == AUDITS:
-        _refuse_choices(older_than=older_than, query=query, type=cache_type, user=user)
-        _clear_audits(session, dry_run=dry_run, yes=yes, as_json=as_json)
+    if select.kind == AUDITS:
+        _clear_audits(session, select, dry_run=dry_run, yes=yes, as_json=as_json)
         return
-    tables, only = table_names(kind), stored_by(cache_type, user)
-    if kind != "tools" and (cache_type is not None or user is not None):
-        raise InvalidInput("--type and --user choose among what tools brought; add --kind tools")
-    everything = kind == "all" and older_than is None and query is None
+    tables, only = table_names(select.kind), stored_by(select.cache_type, select.user)
+    if select.kind != "tools" and (select.cache_type is not None or select.user is not None):
+        raise InvalidInput("--type and --user select results of tools; add --kind tools")
     with session.app() as app:
         if not dry_run:
             app.identity.require("admin")
         cache = app.cache
-        selected = cache.select(tables, older_than=older_than, query=query, only=only)
+        selected = cache.select(tables, older_than=select.older_than, query=select.query, only=only)
         count = sum(map(len, selected.values()))
         if not as_json:
             _print_selected([entry for entries in selected.values() for entry in entries])
         if dry_run or not count:
             deleted = dict.fromkeys(selected, 0)
         else:
-            if not yes and not confirmed(f"Delete {count:,} entries in {app.place}?"):
-                raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-            deleted = cache.clear() if everything else cache.delete(selected)
+            consent(f"Delete {count:,} entries in {app.place}?", yes=yes)
+            deleted = cache.clear() if select.everything else cache.delete(selected)
     if as_json:
         print_json({"selected": {t: len(entries) for t, entries in selected.items()}, "deleted": deleted})
     else:
-        typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
-        if kind == "all" and not dry_run:
-            session.tell("records of researches stay, with their reports; --kind runs deletes them")
+        typer.echo(f"would delete {count:,} entries" if dry_run else f"deleted {sum(deleted.values()):,} entries")
+        if select.kind == "all" and not dry_run:
+            session.note("records and reports of researches stay; --kind runs deletes them")
 
 
-def _refuse_choices(**choices: object) -> None:
+def _clear_audits(session: Session, select: SelectOptions, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    choices = {"older-than": select.older_than, "query": select.query, "type": select.cache_type, "user": select.user}
     for name, given in choices.items():
         if given is not None:
-            raise InvalidInput(f"audits are deleted whole; leave out --{name.replace('_', '-')}")
-
-
-def _clear_audits(session: Session, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+            raise InvalidInput(f"audits can only be deleted all at once; leave out --{name}")
     with session.app() as app:
         if not dry_run:
             app.identity.require("admin")
         count, deleted = app.cache.audited().audited, 0
         if count and not dry_run:
-            if not yes and not confirmed(f"Forget the audits of {count:,} pairs in {app.place}?"):
-                raise InvalidInput("nothing was deleted; answer y, or pass --yes")
+            consent(f"Delete the audits of {count:,} pairs in {app.place}?", yes=yes)
             deleted = app.cache.clear_audits()
     if as_json:
         print_json({"selected": {AUDITS: count}, "deleted": {AUDITS: deleted}})
     else:
-        typer.echo(f"{count:,} audits would go" if dry_run else f"deleted {deleted:,} audits")
+        typer.echo(f"would delete {count:,} audits" if dry_run else f"deleted {deleted:,} audits")
 
 
 def _print_selected(entries: "list[Entry]") -> None:

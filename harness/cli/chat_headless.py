@@ -15,7 +15,7 @@ from harness.chat.exchanges import MAX_MESSAGE, Remembered
 from harness.chat.ids import whole_id
 from harness.chat.session import checked_text
 from harness.cli.chat_screen import Screen, show, statistics
-from harness.cli.output import confirmed, print_json
+from harness.cli.output import consent, print_json
 from harness.cli.session import Session
 from harness.cli.terminal import ExitCode
 from harness.core.durations import spelled
@@ -90,8 +90,8 @@ def delete(session: Session, id_: str, *, yes: bool, as_json: bool = False) -> N
         whole = whole_id(memory, id_, DELETABLE)
         if not yes:
             held = memory.find(whole)
-            what = "1 thing" if len(held) == 1 else f"{len(held)} things"
-            _ask(f"Delete {what}, the first: “{shorten(held[0].text, 60)}”?")
+            what = "1 memory" if len(held) == 1 else f"{len(held)} memories"
+            consent(f"Delete {what}, the first: “{shorten(held[0].text, 60)}”?", yes=False)
         gone = memory.delete(whole)
     _tell({"id": whole, "deleted": gone}, f"{gone} deleted", as_json=as_json)
 
@@ -130,8 +130,8 @@ def forget(session: Session, older_than: float | None, thread: str | None, *, ye
         raise InvalidInput("--older-than must be longer than 0, as 90d")
     with opened(session, writes=True) as memory:
         whole = None if thread is None else whole_id(memory, thread, ("thread",))
-        if not yes:
-            _ask(f"Forget {'all older than ' + spelled(older_than or 0) if whole is None else 'the thread ' + whole}?")
+        what = f"all older than {spelled(older_than or 0)}" if whole is None else f"the thread {whole}"
+        consent(f"Forget {what}?", yes=yes)
         gone = memory.forget(older_than=older_than, thread=whole)
     _tell({"forgotten": gone}, f"{gone} forgotten", as_json=as_json)
 
@@ -158,11 +158,6 @@ def as_told(remembered: Remembered) -> dict[str, Any]:
     """Return what is remembered as JSON has it."""
     told: dict[str, Any] = to_builtins(remembered)
     return told
-
-
-def _ask(question: str) -> None:
-    if not confirmed(question):
-        raise InvalidInput("nothing was deleted; answer y, or pass --yes")
 
 
 def _tell(told: dict[str, Any], line: str, *, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli import completion
-from harness.cli.options import JsonOption
+from harness.cli.options import DaskOption, JsonOption, Options, TasksDirOption, TasksOption
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
@@ -35,30 +35,11 @@ if TYPE_CHECKING:
 WIDTH = 105
 """Columns that the table of all scores takes."""
 
-TasksOption = Annotated[
-    str,
-    typer.Option(
-        "--tasks",
-        metavar="ID,ID,…",
-        help="The tasks; all by default.",
-        show_default=False,
-        autocompletion=completion.tasks,
-    ),
-]
-TasksDirOption = Annotated[
-    Path | None, typer.Option("--tasks-dir", metavar="DIR", help="A folder with tasks of your own.")
-]
-WorkersOption = Annotated[
-    int | None, typer.Option("--workers", metavar="N", help="Run tasks in N processes instead of in threads.")
-]
-DaskOption = Annotated[
-    str | None, typer.Option("--dask", metavar="ADDRESS", help="Run tasks on the workers of this Dask scheduler.")
-]
 JudgeOption = Annotated[
-    bool, typer.Option("--judge", help="Have the language model grade the reports, too; its grades are cached.")
+    bool, typer.Option("--judge", help="Let the language model grade the reports too; its grades are cached.")
 ]
 WeightsOption = Annotated[
-    Path | None, typer.Option("--weights", metavar="FILE", help="Weights of your own: a YAML file, scorer: share.")
+    Path | None, typer.Option("--weights", metavar="FILE", help="Use the weights of this YAML file (scorer: share).")
 ]
 LogArgument = Annotated[
     str,
@@ -68,33 +49,42 @@ LogArgument = Annotated[
 ]
 
 
-@with_session
-def run(
-    session: Session,
-    tasks: TasksOption = "",
-    repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="Runs of each task.")] = 1,
+class EvaluationOptions(Options):
+    """What to run, and where."""
+
+    tasks: TasksOption = ""
+    repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="Number of runs of each task.")] = 1
     resume: Annotated[
         str | None,
         typer.Option(
             "--resume",
             metavar="ID",
-            help="Go on with an evaluation that was stopped.",
+            help="Continue an evaluation that was stopped.",
             autocompletion=completion.evaluations,
         ),
-    ] = None,
+    ] = None
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Gather every context again; searches still come from the search cache.")
-    ] = False,
-    tasks_dir: TasksDirOption = None,
+        bool, typer.Option("--fresh", help="Gather every context again; the search cache is still used.")
+    ] = False
+    tasks_dir: TasksDirOption = None
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", help="Run tasks in N processes instead of threads.")
+    ] = None
+    dask: DaskOption = None
+
+
+@with_session
+def run(
+    session: Session,
+    *,
+    options: EvaluationOptions,
     judge: JudgeOption = False,
     weights: WeightsOption = None,
-    workers: WorkersOption = None,
-    dask: DaskOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run tasks, score the results, and log both.
 
-    Every repeat is an epoch of its own. Stopped by whatever, `--resume` runs what is missing.
+    Every repeat is an epoch of its own. `--resume` continues a stopped evaluation with the runs that are missing.
 
     \b
     Examples:
@@ -105,21 +95,21 @@ def run(
     from harness_evals import suite
     from harness_evals.log import SUFFIX, read_log
 
-    settings = suite.settings_for(session.load().settings, fresh=fresh)
-    chosen, folder = _tasks(tasks, tasks_dir), settings.data_dir / suite.FOLDER
-    if resume is not None:
-        path = suite.find_log(folder, resume)
+    settings = suite.settings_for(session.load().settings, fresh=options.fresh)
+    chosen, folder = _tasks(options.tasks, options.tasks_dir), settings.data_dir / suite.FOLDER
+    if options.resume is not None:
+        path = suite.find_log(folder, options.resume)
         began_fresh = read_log(path).header.settings.get("research_cache") is False
-        settings = suite.settings_for(settings, fresh=fresh or began_fresh)
-        log = suite.resume(path, _tasks("", tasks_dir), settings)
+        settings = suite.settings_for(settings, fresh=options.fresh or began_fresh)
+        log = suite.resume(path, _tasks("", options.tasks_dir), settings)
         header, done, path = log.header, log.outcomes, log.path
-        chosen = _tasks(",".join(header.tasks), tasks_dir)
+        chosen = _tasks(",".join(header.tasks), options.tasks_dir)
     else:
-        header, done = suite.begin(chosen, settings, repeats=repeat, now=time.time(), weights=_weights(weights)), []
-        path = folder / f"{header.id}{SUFFIX}"
-    with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, workers, dask) as workers_of:
-        executor, at_once = workers_of
-        session.tell(f"evaluation {header.id}")
+        scorers = _weights(weights)
+        header = suite.begin(chosen, settings, repeats=options.repeat, now=time.time(), weights=scorers)
+        done, path = [], folder / f"{header.id}{SUFFIX}"
+    with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, options) as workers:
+        session.note(f"evaluation {header.id}")
         bars.visible &= not session.quiet
         suite.run(
             header,
@@ -127,8 +117,8 @@ def run(
             chosen,
             settings,
             path,
-            executor,
-            at_once=at_once,
+            workers[0],
+            at_once=workers[1],
             judge=grading,
             on_outcome=lambda number, total: bars("tasks", number, total),
         )
@@ -329,10 +319,11 @@ def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
 
 
 @contextmanager
-def _executor(settings: "Settings", workers: int | None, dask: str | None) -> "Iterator[tuple[Executor, int]]":
-    """Yield what runs tasks, and how many at once."""
+def _executor(settings: "Settings", options: EvaluationOptions) -> "Iterator[tuple[Executor, int]]":
+    """Yield the executor of tasks, and how many it runs at once."""
     from harness_evals import executors
 
+    workers, dask = options.workers, options.dask
     if workers is not None and dask is not None:
         raise InvalidInput("choose one of --workers and --dask")
     if dask is not None:

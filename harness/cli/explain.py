@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import EmbeddingModelOption, EngineOption, JsonOption, MaxResultsOption, in_words
+from harness.cli.options import Flags, JsonOption, SettingOptions, in_words
 from harness.cli.output import print_json
 from harness.cli.session import Session, with_session
 from harness.core.entries import Hit, Miss, Stale
@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 @with_session
 def explain(
     session: Session,
-    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="The search to explain.", show_default=False)],
-    engine: EngineOption = None,
-    embedding_model: EmbeddingModelOption = None,
-    max_results: MaxResultsOption = None,
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Search to explain.", show_default=False)],
+    flags: Annotated[Flags, SettingOptions("engine", "embedding_model", "max_results")],
     as_json: JsonOption = False,
 ) -> None:
     """Explain how a search would be answered, and why.
 
-    It shows the candidates, what each guard says about them, and the decision.
-    Nothing is searched, and nothing is changed.
+    Shows the candidates, the result of each guard, and the decision.
+    Searches nothing and changes nothing.
 
     \b
     Examples:
@@ -36,7 +34,7 @@ def explain(
       harness cache explain "rag tips" --engine corpus:python-docs --json
     """
     query = in_words(words)
-    with session.app({"engine": engine or None, "embedding_model": embedding_model, "max_results": max_results}) as app:
+    with session.app(flags) as app:
         source = app.engines()[0]
         explained = app.cache.explain(
             query, max_results=app.settings.max_results, engine=source.name, options=source.options

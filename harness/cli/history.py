@@ -61,7 +61,7 @@ def history(
     elif found:
         _print(found, bool(query.strip()))
     else:
-        session.tell("nothing of the past speaks of that" if query.strip() else "nothing yet; try `harness search`")
+        session.note("nothing of the past speaks of that" if query.strip() else "nothing yet; try `harness search`")
 
 
 def _print(found: "list[Past]", asked: bool) -> None:

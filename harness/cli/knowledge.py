@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli.groups import group
-from harness.cli.options import JsonOption, YesOption, duration, in_words
-from harness.cli.output import confirmed, print_json
+from harness.cli.options import JsonOption, Options, YesOption, duration, in_words
+from harness.cli.output import consent, print_json
 from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import HOUR, age_in_words, is_expired
@@ -72,41 +72,48 @@ def lookup(
         print_json(found.shown())
     elif found.document is not None:
         _print_document(found.document)
-    session.tell(_how(found))
+    session.note(_how(found))
     if not found.hit:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+class DocumentOptions(Options):
+    """Fields of a document to write."""
+
+    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Read the content from a file.")] = None
+    document_id: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="Update this document; fields not given stay.")
+    ] = None
+    version: Annotated[
+        int | None, typer.Option("--version", metavar="N", help="Update only if it is at this version.")
+    ] = None
+    agent: AgentOption = None
+    tag: TagOption = None
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", metavar="SHARE", help="How certain it is (0 to 1).")
+    ] = None
+    source_url: UrlOption = None
+    ttl: Annotated[
+        float | None, duration("--ttl", "--ttl-hours", bare="h", help="How long it stays fresh: 24h, 30d.")
+    ] = None
+    expires_at: Annotated[
+        str | None, typer.Option("--expires-at", metavar="TIME", help="When it expires: 2027-01-31T12:00:00Z.")
+    ] = None
 
 
 @commands.command()
 @with_session
 def write(
     session: Session,
-    title: Annotated[str | None, typer.Argument(help="What it is about, in a line.", show_default=False)] = None,
+    *,
+    title: Annotated[str | None, typer.Argument(help="Its topic in one line.", show_default=False)] = None,
     content: Annotated[
-        str | None, typer.Argument(help="What is known; `-` reads standard input.", show_default=False)
+        str | None, typer.Argument(help="The text; `-` reads standard input.", show_default=False)
     ] = None,
-    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Read the content from a file.")] = None,
-    document_id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="Update this document; what is not given stays.")
-    ] = None,
-    version: Annotated[
-        int | None, typer.Option("--version", metavar="N", help="Update only if it is at this version.")
-    ] = None,
-    agent: AgentOption = None,
-    tag: TagOption = None,
-    confidence: Annotated[
-        float | None, typer.Option("--confidence", metavar="SHARE", help="How sure it is, 0 to 1.")
-    ] = None,
-    source_url: UrlOption = None,
-    ttl: Annotated[
-        float | None, duration("--ttl", "--ttl-hours", bare="h", help="How long it stays fresh: 24h, 30d.")
-    ] = None,
-    expires_at: Annotated[
-        str | None, typer.Option("--expires-at", metavar="TIME", help="Until when it is fresh: 2027-01-31T12:00:00Z.")
-    ] = None,
+    fields: DocumentOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a document, or the next version of one. Ends with 5 if nothing was written: another document has the URL,
+    """Write a document, or the next version of one. Exits with 5 if nothing was written: another document has the URL,
     or the document is at another version.
 
     \b
@@ -115,20 +122,20 @@ def write(
       harness knowledge write "Retries" --file notes/retries.md --tag client --ttl 30d
       harness knowledge write --id 0123456789abcdef0123456789abcdef
     """
-    text = _content(content, file)
+    text = _content(content, fields.file)
     with session.app() as app:
         app.identity.require("writer")
         written = app.knowledge.write(
             title,
             text,
-            agent=agent,
-            tags=tag,
-            confidence=confidence,
-            source_url=source_url,
-            id=document_id,
-            version=version,
-            ttl_hours=None if ttl is None else ttl / HOUR,
-            expires_at=expires_at,
+            agent=fields.agent,
+            tags=fields.tag,
+            confidence=fields.confidence,
+            source_url=fields.source_url,
+            id=fields.document_id,
+            version=fields.version,
+            ttl_hours=None if fields.ttl is None else fields.ttl / HOUR,
+            expires_at=fields.expires_at,
         )
     if as_json:
         print_json(written.shown())
@@ -211,8 +218,7 @@ def delete(session: Session, document_id: IdArgument, yes: YesOption = False, as
     """
     with session.app() as app:
         app.identity.require("admin")
-        if not yes and not confirmed(f"Delete document {document_id} and its history?"):
-            raise InvalidInput("nothing was deleted; answer y, or pass --yes")
+        consent(f"Delete document {document_id} and its history?", yes=yes)
         gone = app.knowledge.delete(document_id)
     if as_json:
         print_json({"id": document_id, "deleted": gone})
@@ -238,7 +244,7 @@ def _content(given: str | None, file: Path | None) -> str | None:
 
 
 def _unknown(session: Session, document_id: str) -> None:
-    session.tell(f"no document {shorten(document_id, 80)}; `harness knowledge list` tells them")
+    session.note(f"no document {shorten(document_id, 80)}; `harness knowledge list` tells them")
     raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 

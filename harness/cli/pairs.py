@@ -45,7 +45,7 @@ def export_pairs(session: "Session", file: Path, *, force: bool, as_json: bool) 
         return
     summary = f"{len(audits):,} pairs, {disagreeing:,} of them disagreeing"
     if file == STDOUT:
-        session.tell(summary)
+        session.note(summary)
     else:
         typer.echo(f"wrote {summary}, to {file}")
 

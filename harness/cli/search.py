@@ -5,19 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import (
-    EmbeddingModelOption,
-    EngineOption,
-    JsonOption,
-    MaxResultsOption,
-    NoCacheOption,
-    OfflineOption,
-    RefreshOption,
-    ReplayOption,
-    SemanticOption,
-    TtlOption,
-    in_words,
-)
+from harness.cli.options import CacheOptions, Flags, JsonOption, ReplayOption, SettingOptions, in_words
 from harness.cli.output import BY_WORDS, print_json
 from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
@@ -38,21 +26,16 @@ SNIPPET_CHARS = 300
 @with_session
 def search(
     session: Session,
-    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to search for.", show_default=False)],
-    engine: EngineOption = None,
-    embedding_model: EmbeddingModelOption = None,
-    max_results: MaxResultsOption = None,
-    ttl: TtlOption = None,
-    semantic: SemanticOption = None,
-    refresh: RefreshOption = False,
-    no_cache: NoCacheOption = False,
-    offline: OfflineOption = None,
+    *,
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Query to search for.", show_default=False)],
+    flags: Annotated[Flags, SettingOptions("engine", "embedding_model", "max_results", "ttl", "semantic", "offline")],
+    cache: CacheOptions,
     replay: ReplayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search through the cache. The results of several engines are fused by rank.
 
-    On a miss, a cached search that means the same may answer; `harness cache explain` tells why it does or not.
+    On an exact miss, a cached search that means the same may answer; `harness cache explain` shows why or why not.
 
     \b
     Examples:
@@ -62,15 +45,7 @@ def search(
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
     query = in_words(words)
-    flags = {
-        "engine": engine or None,
-        "embedding_model": embedding_model,
-        "max_results": max_results,
-        "ttl": ttl,
-        "semantic": semantic,
-        "offline": offline,
-    }
-    with session.app(flags, refresh=refresh, no_cache=no_cache, replay=replay) as app:
+    with session.app(flags, refresh=cache.refresh, no_cache=cache.no_cache, replay=replay) as app:
         found, results = app.search(query)
         session.end_progress()
         if as_json:
@@ -78,11 +53,11 @@ def search(
         elif results:
             _print_table(results)
         for asked in found:
-            session.tell(_summary(asked))
+            session.note(_summary(asked))
         if app.settings.corpus_meaning and any(asked.ranked_by == "words" for asked in found):
-            session.tell(BY_WORDS)
+            session.note(BY_WORDS)
         if len(found) > 1:
-            session.tell(f"{len(results)} results of {len(found)} engines, fused")
+            session.note(f"{len(results)} results of {len(found)} engines, fused")
         sys.stdout.flush()
     if not results:
         raise typer.Exit(ExitCode.NOTHING_FOUND)

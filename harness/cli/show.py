@@ -57,7 +57,7 @@ def show(
     shown = {**saved.as_dict(), "state": past.state, "created_at": past.created_at, "error": to_builtins(past.error)}
     report.show(saved, past.created_at, output, as_html=as_html, as_json=shown if as_json else None)
     if past.report is None:
-        session.tell(_why(past))
+        session.note(_why(past))
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli.options import JsonOption, YesOption
-from harness.cli.output import confirmed, print_json
+from harness.cli.output import consent, print_json
 from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 
@@ -68,8 +68,7 @@ def delete(
             what = f"{counts['entries']:,} entries and {counts['tokens']:,} tokens of {tenant}"
         else:
             what = f"{user} and their {len(store.rows(TOKENS, tenant, {'user_id': user})):,} tokens of {tenant}"
-        if not yes and not confirmed(f"Delete {what} in {app.place}?"):
-            raise InvalidInput("nothing was deleted; answer y, or pass --yes")
+        consent(f"Delete {what} in {app.place}?", yes=yes)
         gone = store.forget(tenant, user)
     if as_json:
         print_json({"tenant": tenant, "user": user, "deleted": gone})

@@ -51,7 +51,7 @@ def create(
     else:
         typer.echo(made.text)
     until = time.strftime("%Y-%m-%d", time.localtime(made.info.expires_at))
-    session.tell(
+    session.note(
         f"a token for {user}, {role} of {tenant}, valid until {until}; it is not shown again.\n"
         "Give it to programs in the environment variable HARNESS_TOKEN; "
         f"`harness token revoke {made.info.id}` ends it."

@@ -314,10 +314,10 @@ def test_unusable_queries_are_one_line(harness: Program, query: str) -> None:
 
 
 def test_a_dry_run_deletes_nothing(harness: Program) -> None:
-    """It tells what would go."""
+    """It shows what would be deleted."""
     put("one", "two")
     ended = harness("cache", "clear", "--dry-run")
-    assert (ended.code, ended.out) == (0, "  one\n  two\n2 entries would go\n")
+    assert (ended.code, ended.out) == (0, "  one\n  two\nwould delete 2 entries\n")
     told = harness("cache", "clear", "--dry-run", "--json", "--yes").told
     assert told == {
         "selected": {**dict.fromkeys(KINDS["all"], 0), "search_cache": 2},

@@ -194,8 +194,8 @@ def test_a_stopped_loop_goes_on(harness: Program, tasks_dir: Path, tmp_path: Pat
     [
         (("--tasks", "T_Z"), "no task 'T_Z' in"),
         (("--tasks", "T_B,T_B"), "at least 2 tasks of the split tune, not 1"),
-        (("--proposer", "wish"), "no proposer 'wish'; there are grid"),
-        (("--proposer", "file"), "--proposer file and --file FILE belong together"),
+        (("--proposer", "wish"), "no proposer 'wish'; choose one of grid"),
+        (("--proposer", "file"), "--proposer file and --file FILE need each other"),
         (("--proposer", "file", "--file", "/nowhere.yaml"), "cannot read /nowhere.yaml"),
         (("--proposer", "model"), "--proposer model needs a language model; set `model`"),
         (("--space", "/nowhere.yaml"), "cannot read /nowhere.yaml"),
