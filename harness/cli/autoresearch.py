@@ -59,7 +59,7 @@ class LoopOptions(Options):
     """Options of the experiments; a resumed loop has those that it was started with."""
 
     tasks: TasksOption = ""
-    experiments: Annotated[int, typer.Option("--experiments", metavar="N", help="Most experiments.")] = 20
+    experiments: Annotated[int, typer.Option("--experiments", metavar="N", help="Maximum number of experiments.")] = 20
     proposer: Annotated[
         str, typer.Option("--proposer", metavar="NAME", help=f"How to propose experiments: {', '.join(PROPOSERS)}.")
     ] = "hillclimb"
@@ -278,7 +278,7 @@ def _run_loop(session: Session, loop: "Loop", bars: ProgressBars) -> None:
     for step in loop.steps(bars):
         session.note(_floor(step) if isinstance(step, NoiseFloor) else _line(step))
         if not isinstance(step, NoiseFloor) and loop.plateau():
-            session.note(f"a plateau: the last {loop.begun.options.plateau} experiments kept nothing")
+            session.note(f"plateau: the last {loop.begun.options.plateau} experiments kept nothing")
 
 
 def _usual_seconds(folder: Path, *, with_model: bool) -> float:

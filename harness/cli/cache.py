@@ -1,4 +1,4 @@
-"""`harness cache`: look after what is cached."""
+"""`harness cache`: show, delete and check cached entries."""
 
 import time
 from typing import TYPE_CHECKING, Annotated
@@ -36,9 +36,9 @@ def table_names(kind: str) -> tuple[str, ...]:
 
 @with_session
 def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = False) -> None:
-    """Show what the cache holds and how often it answered.
+    """Show the entries of the cache and its hits.
 
-    Counts users and agents, or those that --origin names.
+    Counts lookups of users and agents, or of --origin.
 
     \b
     Examples:
@@ -52,19 +52,19 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
         cache = app.cache
         held, audited, database = cache.stats(), cache.audited(), app.place
         counted = cache.counted(origins_of(origin))
-        size = cache.size() if app.identity.local else None  # with a token: the file is all tenants'
+        size = cache.size() if app.identity.local else None  # with a token: other tenants share the file
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
     misses = counted.get("live", 0) + counted.get("failed", 0)
     if as_json:
         from msgspec import to_builtins
 
-        told = {
+        counts = {
             "database": database,
             "size_bytes": size,
             "tables": {each.table: to_builtins(each) for each in held},
         }
-        told |= {"hits": hits, "misses": misses, "live_calls_saved": sum(hits.values())}
-        print_json(told | {"audits": to_builtins(audited)})
+        counts |= {"hits": hits, "misses": misses, "live_calls_saved": sum(hits.values())}
+        print_json(counts | {"audits": to_builtins(audited)})
         return
     from tabulate import tabulate
 
@@ -79,10 +79,10 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
         for each in held
     ]
     typer.echo(tabulate(rows, headers=names, stralign="right"))
-    asked = sum(hits.values()) + misses
+    lookups = sum(hits.values()) + misses
     typer.echo(f"\nhits: {', '.join(f'{number:,} {how}' for how, number in hits.items())}; misses: {misses:,}")
     on_disk = "" if size is None else f"; {size / 2**20:.1f} MB on disk in {database}"
-    typer.echo(f"{sum(hits.values()):,} of {asked:,} live calls saved{on_disk}")
+    typer.echo(f"{sum(hits.values()):,} of {lookups:,} live calls saved{on_disk}")
     if audited.audited:
         typer.echo(_audited_words(audited))
 
@@ -202,11 +202,11 @@ def _print_selected(entries: "list[Entry]") -> None:
 def expired(
     session: Session,
     all_tenants: Annotated[
-        bool, typer.Option("--all-tenants", help="Of every tenant; expired access tokens go, too.")
+        bool, typer.Option("--all-tenants", help="For every tenant; also deletes expired access tokens.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete what has expired.
+    """Delete expired entries.
 
     \b
     Examples:
@@ -241,25 +241,25 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
         cache = app.cache
         embedded = cache.reembed(app.progress)
         indexed = app.database_store.reindex()
-        if not app.identity.local:  # the index is all tenants'
+        if not app.identity.local:  # all tenants share the index
             indexed = sum(each.indexed for each in cache.stats())
     if as_json:
         print_json({"embedded": embedded, "indexed": indexed})
     else:
-        typer.echo(f"embedded {embedded:,} entries; {indexed:,} vectors in the index, the rest is scanned")
+        typer.echo(f"embedded {embedded:,} entries; {indexed:,} vectors in the index; other rows are scanned")
 
 
 @with_session
 def verify(
     session: Session,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Mend what can be mended; unusable rows are deleted.")
+        bool, typer.Option("--repair", help="Repair the database; rows that cannot be used are deleted.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check the database, every row and the vector index.
 
-    Rows are checked against their checksums. Ends with 4 if one is wrong.
+    Compares rows with their checksums. Exits with 4 if there is a problem.
 
     \b
     Examples:
@@ -279,11 +279,11 @@ def verify(
         for problem in problems:
             typer.echo(problem)
         if not problems:
-            typer.echo(f"{database} is sound")
+            typer.echo(f"{database} has no problems")
         elif repair:
-            typer.echo(f"mended {_problems(len(problems))}")
+            typer.echo(f"repaired {_problems(len(problems))}")
         else:
-            typer.echo(f"{_problems(len(problems))}; `harness cache verify --repair` mends what can be mended")
+            typer.echo(f"{_problems(len(problems))}; `harness cache verify --repair` repairs it")
         if unchecked:
             typer.echo(f"rows without a checksum, from older or other programs: {unchecked:,}")
     if problems and not repair:

@@ -38,14 +38,14 @@ def calibrate(
     ],
     max_wrong: Annotated[
         float | None,
-        typer.Option("--max-wrong", metavar="SHARE", help="Most different pairs to answer wrongly, as 0.01."),
+        typer.Option("--max-wrong", metavar="SHARE", help="Largest share of pairs to answer wrongly, as 0.01."),
     ] = None,
     max_wrong_of_served: Annotated[
         float | None,
         typer.Option(
             "--max-wrong-of-served",
             metavar="SHARE",
-            help="Most answers that may be wrong, if questions are distributed as in the file.",
+            help="Largest share of wrong answers, if questions are distributed as in the file.",
         ),
     ] = None,
     dry_run: DryRunOption = False,

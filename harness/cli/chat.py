@@ -48,7 +48,7 @@ def chat(
     ] = False,
     once: OneThing,
 ) -> None:
-    """Talk with a language model that remembers.
+    """Talk with a language model that has a memory.
 
     Every exchange is stored on this machine. Memories that fit a later question are added to it, marked as memory.
     /help in the chat lists its commands: research a question, remember texts and documents, find, show and delete

@@ -1,4 +1,4 @@
-"""`harness doctor`: check everything that the harness depends on."""
+"""`harness doctor`: checks of everything that the harness needs."""
 
 import sys
 from collections.abc import Callable
@@ -22,7 +22,7 @@ LOW_DISK = 200 * 2**20
 
 
 class CheckResult(NamedTuple):
-    """One thing that was checked: `ok`, `weak` (works, with less) or `broken`; and what to do about it."""
+    """Result of one check: `ok`, `weak` (works with less) or `broken`; and what to do."""
 
     name: str
     state: str
@@ -31,10 +31,10 @@ class CheckResult(NamedTuple):
 
 @with_session
 def doctor(session: Session, flags: Annotated[Flags, SettingOptions("engine")], as_json: JsonOption = False) -> None:
-    """Check everything that the harness needs, and say what to do.
+    """Check everything that the harness needs, and show what to do.
 
-    Ends with 5 if one of them is broken. Nothing is sent over the network, but for a few words to the endpoint of
-    embeddings where one is set.
+    Exits with 5 if a check fails. Sends nothing over the network, except a few words to the embedding endpoint if one
+    is set.
 
     \b
     Examples:
@@ -88,8 +88,10 @@ def _disk(app: "App") -> CheckResult:
 def _database(app: "App") -> CheckResult:
     identity = app.identity
     problems = app.database_store.verify(repair=False)
-    if problems and not identity.local:  # what they are may tell of other tenants' rows
-        return CheckResult("database", "broken", "damaged; whoever keeps it mends it: `harness cache verify --repair`")
+    if problems and not identity.local:  # problems may show rows of other tenants
+        return CheckResult(
+            "database", "broken", "damaged; its administrator can repair it: `harness cache verify --repair`"
+        )
     if problems:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         return CheckResult("database", "broken", f"{problems[0]}{more}; run `harness cache verify --repair`")
@@ -100,8 +102,10 @@ def _database(app: "App") -> CheckResult:
 def _access(app: "App") -> CheckResult:
     identity = app.identity
     if identity.local:
-        return CheckResult("access", "ok", f"no token: the entries of {identity.tenant}, and everything may be done")
-    return CheckResult("access", "ok", f"token {identity.token}: {identity.user}, {identity.role} of {identity.tenant}")
+        return CheckResult("access", "ok", f"no token: the entries of {identity.tenant}, with all rights")
+    return CheckResult(
+        "access", "ok", f"the token {identity.token}: {identity.user}, {identity.role} of {identity.tenant}"
+    )
 
 
 def _embedder(app: "App") -> CheckResult:
@@ -112,11 +116,11 @@ def _embedder(app: "App") -> CheckResult:
     failure = embedder.failure if isinstance(embedder, FirstAvailable) else None
     same, other = float(vectors[0] @ vectors[2]), float(vectors[0] @ vectors[1])
     if not same > 0.999 > other:
-        advice = "reinstall research-harness" if _is_local(app) else f"check what {wanted} is"
-        return CheckResult("embedder", "broken", f"the vectors of {embedder.id} make no sense; {advice}")
+        advice = "reinstall research-harness" if _is_local(app) else f"check the model {wanted}"
+        return CheckResult("embedder", "broken", f"the vectors of {embedder.id} are wrong; {advice}")
     if failure is not None:
-        return CheckResult("embedder", "weak", f"{embedder.id} serves instead of {wanted}: {failure}")
-    unasked = f" (offline: {wanted} is not asked)" if wanted and app.settings.offline and _is_local(app) else ""
+        return CheckResult("embedder", "weak", f"{embedder.id} is used instead of {wanted}: {failure}")
+    unasked = f" (offline: {wanted} is not used)" if wanted and app.settings.offline and _is_local(app) else ""
     return CheckResult("embedder", "ok", f"{embedder.id}{unasked}")
 
 
@@ -128,28 +132,28 @@ def _is_local(app: "App") -> bool:
 
 def _meaning(app: "App") -> CheckResult:
     if not app.settings.semantic:
-        return CheckResult("meaning", "weak", "off: only the very same search is answered; set `semantic: true`")
+        return CheckResult("meaning", "weak", "off: only exact hits; set `semantic: true`")
     from harness.cache.acceptance_rule import own_rule
 
     missing = sum(each.unembedded for each in app.cache.stats())
     verifier, failure = _reading(app.verifier)
     rule = app.rule_of(verifier)
-    told = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
+    rate = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
     if failure:
-        return CheckResult("meaning", "weak", f"no verifier reads the pairs: {failure}; {told}")
+        return CheckResult("meaning", "weak", f"the verifier does not work: {failure}; {rate}")
     if missing:
         return CheckResult("meaning", "weak", f"{missing:,} entries have no vector; run `harness cache reindex`")
     own, advice = own_rule(app.rule_file), "run `harness cache calibrate --pairs FILE`"
     if own is None and not _is_local(app):
-        return CheckResult("meaning", "weak", f"the rule was calibrated on the vectors of the local model; {advice}")
+        return CheckResult("meaning", "weak", f"the rule was calibrated for the local model; {advice}")
     if own is not None and own != rule:
         why = f"it is for another verifier, or for more than {app.settings.max_wrong:.1%} wrong"
-        return CheckResult("meaning", "weak", f"{app.rule_file} is not used: {why}; {advice} again; {told}")
-    return CheckResult("meaning", "ok", told)
+        return CheckResult("meaning", "weak", f"{app.rule_file} is not used: {why}; {advice} again; {rate}")
+    return CheckResult("meaning", "ok", rate)
 
 
 def _reading(verifier: "Verifier | None") -> "tuple[Verifier | None, str]":
-    """Return the verifier, if it works, and otherwise why it does not."""
+    """Return the verifier if it works, or the reason why not."""
     from harness.errors import VerifierError
 
     if verifier is None:
@@ -166,13 +170,15 @@ def _index(app: "App") -> CheckResult:
     from importlib.util import find_spec
 
     if find_spec("chromadb") is None:
-        return CheckResult("vector index", "weak", "chromadb is not installed: rows are scanned; pip install chromadb")
+        return CheckResult(
+            "vector index", "weak", "chromadb is not installed, so rows are scanned; pip install chromadb"
+        )
     indexed, tail = (sum(getattr(each, field) for each in _stats(app)) for field in ("indexed", "tail"))
     return CheckResult("vector index", "ok", f"{indexed:,} vectors in the index, {tail:,} scanned")
 
 
 def _engine(app: "App") -> list[CheckResult]:
-    """Check each engine by itself; a corpus is opened, and indexed if it is not."""
+    """Check each engine separately; a corpus is opened, and indexed if necessary."""
     return [each for spec in app.settings.engine for each in _run("engine", _one_engine(spec), app)]
 
 
@@ -182,18 +188,18 @@ def _one_engine(spec: str) -> "Callable[[App], CheckResult]":
 
         [engine] = app.engines([spec])
         if not isinstance(engine, Corpus):
-            return CheckResult("engine", "ok", f"{engine.name} (not asked: no network is used here)")
+            return CheckResult("engine", "ok", f"{engine.name} (not tried: doctor uses no network)")
         if left := engine.unembedded():
-            how = f"{left:,} passages have no vector, so only words find them; run `harness index {spec}`"
+            how = f"{left:,} passages have no vector, so only words match them; run `harness index {spec}`"
             return CheckResult("engine", "weak", f"{spec}: {how}")
         mode = "words and meaning" if engine.options["mode"] == "hybrid" else "words"
-        return CheckResult("engine", "ok", f"{spec} is indexed, and searched by {mode}")
+        return CheckResult("engine", "ok", f"{spec} is indexed and searched by {mode}")
 
     return check
 
 
 def _stats(app: "App") -> "list[TableStats]":
-    """Count without the embedder: whatever is wrong with that is told of it alone."""
+    """Count without the embedder, which has its own check."""
     from harness.cache import ANSWERS
 
     return [app.store.stats(table, app.identity.tenant, 0.0) for table in ANSWERS]
@@ -206,8 +212,10 @@ def _settings(app: "App") -> CheckResult:
     if settings.offline:
         return CheckResult("settings", "weak", "offline: nothing is searched")
     if settings.audit_rate and settings.max_results < LEAST_COMPARED:
-        told = f"audits learn nothing from {settings.max_results} results; set max_results to {LEAST_COMPARED} or more"
-        return CheckResult("settings", "weak", told)
+        problem = (
+            f"audits learn nothing from {settings.max_results} results; set max_results to {LEAST_COMPARED} or more"
+        )
+        return CheckResult("settings", "weak", problem)
     return CheckResult("settings", "ok", "valid")
 
 

@@ -1,4 +1,4 @@
-"""`harness eval`: run evaluation tasks, look at what came out, compare."""
+"""`harness eval`: run evaluation tasks, show and compare the results."""
 
 import logging
 import os
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from harness.settings import Settings
 
 WIDTH = 105
-"""Columns that the table of all scores takes."""
+"""Columns of the table of all scores."""
 
 JudgeOption = Annotated[
     bool, typer.Option("--judge", help="Let the language model grade the reports too; its grades are cached.")
@@ -44,13 +44,13 @@ WeightsOption = Annotated[
 LogArgument = Annotated[
     str,
     typer.Argument(
-        help="An evaluation: its id, the beginning of one, a file, or `last`.", autocompletion=completion.evaluations
+        help="Id of an evaluation, the start of one, a file, or `last`.", autocompletion=completion.evaluations
     ),
 ]
 
 
 class EvaluationOptions(Options):
-    """What to run, and where."""
+    """Options of a new or resumed evaluation."""
 
     tasks: TasksOption = ""
     repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="Number of runs of each task.")] = 1
@@ -84,7 +84,7 @@ def run(
 ) -> None:
     """Run tasks, score the results, and log both.
 
-    Every repeat is an epoch of its own. `--resume` continues a stopped evaluation with the runs that are missing.
+    Every repeat is a separate epoch. `--resume` continues a stopped evaluation with the runs that are missing.
 
     \b
     Examples:
@@ -146,7 +146,7 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
         print_json({"evaluations": told})
         return
     rows = [[_number(value) for value in each.values()] for each in told]
-    typer.echo(_listed(rows, tuple(told[0])) if told else "no evaluations yet; `harness eval run` makes one")
+    typer.echo(_listed(rows, tuple(told[0])) if told else "no evaluations yet; start one with `harness eval run`")
 
 
 @with_session
@@ -180,11 +180,11 @@ def compare(
     session: Session,
     first: LogArgument,
     second: Annotated[
-        str, typer.Argument(help="The evaluation that it is compared with.", autocompletion=completion.evaluations)
+        str, typer.Argument(help="Evaluation to compare with.", autocompletion=completion.evaluations)
     ] = "last",
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two evaluations task by task: is the second one better?"""
+    """Compare two evaluations task by task: is the second better?"""
     from harness_evals import suite
     from msgspec import to_builtins
 
@@ -204,12 +204,12 @@ def compare(
 def check(
     session: Session,
     tasks_dir: TasksDirOption = None,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of a task instead.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print only the JSON schema of a task.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check that tasks are well formed and their gold sources fit.
 
-    Ends with 2 if something is wrong.
+    Exits with 2 if something is wrong.
     """
     from harness_evals import tasks
     from harness_evals.tasks import TASKS_DIR, check_tasks
@@ -222,7 +222,7 @@ def check(
     if as_json:
         print_json({"problems": problems})
     else:
-        typer.echo("\n".join(problems) or "all tasks are sound")
+        typer.echo("\n".join(problems) or "all tasks are valid")
     if problems:
         raise typer.Exit(ExitCode.USAGE)
 
@@ -230,14 +230,14 @@ def check(
 @with_session
 def repeat(
     session: Session,
-    task: Annotated[str, typer.Argument(help="The task.", show_default=False, autocompletion=completion.task)],
-    times: Annotated[int, typer.Option("--times", "-n", metavar="N", help="How often.")] = 10,
+    task: Annotated[str, typer.Argument(help="Task to run.", show_default=False, autocompletion=completion.task)],
+    times: Annotated[int, typer.Option("--times", "-n", metavar="N", help="Number of runs.")] = 10,
     tasks_dir: TasksDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run one task many times and compare every stage byte by byte.
 
-    Ends with 1 if not, and shows what differs in the first stage that does.
+    Exits with 1 if a stage differs, and shows the first difference.
 
     \b
     Example:
@@ -247,10 +247,10 @@ def repeat(
     from harness_evals.suite import settings_for
 
     if times < 2:
-        raise InvalidInput(f"a comparison takes two runs, not {times}; pass -n 2 or more")
+        raise InvalidInput(f"a comparison needs two runs, not {times}; pass -n 2 or more")
     chosen = _tasks(task, tasks_dir)
     if len(chosen) != 1:
-        raise InvalidInput(f"one task is run again and again, not {len(chosen)}; name one")
+        raise InvalidInput(f"only one task can be repeated, not {len(chosen)}; name one")
     settings = settings_for(session.load().settings)
     flags = {"research_cache": settings.research_cache, "semantic": settings.semantic}
     with session.app(flags, origin="evaluation") as app:
@@ -286,14 +286,14 @@ def _log(session: Session, name: str) -> "Log":
 
 
 def _readable(paths: "Sequence[Path]") -> "Iterator[Log]":
-    """Yield the logs that can be read, and name the others."""
+    """Yield the logs that can be read, and log the names of the others."""
     from harness_evals.log import read_log
 
     for path in paths:
         try:
             yield read_log(path)
         except InvalidInput as error:
-            logger.warning("left out: %s; move it away, or read it with the program that wrote it", error)
+            logger.warning("left out: %s; move it, or read it with the program that wrote it", error)
 
 
 def _weights(path: Path | None) -> "Mapping[str, float]":
@@ -304,7 +304,7 @@ def _weights(path: Path | None) -> "Mapping[str, float]":
 
 @contextmanager
 def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
-    """Yield the judge, where one is wanted."""
+    """Yield the judge, or `None` if it is not wanted."""
     if not wanted:
         yield None
         return
@@ -350,12 +350,12 @@ def _show(log: "Log", *, as_json: bool) -> None:
     typer.echo(_table(found))
     typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in log.header.weights.items()))
     if JUDGE in found.means:
-        typer.echo(f"the judge counts {JUDGE_WEIGHT:g} of the total, all others {1 - JUDGE_WEIGHT:g}")
+        typer.echo(f"the judge has weight {JUDGE_WEIGHT:g} of the total, all others together {1 - JUDGE_WEIGHT:g}")
     for task in found.tasks:
         for error in dict.fromkeys(task.errors):
             typer.echo(f"{task.task} crashed: {error}")
     if not log.is_finished:
-        typer.echo(f"not finished: go on with `harness eval run --resume {log.header.id}`")
+        typer.echo(f"not finished: continue with `harness eval run --resume {log.header.id}`")
 
 
 def _listed(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
@@ -365,7 +365,7 @@ def _listed(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
 
 
 def _table(found: "Summary") -> str:
-    """Lay the scores out; where a terminal is too narrow for all of them, the totals alone."""
+    """Return the table of scores; on a narrow terminal, only the totals."""
     names = list(found.means) or ["total"]
     if sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDTH:
         names = ["total"]

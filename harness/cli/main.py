@@ -23,7 +23,7 @@ from harness.cli.show import show
 from harness.cli.terminal import EXIT_CODES, run
 from harness.cli.verify import verify
 
-HELP = f"""Research that is cached, repeatable and honest.
+HELP = f"""Cached, repeatable research with checked quotations.
 
 \b
 Examples:
@@ -39,7 +39,7 @@ Examples:
   harness doctor
   harness help cache explain
 
-Searches and pages go through one cache: the same search is never paid for twice, nor is one that means the same.
+All searches and pages go through one cache: no search is paid for twice, nor is another that means the same.
 
 {EXIT_CODES}
 """
@@ -59,7 +59,7 @@ commands.command()(mcp)
 commands.command()(config)
 commands.command()(doctor)
 
-CACHE_HELP = """Look after what is cached.
+CACHE_HELP = """Show, delete and check cached entries.
 
 \b
 Examples:
@@ -77,7 +77,7 @@ commands.add_typer(cache_commands)
 
 ACCESS_HELP = """Create, list and revoke access tokens.
 
-A token says whose cache is used, and what its holder may do.
+A token decides the tenant and the role of its user.
 
 \b
 Examples:
@@ -91,7 +91,7 @@ token_commands.command("list")(token.list_)
 token_commands.command()(token.revoke)
 commands.add_typer(token_commands)
 
-TENANT_HELP = """List tenants, or delete one with everything it has.
+TENANT_HELP = """List tenants, or delete one with all its entries.
 
 \b
 Examples:
@@ -103,7 +103,7 @@ tenant_commands.command("list")(tenant.list_)
 tenant_commands.command()(tenant.delete)
 commands.add_typer(tenant_commands)
 
-EVAL_HELP = """Run evaluation tasks, and compare what came out.
+EVAL_HELP = """Run evaluation tasks, and compare the results.
 
 \b
 Examples:

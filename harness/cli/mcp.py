@@ -28,7 +28,9 @@ class McpListenOptions(ListenOptions):
     port: Annotated[
         int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Port to listen on; 0: a free one.")
     ] = 8765
-    rate: Annotated[float, typer.Option("--rate", metavar="N", help="Most requests a minute for each token.")] = 600.0
+    rate: Annotated[float, typer.Option("--rate", metavar="N", help="Maximum requests a minute for each token.")] = (
+        600.0
+    )
 
 
 @with_session

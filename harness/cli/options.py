@@ -90,7 +90,7 @@ OriginOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would happen.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Change nothing; only show the result.")]
 ReplayOption = Annotated[
     Path | None,
     typer.Option("--replay", metavar="FILE", help="Answer only from this snapshot, expired entries included."),
@@ -142,4 +142,6 @@ class ListenOptions(Options):
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="Accept this host name too, as behind a proxy."),
     ] = None
-    rate: Annotated[float, typer.Option("--rate", metavar="N", help="Most requests a minute for each token.")] = 6_000.0
+    rate: Annotated[float, typer.Option("--rate", metavar="N", help="Maximum requests a minute for each token.")] = (
+        6_000.0
+    )

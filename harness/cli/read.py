@@ -28,8 +28,8 @@ def read(
 ) -> None:
     """Read a page as plain text, through the cache. HTML, PDF and text can be read.
 
-    Addresses of the private network are refused, unless `allowed_hosts` names the host. The page is only printed:
-    nothing in it is followed.
+    Addresses in private networks are refused unless `allowed_hosts` names the host. The page is only printed: nothing
+    in it is followed.
 
     \b
     Examples:
@@ -63,17 +63,19 @@ def _print_text(page: "Page") -> None:
 
 def _summary(answer: "Answer[Page]") -> str:
     page, outcome = answer.value, answer.outcome
-    told = f"{len(page.text):,} characters of {page.media_type} from {page.url}"
+    message = f"{len(page.text):,} characters of {page.media_type} from {page.url}"
     if isinstance(outcome, Hit):
-        return f"{told}; from the cache, {age_in_words(outcome.age)}; 0 live calls"
-    return f"{told}; stale, because it cannot be read now" if answer.how == "stale" else f"{told}; 1 live call"
+        return f"{message}; from the cache, {age_in_words(outcome.age)}; 0 live calls"
+    return (
+        f"{message}; stale, because the page cannot be read now" if answer.how == "stale" else f"{message}; 1 live call"
+    )
 
 
 def _print_json(url: str, answer: "Answer[Page]") -> None:
     from msgspec import to_builtins
 
     outcome = answer.outcome
-    told: dict[str, Any] = {"asked": url, **to_builtins(answer.value), "answered_by": answer.how}
+    value: dict[str, Any] = {"asked": url, **to_builtins(answer.value), "answered_by": answer.how}
     if isinstance(outcome, Hit):
-        told["age_seconds"] = round(outcome.age, 3)
-    print_json(told | {"live_calls": int(answer.how == "live")})
+        value["age_seconds"] = round(outcome.age, 3)
+    print_json(value | {"live_calls": int(answer.how == "live")})

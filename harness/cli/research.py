@@ -107,13 +107,7 @@ def research(
         found = _researched(app, in_words(words), flags, run, live)
         session.end_progress()
         saved = saved_research(found)
-        show(
-            saved,
-            app.cache.now,
-            output.output,
-            as_html=output.as_html,
-            as_json=saved.as_dict() if output.as_json else None,
-        )
+        show(saved, app.cache.now, output, saved.as_dict())
         session.note(summary(found))
         if app.settings.corpus_meaning and found.by_words:
             session.note(BY_WORDS)

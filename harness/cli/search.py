@@ -57,7 +57,7 @@ def search(
         if app.settings.corpus_meaning and any(asked.ranked_by == "words" for asked in found):
             session.note(BY_WORDS)
         if len(found) > 1:
-            session.note(f"{len(results)} results of {len(found)} engines, fused")
+            session.note(f"{len(results)} results from {len(found)} engines, fused")
         sys.stdout.flush()
     if not results:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
@@ -72,12 +72,12 @@ def _summary(asked: "Asked") -> str:
         count += ", ranked by words alone,"
     outcome = answer.outcome
     if isinstance(outcome, Hit):
-        told = f"{outcome.found}, {age_in_words(outcome.age)}"
+        how = f"{outcome.found}, {age_in_words(outcome.age)}"
         if outcome.found == "semantic":
-            told = (
+            how = (
                 f"means the same as {outcome.query!r}, similarity {outcome.similarity:.2f}, {age_in_words(outcome.age)}"
             )
-        return f"{count} from the cache ({told}); 0 live calls"
+        return f"{count} from the cache ({how}); 0 live calls"
     if isinstance(outcome, Stale) and answer.how == "stale":
         return f"{count} from the cache (stale, {age_in_words(outcome.age)}), because the search failed"
     if not answer.value:
@@ -87,9 +87,9 @@ def _summary(asked: "Asked") -> str:
 
 def _print_json(query: str, found: "Sequence[Asked]", results: "Results") -> None:
     searches = [_as_json(asked) for asked in found]
-    told: dict[str, Any] = {"query": query}
-    told |= searches[0] if len(searches) == 1 else {"searches": searches}
-    print_json(told | {"results": results})
+    value: dict[str, Any] = {"query": query}
+    value |= searches[0] if len(searches) == 1 else {"searches": searches}
+    print_json(value | {"results": results})
 
 
 def _as_json(asked: "Asked") -> dict[str, Any]:
@@ -97,12 +97,12 @@ def _as_json(asked: "Asked") -> dict[str, Any]:
     if isinstance(answer, SearchError):
         return {"engine": asked.engine, "outcome": "failed", "error": answer.code, "message": str(answer)}
     outcome = answer.outcome
-    told: dict[str, Any] = {"engine": asked.engine, "ranked_by": asked.ranked_by or None}
-    told["outcome"] = type(outcome).__name__.lower()
+    value: dict[str, Any] = {"engine": asked.engine, "ranked_by": asked.ranked_by or None}
+    value["outcome"] = type(outcome).__name__.lower()
     if isinstance(outcome, Hit):
-        told |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
-        told["similarity"] = round(outcome.similarity, 4)
-    return told | {"stale": answer.how == "stale", "live_calls": int(answer.how == "live")}
+        value |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
+        value["similarity"] = round(outcome.similarity, 4)
+    return value | {"stale": answer.how == "stale", "live_calls": int(answer.how == "live")}
 
 
 def _print_table(results: "Results") -> None:

@@ -16,7 +16,8 @@ def serve(
     *,
     listen: ListenOptions,
     researches: Annotated[
-        int, typer.Option("--researches", metavar="N", min=1, max=100, help="Most researches at the same time.")
+        int,
+        typer.Option("--researches", metavar="N", min=1, max=100, help="Maximum number of concurrent researches."),
     ] = 4,
     log_requests: Annotated[
         bool, typer.Option("--log-requests", help="Write one line of JSON for each request to standard error.")

@@ -1,4 +1,4 @@
-"""`harness cache runs | export | import`: what runs were answered with, in files that others can replay."""
+"""`harness cache runs | export | import`: runs, and files of entries that can be replayed."""
 
 import logging
 import shutil
@@ -18,9 +18,9 @@ from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
 
 LEAST_QUESTION = 20
-"""Characters of a question that a list shows, however narrow the terminal is."""
+"""Fewest characters of a question in a list, even on a narrow terminal."""
 BESIDE = 51
-"""Columns that id, answers, calls and the gaps take."""
+"""Columns of the id, the numbers and the gaps."""
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @with_session
 def runs(
     session: Session,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many, newest first.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Maximum number of runs.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """List past researches, newest first; `harness show` prints one.
@@ -47,7 +47,7 @@ def runs(
 
     with session.app() as app:
         found = [(entry, orjson.loads(entry.payload)) for entry in app.cache.runs()[:limit]]
-    told = [
+    listed = [
         {
             "run": entry.key,
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.created_at)),
@@ -61,12 +61,12 @@ def runs(
         for entry, record in found
     ]
     if as_json:
-        print_json({"runs": told})
+        print_json({"runs": listed})
         return
     from tabulate import tabulate
 
     names = ("run", "state", "question", "answers", "live_calls")
-    listed = [_with_cause(run) for run in told]
+    listed = [_with_cause(run) for run in listed]
     beside = BESIDE + max((len(run["state"]) for run in listed), default=0)
     width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - beside)
     shown = [{**run, "question": shorten(run["question"], width)} for run in listed]
@@ -76,7 +76,7 @@ def runs(
 
 
 def _with_cause(run: dict[str, Any]) -> dict[str, Any]:
-    """Return a run with the code of its error beside its state: `failed: offline_miss`."""
+    """Return a run with the code of its error in its state: `failed: offline_miss`."""
     error = run["error"]
     return {**run, "state": f"{run['state']}: {one_line(str(error['code']))}"} if error else run
 
@@ -84,15 +84,19 @@ def _with_cause(run: dict[str, Any]) -> dict[str, Any]:
 @with_session
 def export(
     session: Session,
-    file: Annotated[Path | None, typer.Argument(help="The snapshot to write.", show_default=False)] = None,
+    file: Annotated[Path | None, typer.Argument(help="Snapshot to write.", show_default=False)] = None,
     run: Annotated[
         str | None,
-        typer.Option("--run", metavar="ID", help="What this run was answered with.", autocompletion=completion.runs),
+        typer.Option(
+            "--run", metavar="ID", help="Only the entries that answered this run.", autocompletion=completion.runs
+        ),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every entry (default).")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All entries (default).")] = False,
     pairs: Annotated[
         Path | None,
-        typer.Option("--pairs", metavar="FILE", help="Instead, the pairs of queries that audits labelled (-: stdout)."),
+        typer.Option(
+            "--pairs", metavar="FILE", help="Write the pairs of queries labelled by audits instead (-: stdout)."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: JsonOption = False,
@@ -101,8 +105,8 @@ def export(
 
     A snapshot of a run answers the same question again anywhere, with `harness research … --replay FILE`.
 
-    With --pairs it is what audits found (see the setting audit_rate), in JSON Lines: a, b, label (1: the same results,
-    0: others), overlap, similarity, probability, audited_at. `harness cache calibrate --pairs` reads them.
+    --pairs writes the results of audits (see the setting audit_rate) as JSON Lines: a, b, label (1: the same results,
+    0: different ones), overlap, similarity, probability, audited_at. `harness cache calibrate --pairs` reads them.
 
     \b
     Examples:
@@ -118,11 +122,11 @@ def export(
         from harness.cli.pairs import export_pairs
 
         if file is not None or run is not None or everything:
-            raise InvalidInput("--pairs is an export of its own; leave out the snapshot, --run and --all")
+            raise InvalidInput("--pairs writes no snapshot; leave out the snapshot, --run and --all")
         export_pairs(session, pairs, force=force, as_json=as_json)
         return
     if file is None:
-        raise InvalidInput("name the snapshot to write, as all.snapshot, or --pairs FILE")
+        raise InvalidInput("name the snapshot to write, as all.snapshot, or pass --pairs FILE")
     if run is not None and everything:
         raise InvalidInput("choose one of --run and --all")
     if file.exists() and not force:
@@ -153,10 +157,10 @@ def _all_lines(cache: "Cache") -> "Iterator[Line]":
 
 
 def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
-    """Yield what a run was answered with, exactly as it was.
+    """Yield the entries that answered a run, exactly as they were.
 
     Raises:
-        InvalidInput: some of it has changed or gone since.
+        InvalidInput: some have changed or been deleted since.
     """
     from hashlib import sha256
 
@@ -182,7 +186,7 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
                 yield line_of(table, entry, asked)
     if missing := sum(use["how"] != "derived" for uses in wanted.values() for use in uses):
         raise InvalidInput(
-            f"{missing} of the answers that this run was given have changed or gone since; run it again, then export it"
+            f"{missing} of the answers of this run have changed or been deleted since; run it again, then export it"
         )
 
 
@@ -194,14 +198,14 @@ def _json(value: object) -> str:
 
 def import_(
     session: Session,
-    file: Annotated[Path, typer.Argument(help="The snapshot to read.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="Snapshot to read.", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
     """Add the entries of a snapshot to the cache.
 
-    Newer entries that are there already stay. Nothing of a damaged file is used.
+    Existing newer entries stay. A damaged file adds nothing.
 
-    So a cache moves from one database to another, and to another tenant: all that `cache export` wrote, as it was.
+    Use it to move a cache to another database or to another tenant.
 
     \b
     Example:
@@ -213,7 +217,9 @@ def import_(
 
     _, lines = read_snapshot(file)
     if foreign := {line.table for line in lines}.difference(MOVED, {AUDITS}):
-        raise InvalidInput(f"{file} holds what no export writes ({', '.join(sorted(foreign))}); nothing was added")
+        raise InvalidInput(
+            f"{file} has entries that no export writes ({', '.join(sorted(foreign))}); nothing was added"
+        )
     with session.app() as app:
         app.identity.require("admin")
         cache = app.cache
@@ -227,7 +233,7 @@ def import_(
     if as_json:
         print_json({"file": str(file), "entries": len(lines), "added": added})
     else:
-        typer.echo(f"added {added:,} of {len(lines):,} entries; the others were there already, or belong to a run")
+        typer.echo(f"added {added:,} of {len(lines):,} entries; the others exist already, or belong to a run")
 
 
 import_command = with_session(import_)

@@ -34,7 +34,7 @@ class VectorStoreSettings(Struct, frozen=True, kw_only=True):
             description="collection of memories that are looked up together",
         ),
     ] = "conversations"
-    context_results: Annotated[int, Meta(ge=0, le=50, description="most memories added to a question")] = 5
+    context_results: Annotated[int, Meta(ge=0, le=50, description="maximum number of memories added to a question")] = 5
     search_context_window: Annotated[
         int,
         Meta(ge=0, le=20, description="earlier exchanges to add to the query for memories; 0: only the question"),
@@ -89,7 +89,9 @@ class VectorStoreSettings(Struct, frozen=True, kw_only=True):
     chunk_overlap: Annotated[
         int, Meta(ge=0, le=10_000, description="characters that a chunk repeats from the one before")
     ] = 100
-    max_chunk_size: Annotated[int, Meta(ge=50, le=50_000, description="most characters of a chunk")] = 1_500
+    max_chunk_size: Annotated[int, Meta(ge=50, le=50_000, description="maximum number of characters of a chunk")] = (
+        1_500
+    )
     preserve_sentence_boundaries: Annotated[bool, Meta(description="cut between sentences where possible")] = True
     documents_folder: Annotated[
         Path | None, Meta(description="folder of docs:NAME; not set: documents in data_dir")

@@ -26,7 +26,9 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         str | None, LOCAL, Meta(description="environment variable with the endpoint's key, as OPENAI_API_KEY")
     ] = None
     model_temperature: Annotated[float, Meta(ge=0, le=2, description="temperature of the model")] = 0.0
-    model_max_tokens: Annotated[int, Meta(ge=16, le=100_000, description="most tokens of one answer")] = 2_048
+    model_max_tokens: Annotated[int, Meta(ge=16, le=100_000, description="maximum number of tokens of one answer")] = (
+        2_048
+    )
     model_timeout: Annotated[
         Seconds, Meta(gt=0, le=3_600, description="seconds to wait for the next words of the model")
     ] = 60.0

@@ -11,7 +11,7 @@ from harness.settings.kinds import Count, Seconds, Weight, flag
 class GatheringSettings(Struct, frozen=True, kw_only=True):
     """Settings that decide what a research gathers. All are part of its fingerprint and stored with its run."""
 
-    max_rounds: Annotated[int, flag(), Meta(ge=1, le=5, description="most rounds of searches")] = 5
+    max_rounds: Annotated[int, flag(), Meta(ge=1, le=5, description="maximum number of search rounds")] = 5
     enough_score: Annotated[
         float, Meta(ge=0, le=1, description="stop when the best chunks are this similar to the question")
     ] = 0.65
@@ -27,10 +27,12 @@ class GatheringSettings(Struct, frozen=True, kw_only=True):
     max_live_calls: Annotated[
         Count | None,
         flag(),
-        Meta(description="most searches and pages of one research; cached ones count, so that it repeats exactly"),
+        Meta(description="maximum number of searches and pages in one research, cached ones included"),
     ] = None
     max_tokens: Annotated[
-        Count | None, flag(), Meta(description="most tokens of the model in one research, prompts and answers")
+        Count | None,
+        flag(),
+        Meta(description="maximum number of tokens of the model in one research, prompts and answers"),
     ] = None
     follow_ups: Annotated[int, Meta(ge=1, le=10, description="queries of every round after the first")] = 2
     chunk_tokens: Annotated[
@@ -55,7 +57,7 @@ class FetchSettings(Struct, frozen=True, kw_only=True):
 
 
 class WritingSettings(Struct, frozen=True, kw_only=True):
-    """Settings that decide how a report is written from what was gathered. All are stored with its run."""
+    """Settings that decide how a report is written from the gathered sources. All are stored with its run."""
 
     context_tokens: Annotated[
         int, Meta(ge=200, le=200_000, description="tokens of sources in the model's prompt for the report")
@@ -63,8 +65,8 @@ class WritingSettings(Struct, frozen=True, kw_only=True):
     writer_style: Annotated[
         str, Meta(max_length=2_000, description="instructions on style, added to the model's rules for the report")
     ] = ""
-    max_evidence: Annotated[int, Meta(ge=1, le=50, description="most excerpts in a report")] = 8
-    per_source: Annotated[int, Meta(ge=1, le=50, description="most excerpts from one source")] = 4
+    max_evidence: Annotated[int, Meta(ge=1, le=50, description="maximum number of excerpts in a report")] = 8
+    per_source: Annotated[int, Meta(ge=1, le=50, description="maximum number of excerpts from one source")] = 4
     ranking_weights: Annotated[
         tuple[Weight, Weight, Weight, Weight],
         Meta(

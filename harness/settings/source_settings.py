@@ -24,7 +24,9 @@ class EngineSettings(Struct, frozen=True, kw_only=True):
     searches_per_minute: Annotated[
         float,
         LOCAL,
-        Meta(ge=0.01, le=60_000, description="most live searches of one engine a minute, over all processes"),
+        Meta(
+            ge=0.01, le=60_000, description="maximum number of live searches of one engine a minute, over all processes"
+        ),
     ] = 30.0
     rate_limit_retries: Annotated[
         int, LOCAL, Meta(ge=0, le=10, description="retries of a search that an engine refused as one too many")

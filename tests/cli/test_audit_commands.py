@@ -238,7 +238,7 @@ def test_clearing_the_cache_leaves_audits(harness: Program) -> None:
     """They are deleted by their name alone, whole, after one was asked; help says so."""
     found_otherwise(("a", "b", 0.0))
     assert harness("cache", "clear", "--yes").code == 0
-    assert "What audits found stays" in harness("cache", "clear", "--help").out
+    assert "Results of audits are only deleted by --kind audits" in harness("cache", "clear", "--help").out
     clear = ("cache", "clear", "--kind", "audits")
     assert harness(*clear, "--dry-run").out == "would delete 1 audits\n"
     assert "nothing was deleted" in harness(*clear, stdin="n\n").err

@@ -264,7 +264,7 @@ def test_an_explanation_gives_reasons(harness: Program) -> None:
     assert candidate["guards"]["numbers"] == "passed"
     text = harness("cache", "explain", "how to disable http retries").out
     assert "negation objects: disable / enable are opposites" in text
-    assert "decision: a miss; it would be searched" in text
+    assert "decision: a miss; the engine would be searched" in text
 
 
 def test_an_explanation_knows_of_no_results(harness: Program, notes: str) -> None:
@@ -416,7 +416,7 @@ def test_verifying_finds_and_mends(harness: Program, tmp_path: Path) -> None:
     import sqlite3
 
     put("one", "two")
-    assert harness("cache", "verify").out == f"{tmp_path / 'data' / 'harness.db'} is sound\n"
+    assert harness("cache", "verify").out == f"{tmp_path / 'data' / 'harness.db'} has no problems\n"
     connection = sqlite3.connect(tmp_path / "data" / "harness.db")
     connection.execute("UPDATE search_cache SET results = '[{' WHERE query = 'one'")
     connection.commit()

@@ -108,7 +108,7 @@ def test_disabled_each_command_says_why_and_how_to_enable_it(harness: Program, t
     """By the option, and by the setting; the conversation goes on."""
     config = tmp_path / "config.yaml"
     config.write_text("vector_store:\n  enabled: false\n")
-    for arguments, how in ((("--no-vector-store",), "leave that option out"), (("--config", config), "enabled: true")):
+    for arguments, how in ((("--no-vector-store",), "leave out that option"), (("--config", config), "enabled: true")):
         ended = harness("chat", "--dummy", *arguments, stdin=f"{line}\nhello\n")
         assert (ended.code, ended.out) == (2, "You said: hello\n")
         error = next(each for each in ended.err.splitlines() if each.startswith("error"))
@@ -128,5 +128,5 @@ def test_a_store_that_cannot_be_opened_ends_no_conversation(
     assert "warning: " in ended.err
     (data / "harness.db").rmdir()
     again = harness("chat", stdin="/threads\n")
-    assert "1 exchange that could not be saved before is now" in again.err
+    assert "saved 1 exchange that could not be saved before" in again.err
     assert "Are you there?" in again.out

@@ -40,7 +40,7 @@ def test_an_engine_that_knows_no_proxy_is_not_used_with_one(harness: Program, mo
 def test_a_corpus_is_made_ready(harness: Program, notes: str) -> None:
     """Indexed and embedded; what is no corpus is said to be none."""
     assert "is ready" in harness("index", notes).err
-    assert "name a corpus" in harness("index", "ddgs").one_line_error(2)
+    assert "give corpus:PATH" in harness("index", "ddgs").one_line_error(2)
 
 
 def test_a_research_needs_a_question_or_a_run(harness: Program) -> None:
@@ -77,7 +77,7 @@ def test_doctor_checks_the_engines_it_is_given(harness: Program, notes: str, tmp
     assert ended.code == 5
     found = [each for each in ended.told["findings"] if each["name"] == "engine"]
     assert [each["state"] for each in found] == ["ok", "broken", "ok", "broken"]
-    assert "is indexed, and searched by words" in found[0]["told"]
+    assert "is indexed and searched by words" in found[0]["told"]
     assert str(tmp_path / "none") in found[1]["told"]
     assert "no such engine: 'nope'" in found[3]["told"]
     assert harness("doctor", "-e", notes).code == 0

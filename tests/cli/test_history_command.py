@@ -81,7 +81,7 @@ def test_an_empty_past_says_so(harness: Program) -> None:
     assert "harness search" in ended.err
     assert harness("history", "--quiet").err == ""
     assert harness("history", "--json").told == {"items": []}
-    assert "nothing of the past speaks of that" in harness("history", "zebra").err
+    assert "no past entry matches" in harness("history", "zebra").err
 
 
 def test_nothing_of_it_acts_on_the_terminal(harness: Program) -> None:

@@ -86,7 +86,7 @@ def test_a_file_is_remembered_in_the_place_of_its_earlier_version(harness: Progr
     file.write_text("# Retries\n\nThey stop after five attempts.\n")
     assert "as 1 passage" in harness("memory", "add", file).out
     file.write_text("# Retries\n\nThey stop after seven attempts.\n")
-    assert "in the place of 1" in harness("memory", "add", file).out
+    assert "replaced 1" in harness("memory", "add", file).out
     (only,) = harness("memory", "query", "how many attempts", "--json").told["matches"]
     assert "seven" in only["text"]
 
@@ -125,7 +125,7 @@ def test_threads_are_listed_and_forgotten(harness: Program, tmp_path: Path) -> N
     continued = harness("chat", "-q", "--continue", "abcd", stdin="")
     assert (continued.code, "continuation 3" in continued.out) == (0, True)
     assert harness("memory", "forget", "--thread", "abcd", "--yes", "--json").told == {"forgotten": 2}
-    assert harness("memory", "threads").out == "No conversation is remembered yet.\n"
+    assert harness("memory", "threads").out == "No conversations yet.\n"
 
 
 def test_nothing_is_deleted_without_consent(harness: Program, fact: Any) -> None:

@@ -146,7 +146,7 @@ def test_a_tenant_is_deleted_after_asking(
     assert harness("tenant", "delete", "lab", stdin="y\n").code == 0
     told = harness("tenant", "list", "--json").told["tenants"]
     assert told == [{"tenant": "default", "entries": 1, "tokens": 0}]
-    assert "nothing of a tenant 'lab'" in harness("tenant", "delete", "lab", "--yes").one_line_error(2)
+    assert "no tenant 'lab' has entries" in harness("tenant", "delete", "lab", "--yes").one_line_error(2)
     use(text)
     assert harness("cache", "stats").code == 7
 

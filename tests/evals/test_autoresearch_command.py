@@ -156,7 +156,7 @@ def test_experiments_are_proposed_in_several_ways(
     assert len(ended.told["experiments"]) == 2
     assert {name for each in ended.told["experiments"] for name in each["changes"]} <= {"max_evidence", "per_source"}
     assert "noise floor 0.0000: identical settings" in ended.err
-    assert "a plateau: the last 2 experiments kept nothing" in ended.err
+    assert "plateau: the last 2 experiments kept nothing" in ended.err
     assert "ended: all experiments are made; the best settings are in" in ended.err
 
 
