@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from harness.cli import completion
+from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import DaskOption, JsonOption, Options, TasksDirOption, TasksOption, duration
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal.progress import ProgressBars
 from harness.errors import InvalidInput
 

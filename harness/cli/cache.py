@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import DryRunOption, JsonOption, Options, OriginOption, YesOption, duration
 from harness.cli.output import consent, print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.core.text import shorten
 from harness.errors import InvalidInput

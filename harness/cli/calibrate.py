@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import DryRunOption, JsonOption
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput, StoreError
 from harness.storage.files import replacing
 

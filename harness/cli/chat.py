@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import Flags, Options, SettingOptions
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
 

@@ -15,8 +15,8 @@ from harness.chat.exchanges import MAX_MESSAGE, Remembered
 from harness.chat.ids import whole_id
 from harness.chat.session import checked_text
 from harness.cli.chat_screen import Screen, show, statistics
+from harness.cli.command_session import Session
 from harness.cli.output import consent, print_json
-from harness.cli.session import Session
 from harness.cli.terminal import ExitCode
 from harness.core.durations import spelled
 from harness.core.text import shorten

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 
 
 @with_session

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from harness.cli.calibrate import LAXEST
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import Flags, JsonOption, SettingOptions
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.errors import HarnessError
 

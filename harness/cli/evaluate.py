@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli import completion
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import DaskOption, JsonOption, Options, TasksDirOption, TasksOption
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.cli.terminal.progress import ProgressBars
 from harness.errors import InvalidInput

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import Flags, JsonOption, SettingOptions, in_words
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.core.entries import Hit, Miss, Stale
 from harness.core.freshness import age_in_words
 from harness.core.text import shorten

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, Options, YesOption, duration, in_words
 from harness.cli.output import consent, print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import HOUR, age_in_words, is_expired
 from harness.core.text import shorten

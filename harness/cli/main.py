@@ -5,19 +5,19 @@ from typing import Annotated
 import typer
 
 from harness import __version__
-from harness.cli import autoresearch, cache, evaluate, knowledge, memory, snapshots, tenant, token
+from harness.cli import autoresearch, cache, evaluate, knowledge, memory_commands, snapshot_commands, tenant, token
 from harness.cli.calibrate import calibrate
 from harness.cli.chat import chat
 from harness.cli.config import config
 from harness.cli.doctor import doctor
 from harness.cli.explain import explain
 from harness.cli.groups import group, invoke
-from harness.cli.history import history
-from harness.cli.index import index
+from harness.cli.history_command import history
+from harness.cli.index_command import index
 from harness.cli.mcp import mcp
 from harness.cli.read import read
 from harness.cli.research import research
-from harness.cli.search import search
+from harness.cli.search_command import search
 from harness.cli.serve import serve
 from harness.cli.show import show
 from harness.cli.terminal import EXIT_CODES, run
@@ -51,7 +51,7 @@ commands.command()(search)
 commands.command()(read)
 commands.command()(verify)
 commands.command()(index)
-commands.command()(snapshots.runs)
+commands.command()(snapshot_commands.runs)
 commands.command()(show)
 commands.command()(history)
 commands.command()(serve)
@@ -70,9 +70,9 @@ Examples:
 cache_commands = group("cache", CACHE_HELP)
 for command in (cache.stats, explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate):
     cache_commands.command()(command)
-cache_commands.command()(snapshots.runs)
-cache_commands.command()(snapshots.export)
-cache_commands.command("import")(snapshots.import_command)
+cache_commands.command()(snapshot_commands.runs)
+cache_commands.command()(snapshot_commands.export)
+cache_commands.command("import")(snapshot_commands.import_command)
 commands.add_typer(cache_commands)
 
 ACCESS_HELP = """Create, list and revoke access tokens.
@@ -119,7 +119,7 @@ eval_commands.command("list")(evaluate.list_)
 commands.add_typer(eval_commands)
 commands.add_typer(autoresearch.commands)
 commands.add_typer(knowledge.commands)
-commands.add_typer(memory.commands)
+commands.add_typer(memory_commands.commands)
 
 
 def _show_version(wanted: bool) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import ListenOptions, ServerFlags, duration
-from harness.cli.session import Session, with_session
 from harness.cli.terminal.streams import unguarded
 from harness.errors import InvalidInput, StoreError
 

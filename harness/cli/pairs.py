@@ -13,7 +13,7 @@ from harness.core.text import printable_json
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from harness.cli.session import Session
+    from harness.cli.command_session import Session
     from harness.core.audits import Audit
 
 STDOUT = Path("-")

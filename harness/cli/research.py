@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import completion
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import (
     CacheOptions,
     Flags,
@@ -18,7 +19,6 @@ from harness.cli.options import (
 )
 from harness.cli.output import BY_WORDS
 from harness.cli.report import show, summary
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
 from harness.settings import flagged

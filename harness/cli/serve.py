@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import ListenOptions, ServerFlags
-from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 
 

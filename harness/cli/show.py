@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli import completion, report
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import ReportOptions
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, YesOption
 from harness.cli.output import consent, print_json
-from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, duration
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.core.freshness import DAY, is_expired
 from harness.errors import InvalidInput
 

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, YesOption, duration, in_words
-from harness.cli.session import Session, with_session
 
 RESULTS = 5
 MAX_RESULTS = 50

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from harness.cli import completion
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import Flags, SettingOptions
-from harness.cli.session import Session, with_session
 from harness.errors import InvalidInput
 
 

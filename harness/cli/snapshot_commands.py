@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import completion
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal.streams import PIPED_WIDTH
 from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
