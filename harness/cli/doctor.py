@@ -26,7 +26,7 @@ class CheckResult(NamedTuple):
 
     name: str
     state: str
-    told: str
+    told: str  # a key of `--json`
 
 
 @with_session
