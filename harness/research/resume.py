@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from harness.errors import InvalidInput, StoreCorrupt
-from harness.settings import BUNDLED, REACHING, Settings, resumed_settings
+from harness.settings import BUNDLED, Settings, reaching, resumed_settings
 
 
 class Start(Struct, frozen=True):
@@ -45,7 +45,7 @@ def resumed_start(
             )
         return start, present
     settings = resumed_settings(start.settings, present, given, run)
-    other = sorted(name for name in REACHING if not _is_set_up(name, settings, present))
+    other = sorted(name for name in reaching() if not _is_set_up(name, settings, present))
     if other and not local:
         raise InvalidInput(
             f"the run {run} was started with another {', '.join(other)} than this server has; resume it where these "

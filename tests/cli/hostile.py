@@ -1,4 +1,4 @@
-"""A database that an agent has filled with text that is meant for the terminal of its readers."""
+"""A database with hostile text that an agent stored for the terminals of its readers."""
 
 import time
 

@@ -40,7 +40,7 @@ def test_runs_lists_users_and_agents_unless_asked(
     harness: Program, runs: None, command: list[str], option: list[str], shown: set[str]
 ) -> None:
     """The option is the one that `harness history` has."""
-    listed = harness(*command, *option, "--json").told["runs"]
+    listed = harness(*command, *option, "--json").told["items"]
     assert {run["question"] for run in listed} == shown
 
 

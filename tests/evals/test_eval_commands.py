@@ -163,7 +163,7 @@ def test_evaluations_are_listed_and_compared(
     harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Newest first; the same settings do not differ."""
-    assert harness("eval", "list").out == "no evaluations yet; `harness eval run` makes one\n"
+    assert harness("eval", "list").out == "no evaluations yet; start one with `harness eval run`\n"
     assert harness("eval", "list", "--json").told == {"evaluations": []}
     monkeypatch.setattr("time.time", lambda: 1_700_000_000.0)
     first = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["evaluation"]["id"]
@@ -184,7 +184,7 @@ def test_a_stopped_evaluation_continues(harness: Program, tasks_dir: Path, tmp_p
     header, first, *_ = log.read_text().splitlines(keepends=True)
     moved = tmp_path / "moved.jsonl"
     moved.write_text(header + first + '{"line":"outc')
-    assert "not finished: go on with `harness eval run --resume" in harness("eval", "show", moved).out
+    assert "not finished: continue with `harness eval run --resume" in harness("eval", "show", moved).out
     ended = harness("eval", "run", "--resume", moved, "--tasks-dir", tasks_dir)
     assert ended.code == 0
     assert "not finished" not in ended.out
@@ -221,7 +221,7 @@ def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: 
         (("score", "x"), "no evaluation 'x' in"),
         (("compare", "x", "y"), "no evaluation 'x' in"),
         (("repeat", "T_Z"), "no task 'T_Z' in"),
-        (("repeat", "T_A,T_B"), "one task is run again and again, not 2; name one"),
+        (("repeat", "T_A,T_B"), "only one task can be repeated, not 2; name one"),
         (("repeat", "T_A", "-n", "1"), "pass -n 2 or more"),
     ],
 )
@@ -250,7 +250,7 @@ def test_damage_is_named_by_every_command(harness: Program, tasks_dir: Path, tmp
 def test_sound_tasks_are_sound(harness: Program, tasks_dir: Path) -> None:
     """Exit code 0."""
     ended = harness("eval", "check", "--tasks-dir", tasks_dir)
-    assert (ended.code, ended.out) == (0, "all tasks are sound\n")
+    assert (ended.code, ended.out) == (0, "all tasks are valid\n")
 
 
 # Repeating ---------------------------------------------------------------------------------------------------------

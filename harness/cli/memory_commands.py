@@ -1,18 +1,18 @@
-"""`harness memory`: what conversations remember, without a conversation."""
+"""`harness memory`: the memory of conversations, without a conversation."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
 from harness.cli.options import JsonOption, YesOption, duration, in_words
-from harness.cli.session import Session, with_session
 
 RESULTS = 5
 MAX_RESULTS = 50
 
-HELP = """Search and manage what conversations remember.
+HELP = """Search and manage the memory of conversations.
 
 \b
 Examples:
@@ -26,9 +26,7 @@ commands = group("memory", HELP)
 
 IdArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="ID", help="An id, or so much of its beginning that it is the only one.", show_default=False
-    ),
+    typer.Argument(metavar="ID", help="An id, or a unique start of one.", show_default=False),
 ]
 
 
@@ -48,7 +46,7 @@ def add(
 ) -> None:
     """Remember a document, or text from standard input.
 
-    A long text is cut into passages.
+    A long text becomes several passages.
 
     \b
     Examples:
@@ -64,13 +62,13 @@ def add(
 @with_session
 def query(
     session: Session,
-    words: Annotated[list[str], typer.Argument(metavar="TEXT", help="What to look for.", show_default=False)],
+    words: Annotated[list[str], typer.Argument(metavar="TEXT", help="Text to find.", show_default=False)],
     k: Annotated[
-        int, typer.Option("-k", "--results", metavar="N", help=f"Results at the most, 1 to {MAX_RESULTS}.")
+        int, typer.Option("-k", "--results", metavar="N", help=f"Maximum number of results (1 to {MAX_RESULTS}).")
     ] = RESULTS,
     as_json: JsonOption = False,
 ) -> None:
-    """Find what is remembered: exchanges and passages, the best first. Ends with 1 if nothing is remembered.
+    """Find memories: exchanges and passages, best first. Exits with 1 if there is none.
 
     \b
     Examples:
@@ -115,12 +113,12 @@ def delete(session: Session, id_: IdArgument, yes: YesOption = False, as_json: J
 @with_session
 def threads(
     session: Session,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Threads at the most.", min=1)] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Maximum number of threads.", min=1)] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """List the threads, last used first.
+    """List threads, last used first.
 
-    `harness chat --continue ID` goes on with one.
+    `harness chat --continue ID` continues one.
 
     \b
     Examples:
@@ -135,7 +133,7 @@ def threads(
 @commands.command()
 @with_session
 def stats(session: Session, as_json: JsonOption = False) -> None:
-    """Tell how much is remembered, where, and by which model.
+    """Show the number of memories, their place and their model.
 
     \b
     Examples:
@@ -151,10 +149,10 @@ def stats(session: Session, as_json: JsonOption = False) -> None:
 @with_session
 def export(
     session: Session,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
-    """Write everything remembered to a file.
+    """Write all memories to a file.
 
     \b
     Example:
@@ -169,12 +167,14 @@ def export(
 @with_session
 def import_(
     session: Session,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that was exported.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File from `harness memory export`.", show_default=False)
+    ],
     as_json: JsonOption = False,
 ) -> None:
-    """Remember what a file from `harness memory export` holds.
+    """Add the memories of a file from `harness memory export`.
 
-    What is known already stays as it is.
+    Memories that are already there stay unchanged.
 
     \b
     Example:
@@ -190,15 +190,15 @@ def import_(
 def forget(
     session: Session,
     older_than: Annotated[
-        float | None, duration("--older-than", help="What is older than this: 12h, 90d, 8w, 2y.")
+        float | None, duration("--older-than", help="Memories older than this: 12h, 90d, 8w, 2y.")
     ] = None,
     thread: Annotated[
-        str | None, typer.Option("--thread", metavar="ID", help="A thread, by its id or its beginning.")
+        str | None, typer.Option("--thread", metavar="ID", help="Id of a thread, or the start of one.")
     ] = None,
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Forget what is old, or a whole thread. Asks first.
+    """Delete old memories, or a whole thread. Asks first.
 
     \b
     Examples:

@@ -5,21 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import (
-    EmbeddingModelOption,
-    EngineOption,
-    JsonOption,
-    MaxResultsOption,
-    NoCacheOption,
-    OfflineOption,
-    RefreshOption,
-    ReplayOption,
-    SemanticOption,
-    TtlOption,
-    in_words,
-)
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import CacheOptions, Flags, JsonOption, ReplayOption, SettingOptions, in_words
 from harness.cli.output import BY_WORDS, print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.core.entries import Hit, Stale
 from harness.core.freshness import age_in_words
@@ -38,21 +26,16 @@ SNIPPET_CHARS = 300
 @with_session
 def search(
     session: Session,
-    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to search for.", show_default=False)],
-    engine: EngineOption = None,
-    embedding_model: EmbeddingModelOption = None,
-    max_results: MaxResultsOption = None,
-    ttl: TtlOption = None,
-    semantic: SemanticOption = None,
-    refresh: RefreshOption = False,
-    no_cache: NoCacheOption = False,
-    offline: OfflineOption = None,
+    *,
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Query to search for.", show_default=False)],
+    flags: Annotated[Flags, SettingOptions("engine", "embedding_model", "max_results", "ttl", "semantic", "offline")],
+    cache: CacheOptions,
     replay: ReplayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search through the cache. The results of several engines are fused by rank.
 
-    On a miss, a cached search that means the same may answer; `harness cache explain` tells why it does or not.
+    On an exact miss, a cached search that means the same may answer; `harness cache explain` shows why or why not.
 
     \b
     Examples:
@@ -62,15 +45,7 @@ def search(
       harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
     """
     query = in_words(words)
-    flags = {
-        "engine": engine or None,
-        "embedding_model": embedding_model,
-        "max_results": max_results,
-        "ttl": ttl,
-        "semantic": semantic,
-        "offline": offline,
-    }
-    with session.app(flags, refresh=refresh, no_cache=no_cache, replay=replay) as app:
+    with session.app(flags, refresh=cache.refresh, no_cache=cache.no_cache, replay=replay) as app:
         found, results = app.search(query)
         session.end_progress()
         if as_json:
@@ -78,11 +53,11 @@ def search(
         elif results:
             _print_table(results)
         for asked in found:
-            session.tell(_summary(asked))
+            session.note(_summary(asked))
         if app.settings.corpus_meaning and any(asked.ranked_by == "words" for asked in found):
-            session.tell(BY_WORDS)
+            session.note(BY_WORDS)
         if len(found) > 1:
-            session.tell(f"{len(results)} results of {len(found)} engines, fused")
+            session.note(f"{len(results)} results from {len(found)} engines, fused")
         sys.stdout.flush()
     if not results:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
@@ -97,12 +72,12 @@ def _summary(asked: "EngineSearch") -> str:
         count += ", ranked by words alone,"
     outcome = answer.outcome
     if isinstance(outcome, Hit):
-        told = f"{outcome.found}, {age_in_words(outcome.age)}"
+        how = f"{outcome.found}, {age_in_words(outcome.age)}"
         if outcome.found == "semantic":
-            told = (
+            how = (
                 f"means the same as {outcome.query!r}, similarity {outcome.similarity:.2f}, {age_in_words(outcome.age)}"
             )
-        return f"{count} from the cache ({told}); 0 live calls"
+        return f"{count} from the cache ({how}); 0 live calls"
     if isinstance(outcome, Stale) and answer.how == "stale":
         return f"{count} from the cache (stale, {age_in_words(outcome.age)}), because the search failed"
     if not answer.value:
@@ -112,9 +87,9 @@ def _summary(asked: "EngineSearch") -> str:
 
 def _print_json(query: str, found: "Sequence[EngineSearch]", results: "Results") -> None:
     searches = [_as_json(asked) for asked in found]
-    told: dict[str, Any] = {"query": query}
-    told |= searches[0] if len(searches) == 1 else {"searches": searches}
-    print_json(told | {"results": results})
+    value: dict[str, Any] = {"query": query}
+    value |= searches[0] if len(searches) == 1 else {"searches": searches}
+    print_json(value | {"results": results})
 
 
 def _as_json(asked: "EngineSearch") -> dict[str, Any]:
@@ -122,12 +97,12 @@ def _as_json(asked: "EngineSearch") -> dict[str, Any]:
     if isinstance(answer, SearchError):
         return {"engine": asked.engine, "outcome": "failed", "error": answer.code, "message": str(answer)}
     outcome = answer.outcome
-    told: dict[str, Any] = {"engine": asked.engine, "ranked_by": asked.ranked_by or None}
-    told["outcome"] = type(outcome).__name__.lower()
+    value: dict[str, Any] = {"engine": asked.engine, "ranked_by": asked.ranked_by or None}
+    value["outcome"] = type(outcome).__name__.lower()
     if isinstance(outcome, Hit):
-        told |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
-        told["similarity"] = round(outcome.similarity, 4)
-    return told | {"stale": answer.how == "stale", "live_calls": int(answer.how == "live")}
+        value |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
+        value["similarity"] = round(outcome.similarity, 4)
+    return value | {"stale": answer.how == "stale", "live_calls": int(answer.how == "live")}
 
 
 def _print_table(results: "Results") -> None:

@@ -1,4 +1,4 @@
-"""`harness cache runs | export | import`: what runs were answered with, in files that others can replay."""
+"""`harness cache runs | export | import`: runs, and files of entries that can be replayed."""
 
 import logging
 import shutil
@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli import completion
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, OriginOption
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal.streams import PIPED_WIDTH
 from harness.core.origins import origins_of
 from harness.core.text import one_line, printable, shorten
 from harness.errors import InvalidInput
 
 LEAST_QUESTION = 20
-"""Characters of a question that a list shows, however narrow the terminal is."""
+"""Fewest characters of a question in a list, even on a narrow terminal."""
 BESIDE = 51
-"""Columns that id, answers, calls and the gaps take."""
+"""Columns of the id, the numbers and the gaps."""
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @with_session
 def runs(
     session: Session,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many, newest first.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="Maximum number of runs.")] = 20,
     origin: OriginOption = "own",
     as_json: JsonOption = False,
 ) -> None:
@@ -48,9 +48,9 @@ def runs(
     from harness.cache.tables import RUNS
 
     with session.app() as app:
-        listed = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, origins=origins_of(origin))
-        found = [(entry, app.cache.runs.get(entry.key)) for entry in listed]
-    told = [
+        rows = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, origins=origins_of(origin))
+        found = [(entry, app.cache.runs.get(entry.key)) for entry in rows]
+    listed = [
         {
             "id": entry.key,
             "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(entry.created_at)),
@@ -64,22 +64,22 @@ def runs(
         for entry, record in found
     ]
     if as_json:
-        print_json({"items": told[:limit], "next_offset": limit if len(told) > limit else None})
+        print_json({"items": listed[:limit], "next_offset": limit if len(listed) > limit else None})
         return
     from tabulate import tabulate
 
     names = ("id", "state", "question", "answers", "live_calls")
-    causes = [_with_cause(run) for run in told[:limit]]
-    beside = BESIDE + max((len(run["state"]) for run in causes), default=0)
+    listed = [_with_cause(run) for run in listed[:limit]]
+    beside = BESIDE + max((len(run["state"]) for run in listed), default=0)
     width = max(LEAST_QUESTION, shutil.get_terminal_size((PIPED_WIDTH, 0)).columns - beside)
-    shown = [{**run, "question": shorten(run["question"], width)} for run in causes]
-    rows = [tuple(printable(str(run[name])) for name in names) for run in shown]
+    shown = [{**run, "question": shorten(run["question"], width)} for run in listed]
+    cells = [tuple(printable(str(run[name])) for name in names) for run in shown]
     headers = ["run", *(name.replace("_", " ") for name in names[1:])]
-    typer.echo(tabulate(rows, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if rows else "no runs yet")
+    typer.echo(tabulate(cells, headers=headers, colalign=("left",) * 3 + ("right",) * 2) if cells else "no runs yet")
 
 
 def _with_cause(run: dict[str, Any]) -> dict[str, Any]:
-    """Return a run with the code of its error beside its state: `failed: offline_miss`."""
+    """Return a run with the code of its error in its state: `failed: offline_miss`."""
     error = run["error"]
     return {**run, "state": f"{run['state']}: {one_line(str(error['code']))}"} if error else run
 
@@ -87,15 +87,19 @@ def _with_cause(run: dict[str, Any]) -> dict[str, Any]:
 @with_session
 def export(
     session: Session,
-    file: Annotated[Path | None, typer.Argument(help="The snapshot to write.", show_default=False)] = None,
+    file: Annotated[Path | None, typer.Argument(help="Snapshot to write.", show_default=False)] = None,
     run: Annotated[
         str | None,
-        typer.Option("--run", metavar="ID", help="What this run was answered with.", autocompletion=completion.runs),
+        typer.Option(
+            "--run", metavar="ID", help="Only the entries that answered this run.", autocompletion=completion.runs
+        ),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every entry (default).")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All entries (default).")] = False,
     pairs: Annotated[
         Path | None,
-        typer.Option("--pairs", metavar="FILE", help="Instead, the pairs of queries that audits labelled (-: stdout)."),
+        typer.Option(
+            "--pairs", metavar="FILE", help="Write the pairs of queries labelled by audits instead (-: stdout)."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: JsonOption = False,
@@ -104,8 +108,8 @@ def export(
 
     A snapshot of a run answers the same question again anywhere, with `harness research … --replay FILE`.
 
-    With --pairs it is what audits found (see the setting audit_rate), in JSON Lines: a, b, label (1: the same results,
-    0: others), overlap, similarity, probability, audited_at. `harness cache calibrate --pairs` reads them.
+    --pairs writes the results of audits (see the setting audit_rate) as JSON Lines: a, b, label (1: the same results,
+    0: different ones), overlap, similarity, probability, audited_at. `harness cache calibrate --pairs` reads them.
 
     \b
     Examples:
@@ -121,11 +125,11 @@ def export(
         from harness.cli.pairs import export_pairs
 
         if file is not None or run is not None or everything:
-            raise InvalidInput("--pairs is an export of its own; leave out the snapshot, --run and --all")
+            raise InvalidInput("--pairs writes no snapshot; leave out the snapshot, --run and --all")
         export_pairs(session, pairs, force=force, as_json=as_json)
         return
     if file is None:
-        raise InvalidInput("name the snapshot to write, as all.snapshot, or --pairs FILE")
+        raise InvalidInput("name the snapshot to write, as all.snapshot, or pass --pairs FILE")
     if run is not None and everything:
         raise InvalidInput("choose one of --run and --all")
     if file.exists() and not force:
@@ -156,10 +160,10 @@ def _all_lines(cache: "Cache") -> "Iterator[Line]":
 
 
 def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
-    """Yield what a run was answered with, exactly as it was.
+    """Yield the entries that answered a run, exactly as they were.
 
     Raises:
-        InvalidInput: some of it has changed or gone since.
+        InvalidInput: some have changed or been deleted since.
     """
     from hashlib import sha256
 
@@ -185,7 +189,7 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
                 yield line_of(table, entry, asked)
     if missing := sum(use["how"] != "derived" for uses in wanted.values() for use in uses):
         raise InvalidInput(
-            f"{missing} of the answers that this run was given have changed or gone since; run it again, then export it"
+            f"{missing} of the answers of this run have changed or been deleted since; run it again, then export it"
         )
 
 
@@ -197,14 +201,14 @@ def _json(value: object) -> str:
 
 def import_(
     session: Session,
-    file: Annotated[Path, typer.Argument(help="The snapshot to read.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="Snapshot to read.", show_default=False)],
     as_json: JsonOption = False,
 ) -> None:
     """Add the entries of a snapshot to the cache.
 
-    Newer entries that are there already stay. Nothing of a damaged file is used.
+    Existing newer entries stay. A damaged file adds nothing.
 
-    So a cache moves from one database to another, and to another tenant: all that `cache export` wrote, as it was.
+    Use it to move a cache to another database or to another tenant.
 
     \b
     Example:
@@ -216,7 +220,9 @@ def import_(
 
     _, lines = read_snapshot(file)
     if foreign := {line.table for line in lines}.difference(MOVED, {AUDITS}):
-        raise InvalidInput(f"{file} holds what no export writes ({', '.join(sorted(foreign))}); nothing was added")
+        raise InvalidInput(
+            f"{file} has entries that no export writes ({', '.join(sorted(foreign))}); nothing was added"
+        )
     with session.app() as app:
         app.identity.require("admin")
         cache = app.cache
@@ -232,7 +238,7 @@ def import_(
     if as_json:
         print_json({"file": str(file), "entries": len(lines), "added": added})
     else:
-        typer.echo(f"added {added:,} of {len(lines):,} entries; the others were there already, or belong to a run")
+        typer.echo(f"added {added:,} of {len(lines):,} entries; the others exist already, or belong to a run")
 
 
 import_command = with_session(import_)

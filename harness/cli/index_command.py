@@ -1,12 +1,12 @@
-"""`harness index`: make a corpus ready to be searched."""
+"""`harness index`: embed a corpus before it is searched."""
 
 from typing import Annotated
 
 import typer
 
 from harness.cli import completion
-from harness.cli.options import EmbeddingModelOption
-from harness.cli.session import Session, with_session
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import Flags, SettingOptions
 from harness.errors import InvalidInput
 
 
@@ -17,12 +17,12 @@ def index(
         str,
         typer.Argument(help="corpus:PATH or corpus:python-docs", show_default=False, autocompletion=completion.engines),
     ],
-    embedding_model: EmbeddingModelOption = None,
+    flags: Annotated[Flags, SettingOptions("embedding_model")],
 ) -> None:
     """Prepare a corpus for search by words and by meaning.
 
-    A research waits until up to 1,000 passages are embedded; a search ranks by words alone until they are. This makes
-    all of them. Interrupted, it goes on where it stopped.
+    Embeds all passages. Without it, a research waits for at most 1,000 passages, and a search ranks by words alone
+    until they are embedded. If interrupted, run it again: it continues.
 
     \b
     Example:
@@ -30,10 +30,10 @@ def index(
     """
     from harness.sources.corpus.engine import Corpus
 
-    with session.app({"embedding_model": embedding_model}) as app:
+    with session.app(flags) as app:
         [engine] = app.sources.engines([corpus], waits=True)
         if not isinstance(engine, Corpus):
-            raise InvalidInput(f"{corpus} is not indexed here; name a corpus:PATH")
+            raise InvalidInput(f"{corpus} is not a corpus; give corpus:PATH")
         engine.embed()
         left = engine.unembedded()
-    session.tell(f"{corpus} is ready" if not left else f"{left:,} passages have no vector yet; run it again")
+    session.note(f"{corpus} is ready" if not left else f"{left:,} passages have no vector yet; run the command again")

@@ -1,13 +1,13 @@
-"""`harness history`: the past of one's research, in the terminal."""
+"""`harness history`: past searches, researches and knowledge."""
 
 import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, OriginOption, in_words
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.core.freshness import age_in_words
 
 if TYPE_CHECKING:
@@ -20,24 +20,26 @@ def history(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="QUERY", help="What to look for, by meaning; without it, the newest come first.", show_default=False
+            metavar="QUERY", help="Text to find, by meaning; without it, the newest entries.", show_default=False
         ),
     ] = None,
     source: Annotated[
-        str, typer.Option("--source", metavar="SOURCE", help="search, research, knowledge, or all.")
+        str, typer.Option("--source", metavar="SOURCE", help="Only entries of: search, research, knowledge, or all.")
     ] = "all",
     since: Annotated[
         str,
-        typer.Option("--since", metavar="TIME", help="Only entries stored since: 2026-11-22, a Unix time, or 7d."),
+        typer.Option(
+            "--since", metavar="TIME", help="Only entries stored since this time: 2026-11-22, a Unix time, or 7d."
+        ),
     ] = "",
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many at the most.")] = 20,
-    offset: Annotated[int, typer.Option("--offset", metavar="N", help="How many to pass over.")] = 0,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Maximum number of entries.")] = 20,
+    offset: Annotated[int, typer.Option("--offset", metavar="N", help="Entries to skip.")] = 0,
     origin: OriginOption = "own",
     as_json: JsonOption = False,
 ) -> None:
-    """Look through past searches, researches and knowledge.
+    """Search past searches, researches and knowledge.
 
-    With a query the most similar come first, without one the newest.
+    With a query, the most similar entries come first; without one, the newest.
 
     \b
     Examples:
@@ -61,7 +63,7 @@ def history(
     elif page.items:
         _print(page.items, bool(query.strip()))
     else:
-        session.tell("nothing of the past speaks of that" if query.strip() else "nothing yet; try `harness search`")
+        session.note("no past entry matches" if query.strip() else "no entries yet; try `harness search`")
 
 
 def _print(found: "list[HistoryEntry]", asked: bool) -> None:
