@@ -99,7 +99,7 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True, gc=False):
 
 
 class StructRequest(LookupRequest[T], frozen=True, kw_only=True, gc=False):
-    """One lookup whose value is a struct of type `kind`; the first of its own columns is its origin."""
+    """One lookup whose value is a struct of type `kind`; the first own column is its origin."""
 
     kind: type[T]
 
