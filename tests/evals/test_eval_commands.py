@@ -47,14 +47,14 @@ def test_tasks_are_run_scored_and_logged(
     assert [(task["task"], task["runs"], task["errors"]) for task in payload["tasks"]] == [
         ("caches", 2, []), ("queues", 2, []), ("retries", 2, []), ("timeouts", 2, []),
     ]  # fmt: skip
-    assert payload["crashes"] == 0
+    assert payload["evaluation"]["crashes"] == 0
     assert set(payload["means"]) == {*payload["weights"], "total"}
     assert payload["means"]["retrieval_recall"] == 1.0
     (log,) = logs(tmp_path)
     assert len(log.read_text().splitlines()) == 9
     shown = harness("eval", "show")
     assert shown.out.splitlines()[3].startswith("caches    1.000")
-    assert harness("eval", "show", payload["id"], "--json").told == payload
+    assert harness("eval", "show", payload["evaluation"]["id"], "--json").told == payload
     assert harness("eval", "score", "last", "--tasks-dir", tasks_dir, "--json").told == payload
 
 
@@ -205,7 +205,7 @@ def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: 
     assert "retries crashed: invalid_input: " in ended.out
     payload = harness("eval", "show", "--json").told
     assert [task["total"] is None for task in payload["tasks"]] == [False, False, True, False]
-    assert payload["crashes"] == 1
+    assert payload["evaluation"]["crashes"] == 1
 
 
 @pytest.mark.parametrize(

@@ -306,7 +306,7 @@ def test_old_and_stopped_runs_have_a_page(client: TestClient, app: App) -> None:
     app.cache.runs.put(NOWHERE, "retries", "corpus", {**about, "state": "writing"})
     page = shown(client, f"/runs/{NOWHERE}")
     assert "Resume" in page.text
-    assert "while it was writing" in page.text
+    assert "stopped while writing" in page.text
     app.cache.runs.put(NOWHERE, "retries", "corpus", {**about, "state": "finished"})
     assert "not its report" in shown(client, f"/runs/{NOWHERE}").text
 

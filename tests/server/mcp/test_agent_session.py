@@ -100,12 +100,12 @@ async def walk_web(client: Client) -> None:
     question = {"question": "After how many attempts do retries stop?"}
     first = await client.call_tool("research", question, progress_callback=note)
     assert first.structured_content is not None
-    assert "five failed attempts" in first.structured_content["report"]
+    assert "five failed attempts" in first.structured_content["markdown"]
     assert first.structured_content["sources"][0]["url"].endswith("retries.md")
     assert steps == sorted(set(steps))
     assert steps
     second = await payload(client, "research", **question)
-    assert (second["live_calls"], second["report"]) == (0, first.structured_content["report"])
+    assert (second["live_calls"], second["markdown"]) == (0, first.structured_content["markdown"])
 
 
 @asynccontextmanager

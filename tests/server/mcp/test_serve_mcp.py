@@ -233,7 +233,7 @@ async def test_a_reader_only_reads(online: Callable[..., str], token: Callable[.
 
 def test_a_public_address_needs_a_token(app: App) -> None:
     """The server does not listen there while no token exists."""
-    with pytest.raises(InvalidInput, match=r"others can reach 0\.0\.0\.0, and there is no token yet"):
+    with pytest.raises(InvalidInput, match=r"other machines can reach 0\.0\.0\.0, and there is no token yet"):
         serve(app, "0.0.0.0", 0, per_minute=60, on_ready=print)  # noqa: S104 - it is refused
 
 
