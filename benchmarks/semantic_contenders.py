@@ -98,7 +98,7 @@ class Ours(Contender):
         return self._cache.searches.answer(query, _missed)
 
     def hit(self, query: str) -> Results | None:
-        """Go through `Cache.search`; what it calls on a miss raises."""
+        """Go through `SearchCache.answer`; what it calls on a miss raises."""
         try:
             return self.ask(query).value
         except Missed:
@@ -114,7 +114,7 @@ class Ours(Contender):
         return self._cache.searches.put(query, answer, ttl=TTL)
 
     def search(self, query: str, answer: Results) -> Results:
-        """Go through `Cache.search` of what is not there: look up, get `answer`, store it."""
+        """Go through `SearchCache.answer` of what is not there: look up, get `answer`, store it."""
         return self._cache.searches.answer(query, lambda _query, _most: answer, ttl=TTL).value
 
     def close(self) -> None:

@@ -85,7 +85,7 @@ class Semantics:
     @property
     def rule(self) -> "Rule":
         """The acceptance rule for the present verifier, or for none."""
-        verifier = self._verifier  # another thread may go on without it
+        verifier = self._verifier  # another thread may disable it
         reading = verifier is not None
         if reading not in self._rules:
             try:

@@ -50,7 +50,7 @@ def show(
     from harness.research.run_names import run_named
     from harness.research.run_view import past_run
     from harness.research.saved_report import saved_run
-    from harness.server.responses.schema import iso
+    from harness.server.responses.response_schema import iso
 
     with session.app({"offline": True}) as app:
         past = past_run(app.cache, run_named(app.store, app.identity.tenant, run))

@@ -1,4 +1,4 @@
-"""What the tests of the cache put in place of the outside: words as vectors, and engines that do as they are told."""
+"""Test doubles of the cache tests: words as vectors, and engines with fixed results."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ LITTLE = {"a", "the", "for", "of", "on", "in"}
 
 
 class WordsEmbedder:
-    """An embedder for which a text is the sum of its words, in whatever order: one fixed direction a word."""
+    """An embedder with one fixed direction for each word; a text is the sum of its words, in any order."""
 
     id = "words"
     dimension = 64
@@ -45,7 +45,7 @@ def _sum_of(text: str) -> np.ndarray:
 
 
 class BrokenEmbedder(WordsEmbedder):
-    """An embedder whose model is missing. All who ask at once are refused together."""
+    """An embedder whose model is missing. Calls at the same time fail together."""
 
     def __init__(self, at_once: int = 1) -> None:
         super().__init__()
@@ -54,13 +54,13 @@ class BrokenEmbedder(WordsEmbedder):
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """See `Embedder.embed`."""
         self.calls += 1
-        with suppress(threading.BrokenBarrierError):  # those who come alone go on alone
+        with suppress(threading.BrokenBarrierError):  # a single thread does not wait for others
             self._together.wait(1)
         raise EmbeddingError("the model is missing; reinstall research-harness")
 
 
 class Engine:
-    """A search function that counts its calls, and returns or raises what it is told to."""
+    """A search function that counts its calls, and returns or raises `found`."""
 
     def __init__(self, found: Any = None) -> None:
         self.found = results("about it") if found is None else found
@@ -80,7 +80,7 @@ def results(*bodies: str) -> list[dict[str, Any]]:
 
 
 def semantics(store: Any, embedder: Any = None, **rest: Any) -> Semantics:
-    """Return the look-up by meaning, as `WordsEmbedder` understands it, with the shipped rule."""
+    """Return lookups by meaning with `WordsEmbedder` and the shipped rule."""
     rule = rest.pop("rule", lambda _: rule_for(0.01))
     return Semantics(store, embedder or WordsEmbedder(), rule=rule, **rest)
 

@@ -1,4 +1,4 @@
-"""The self-check in use: some hits by meaning are searched live, too; pairs that disagree never answer each other."""
+"""Audits: some semantic hits are searched live, too; pairs that disagree never answer each other."""
 
 import logging
 import os
@@ -82,12 +82,12 @@ def gate() -> Iterator[Gate]:
     ],
 )
 def test_the_overlap_is_the_share_of_the_shorter_list(one: str, other: str, share: float | None) -> None:
-    """Whichever comes first; of fewer than three addresses nothing is said."""
+    """In either order; fewer than three addresses have no overlap."""
     assert overlap(set(one), set(other)) == overlap(set(other), set(one)) == share
 
 
 def test_addresses_are_compared_in_one_spelling() -> None:
-    """Case of the host, tracking, fragments and doubles do not count; results without an address neither."""
+    """Case of the host, tracking, fragments, doubles, and results without an address do not count."""
     written = ["https://Example.org/a/?utm_source=x#top", "https://example.org/a", "", None]
     assert addresses([{"href": each} for each in written] + [{}]) == {"https://example.org/a"}
 
@@ -95,12 +95,12 @@ def test_addresses_are_compared_in_one_spelling() -> None:
 @pytest.mark.parametrize(("shared", "agreed"), [(DISAGREES_BELOW, True), (0.19999, False), (0.0, False), (1.0, True)])
 def test_a_pair_disagrees_below_the_constant(shared: float, agreed: bool) -> None:
     """At it, it agrees."""
-    told = Audit.of("a", "b", overlap=shared, similarity=1.0, probability=None, now=0.0)
-    assert told.agreed is agreed
+    audit = Audit.of("a", "b", overlap=shared, similarity=1.0, probability=None, now=0.0)
+    assert audit.agreed is agreed
 
 
-def test_an_audit_has_what_the_hit_told() -> None:
-    """How alike the queries are, and how sure a verifier was."""
+def test_an_audit_has_the_values_of_the_hit() -> None:
+    """Similarity of the queries, and probability by the verifier."""
     served = Hit(TEN, "semantic", "b", 0.9, 0.0, 0.75)
     audit = compared("a", served, addresses(TEN), OTHERS, 5.0)
     assert audit == Audit.of("a", "b", overlap=0.0, similarity=0.9, probability=0.75, now=5.0)
@@ -110,7 +110,7 @@ def test_an_audit_has_what_the_hit_told() -> None:
 
 
 def test_an_audit_that_agrees_is_kept_and_changes_nothing(checked: Audited, clock: FakeClock) -> None:
-    """The answer is the one by meaning; the evidence has both queries, and how alike results and queries are."""
+    """The answer is the semantic hit; the outcome has both queries, and the similarity of results and queries."""
     answer = checked.ask(ASKED, results(*range(5, 15)))
     assert (answer.how, answer.value) == ("semantic", TEN)
     (audit,) = checked.cache.audits.all()
@@ -120,8 +120,8 @@ def test_an_audit_that_agrees_is_kept_and_changes_nothing(checked: Audited, cloc
     assert isinstance(checked.cache.searches.find(THIRD), Hit)
 
 
-def test_what_an_audit_brings_is_an_ordinary_row(checked: Audited) -> None:
-    """It was paid for: the asked query is exact from now on, and the live call is counted."""
+def test_the_results_of_an_audit_are_an_ordinary_row(checked: Audited) -> None:
+    """From now on the query is an exact hit, and the live call is counted."""
     live = results(*range(5, 15))
     checked.ask(ASKED, live)
     again = checked.ask(ASKED, Engine(EngineUnavailable("not asked")))
@@ -130,7 +130,7 @@ def test_what_an_audit_brings_is_an_ordinary_row(checked: Audited) -> None:
 
 
 def test_a_pair_that_disagrees_never_answers_again(checked: Audited, clock: FakeClock) -> None:
-    """Either way round, and though the row that the audit brought is gone; also to another cache on the store."""
+    """In either direction, even after the row of the audit is deleted, and in another cache on the store."""
     checked.ask(ASKED, OTHERS)
     assert checked.cache.audits.summary().disagreeing == 1
     checked.store.delete("search_cache", "default", [search_key(ASKED)])
@@ -145,7 +145,7 @@ def test_a_pair_that_disagrees_never_answers_again(checked: Audited, clock: Fake
 
 
 def test_the_refusal_holds_for_every_engine_and_number_of_results(checked: Audited) -> None:
-    """What two queries ask does not depend on who is asked."""
+    """The meaning of two queries does not depend on the engine."""
     checked.ask(ASKED, OTHERS)
     checked.cache.searches.put(STORED, TEN, engine="pubmed", options={"a": 1}, max_results=5)
     asked = checked.cache.searches.find(ASKED, engine="pubmed", options={"a": 1}, max_results=3)
@@ -153,8 +153,8 @@ def test_the_refusal_holds_for_every_engine_and_number_of_results(checked: Audit
     assert isinstance(checked.cache.searches.find(THIRD, engine="pubmed", options={"a": 1}, max_results=3), Hit)
 
 
-def test_the_refusal_is_the_tenants_own(store: SqliteStore, checked: Audited, clock: FakeClock) -> None:
-    """Another tenant's look-ups by meaning are as before."""
+def test_the_refusal_holds_for_one_tenant(store: SqliteStore, checked: Audited, clock: FakeClock) -> None:
+    """Another tenant's lookups by meaning are unchanged."""
     checked.ask(ASKED, OTHERS)
     other = Cache(store, semantics=semantics(store, tenant="lab"), tenant="lab", clock=clock)
     other.searches.put(STORED, TEN)
@@ -162,7 +162,7 @@ def test_the_refusal_is_the_tenants_own(store: SqliteStore, checked: Audited, cl
 
 
 def test_the_refusal_is_explained(checked: Audited) -> None:
-    """Among the candidates of the query, in words; what solved another question is refused alike."""
+    """Among the candidates of the query, in words; solved questions are refused, too."""
     checked.ask(ASKED, OTHERS)
     checked.store.delete("search_cache", "default", [search_key(ASKED)])
     explained = checked.cache.searches.explain(ASKED)
@@ -179,8 +179,8 @@ def test_only_the_results_that_were_asked_for_are_compared(checked: Audited) -> 
     assert [audit.overlap for audit in checked.cache.audits.all()] == [1.0]
 
 
-def test_what_the_caller_does_to_the_answer_changes_no_audit(checked: Audited, gate: Gate) -> None:
-    """The addresses that were served are those of that moment."""
+def test_a_caller_that_changes_the_answer_changes_no_audit(checked: Audited, gate: Gate) -> None:
+    """The served addresses are those of that moment."""
     checked.cache.searches.answer(ASKED, gate).value.clear()
     gate.opened.set()
     checked.auditor.close(DEADLINE)
@@ -200,7 +200,7 @@ def test_what_the_caller_does_to_the_answer_changes_no_audit(checked: Audited, g
         ([{"title": "no address"}] * 10, "live"),
     ],
 )
-def test_what_says_nothing_is_not_kept(
+def test_an_audit_without_outcome_is_not_stored(
     checked: Audited, caplog: pytest.LogCaptureFixture, found: Any, counted: str
 ) -> None:
     """A failure, no results, too few to compare: one line at level info, no evidence; the call counts as it was."""
@@ -212,8 +212,8 @@ def test_what_says_nothing_is_not_kept(
     assert checked.cache.usage.total() == {"semantic": 1, counted: 1}
 
 
-def test_a_search_that_breaks_ends_no_worker(checked: Audited) -> None:
-    """Whatever it raises, the next audit is made."""
+def test_a_search_that_fails_does_not_end_the_worker(checked: Audited) -> None:
+    """After any exception, the next audit runs."""
     checked.ask(ASKED, ZeroDivisionError())
     checked.ask(ASKED, SystemExit(3))
     checked.ask(ASKED, TEN)
@@ -223,8 +223,8 @@ def test_a_search_that_breaks_ends_no_worker(checked: Audited) -> None:
 # --- when there is an audit
 
 
-def test_chance_chooses_so_many(store: SqliteStore) -> None:
-    """A hit is audited where the number drawn is below the rate; nothing is at rate 0, all is at 1."""
+def test_the_rate_is_the_share_of_audited_hits(store: SqliteStore) -> None:
+    """A hit is audited if the number drawn is below the rate: none at 0, all at 1."""
     drawn = iter([0.25, 0.249, 0.9, 0.0])
     auditor = Auditor(0.25, chance=lambda: next(drawn))
     assert [auditor.wants_one() for _ in range(4)] == [False, True, False, True]
@@ -234,7 +234,7 @@ def test_chance_chooses_so_many(store: SqliteStore) -> None:
 
 @pytest.mark.parametrize("rate", [-0.1, 1.01, float("nan")])
 def test_a_rate_is_a_share(rate: float) -> None:
-    """From 0 to 1."""
+    """Other numbers than 0 to 1 are refused."""
     with pytest.raises(InvalidInput, match="audit_rate"):
         Auditor(rate)
 
@@ -247,7 +247,9 @@ def test_a_rate_is_a_share(rate: float) -> None:
         (Policy(write=False), "semantic"),
     ],
 )
-def test_where_nothing_may_be_searched_or_kept_nothing_is(store: SqliteStore, policy: Policy, how: str) -> None:
+def test_nothing_is_audited_where_searching_or_storing_is_forbidden(
+    store: SqliteStore, policy: Policy, how: str
+) -> None:
     """Offline, replaying, for a reader."""
     Cache(store, semantics=semantics(store)).searches.put(STORED, TEN)
     engine = Engine(TEN)
@@ -256,7 +258,7 @@ def test_where_nothing_may_be_searched_or_kept_nothing_is(store: SqliteStore, po
 
 
 def test_exact_and_empty_answers_are_not_audited(checked: Audited) -> None:
-    """There is nothing to doubt."""
+    """They need no check."""
     checked.ask("nothing at all", [])
     engine = Engine(TEN)
     assert [checked.ask(query, engine).how for query in (STORED, "nothing at all")] == ["exact", "no results"]
@@ -264,7 +266,7 @@ def test_exact_and_empty_answers_are_not_audited(checked: Audited) -> None:
 
 
 def test_an_answer_does_not_wait_for_its_audit(checked: Audited, gate: Gate) -> None:
-    """Nor do later ones."""
+    """Later answers do not wait either."""
     began = time.monotonic()
     assert checked.cache.searches.answer(ASKED, gate).how == "semantic"
     assert checked.cache.searches.answer(THIRD, gate).how == "semantic"
@@ -276,7 +278,7 @@ def test_an_answer_does_not_wait_for_its_audit(checked: Audited, gate: Gate) -> 
 
 
 def test_one_audit_is_made_at_a_time_and_few_wait(store: SqliteStore, gate: Gate) -> None:
-    """Of those beyond them none is made; the thread ends with the last."""
+    """Further ones are left out; the thread ends with the last."""
     auditor = Auditor(1.0)
     done: list[int] = []
 
@@ -298,7 +300,7 @@ def test_one_audit_is_made_at_a_time_and_few_wait(store: SqliteStore, gate: Gate
         time.sleep(0.01)
 
 
-def test_who_asks_the_audited_query_meanwhile_waits_for_the_same_call(checked: Audited, gate: Gate) -> None:
+def test_a_search_for_the_audited_query_waits_for_the_same_call(checked: Audited, gate: Gate) -> None:
     """An audit computes once, as any search does."""
     checked.cache.searches.answer(ASKED, gate)
     assert gate.asked.acquire(timeout=DEADLINE)
@@ -314,8 +316,8 @@ def test_who_asks_the_audited_query_meanwhile_waits_for_the_same_call(checked: A
     assert found[0].value == TEN
 
 
-def test_a_recorded_run_tells_nothing_of_its_audits(checked: Audited, clock: FakeClock) -> None:
-    """It is repeated with what it was served."""
+def test_a_recorded_run_does_not_contain_its_audits(checked: Audited, clock: FakeClock) -> None:
+    """A replay uses the answers that were served."""
     clock.advance(1)
     recording = checked.cache.recording()
     recording.searches.answer(ASKED, Engine(OTHERS))
@@ -329,8 +331,8 @@ def test_a_recorded_run_tells_nothing_of_its_audits(checked: Audited, clock: Fak
 # --- its end
 
 
-def test_closing_waits_shortly_and_gives_up(checked: Audited, gate: Gate) -> None:
-    """What has not begun is dropped, what is under way is left alone."""
+def test_closing_waits_for_a_short_time(checked: Audited, gate: Gate) -> None:
+    """Audits that have not begun are dropped; the running one is left alone."""
     checked.cache.searches.answer(ASKED, gate)
     checked.cache.searches.answer(THIRD, gate)
     assert gate.asked.acquire(timeout=DEADLINE)
@@ -346,8 +348,8 @@ def test_closing_waits_shortly_and_gives_up(checked: Audited, gate: Gate) -> Non
     assert 1 <= CLOSING_SECONDS <= 2
 
 
-def test_closing_waits_for_nobody_elses_audits(store: SqliteStore, gate: Gate) -> None:
-    """And drops none of them."""
+def test_closing_does_not_wait_for_other_auditors(store: SqliteStore, gate: Gate) -> None:
+    """It drops none of them."""
     mine, other = Auditor(1.0), Auditor(1.0)
     done: list[str] = []
     mine.begin(lambda: gate("q", 1))
@@ -361,8 +363,8 @@ def test_closing_waits_for_nobody_elses_audits(store: SqliteStore, gate: Gate) -
     assert done == ["mine"]
 
 
-def test_a_forked_child_begins_anew(checked: Audited, gate: Gate) -> None:
-    """It waits for no audit of its parent, and makes its own."""
+def test_a_forked_child_starts_afresh(checked: Audited, gate: Gate) -> None:
+    """It does not wait for audits of its parent, and can audit."""
     checked.cache.searches.answer(ASKED, gate)
     assert gate.asked.acquire(timeout=DEADLINE)
     child = os.fork()
@@ -376,32 +378,32 @@ def test_a_forked_child_begins_anew(checked: Audited, gate: Gate) -> None:
     assert os.waitpid(child, 0)[1] == 0
     gate.opened.set()
     checked.auditor.close(DEADLINE)
-    told = checked.cache.audits.summary()
-    assert (told.agreeing, told.disagreeing) == (1, 1)
+    summary = checked.cache.audits.summary()
+    assert (summary.agreeing, summary.disagreeing) == (1, 1)
 
 
-# --- what is told of them
+# --- reports
 
 
 def test_the_share_that_disagrees_has_an_exact_interval(clock: FakeClock) -> None:
-    """Pairs are counted, each once; clearing the cache leaves them, and clearing them is a thing of its own."""
+    """Pairs are counted, each once; clearing the cache leaves them, and they are cleared separately."""
     checked = Audited(MemoryStore(), clock=clock)
     checked.cache.searches.put(STORED, TEN)
     for query, found in ((ASKED, TEN), (THIRD, OTHERS)):
         checked.ask(query, found)
     checked.cache.maintenance.clear()
-    told = checked.cache.audits.summary()
-    assert (told.audited, told.agreeing, told.disagreeing, told.wrong) == (2, 1, 1, interval(1, 2))
+    summary = checked.cache.audits.summary()
+    assert (summary.audited, summary.agreeing, summary.disagreeing, summary.wrong) == (2, 1, 1, interval(1, 2))
     assert checked.cache.audits.clear() == 2
     assert checked.cache.audits.summary().wrong == interval(0, 0)
 
 
-def test_an_audit_is_told_as_a_labelled_pair() -> None:
+def test_an_audit_becomes_a_labelled_pair() -> None:
     """As `harness cache calibrate` reads it."""
     audit = Audit.of("b", "a", overlap=1 / 3, similarity=0.987654, probability=None, now=1_700_000_000.0)
-    told = labelled_pair(audit)
-    assert {told.pop("a"), told.pop("b")} == {"a", "b"}
-    assert told == {
+    pair = labelled_pair(audit)
+    assert {pair.pop("a"), pair.pop("b")} == {"a", "b"}
+    assert pair == {
         "label": 1,
         "overlap": 0.3333,
         "similarity": 0.9877,

@@ -1,4 +1,4 @@
-"""Pages, and what language models answer: kept by their keys, read or asked once."""
+"""Pages, completions and derived values: cached by their keys, computed once."""
 
 import threading
 import time
@@ -77,7 +77,7 @@ class FullStore(SqliteStore):
 
 @pytest.fixture
 def cache(store: SqliteStore, clock: FakeClock) -> Cache:
-    """A cache without look-ups by meaning."""
+    """A cache without lookups by meaning."""
     return Cache(store, clock=clock)
 
 
@@ -117,15 +117,15 @@ def test_another_address_is_another_page(cache: Cache, other: str) -> None:
     assert cache.pages.answer(other, reader).how == "live"
 
 
-def test_what_another_reader_has_read_is_read_again(cache: Cache) -> None:
-    """A newer extraction does not answer with what the older one saw."""
+def test_pages_of_another_reader_are_read_again(cache: Cache) -> None:
+    """A newer extraction does not answer with the text of the older one."""
     cache.pages.answer(URL, Reader("old", "reader-1"))
     assert cache.pages.answer(URL, Reader("new", "reader-2")).value.text == "new"
     assert cache.pages.answer(URL, Reader("never", "reader-1")).value.text == "old"
 
 
 def test_a_page_lives_for_its_ttl(cache: Cache, clock: FakeClock) -> None:
-    """At the very second of its expiry it is read anew."""
+    """At the second of its expiry it is read again."""
     reader = Reader()
     cache.pages.answer(URL, reader, ttl=60)
     clock.advance(59)
@@ -143,15 +143,15 @@ def test_an_unusable_lifetime_is_refused_before_anything_is_read(cache: Cache, t
     assert reader.asked == []
 
 
-def test_a_page_that_speaks_of_now_keeps_its_lifetime(cache: Cache, clock: FakeClock) -> None:
-    """What shortens the life of a search is its query; an address is none."""
+def test_a_page_about_now_keeps_its_lifetime(cache: Cache, clock: FakeClock) -> None:
+    """The words of a query shorten the lifetime of a search; an address does not."""
     cache.pages.answer("https://example.org/latest/news", reader := Reader(), ttl=10 * HOUR)
     clock.advance(9 * HOUR)
     assert cache.pages.answer("https://example.org/latest/news", reader).how == "exact"
 
 
 def test_an_expired_page_is_served_when_it_cannot_be_read(store: SqliteStore, clock: FakeClock) -> None:
-    """Within the window, as what it is; beyond it, the error is raised."""
+    """Within the window, as stale; beyond it, the error is raised."""
     cache = with_policy(store, clock, stale_if_error=100)
     cache.pages.answer(URL, Reader("then"), ttl=60)
     clock.advance(160)
@@ -162,15 +162,15 @@ def test_an_expired_page_is_served_when_it_cannot_be_read(store: SqliteStore, cl
         cache.pages.answer(URL, Reader(PageError("gone")))
 
 
-def test_refreshing_reads_anew_and_keeps_that(store: SqliteStore, clock: FakeClock) -> None:
-    """`--refresh` looks nothing up; who comes later gets what it has read."""
+def test_refreshing_reads_again_and_stores_the_page(store: SqliteStore, clock: FakeClock) -> None:
+    """`--refresh` looks nothing up; later lookups get the new page."""
     with_policy(store, clock).pages.answer(URL, Reader("then"))
     clock.advance(1)
     assert with_policy(store, clock, read=False).pages.answer(URL, Reader("now")).value.text == "now"
     assert with_policy(store, clock).pages.answer(URL, Reader("never")).value.text == "now"
 
 
-def test_without_the_cache_nothing_is_looked_up_or_kept(store: SqliteStore, clock: FakeClock) -> None:
+def test_without_the_cache_nothing_is_looked_up_or_stored(store: SqliteStore, clock: FakeClock) -> None:
     """`--no-cache` neither reads nor writes, not even a failure."""
     with_policy(store, clock).pages.answer(URL, Reader("then"))
     without = with_policy(store, clock, read=False, write=False)
@@ -182,7 +182,7 @@ def test_without_the_cache_nothing_is_looked_up_or_kept(store: SqliteStore, cloc
 
 
 def test_offline_only_the_cache_answers(store: SqliteStore, clock: FakeClock) -> None:
-    """What is there is an exact hit; what is not, or is expired, is an `OfflineMiss` before anything is read."""
+    """A cached page is an exact hit; a missing or expired one is an `OfflineMiss` before anything is read."""
     with_policy(store, clock).pages.answer(URL, Reader("then"), ttl=60)
     offline, reader = with_policy(store, clock, offline=True), Reader()
     assert offline.pages.answer(URL, reader).value.text == "then"
@@ -196,7 +196,7 @@ def test_offline_only_the_cache_answers(store: SqliteStore, clock: FakeClock) ->
 
 @pytest.mark.parametrize("error", [PageError("404"), AddressRefused("private"), InvalidInput("no address")])
 def test_a_failed_read_is_no_answer(cache: Cache, clock: FakeClock, error: Exception) -> None:
-    """The typed error is raised, nothing is kept as a page, and the next one reads again."""
+    """The typed error is raised, nothing is stored as a page, and the next call reads again."""
     with pytest.raises(type(error), match=str(error)):
         cache.pages.answer(URL, Reader(error))
     assert next(row for row in cache.maintenance.stats() if row.table == PAGES).total == 0
@@ -215,7 +215,7 @@ def test_a_page_that_failed_at_the_time_fails_again_when_replayed(store: SqliteS
 
 
 def test_a_page_read_after_a_failure_is_what_is_replayed(store: SqliteStore, clock: FakeClock) -> None:
-    """The answer stands before the failure."""
+    """The answer comes before the failure."""
     cache = with_policy(store, clock)
     with pytest.raises(PageError):
         cache.pages.answer(URL, Reader(PageError("gone")))
@@ -268,7 +268,7 @@ def test_of_many_threads_one_reads(store: SqliteStore) -> None:
     assert {answer.value.text for answer in got} == {"Bread is made of flour."}
 
 
-def test_the_failure_of_the_one_reaches_all_who_wait(store: SqliteStore) -> None:
+def test_a_failure_reaches_all_that_wait(store: SqliteStore) -> None:
     """The same typed error, and only one read."""
     reader = Reader(AddressRefused("private"))
     got = read_together(Cache(store), reader)
@@ -276,8 +276,8 @@ def test_the_failure_of_the_one_reaches_all_who_wait(store: SqliteStore) -> None
     assert [type(error) for error in got] == [AddressRefused] * 8
 
 
-def test_a_process_that_waited_is_told_of_the_failure(store: SqliteStore, clock: FakeClock) -> None:
-    """What failed after it began to wait is raised there, too, of the same type; an earlier failure is not."""
+def test_a_process_that_waited_raises_the_same_failure(store: SqliteStore, clock: FakeClock) -> None:
+    """A failure since it began to wait is raised there, too, with the same type; an earlier failure is not."""
     reader = Reader()
     waiting, first = Cache(store, clock=clock), Cache(store, clock=clock)
     take_lock = waiting._context.flights._take_lock
@@ -298,7 +298,7 @@ def test_a_process_that_waited_is_told_of_the_failure(store: SqliteStore, clock:
 
 
 def test_a_page_teaches_abbreviations_but_is_not_found_by_meaning(store: SqliteStore) -> None:
-    """What it defines is learned, as from results; it has no vector, and goes with the row."""
+    """Its definitions are learned, as from results, and deleted with the row; it has no vector."""
     cache = semantic_cache(store)
     cache.pages.answer(URL, Reader("Retrieval-augmented generation (RAG) looks documents up first."))
     assert [meaning.lower() for _, meaning in store.meanings("default", ["RAG"])] == ["retrieval-augmented generation"]
@@ -324,7 +324,7 @@ def test_an_unreadable_row_is_read_again_and_replaced(
     assert len(reader.asked) == 2
 
 
-def test_a_page_is_returned_though_it_cannot_be_kept(
+def test_a_page_that_cannot_be_stored_is_returned(
     store: SqliteStore, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A full disk costs an error in the log, once."""
@@ -337,14 +337,14 @@ def test_a_page_is_returned_though_it_cannot_be_kept(
 
 
 def test_a_failure_on_a_full_disk_is_still_that_failure(store: SqliteStore, clock: FakeClock) -> None:
-    """That others cannot be told does not hide why it failed."""
+    """If the failure cannot be shared, it is still raised."""
     full = FullStore(store.path)
     with pytest.raises(PageError, match="gone"):
         Cache(full, clock=clock).pages.answer(URL, Reader(PageError("gone")))
     full.close()
 
 
-def test_a_long_address_is_kept_whole(cache: Cache, store: SqliteStore) -> None:
+def test_a_long_address_is_stored_whole(cache: Cache, store: SqliteStore) -> None:
     """A report is verified by the address of the page."""
     url = f"https://example.org/{'a' * 3_000}"
     cache.pages.answer(url, Reader())
@@ -385,7 +385,7 @@ def test_a_model_is_asked_the_same_once(cache: Cache) -> None:
         {"epoch": "2"},
     ],
 )
-def test_any_difference_asks_anew(cache: Cache, other: dict[str, Any]) -> None:
+def test_any_difference_asks_the_model_again(cache: Cache, other: dict[str, Any]) -> None:
     """Model, endpoint, parameters, messages and their order, schema, epoch: each is part of the key."""
     asked: dict[str, Any] = {"model": Model(), "messages": ASKED}
     cache.completions.answer(**asked)
@@ -399,8 +399,8 @@ def test_the_order_of_parameters_does_not_count(cache: Cache) -> None:
     assert cache.completions.answer(Model(parameters={"temperature": 0, "seed": 1}), ASKED).how == "exact"
 
 
-def test_who_listens_hears_the_whole_text(cache: Cache) -> None:
-    """As it comes from the model; at once from the cache."""
+def test_the_callback_gets_the_whole_text(cache: Cache) -> None:
+    """In parts from the model; at once from the cache."""
     heard: list[str] = []
     cache.completions.answer(Model(), ASKED, on_text=heard.append)
     assert heard == ["Bak", "ed flour."]
@@ -410,7 +410,7 @@ def test_who_listens_hears_the_whole_text(cache: Cache) -> None:
 
 
 def test_offline_no_model_is_asked(store: SqliteStore, clock: FakeClock) -> None:
-    """What it has answered is there; anything else is an `OfflineMiss`."""
+    """Cached completions answer; anything else is an `OfflineMiss`."""
     with_policy(store, clock).completions.answer(Model(), ASKED)
     offline, model = with_policy(store, clock, offline=True), Model()
     assert offline.completions.answer(model, ASKED).how == "exact"
@@ -420,7 +420,7 @@ def test_offline_no_model_is_asked(store: SqliteStore, clock: FakeClock) -> None
 
 
 def test_a_model_that_fails_is_asked_again(cache: Cache, clock: FakeClock) -> None:
-    """The failure is raised as it is, and nothing is kept as an answer."""
+    """The failure is raised unchanged, and nothing is stored as an answer."""
     with pytest.raises(ModelUnavailable, match="down"):
         cache.completions.answer(Model(ModelUnavailable("down")), ASKED)
     clock.advance(0.001)
@@ -443,15 +443,15 @@ def test_broken_unicode_is_refused_before_the_model_is_asked(cache: Cache, broke
 
 
 def test_an_unreadable_completion_is_asked_again(cache: Cache, store: SqliteStore) -> None:
-    """As an unreadable page is read again."""
+    """Like an unreadable page."""
     cache.completions.answer(Model(), ASKED)
     store._connections.write(lambda connection: connection.execute("UPDATE completions SET completion = '{}'"))
-    assert cache.completions.answer(Model("anew"), ASKED).value.text == "anew"
+    assert cache.completions.answer(Model("again"), ASKED).value.text == "again"
     assert len(list(store.scan(COMPLETIONS, "default"))) == 1
 
 
-def test_what_a_run_was_answered_with_is_noted(cache: Cache) -> None:
-    """Pages and completions, live and from the cache, and what failed, with digests of the stored rows."""
+def test_a_run_records_its_answers(cache: Cache) -> None:
+    """Pages and completions, live and cached, and failures, with digests of the stored rows."""
     recording = cache.recording()
     recording.pages.answer(URL, Reader())
     recording.pages.answer(URL, Reader())
@@ -471,7 +471,7 @@ def test_what_a_run_was_answered_with_is_noted(cache: Cache) -> None:
 # Evidence ------------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_derived_is_made_once(cache: Cache) -> None:
+def test_a_derived_value_is_computed_once(cache: Cache) -> None:
     """The same question, sources and ranking; each of them counts."""
     asked: list[str] = []
 
@@ -490,8 +490,8 @@ def test_what_is_derived_is_made_once(cache: Cache) -> None:
     assert len(asked) == 4
 
 
-def test_what_is_derived_counts_as_no_answer(cache: Cache) -> None:
-    """It is made from answers: it is not counted; it is recorded as what it is, so that a replay has it."""
+def test_a_derived_value_is_not_counted_as_an_answer(cache: Cache) -> None:
+    """It is computed from answers, so it is not counted; it is recorded as derived, so that a replay has it."""
     mine = cache.recording()
     mine.derived.get("q", "r", [], lambda: [1], list[int], ttl=60)
     assert mine.derived.get("q", "r", [], lambda: [2], list[int], ttl=60) == [1]

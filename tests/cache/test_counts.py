@@ -1,4 +1,4 @@
-"""How often the cache has answered: counted over threads, processes and researches."""
+"""Counts of answers, over threads, processes and researches."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -45,8 +45,8 @@ def test_counts_of_several_caches_add_up(store: SqliteStore) -> None:
     assert list(Cache(store).usage.by_day().items()) == [(day, {"exact": 50}) for day in days]
 
 
-def test_counts_of_a_day_are_told_by_kind(store: SqliteStore, clock: FakeClock) -> None:
-    """With what this cache has not stored yet; over all days they add up, kind by kind."""
+def test_counts_of_a_day_are_listed_by_kind(store: SqliteStore, clock: FakeClock) -> None:
+    """Including counts not stored yet; over all days they add up, kind by kind."""
     cache = Cache(store, clock=clock)
     cache.searches.answer("q", Engine())
     cache.usage.flush()
@@ -70,7 +70,7 @@ def test_many_threads_lose_no_count(store: SqliteStore) -> None:
 
 
 def test_a_forked_child_counts_only_its_own(store: SqliteStore) -> None:
-    """What the parent has counted but not stored yet is the parent's."""
+    """Counts that the parent has not stored yet belong to the parent."""
     cache = Cache(store)
     cache.searches.put("q", results("x"))
     cache.searches.find("q")
@@ -97,7 +97,7 @@ def test_counts_that_cannot_be_stored_are_no_error(store: SqliteStore, monkeypat
 
 
 def test_failed_searches_are_misses(store: SqliteStore) -> None:
-    """A call that was made and failed was not saved."""
+    """A call that failed was not saved."""
     cache = Cache(store)
     with pytest.raises(EngineUnavailable):
         cache.searches.answer("q", Engine(EngineUnavailable("down")))

@@ -1,4 +1,4 @@
-"""How long an answer lives, what is served after that, and what "no results" is worth."""
+"""Freshness of answers: lifetimes, stale answers, and "no results"."""
 
 import logging
 import time
@@ -24,7 +24,7 @@ def age_of(store: SqliteStore) -> float:
 
 
 def how(answer: Answer[Any]) -> str:
-    """Tell how an answer was found."""
+    """Return how an answer was found."""
     return answer.outcome.found if isinstance(answer.outcome, Hit) else type(answer.outcome).__name__.lower()
 
 
@@ -39,8 +39,8 @@ def how(answer: Answer[Any]) -> str:
         "the {}",
     ],
 )
-def test_what_speaks_of_now_lives_for_an_hour(store: SqliteStore, clock: FakeClock, query: str) -> None:
-    """At the most; a shorter life stays shorter, and other questions keep theirs."""
+def test_answers_about_now_live_for_an_hour(store: SqliteStore, clock: FakeClock, query: str) -> None:
+    """At most; a shorter lifetime stays shorter, and other questions keep theirs."""
     query = query.format(time.gmtime(clock.now).tm_year)
     cache = Cache(store, clock=clock)
     cache.searches.answer(query, Engine())
@@ -59,10 +59,10 @@ def test_how_long_they_live_can_be_set(store: SqliteStore, clock: FakeClock) -> 
 
 
 @pytest.mark.parametrize(("stored", "asked"), [("gold price chart", "chart gold price"), ("gold chart", "chart gold")])
-def test_a_question_about_now_is_not_answered_by_something_old(
+def test_an_old_answer_does_not_answer_a_question_about_now(
     store: SqliteStore, clock: FakeClock, stored: str, asked: str
 ) -> None:
-    """By meaning it is within the hour only, even where the row itself was stored to live longer."""
+    """By meaning only within the hour, even if the row itself has a longer lifetime."""
     volatile = "price" in stored
     cache = semantic_cache(store, clock=clock, policy=Policy(volatile_ttl=HOUR))
     keeper = semantic_cache(store, clock=clock, policy=Policy(volatile_ttl=DAY))  # as an older program would have
@@ -96,7 +96,7 @@ def test_jitter_takes_off_a_share_of_the_lifetime(store: SqliteStore, clock: Fak
 def test_an_expired_answer_is_served_when_the_engine_fails(
     store: SqliteStore, clock: FakeClock, caplog: pytest.LogCaptureFixture, error: SearchError
 ) -> None:
-    """Within the window it is stale, with its age; the error and the age are logged; nothing is stored anew."""
+    """Within the window it is stale, with its age; error and age are logged; nothing is stored again."""
     cache = Cache(store, clock=clock, policy=Policy(stale_if_error=100))
     cache.searches.put("q", results("old"), ttl=60)
     clock.advance(160)
@@ -110,8 +110,8 @@ def test_an_expired_answer_is_served_when_the_engine_fails(
         cache.searches.answer("q", Engine(error))
 
 
-def test_only_a_failed_search_makes_stale_answers_good(store: SqliteStore, clock: FakeClock) -> None:
-    """A bug in the search function passes through, and so does a result that cannot be kept as it is."""
+def test_stale_answers_replace_only_failed_searches(store: SqliteStore, clock: FakeClock) -> None:
+    """A bug in the search function is raised, and so is the error about a result that cannot be stored."""
     cache = Cache(store, clock=clock, policy=Policy(stale_if_error=100))
     cache.searches.put("q", results("old"), ttl=60)
     clock.advance(61)
@@ -123,7 +123,7 @@ def test_only_a_failed_search_makes_stale_answers_good(store: SqliteStore, clock
 
 @pytest.mark.parametrize("after", [0.0, 1.0])
 def test_without_a_window_nothing_stale_is_served(store: SqliteStore, clock: FakeClock, after: float) -> None:
-    """0 is never: not even at the very second of the expiry."""
+    """0 means never: not even at the second of the expiry."""
     cache = Cache(store, clock=clock)
     cache.searches.put("q", results("old"), ttl=60)
     clock.advance(60 + after)
@@ -134,7 +134,7 @@ def test_without_a_window_nothing_stale_is_served(store: SqliteStore, clock: Fak
         offline.searches.answer("q", Engine())
 
 
-def test_what_may_be_served_late_is_not_swept(store: SqliteStore, clock: FakeClock) -> None:
+def test_rows_that_may_be_served_stale_are_not_swept(store: SqliteStore, clock: FakeClock) -> None:
     """A write sweeps only what is past the window, too."""
     cache = Cache(store, clock=clock, policy=Policy(stale_if_error=100))
     cache.searches.put("old", results("old"), ttl=60)
@@ -147,7 +147,7 @@ def test_what_may_be_served_late_is_not_swept(store: SqliteStore, clock: FakeClo
 
 
 def test_an_expired_answer_is_not_served_while_the_engine_works(store: SqliteStore, clock: FakeClock) -> None:
-    """The live answer comes, and is kept."""
+    """The live answer is returned and stored."""
     cache = Cache(store, clock=clock, policy=Policy(stale_if_error=DAY))
     cache.searches.put("q", results("old"), ttl=60)
     clock.advance(61)
@@ -155,7 +155,7 @@ def test_an_expired_answer_is_not_served_while_the_engine_works(store: SqliteSto
     assert how(cache.searches.answer("q", Engine())) == "exact"
 
 
-def test_fewer_results_are_not_served_late(store: SqliteStore, clock: FakeClock) -> None:
+def test_fewer_results_are_not_served_stale(store: SqliteStore, clock: FakeClock) -> None:
     """A five-result row does not answer for ten, stale either."""
     cache = Cache(store, clock=clock, policy=Policy(stale_if_error=DAY))
     cache.searches.put("q", results("old"), ttl=60, max_results=5)
@@ -167,8 +167,8 @@ def test_fewer_results_are_not_served_late(store: SqliteStore, clock: FakeClock)
 # --- reading and writing
 
 
-def test_refresh_asks_anew_and_stores(store: SqliteStore, clock: FakeClock) -> None:
-    """`read=False`: the old answer is not looked at, the new one is there for the next."""
+def test_refresh_searches_again_and_stores(store: SqliteStore, clock: FakeClock) -> None:
+    """`read=False`: the old answer is not read, and the new one answers the next lookup."""
     Cache(store, clock=clock).searches.put("q", results("old"))
     clock.advance(1)
     refreshed = Cache(store, clock=clock, policy=Policy(read=False)).searches.answer("q", Engine(results("new")))
@@ -177,7 +177,7 @@ def test_refresh_asks_anew_and_stores(store: SqliteStore, clock: FakeClock) -> N
 
 
 def test_a_refresh_that_fails_is_an_error_and_leaves_the_old_answer(store: SqliteStore, clock: FakeClock) -> None:
-    """Who asked for a new answer is not given the old one for it."""
+    """A refresh is not answered with the old answer."""
     Cache(store, clock=clock).searches.put("q", results("old"))
     clock.advance(1)
     with pytest.raises(EngineUnavailable):
@@ -186,7 +186,7 @@ def test_a_refresh_that_fails_is_an_error_and_leaves_the_old_answer(store: Sqlit
 
 
 def test_no_cache_neither_reads_nor_writes(store: SqliteStore, clock: FakeClock) -> None:
-    """Results, empty answers, failures and counts: nothing is kept."""
+    """Results, empty answers, failures and counts: nothing is stored."""
     cache = Cache(store, clock=clock)
     cache.searches.put("q", results("old"))
     without = Cache(store, clock=clock, policy=Policy(read=False, write=False))
@@ -204,8 +204,8 @@ def test_no_cache_neither_reads_nor_writes(store: SqliteStore, clock: FakeClock)
 # --- no results
 
 
-def test_no_results_are_believed_for_a_while(store: SqliteStore, clock: FakeClock) -> None:
-    """For `negative_ttl` seconds the answer is a hit without results, of a kind of its own; then it is asked again."""
+def test_no_results_answer_for_a_while(store: SqliteStore, clock: FakeClock) -> None:
+    """For `negative_ttl` seconds the answer is a hit of the kind "no results"; then it is searched again."""
     cache = Cache(store, clock=clock)
     engine = Engine([])
     first = cache.searches.answer("q", engine)
@@ -222,7 +222,7 @@ def test_no_results_are_believed_for_a_while(store: SqliteStore, clock: FakeCloc
 
 
 @pytest.mark.parametrize(("negative_ttl", "calls"), [(0.0, 3), (5.0, 2), (600.0, 1)])
-def test_how_long_no_results_are_believed_can_be_set(
+def test_the_lifetime_of_no_results_can_be_set(
     store: SqliteStore, clock: FakeClock, negative_ttl: float, calls: int
 ) -> None:
     """0 switches it off."""
@@ -234,8 +234,8 @@ def test_how_long_no_results_are_believed_can_be_set(
     assert len(engine.calls) == calls
 
 
-def test_switched_off_what_others_kept_is_not_believed(store: SqliteStore, clock: FakeClock) -> None:
-    """Somebody else's "no results" does not answer where they are switched off."""
+def test_switched_off_no_results_of_other_caches_do_not_answer(store: SqliteStore, clock: FakeClock) -> None:
+    """A remembered "no results" of another cache does not answer where it is switched off."""
     Cache(store, clock=clock).searches.answer("q", Engine([]))
     cache = Cache(store, clock=clock, policy=Policy(negative_ttl=0))
     assert cache.searches.answer("q", Engine()).value == Engine().found
@@ -250,22 +250,22 @@ def test_a_failure_is_never_no_results(store: SqliteStore, clock: FakeClock) -> 
     assert how(other.searches.answer("q", Engine())) == "miss"
 
 
-def test_no_results_of_another_engine_say_nothing(store: SqliteStore, clock: FakeClock) -> None:
+def test_no_results_of_another_engine_do_not_answer(store: SqliteStore, clock: FakeClock) -> None:
     """They are of one engine with its options."""
     cache = Cache(store, clock=clock)
     cache.searches.answer("q", Engine([]), engine="corpus", options={"corpus": "a"})
     assert cache.searches.answer("q", Engine(), engine="corpus", options={"corpus": "b"}).value
 
 
-def test_a_like_search_without_results_does_not_answer(store: SqliteStore, clock: FakeClock) -> None:
-    """Nothing found is believed of the very query only: other words may find something."""
+def test_a_similar_search_without_results_does_not_answer(store: SqliteStore, clock: FakeClock) -> None:
+    """An empty result answers only for the same query: other words may find something."""
     cache = semantic_cache(store, clock=clock)
     cache.searches.answer("semantic cache false positives", Engine([]))
     assert cache.searches.answer("false positives semantic cache", Engine()).value
 
 
 def test_results_found_later_count(store: SqliteStore, clock: FakeClock) -> None:
-    """A refresh that finds something ends the belief in nothing."""
+    """A refresh that finds something replaces the empty result."""
     Cache(store, clock=clock).searches.answer("q", Engine([]))
     clock.advance(1)
     Cache(store, clock=clock, policy=Policy(read=False)).searches.answer("q", Engine())
@@ -273,13 +273,13 @@ def test_results_found_later_count(store: SqliteStore, clock: FakeClock) -> None
 
 
 def test_an_error_with_broken_unicode_stays_itself(store: SqliteStore) -> None:
-    """What an engine says of its failure may be anything; the caller gets the engine's error."""
+    """An engine's message may be any text; the caller gets the engine's error."""
     with pytest.raises(EngineUnavailable):
         Cache(store).searches.answer("q", Engine(EngineUnavailable("bad page: \ud800")))
 
 
-def test_results_are_not_lost_where_no_turn_can_be_had(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
-    """A lock that cannot be made (a full disk) costs the guarantee of one call, not the answer."""
+def test_results_are_not_lost_without_a_lock(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
+    """Without a lock (a full disk) there may be two calls, but there is an answer."""
     store.path.with_name(f"{store.path.name}.turns").write_text("in the way")
     caplog.set_level(logging.WARNING)
     cache = Cache(store)
@@ -292,7 +292,7 @@ def test_results_are_not_lost_where_no_turn_can_be_had(store: SqliteStore, caplo
 
 
 def test_offline_the_cache_alone_answers(store: SqliteStore, clock: FakeClock) -> None:
-    """Exactly, by meaning, with "no results", and late; everything else names the query and what to do."""
+    """Exact, semantic, "no results" and stale; every other error has the query and advice."""
     online = semantic_cache(store, clock=clock)
     online.searches.put("semantic cache false positives", results("kept"))
     online.searches.answer("nothing there", Engine([]))

@@ -1,4 +1,4 @@
-"""What the cache notes of its answers: how a run was answered, who a row was stored for, what `explain` shows."""
+"""Records of answers: uses of a run, origins of rows, fields of outcomes, explanations."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ def cache_of(store: SqliteStore, clock: FakeClock, origin: RunOrigin = "user") -
     return Cache(store, tenant=TENANT, clock=clock, origin=origin)
 
 
-def test_a_run_notes_what_answered_it(store: SqliteStore, clock: FakeClock) -> None:
+def test_a_run_records_what_answered_it(store: SqliteStore, clock: FakeClock) -> None:
     """Results, no results, and how: live, then from the cache; the same bytes have the same digest."""
     for how in (("live", "live"), ("exact", "no results")):
         run = cache_of(store, clock).recording()
@@ -66,7 +66,7 @@ def test_a_search_is_marked_with_its_origin(
 
 
 def test_a_user_claims_what_was_searched_for_others(store: SqliteStore, clock: FakeClock) -> None:
-    """From then on it is in the history; an evaluation claims nothing."""
+    """After that it is in the history; an evaluation claims nothing."""
     key = search_key("red cats")
     cache_of(store, clock, "experiment").searches.answer("red cats", lambda *_: RESULTS)
     cache_of(store, clock, "evaluation").searches.claim(key)
@@ -78,7 +78,7 @@ def test_a_user_claims_what_was_searched_for_others(store: SqliteStore, clock: F
 
 
 def test_a_copied_answer_may_be_changed() -> None:
-    """JSON is copied; what a function returned is given to all as it is."""
+    """JSON is copied; an object that a function returned is shared by all."""
     value: list[Any] = [{"a": 1}]
     copied = Answer(value, Miss("unknown"), "live").copied()
     assert copied.value == value
@@ -100,7 +100,7 @@ def test_explain_shows_what_an_exact_lookup_gives(store: SqliteStore, clock: Fak
     assert cache.searches.explain("red cats").shown(clock())["exact"] == "stale"
 
 
-def test_what_teaches_is_read_from_results_and_pages() -> None:
+def test_abbreviations_are_read_from_results_and_pages() -> None:
     """Titles and bodies; of other tables, nothing."""
     payload = b'[{"title": "RAG", "body": "retrieval-augmented generation"}]'
     assert taught_text_of_row(SEARCHES, payload) == "RAG\n\nretrieval-augmented generation"
@@ -136,7 +136,7 @@ def test_an_imported_entry_replaces_an_older_one_only(store: SqliteStore, clock:
     assert held.payload == b"[4]"
 
 
-def test_an_outcome_has_what_its_row_has(store: SqliteStore, clock: FakeClock) -> None:
+def test_an_outcome_has_the_values_of_its_row(store: SqliteStore, clock: FakeClock) -> None:
     """Key, expiry, origin and the stored bytes, exact, by meaning or stale; a miss has the key."""
     cache = semantic_cache(store, clock=clock)
     stored, meant = "semantic cache false positives", "false positives semantic cache"

@@ -1,4 +1,4 @@
-"""Look-ups by meaning: which candidates answer, and which never do."""
+"""Lookups by meaning: candidates that answer, and others."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +30,7 @@ def minilm() -> MiniLM:
 
 
 def test_a_search_that_means_the_same_is_not_made(cache: Cache, clock: FakeClock) -> None:
-    """The hit says which query it answered, how alike they are, and how old it is."""
+    """The hit has the stored query, the similarity and the age."""
     engine = Engine()
     cache.searches.answer(STORED, engine)
     clock.advance(90)
@@ -40,7 +40,7 @@ def test_a_search_that_means_the_same_is_not_made(cache: Cache, clock: FakeClock
     assert bare(answer.outcome) == Hit(engine.found, "semantic", STORED, pytest.approx(1.0), 90.0)
 
 
-def test_the_very_search_comes_before_a_like_one(cache: Cache) -> None:
+def test_an_exact_hit_comes_before_a_semantic_one(cache: Cache) -> None:
     """Exact first."""
     cache.searches.put(STORED, results("of the like one"))
     cache.searches.put(ASKED, results("of the very one"))
@@ -50,7 +50,7 @@ def test_the_very_search_comes_before_a_like_one(cache: Cache) -> None:
 
 
 def test_a_hit_by_meaning_is_not_stored_again(cache: Cache) -> None:
-    """No drift: however often it answers, there is one row, and the asked query has none."""
+    """No drift: after any number of answers there is one row, and none for the new query."""
     cache.searches.answer(STORED, Engine())
     for _ in range(3):
         found = cache.searches.answer(ASKED, Engine()).outcome
@@ -86,8 +86,8 @@ def test_an_unfit_candidate_hides_no_good_one(cache: Cache) -> None:
     assert answer.value == results("ten")
 
 
-def test_only_so_many_candidates_are_tried(store: SqliteStore) -> None:
-    """The setting bounds the work: what stands beyond the nearest ones is not looked at."""
+def test_the_number_of_candidates_is_limited(store: SqliteStore) -> None:
+    """The setting limits the work: only the nearest candidates are judged."""
     cache = Cache(store, semantics=semantics(store, candidates=2))
     for number in range(4):
         cache.searches.put(f"semantic cache false positives {number}", results("another number"))
@@ -100,7 +100,7 @@ def test_only_so_many_candidates_are_tried(store: SqliteStore) -> None:
     [("corpus", {}), ("ddgs", {"region": "de-de"}), ("corpus", {"corpus": "a"})],
 )
 def test_other_engines_and_options_do_not_answer(cache: Cache, engine: str, options: dict[str, Any]) -> None:
-    """What makes results differ makes them unfit by meaning too; the same ones do answer."""
+    """Rows with another engine or other options do not answer by meaning; equal ones do."""
     cache.searches.put(STORED, results("of another engine"))
     live = Engine()
     assert isinstance(cache.searches.answer(STORED, live, engine=engine, options=options).outcome, Miss)
@@ -119,7 +119,7 @@ def test_fewer_results_than_asked_for_do_not_answer_and_more_are_cut(cache: Cach
 
 
 @pytest.mark.parametrize("other", [("enumerated", "f"), ("research", "g"), ("research", "")])
-def test_a_research_answers_for_its_own_kind_alone(cache: Cache, other: tuple[str, str]) -> None:
+def test_a_research_answers_only_for_its_kind(cache: Cache, other: tuple[str, str]) -> None:
     """Task type and fingerprint must be the same."""
     cache.researches.put(STORED, "research", ResearchContext("gathered", 1, [1.0]), fingerprint="f")
     found = cache.researches.find(ASKED, "Research", fingerprint="f")
@@ -128,7 +128,7 @@ def test_a_research_answers_for_its_own_kind_alone(cache: Cache, other: tuple[st
     assert isinstance(cache.researches.find(ASKED, other[0], fingerprint=other[1]), Miss)
 
 
-def test_without_semantics_only_the_very_search_answers(store: SqliteStore) -> None:
+def test_without_semantics_only_the_same_search_answers(store: SqliteStore) -> None:
     """Switched off, no vector is made and nothing is found by meaning."""
     cache = Cache(store)
     cache.searches.answer(STORED, Engine())
@@ -139,7 +139,7 @@ def test_without_semantics_only_the_very_search_answers(store: SqliteStore) -> N
 
 @pytest.mark.parametrize(("share", "answers"), [(1.01, True), (0.99, False), (0.0, False)])
 def test_the_classic_threshold_is_a_cut(store: SqliteStore, minilm: MiniLM, share: float, answers: bool) -> None:
-    """`SEMANTIC_CACHE_THRESHOLD` is a distance: beyond it nothing answers, whatever else says yes."""
+    """`SEMANTIC_CACHE_THRESHOLD` is a distance: no row that is farther away answers."""
     cache = Cache(store, semantics=semantics(store, minilm, words=vocabulary))
     cache.searches.put("how to sort a list in python", results("x"))
     (candidate,) = cache.searches.explain("how do I sort a list in python").candidates
@@ -149,7 +149,7 @@ def test_the_classic_threshold_is_a_cut(store: SqliteStore, minilm: MiniLM, shar
 
 
 def test_the_searches_of_a_run_do_not_answer_each_other(cache: Cache, clock: FakeClock) -> None:
-    """Whenever they were stored since the run began, also before it was resumed; the next run may use them."""
+    """Rows stored since the run began, also before it was resumed, do not count; the next run may use them."""
     run = cache.recording()
     began = clock.now
     run.searches.answer(STORED, Engine())
@@ -164,7 +164,7 @@ def test_the_searches_of_a_run_do_not_answer_each_other(cache: Cache, clock: Fak
     assert found.found == "semantic"
 
 
-def test_an_older_answer_is_found_beside_the_rows_of_a_run(cache: Cache, clock: FakeClock) -> None:
+def test_an_older_answer_is_found_among_the_rows_of_a_run(cache: Cache, clock: FakeClock) -> None:
     """Rows that the run stored itself do not crowd out the older row that answers."""
     cache.searches.put(STORED, results("old"))
     clock.advance(60)
@@ -183,8 +183,8 @@ def test_an_expired_row_does_not_answer_by_meaning(cache: Cache, clock: FakeCloc
     assert bare(cache.searches.find(ASKED)) == Miss("unknown")
 
 
-def test_an_embedder_that_fails_is_said_once(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
-    """Exact look-ups and puts go on."""
+def test_an_embedder_that_fails_is_logged_once(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
+    """Exact lookups and puts still work."""
     cache = semantic_cache(store, embedder=BrokenEmbedder())
     engine = Engine()
     for query in ("one", "two", "one", "two"):
@@ -195,7 +195,7 @@ def test_an_embedder_that_fails_is_said_once(store: SqliteStore, caplog: pytest.
     ]
 
 
-def test_an_embedder_that_fails_for_many_threads_is_said_once(
+def test_an_embedder_that_fails_for_many_threads_is_logged_once(
     store: SqliteStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Four searches of one round find out together, and one of them speaks."""
@@ -207,7 +207,7 @@ def test_an_embedder_that_fails_for_many_threads_is_said_once(
 
 
 def test_vectors_come_back_once_the_embedder_works(store: SqliteStore) -> None:
-    """What was stored without a vector answers by meaning once it has been given one."""
+    """A row without a vector answers by meaning once it is embedded."""
     semantic_cache(store, embedder=BrokenEmbedder()).searches.put(STORED, results("kept"))
     cache = semantic_cache(store)
     assert isinstance(cache.searches.find(ASKED), Miss)
@@ -228,7 +228,7 @@ def test_vectors_of_another_embedder_do_not_count(store: SqliteStore) -> None:
 
 
 def test_tenants_do_not_answer_each_other_by_meaning(store: SqliteStore) -> None:
-    """Nor do they teach each other abbreviations."""
+    """They do not share abbreviations either."""
     one, other = (Cache(store, semantics=semantics(store, tenant=name), tenant=name) for name in "ab")
     one.searches.put(STORED, results("retrieval-augmented generation (RAG) is a pattern"))
     assert isinstance(one.searches.find(ASKED), Hit)
@@ -244,7 +244,7 @@ SHORT, LONG = "RAG best practices", "retrieval-augmented generation best practic
 
 @pytest.mark.parametrize(("stored", "asked"), [(SHORT, LONG), (LONG, SHORT)])
 def test_a_short_form_meets_its_long_form(store: SqliteStore, stored: str, asked: str) -> None:
-    """In both orders, when the stored results say what it means."""
+    """In both orders, if the stored results define it."""
     cache = semantic_cache(store)
     cache.searches.put(stored, TEACHING)
     found = cache.searches.find(asked)
@@ -253,8 +253,8 @@ def test_a_short_form_meets_its_long_form(store: SqliteStore, stored: str, asked
 
 
 @pytest.mark.parametrize(("stored", "asked"), [(SHORT, LONG), (LONG, SHORT)])
-def test_what_another_entry_teaches_counts(store: SqliteStore, stored: str, asked: str) -> None:
-    """The definition may stand in the results of any other search, stored before."""
+def test_a_definition_in_another_entry_counts(store: SqliteStore, stored: str, asked: str) -> None:
+    """The results of any earlier search may define it."""
     cache = semantic_cache(store)
     cache.searches.put("grounding of language models", TEACHING)
     cache.searches.put(stored, results("nothing is defined here"))
@@ -265,14 +265,14 @@ def test_what_another_entry_teaches_counts(store: SqliteStore, stored: str, aske
 
 @pytest.mark.parametrize(("stored", "asked"), [(SHORT, LONG), (LONG, SHORT)])
 def test_an_unknown_short_form_is_no_match(store: SqliteStore, stored: str, asked: str) -> None:
-    """Nobody has said what it means."""
+    """No cached text defines it."""
     cache = semantic_cache(store)
     cache.searches.put(stored, results("nothing is defined here"))
     assert isinstance(cache.searches.find(asked), Miss)
 
 
-def test_a_meaning_is_forgotten_with_the_entry_that_taught_it(store: SqliteStore, clock: FakeClock) -> None:
-    """Cleared, deleted or swept, it teaches nothing any more."""
+def test_a_definition_is_deleted_with_its_entry(store: SqliteStore, clock: FakeClock) -> None:
+    """After it is cleared, deleted or swept, its definitions do not count."""
     cache = semantic_cache(store, clock=clock)
     cache.searches.put(LONG, results("nothing is defined here"))
     for forget in (
@@ -287,10 +287,10 @@ def test_a_meaning_is_forgotten_with_the_entry_that_taught_it(store: SqliteStore
 
 
 def test_two_meanings_without_context_are_no_match(store: SqliteStore) -> None:
-    """A short form that can mean two things answers for neither; the query that says which does."""
+    """An ambiguous short form answers for neither meaning; a query with the meaning does."""
     cache = semantic_cache(store)
     cache.searches.put("grounding", TEACHING)
-    cache.searches.put("status reports", results("The red amber green (RAG) status tells how a project goes."))
+    cache.searches.put("status reports", results("The red amber green (RAG) status shows how a project goes."))
     cache.searches.put(LONG, results("of generation"))
     assert isinstance(cache.searches.find(SHORT), Miss)
     explained = cache.searches.explain(SHORT)
@@ -314,7 +314,7 @@ def test_two_meanings_without_context_are_no_match(store: SqliteStore) -> None:
     ],
 )
 def test_real_vectors(store: SqliteStore, minilm: MiniLM, stored: str, asked: str, answers: bool) -> None:
-    """What the shipped embedder and the shipped rule make of it, in a cache whose entry defines RAG."""
+    """With the shipped embedder and rule, in a cache with an entry that defines RAG."""
     cache = Cache(store, semantics=semantics(store, minilm, words=vocabulary))
     cache.searches.put(stored, TEACHING)
     assert isinstance(cache.searches.find(asked), Hit) is answers

@@ -1,4 +1,4 @@
-"""The cache service: what hits, what misses, and what is never stored."""
+"""The cache: hits, misses, and values that are not stored."""
 
 import logging
 from pathlib import Path
@@ -24,7 +24,7 @@ class Clock:
         self.now = 1_700_000_000.0
 
     def __call__(self) -> float:
-        """Tell the time."""
+        """Return the time."""
         return self.now
 
 
@@ -54,7 +54,7 @@ def cache(tmp_path: Path, clock: Clock) -> Cache:
 
 
 def test_the_second_identical_search_is_not_made(cache: Cache) -> None:
-    """Never pay twice: one call, and the hit says how it was found."""
+    """Never pay twice: one call, and the hit is marked as exact."""
     engine = Engine()
     first, second = cache.searches.answer("Retry  policy", engine), cache.searches.answer("retry policy", engine)
     assert engine.calls == [("Retry  policy", 10)]
@@ -75,7 +75,7 @@ def test_a_hit_equals_the_miss_that_made_it(cache: Cache) -> None:
 
 
 def test_an_entry_is_stale_from_the_second_it_expires(cache: Cache, clock: Clock) -> None:
-    """`expires_at <= now` is expired; a stale entry is told apart from a missing one."""
+    """`expires_at <= now` is expired; a stale entry differs from a missing one."""
     cache.searches.put("q", RESULTS, ttl=60)
     clock.now += 59.9
     assert isinstance(cache.searches.find("q"), Hit)
@@ -109,7 +109,7 @@ def test_an_expired_search_is_made_again(cache: Cache, clock: Clock) -> None:
 
 
 def test_the_next_write_sweeps_what_is_expired(cache: Cache, clock: Clock) -> None:
-    """Look-ups delete nothing; a write of the same table does."""
+    """Lookups delete nothing; a write to the same table does."""
     cache.searches.put("old", RESULTS, ttl=60)
     clock.now += 61
     cache.searches.find("old")
@@ -119,8 +119,8 @@ def test_the_next_write_sweeps_what_is_expired(cache: Cache, clock: Clock) -> No
 
 
 @pytest.mark.parametrize("ttl", [0, -1, float("nan"), float("inf"), -float("inf"), "60", None, True])
-def test_a_ttl_that_is_no_lifetime_is_an_error_and_nothing_is_searched(cache: Cache, ttl: Any) -> None:
-    """Zero, negative, NaN and infinite lifetimes are refused before the engine is asked."""
+def test_an_unusable_ttl_is_an_error_and_nothing_is_searched(cache: Cache, ttl: Any) -> None:
+    """Zero, negative, NaN and infinite lifetimes are refused before the engine is called."""
     engine = Engine()
     with pytest.raises(InvalidInput, match="ttl"):
         cache.searches.answer("q", engine, ttl=ttl)
@@ -162,7 +162,7 @@ def test_an_engine_that_returns_too_many_is_cut(cache: Cache) -> None:
 
 
 def test_other_engines_and_options_are_other_searches(cache: Cache) -> None:
-    """What makes results differ is in the key."""
+    """Everything that changes results is in the key."""
     engine = Engine()
     for name, options in (("ddgs", {}), ("ddgs", {"region": "de-de"}), ("corpus", {"corpus": "a"}), ("corpus", {})):
         assert isinstance(cache.searches.answer("q", engine, engine=name, options=options).outcome, Miss)
@@ -170,7 +170,7 @@ def test_other_engines_and_options_are_other_searches(cache: Cache) -> None:
 
 
 def test_empty_results_are_returned_but_not_stored(cache: Cache, clock: Clock) -> None:
-    """An empty answer is believed for ten minutes, and says nothing about tomorrow: it is never kept as results."""
+    """An empty answer is returned for ten minutes; it is never stored as results."""
     engine = Engine([])
     assert cache.searches.answer("q", engine).value == []
     assert cache.searches.answer("q", engine).value == []
@@ -195,20 +195,20 @@ def test_a_failed_search_is_not_stored(cache: Cache) -> None:
 
 @pytest.mark.parametrize("found", ["text", 3, None.__class__, {"title": "x"}, ["text"], [{"x": object()}], [{1j: 2}]])
 def test_results_that_are_not_json_objects_are_an_error(cache: Cache, found: Any) -> None:
-    """What cannot be kept as it is is refused, with the type that was wrong."""
+    """The error has the wrong type."""
     with pytest.raises(InvalidInput):
         cache.searches.answer("q", Engine(found))
     assert cache.maintenance.stats()[0].total == 0
 
 
 def test_results_with_broken_unicode_are_an_error(cache: Cache) -> None:
-    """A lone surrogate cannot be stored, and is not stored as something else."""
+    """A lone surrogate cannot be stored, and is not replaced."""
     with pytest.raises(InvalidInput, match="JSON"):
         cache.searches.put("q", [{"title": "\ud800"}])
 
 
 def test_an_entry_too_large_is_an_error(cache: Cache) -> None:
-    """One entry is bounded."""
+    """The size of one entry is limited."""
     with pytest.raises(InvalidInput, match="too much"):
         cache.searches.put("q", [{"body": "x" * MAX_PAYLOAD_BYTES}])
 
@@ -220,7 +220,7 @@ def test_an_entry_too_large_is_an_error(cache: Cache) -> None:
 def test_unusable_cached_results_are_replaced(
     cache: Cache, caplog: pytest.LogCaptureFixture, stored: str, reason: str
 ) -> None:
-    """A row that somebody damaged, or that a script's function made, costs one search; only damage is warned of."""
+    """A damaged row, or one of a script's function, costs one search; only damage gives a warning."""
     cache.searches.put("q", RESULTS)
     store = cache.store
     assert isinstance(store, SqliteStore)
@@ -231,8 +231,8 @@ def test_unusable_cached_results_are_replaced(
     assert isinstance(cache.searches.find("q"), Hit)
 
 
-def test_use_is_noted_at_most_once_an_hour(cache: Cache, clock: Clock) -> None:
-    """Look-ups are reads: `last_used_at` moves only when it is over an hour old."""
+def test_use_is_recorded_at_most_once_an_hour(cache: Cache, clock: Clock) -> None:
+    """Lookups are reads: `last_used_at` changes only when it is over an hour old."""
     cache.searches.put("q", RESULTS)
     written = clock.now
     for seconds, noted in ((3_600, written), (1, written + 3_601), (100, written + 3_601)):
@@ -264,14 +264,14 @@ def test_hits_and_misses_are_logged_with_the_query(cache: Cache, caplog: pytest.
 
 
 def test_tenants_do_not_see_each_other(tmp_path: Path) -> None:
-    """Two tenants of one store hold two rows for one query."""
+    """Two tenants of one store have two rows for one query."""
     store = SqliteStore(tmp_path / "harness.db")
     one, other = Cache(store, tenant="one"), Cache(store, tenant="other")
     one.searches.put("q", RESULTS)
     assert bare(other.searches.find("q")) == Miss("unknown")
 
 
-def test_a_research_comes_back_as_it_was(cache: Cache) -> None:
+def test_a_research_is_returned_unchanged(cache: Cache) -> None:
     """Context, rounds and scores; the task's spelling and the type's case do not matter."""
     research = ResearchContext("the context", [["q1", "q2"]], [1.0, 0.25])
     assert cache.researches.put("The  Task", "Research", research)
@@ -280,7 +280,7 @@ def test_a_research_comes_back_as_it_was(cache: Cache) -> None:
     assert found.value == research
 
 
-def test_what_gathered_a_research_is_part_of_it(cache: Cache) -> None:
+def test_the_fingerprint_is_part_of_the_key(cache: Cache) -> None:
     """Another fingerprint is another research; neither replaces the other."""
     for fingerprint in ("planner-1", "planner-2", ""):
         cache.researches.put("t", "research", ResearchContext(f"by {fingerprint}", 1, []), fingerprint=fingerprint)
@@ -291,12 +291,12 @@ def test_what_gathered_a_research_is_part_of_it(cache: Cache) -> None:
 
 
 def test_an_empty_research_is_not_stored(cache: Cache) -> None:
-    """Nothing gathered is nothing to keep."""
+    """An empty context is not stored."""
     assert cache.researches.put("t", "research", ResearchContext("  ", 0, [])) is False
     assert cache.maintenance.stats()[1].total == 0
 
 
-def test_clear_and_sweep_say_how_much_went(cache: Cache, clock: Clock) -> None:
+def test_clear_and_sweep_return_the_number_of_rows(cache: Cache, clock: Clock) -> None:
     """Counts by table."""
     cache.searches.put("a", RESULTS, ttl=1_000)
     cache.searches.put("b", RESULTS)
@@ -310,10 +310,10 @@ def test_clear_and_sweep_say_how_much_went(cache: Cache, clock: Clock) -> None:
 
 @settings(deadline=None)
 @given(query=st.text(min_size=1), results=st.lists(st.dictionaries(st.text(), st.text()), min_size=1, max_size=3))
-def test_any_results_come_back_or_are_refused(
+def test_any_results_are_returned_unchanged_or_refused(
     tmp_path_factory: pytest.TempPathFactory, query: str, results: list[dict[str, str]]
 ) -> None:
-    """Whatever is put under any query is what comes back; what cannot be kept is an `InvalidInput`."""
+    """Results put under any query are returned unchanged; others are an `InvalidInput`."""
     cache = Cache(SqliteStore(tmp_path_factory.getbasetemp() / "any.db"))
     try:
         cache.searches.put(query, results)
@@ -331,7 +331,7 @@ def _only_key(cache: Cache) -> str:
     return key.decode()
 
 
-def test_a_store_that_cannot_be_written_is_said_once_and_loses_nothing(
+def test_a_store_that_cannot_be_written_is_logged_once_and_loses_nothing(
     cache: Cache, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Results that were paid for are returned; the reason they are not kept is one line, however many there are."""
@@ -346,8 +346,8 @@ def test_a_store_that_cannot_be_written_is_said_once_and_loses_nothing(
     assert "the disk is full" in record.getMessage()
 
 
-def test_results_too_large_to_keep_are_returned(cache: Cache, caplog: pytest.LogCaptureFixture) -> None:
-    """What was paid for is not lost because it cannot be stored."""
+def test_results_too_large_to_store_are_returned(cache: Cache, caplog: pytest.LogCaptureFixture) -> None:
+    """Results are not lost because they cannot be stored."""
     large = [{"body": "x" * MAX_PAYLOAD_BYTES}]
     assert cache.searches.answer("q", Engine(large)).value == large
     assert "not cached" in caplog.text

@@ -1,4 +1,4 @@
-"""Look-ups by meaning where a verifier reads the pairs: when it is asked, what it decides, and what if it fails."""
+"""Lookups by meaning with a verifier: when it reads, what it decides, and its failures."""
 
 import logging
 from typing import Any
@@ -21,7 +21,7 @@ STORED, ASKED = "semantic cache false positives", "semantic cache false positive
 
 
 class Says:
-    """A verifier that says what it is told to, and remembers what it was asked."""
+    """A verifier with a fixed probability that remembers the pairs it read."""
 
     id = "says"
 
@@ -49,7 +49,9 @@ def verified(store: Any, verifier: Says, clock: FakeClock, **rest: Any) -> Cache
     return Cache(store, semantics=looking, clock=clock)
 
 
-def test_what_guards_alone_would_refuse_is_served_where_it_is_sure(store: SqliteStore, clock: FakeClock) -> None:
+def test_a_pair_that_guards_alone_would_refuse_is_served_if_the_verifier_is_sure(
+    store: SqliteStore, clock: FakeClock
+) -> None:
     """A word that only one side has is an objection, no veto; the hit says how sure the verifier was."""
     verifier = Says(0.95)
     cache = verified(store, verifier, clock)
@@ -60,8 +62,8 @@ def test_what_guards_alone_would_refuse_is_served_where_it_is_sure(store: Sqlite
     assert verifier.asked == [frozenset((STORED, ASKED))]
 
 
-def test_what_it_doubts_is_searched(store: SqliteStore, clock: FakeClock) -> None:
-    """However similar the two are."""
+def test_a_pair_that_the_verifier_doubts_is_searched(store: SqliteStore, clock: FakeClock) -> None:
+    """Even if the two are very similar."""
     cache = verified(store, Says(0.5), clock)
     cache.searches.put(STORED, results("kept"))
     engine = Engine()
@@ -69,8 +71,8 @@ def test_what_it_doubts_is_searched(store: SqliteStore, clock: FakeClock) -> Non
     assert engine.calls == ["false positives semantic cache"]
 
 
-def test_a_veto_stands_whatever_it_says(store: SqliteStore, clock: FakeClock) -> None:
-    """It is not even asked about another number."""
+def test_a_veto_decides_before_the_verifier(store: SqliteStore, clock: FakeClock) -> None:
+    """The verifier does not read pairs with different numbers."""
     verifier = Says(1.0)
     cache = verified(store, verifier, clock)
     cache.searches.put("python 3.11 release date", results("kept"))
@@ -80,8 +82,8 @@ def test_a_veto_stands_whatever_it_says(store: SqliteStore, clock: FakeClock) ->
     assert verifier.asked == []
 
 
-def test_it_reads_but_the_three_nearest(store: SqliteStore, clock: FakeClock) -> None:
-    """A look-up takes bounded time, and says so of those that were not read."""
+def test_the_verifier_reads_only_the_three_nearest(store: SqliteStore, clock: FakeClock) -> None:
+    """A lookup takes limited time; candidates that were not read are marked."""
     verifier = Says(0.1)
     cache = verified(store, verifier, clock)
     for word in ("alpha", "beta", "gamma", "delta", "epsilon"):
@@ -92,7 +94,7 @@ def test_it_reads_but_the_three_nearest(store: SqliteStore, clock: FakeClock) ->
     assert "nearer ones" in explained.candidates[-1].refusal
 
 
-def test_the_very_words_need_no_reading(store: SqliteStore, clock: FakeClock) -> None:
+def test_equal_words_need_no_verifier(store: SqliteStore, clock: FakeClock) -> None:
     """A query that differs in case and white space is the same one."""
     verifier = Says(0.0)
     cache = verified(store, verifier, clock)
@@ -101,7 +103,7 @@ def test_the_very_words_need_no_reading(store: SqliteStore, clock: FakeClock) ->
     assert verifier.asked == []
 
 
-def test_what_is_far_away_is_not_read(store: SqliteStore, clock: FakeClock) -> None:
+def test_distant_candidates_are_not_read(store: SqliteStore, clock: FakeClock) -> None:
     """A threshold that was set holds for the verifier, too."""
     verifier = Says(1.0)
     cache = verified(store, verifier, clock, max_distance=0.01)
@@ -111,10 +113,10 @@ def test_what_is_far_away_is_not_read(store: SqliteStore, clock: FakeClock) -> N
     assert (engine.calls, verifier.asked) == ([ASKED], [])
 
 
-def test_without_it_the_stricter_rule_decides_and_that_is_said_once(
+def test_without_the_verifier_the_stricter_rule_decides_and_that_is_logged_once(
     store: SqliteStore, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Missing weights cost answers, never right ones."""
+    """Without weights there are fewer answers, never wrong ones."""
     cache = verified(store, Says(VerifierError("its weights are missing")), clock)
     cache.searches.put(STORED, results("kept"))
     engine = Engine()
@@ -128,19 +130,19 @@ def test_without_it_the_stricter_rule_decides_and_that_is_said_once(
     assert "semantic cache false negatives" in engine.calls
 
 
-def test_an_explanation_tells_how_sure_it_was(store: SqliteStore, clock: FakeClock) -> None:
+def test_an_explanation_has_the_probability(store: SqliteStore, clock: FakeClock) -> None:
     """Its probability, the guards that object in vain, and the refusal."""
     cache = verified(store, Says(0.25), clock)
     cache.searches.put(STORED, results("kept"))
-    (told,) = cache.searches.explain(ASKED).shown(clock())["candidates"]
-    assert told["probability"] == 0.25
-    assert told["objections"] == []
-    assert told["guards"]["content"] != "passed"
-    assert told["refused"] == "not sure enough (the verifier alone: 25%)"
+    (candidate,) = cache.searches.explain(ASKED).shown(clock())["candidates"]
+    assert candidate["probability"] == 0.25
+    assert candidate["objections"] == []
+    assert candidate["guards"]["content"] != "passed"
+    assert candidate["refused"] == "not sure enough (the verifier alone: 25%)"
 
 
 def test_two_solved_questions_are_read_as_well(store: SqliteStore, clock: FakeClock) -> None:
-    """`accepts` goes the same way as a look-up."""
+    """`accepts` decides like a lookup."""
     sure, unsure = (verified(store, Says(said), clock).semantics for said in (0.95, 0.4))
     assert sure is not None
     assert unsure is not None

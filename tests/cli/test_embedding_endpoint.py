@@ -255,7 +255,7 @@ def test_a_replay_asks_nobody(
     assert (first.code, WARNING in first.err) == (0, False)
     (run,) = harness("cache", "runs", "--json").told["items"]
     file = tmp_path / "run.snapshot"
-    assert harness("cache", "export", file, "--run", run["run"]).code == 0
+    assert harness("cache", "export", file, "--run", run["id"]).code == 0
     endpoint.asked.clear()
     monkeypatch.setattr(socket, "socket", no_socket)
     for setting in ("stems", ""):  # whatever is set where it is replayed

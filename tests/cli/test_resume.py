@@ -163,8 +163,8 @@ def test_a_run_killed_at_any_moment_gives_the_same_report(harness: Program, tmp_
         process.send_signal(signal.SIGKILL)
         process.communicate()
         listed = subprocess.run(command("cache", "runs", "--json"), env=environment, capture_output=True, check=True)
-        runs = json.loads(listed.stdout)["runs"]
-        how = ["--resume", runs[0]["run"]] if runs else [QUESTION, "-e", notes]
+        runs = json.loads(listed.stdout)["items"]
+        how = ["--resume", runs[0]["id"]] if runs else [QUESTION, "-e", notes]
         resumed += bool(runs)
         again = subprocess.run(
             command("research", *how, "--json"), env=environment, capture_output=True, check=True, timeout=120

@@ -86,10 +86,10 @@ def test_a_run_is_listed(harness: Program, notes: str, monkeypatch: pytest.Monke
     assert harness("cache", "runs", "--json").told == {"items": [], "next_offset": None}
     ended = harness("research", QUESTION, "-e", notes)
     (run,) = harness("cache", "runs", "--json").told["items"]
-    assert run["run"] in ended.err
+    assert run["id"] in ended.err
     assert (run["question"], run["engine"]) == (QUESTION, "corpus")
     assert f"{run['live_calls']} live calls" in ended.err
-    assert run["at"].endswith("Z")
+    assert run["created_at"].endswith("Z")
     monkeypatch.setenv("COLUMNS", "120")
     assert QUESTION in harness("cache", "runs").out
     monkeypatch.setenv("COLUMNS", "80")
@@ -109,8 +109,8 @@ def test_a_run_that_failed_is_listed_with_its_cause(harness: Program, notes: str
     assert (ended.code, run["state"], run["error"]["code"]) == (6, "failed", "offline_miss")
     assert run["error"]["message"] in ended.err
     assert "failed: offline_miss" in harness("runs").out
-    assert harness("research", "--resume", run["run"]).code == 6
-    assert harness("research", "--resume", run["run"], "--online").code == 0
+    assert harness("research", "--resume", run["id"]).code == 6
+    assert harness("research", "--resume", run["id"], "--online").code == 0
     (run,) = harness("cache", "runs", "--json").told["items"]
     assert (run["state"], run["error"]) == ("finished", None)
 
@@ -126,7 +126,7 @@ def test_a_run_is_replayed_elsewhere(
     assert again.out == first.out
     for number, run in enumerate(harness("cache", "runs", "--json").told["items"]):
         file = tmp_path / f"{number}.snapshot"
-        assert harness("cache", "export", file, "--run", run["run"]).code == 0
+        assert harness("cache", "export", file, "--run", run["id"]).code == 0
         expire_everything(tmp_path / "data")
         shutil.rmtree(tmp_path / "notes", ignore_errors=True)
         with monkeypatch.context() as patched:

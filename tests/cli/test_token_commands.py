@@ -330,5 +330,5 @@ def test_expired_of_all_tenants(harness: Program, make: Callable[..., str], use:
         search_cache.close()
     use(None)
     told = harness("cache", "expired", "--all-tenants", "--json").told
-    assert told == {"deleted": {"default": 1, "lab": 1, "mill": 1}}
+    assert told == {"selected": 3, "deleted": {"default": 1, "lab": 1, "mill": 1}}
     assert "deleted 0 expired entries" in harness("cache", "expired", "--all-tenants").out

@@ -70,7 +70,7 @@ def test_a_fresh_evaluation_gathers_every_context_again(
     """Through the search cache, so without live calls; a stopped one continues as it began."""
     engine = counting()
     of_one = ("eval", "run", "--tasks-dir", tasks_dir, "--tasks", "retries", "--json")
-    *_, fresh = [harness(*of_one, *how).told["id"] for how in ((), (), ("--fresh",))]
+    *_, fresh = [harness(*of_one, *how).told["evaluation"]["id"] for how in ((), (), ("--fresh",))]
     asked = len(engine.asked)
     assert uses(tmp_path) == ["stored", "hit", "off"]
     (log,) = [each for each in logs(tmp_path) if each.stem == fresh]

@@ -94,10 +94,10 @@ def test_a_model_that_fails_leaves_a_report_of_excerpts(
     assert "these are excerpts" in fallen_back.out
     assert "warning: the model is unavailable: " in fallen_back.err
     [run] = harness("runs", "--json").told["items"]
-    assert f"--resume {run['run']}" in fallen_back.err
+    assert f"--resume {run['id']}" in fallen_back.err
     endpoint.answers(saying(WORDED))
-    resumed = harness("research", "--resume", run["run"], "--json").told
-    assert (resumed["model"], resumed["run"]) == ("scripted", run["run"])
+    resumed = harness("research", "--resume", run["id"], "--json").told
+    assert (resumed["model"], resumed["run"]) == ("scripted", run["id"])
 
 
 def test_a_silent_model_is_waited_for_once(

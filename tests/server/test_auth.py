@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from harness.app import App
 from harness.errors import AccessDenied, InvalidInput, TooManyRequests
-from harness.server import auth as admitting
+from harness.server import auth
 from harness.server.auth import Authenticator, bearer_token
 from harness.settings import Settings
 
@@ -53,7 +53,7 @@ def test_the_number_of_open_apps_is_limited(
     app: App, token: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The least recently used one is closed, and opened again with its next request."""
-    monkeypatch.setattr(admitting, "MAX_APPS", 2)
+    monkeypatch.setattr(auth, "MAX_APPS", 2)
     tokens = [token("lab", f"user{number}") for number in range(3)]
     with Authenticator(app, per_minute=6_000, alone=True) as authenticator:
         opened = [authenticator.app_for(asking(each)) for each in tokens]
@@ -95,9 +95,9 @@ def test_each_token_has_its_own_rate(app: App, token: Callable[..., str]) -> Non
     with Authenticator(app, per_minute=2, alone=True) as authenticator:
         for _ in range(2):
             authenticator.app_for(asking(ada))
-        with pytest.raises(TooManyRequests) as told:
+        with pytest.raises(TooManyRequests) as payload:
             authenticator.app_for(asking(ada))
-        assert 0 < told.value.wait <= 60
+        assert 0 < payload.value.wait <= 60
         authenticator.app_for(asking(bob))
     with pytest.raises(InvalidInput):
         Authenticator(app, per_minute=0, alone=True)

@@ -20,18 +20,18 @@ SEARCH = {"q": "retries of a client", "format": "json"}
 
 def refused(answer: Any, status: int, code: str) -> str:
     """Check that a request was refused; return the message."""
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    assert told["message"].isprintable()
-    return str(told["message"])
+    payload = answer.json()
+    assert (answer.status_code, payload["status"], payload["code"], len(payload)) == (status, "error", code, 3), payload
+    assert payload["message"].isprintable()
+    return str(payload["message"])
 
 
 def stats(client: TestClient, **headers: str) -> dict[str, Any]:
     """Return the statistics."""
     answer = client.get("/api/stats", headers=headers)
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    payload: dict[str, Any] = answer.json()
+    return payload
 
 
 def held(client: TestClient) -> dict[str, int]:
@@ -49,22 +49,22 @@ def fill(app: App) -> None:
 
 def test_an_empty_cache_has_zero_counts(client: TestClient, app: App) -> None:
     """The database of this machine is named."""
-    told = stats(client)
-    assert (told["misses"], told["live_calls_saved"], told["days"]) == (0, 0, {})
-    assert set(told["hits"]) == {"exact", "semantic", "stale", "no results"}
+    payload = stats(client)
+    assert (payload["misses"], payload["live_calls_saved"], payload["days"]) == (0, 0, {})
+    assert set(payload["hits"]) == {"exact", "semantic", "stale", "no results"}
     assert held(client) == {}
-    assert told["database"] == app.databases.place
-    assert told["size_bytes"] > 0
-    assert [each["entries"] for each in told["expiring"]] == [0] * 5
+    assert payload["database"] == app.databases.place
+    assert payload["size_bytes"] > 0
+    assert [each["entries"] for each in payload["expiring"]] == [0] * 5
 
 
 def test_hits_and_misses_are_counted(client: TestClient) -> None:
     """A live search is a miss, the same one again a saved live call; both count for today."""
     for _ in range(3):
         assert client.get("/search", params=SEARCH).status_code == 200
-    told = stats(client)
-    assert (told["hits"]["exact"], told["misses"], told["live_calls_saved"]) == (2, 1, 2)
-    assert told["days"] == {day_of(time.time()): {"exact": 2, "live": 1}}
+    payload = stats(client)
+    assert (payload["hits"]["exact"], payload["misses"], payload["live_calls_saved"]) == (2, 1, 2)
+    assert payload["days"] == {day_of(time.time()): {"exact": 2, "live": 1}}
 
 
 @pytest.mark.slow
@@ -72,8 +72,8 @@ def test_entries_are_counted_by_expiry(client: TestClient, app: App) -> None:
     """Each live entry in the first span that includes it, expired ones in none."""
     for number, ttl in enumerate((60, 59 * 60, 2 * HOUR, 3 * DAY, 20 * DAY, 300 * DAY, 36_500 * DAY)):
         app.cache.searches.put(f"retries {number}", [RESULT], ttl=ttl)
-    told = {each["within"]: each["entries"] for each in stats(client)["expiring"]}
-    assert told == {"1 hour": 2, "1 day": 1, "1 week": 1, "30 days": 1, "later": 2}
+    payload = {each["within"]: each["entries"] for each in stats(client)["expiring"]}
+    assert payload == {"1 hour": 2, "1 day": 1, "1 week": 1, "30 days": 1, "later": 2}
 
 
 def test_explaining_does_not_search(client: TestClient) -> None:
@@ -83,8 +83,8 @@ def test_explaining_does_not_search(client: TestClient) -> None:
         assert client.get("/api/explain", params=asked).json()["decision"] == "miss"
     assert held(client) == {}
     client.get("/search", params=SEARCH)
-    told = client.get("/api/explain", params=asked).json()
-    assert (told["exact"], told["decision"], told["answered_by"]) == ("hit", "exact", None)
+    payload = client.get("/api/explain", params=asked).json()
+    assert (payload["exact"], payload["decision"], payload["answered_by"]) == ("hit", "exact", None)
     assert stats(client)["days"] == {day_of(time.time()): {"live": 1}}
 
 
@@ -92,9 +92,9 @@ def test_explaining_does_not_search(client: TestClient) -> None:
 def test_candidates_have_the_verdicts_of_all_guards(client: TestClient) -> None:
     """A different number is refused, with the reason."""
     client.get("/search", params={"q": "retry a request 3 times", "format": "json"})
-    told = client.get("/api/explain", params={"q": "retry a request 5 times"}).json()
-    assert told["decision"] == "miss"
-    (candidate,) = told["candidates"]
+    payload = client.get("/api/explain", params={"q": "retry a request 5 times"}).json()
+    assert payload["decision"] == "miss"
+    (candidate,) = payload["candidates"]
     assert candidate["query"] == "retry a request 3 times"
     assert candidate["refused"]
     assert any(said != "passed" for said in candidate["guards"].values())
@@ -122,9 +122,9 @@ def test_clearing_by_kind(client: TestClient, app: App) -> None:
     for kind, gone in kinds.items():
         fill(app)
         before = {"search_cache": 1, "research_cache": 1, "tool_cache": 1}
-        told = client.post("/api/cache/clear", json={"kind": kind}).json()
-        assert {table: count for table, count in told["deleted"].items() if count} == gone, kind
-        assert told["selected"] == sum(gone.values())
+        payload = client.post("/api/cache/clear", json={"kind": kind}).json()
+        assert {table: count for table, count in payload["deleted"].items() if count} == gone, kind
+        assert payload["selected"] == sum(gone.values())
         assert held(client) == {table: count for table, count in before.items() if table not in gone}
     fill(app)
     assert client.post("/api/cache/clear", json={"kind": "all"}).json()["selected"] == 3
@@ -135,9 +135,9 @@ def test_clearing_by_age(client: TestClient, app: App) -> None:
     """Only older entries are deleted; a dry run deletes nothing."""
     fill(app)
     for hours, selected in ((24, 0), (0, 1)):
-        told = client.post("/api/cache/clear", json={"kind": "search", "older_than_hours": hours, "dry_run": True})
-        assert told.json()["selected"] == selected
-        assert sum(told.json()["deleted"].values()) == 0
+        payload = client.post("/api/cache/clear", json={"kind": "search", "older_than_hours": hours, "dry_run": True})
+        assert payload.json()["selected"] == selected
+        assert sum(payload.json()["deleted"].values()) == 0
     assert held(client)["search_cache"] == 1
     assert client.post("/api/cache/clear", json={"kind": "search", "older_than_hours": 0}).json()["selected"] == 1
     assert "search_cache" not in held(client)
@@ -173,8 +173,8 @@ def test_only_expired_entries_are_deleted(client: TestClient, app: App) -> None:
     app.cache.searches.put("retries of old", [RESULT], ttl=0.001)
     time.sleep(0.01)
     app.cache.searches.put("retries", [RESULT], engine="corpus")
-    told = client.post("/api/cache/expired").json()
-    assert told["selected"] == sum(told["deleted"].values()) <= 1
+    payload = client.post("/api/cache/expired").json()
+    assert payload["selected"] == sum(payload["deleted"].values()) <= 1
     assert held(client) == {"search_cache": 1}
 
 
@@ -186,8 +186,8 @@ def test_each_tenant_clears_and_counts_its_own(client: TestClient, app: App, tok
         client.get("/search", params=SEARCH, headers=headers)
     client.get("/search", params=SEARCH, headers=lab)
     assert (stats(client, **lab)["live_calls_saved"], stats(client, **shop)["live_calls_saved"]) == (1, 0)
-    told = stats(client, **lab)
-    assert (told["database"], told["size_bytes"]) == (None, None)
+    payload = stats(client, **lab)
+    assert (payload["database"], payload["size_bytes"]) == (None, None)
     assert client.post("/api/cache/clear", json={"kind": "all"}, headers=shop).json()["selected"] >= 1
     assert client.get("/api/explain", params={"q": SEARCH["q"]}, headers=lab).json()["decision"] == "exact"
     assert client.get("/api/explain", params={"q": SEARCH["q"]}, headers=shop).json()["decision"] == "miss"

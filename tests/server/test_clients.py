@@ -83,11 +83,11 @@ def test_tavily_reads_pages(address: str, httpserver: HTTPServer) -> None:
 
     page = httpserver.url_for("/page")
     with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
-        told = client.extract([page, "https://["])
-    assert [(each["url"], each["raw_content"]) for each in told["results"]] == [
+        payload = client.extract([page, "https://["])
+    assert [(each["url"], each["raw_content"]) for each in payload["results"]] == [
         (page, "A chunk is a slice of a document.")
     ]
-    assert [each["url"] for each in told["failed_results"]] == ["https://["]
+    assert [each["url"] for each in payload["failed_results"]] == ["https://["]
 
 
 def test_tavily_shows_why_a_search_is_refused(address: str, instance: Instance) -> None:

@@ -49,7 +49,7 @@ def test_the_status_tells_the_cause(kind: type[HarnessError], status: int) -> No
 @given(st.text())
 def test_a_message_is_one_short_line(message: str) -> None:
     """Without characters that could control a terminal."""
-    told = error_payload("x", message * 50).message
-    assert len(told) <= MAX_MESSAGE
-    assert not set(told) & set("\n\r\t\x00\x07\x1b\x7f\x9b\u2028\u202e\u2066\u200f")
-    told.encode()
+    payload = error_payload("x", message * 50).message
+    assert len(payload) <= MAX_MESSAGE
+    assert not set(payload) & set("\n\r\t\x00\x07\x1b\x7f\x9b\u2028\u202e\u2066\u200f")
+    payload.encode()

@@ -150,15 +150,15 @@ def test_loops_and_evaluations_are_listed(client: TestClient, evaluate: Evaluate
     """Newest first, with their scores; two evaluations can be selected for comparison."""
     first = evaluate({"a": 4, "b": 6})
     second = evaluate({"a": 5, "b": None}, now=1_790_100_000.0, repeats=2)
-    told = client.get("/api/experiments").json()
-    assert [each["id"] for each in told["evaluations"]] == [second, first]
-    newer, older = told["evaluations"]
+    payload = client.get("/api/experiments").json()
+    assert [each["id"] for each in payload["evaluations"]] == [second, first]
+    newer, older = payload["evaluations"]
     assert (older["tasks"], older["repeats"], older["finished"], older["crashes"]) == (2, 1, True, 0)
     assert (newer["crashes"], newer["live_calls"], newer["error"]) == (2, 2, None)
     assert older["began"] == "2026-09-21T14:13:20Z"
     assert older["mean"] > 0.5
     assert older["error"] > 0
-    (listed,) = told["loops"]
+    (listed,) = payload["loops"]
     assert (listed["id"], listed["experiments"], listed["kept"], listed["noise_floor"]) == (experimented, 3, 1, 0.0)
     root = page(client, "/experiments")
     checked = {
@@ -183,18 +183,18 @@ def test_a_chart_comes_in_four_looks(client: TestClient, experimented: str) -> N
 
 def test_a_loop_is_shown_completely(client: TestClient, experimented: str) -> None:
     """Experiments with verdicts and reasons, the kept settings as YAML, the first settings."""
-    told = client.get(f"/api/experiments/loops/{experimented}").json()
-    kept, worse, crashed = told["trials"]
+    payload = client.get(f"/api/experiments/loops/{experimented}").json()
+    kept, worse, crashed = payload["trials"]
     assert (kept["status"], worse["status"], crashed["status"]) == ("keep", "discard", "crash")
     assert kept["description"] == "max_rounds=1"
     assert kept["low"] <= kept["delta"] <= kept["high"]
     assert (crashed["score"], crashed["delta"]) == (None, None)
-    assert told["best"] == {"max_rounds": 1}
-    assert told["best_config"].endswith("max_rounds: 1\n")
-    assert told["rules"]["experiments"] == 3
-    assert told["loop"]["best_score"] == kept["score"]
+    assert payload["best"] == {"max_rounds": 1}
+    assert payload["best_config"].endswith("max_rounds: 1\n")
+    assert payload["rules"]["experiments"] == 3
+    assert payload["loop"]["best_score"] == kept["score"]
     root = page(client, f"/experiments/loops/{experimented}")
-    assert root.find(".//pre").text_content() == told["best_config"].removeprefix("\n")
+    assert root.find(".//pre").text_content() == payload["best_config"].removeprefix("\n")
     tags = [each.text for each in root.findall(".//tbody//span[@class]") if "tag" in each.get("class")]
     assert tags == ["keep", "discard", "crash"]
     assert HOSTILE in words(root)
@@ -204,16 +204,16 @@ def test_a_loop_is_shown_completely(client: TestClient, experimented: str) -> No
 def test_an_evaluation_is_shown_completely(client: TestClient, evaluate: Evaluate) -> None:
     """Scores by task, means with errors, crashes, costs."""
     name = evaluate({"a": 4, "b": 6, "c": None}, max_rounds=2)
-    told = client.get(f"/api/experiments/evaluations/{name}").json()
-    assert [each["task"] for each in told["tasks"]] == ["a", "b", "c"]
-    assert told["tasks"][2]["total"] is None
-    assert told["tasks"][2]["errors"] == [f"search_failed: {HOSTILE}"]
-    assert told["means"]["total"] == pytest.approx((told["tasks"][0]["total"] + told["tasks"][1]["total"]) / 2)
-    assert told["errors"]["total"] > 0
-    assert told["changed_settings"] == ["corpus_meaning", "engine", "max_rounds"]
+    payload = client.get(f"/api/experiments/evaluations/{name}").json()
+    assert [each["task"] for each in payload["tasks"]] == ["a", "b", "c"]
+    assert payload["tasks"][2]["total"] is None
+    assert payload["tasks"][2]["errors"] == [f"search_failed: {HOSTILE}"]
+    assert payload["means"]["total"] == pytest.approx((payload["tasks"][0]["total"] + payload["tasks"][1]["total"]) / 2)
+    assert payload["errors"]["total"] > 0
+    assert payload["changed_settings"] == ["corpus_meaning", "engine", "max_rounds"]
     root = page(client, f"/experiments/evaluations/{name}")
     assert HOSTILE in words(root)
-    assert f"{told['means']['total']:.3f}" in words(root)
+    assert f"{payload['means']['total']:.3f}" in words(root)
     assert "1 crashes" in words(root)
 
 
@@ -221,14 +221,14 @@ def test_two_evaluations_are_compared_where_they_differ(client: TestClient, eval
     """The difference, the first stage that differs in any repeat, and the changed settings."""
     first = evaluate({"a": 4, "b": 6, "c": 5, "d": 3}, repeats=2)
     second = evaluate({"a": 4, "b": 7, "c": 6, "e": 3}, now=1_790_100_000.0, repeats=2, differs="chunks", max_rounds=2)
-    told = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
-    tasks = {each["task"]: each for each in told["tasks"]}
-    assert (told["difference"]["tasks"], told["message"]) == (3, "")
-    assert told["difference"]["low"] <= told["difference"]["mean"] <= told["difference"]["high"]
+    payload = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
+    tasks = {each["task"]: each for each in payload["tasks"]}
+    assert (payload["difference"]["tasks"], payload["message"]) == (3, "")
+    assert payload["difference"]["low"] <= payload["difference"]["mean"] <= payload["difference"]["high"]
     assert tasks["b"]["difference"] > 0
     assert (tasks["a"]["difference"], tasks["a"]["stage"], tasks["a"]["compared"]) == (0, "chunks", True)
     assert (tasks["d"]["second"], tasks["d"]["compared"], tasks["d"]["stage"]) == (None, False, None)
-    assert told["changed"] == [{"name": "max_rounds", "first": 5, "second": 2}]
+    assert payload["changed"] == [{"name": "max_rounds", "first": 5, "second": 2}]
     address = f"/experiments/compare?first={first}&second={second}"
     root = page(client, address)
     assert "chunks" in words(root)
@@ -243,9 +243,9 @@ def test_two_evaluations_are_compared_where_they_differ(client: TestClient, eval
 def test_evaluations_with_one_common_task_are_shown(client: TestClient, evaluate: Evaluate) -> None:
     """Without an interval; the page says why."""
     first, second = evaluate({"a": 4, "b": 5}), evaluate({"a": 4, "c": 5}, now=1_790_100_000.0)
-    told = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
-    assert told["difference"] is None
-    assert "at least 2 tasks" in told["message"]
+    payload = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
+    assert payload["difference"] is None
+    assert "at least 2 tasks" in payload["message"]
     assert "at least 2 tasks" in words(page(client, f"/experiments/compare?first={first}&second={second}"))
 
 
@@ -261,8 +261,8 @@ def test_a_damaged_file_hides_nothing_else(
     bad = journal.parent.with_name("zz & co")
     bad.mkdir()
     (bad / JOURNAL).write_bytes(journal.read_bytes().replace(b'"number":2', b'"number":7'))
-    told = client.get("/api/experiments").json()
-    messages = {each["id"]: each["message"] for each in (*told["evaluations"], *told["loops"])}
+    payload = client.get("/api/experiments").json()
+    messages = {each["id"]: each["message"] for each in (*payload["evaluations"], *payload["loops"])}
     assert messages[good] == messages[experimented] == ""
     assert "line 1: not a log line" in messages[log.stem]
     assert "is not a file" in messages["folder"] or "cannot read" in messages["folder"]
@@ -290,8 +290,8 @@ def test_impossible_numbers_are_damage(
     name = evaluate({"a": 4, "b": 6})
     path = settings.data_dir / "evals" / f"{name}.jsonl"
     path.write_bytes(path.read_bytes().replace(*change))
-    (told,) = client.get("/api/experiments").json()["evaluations"]
-    assert "the file is damaged" in told["message"]
+    (payload,) = client.get("/api/experiments").json()["evaluations"]
+    assert "the file is damaged" in payload["message"]
     assert client.get(f"/api/experiments/evaluations/{name}").status_code == 503
     assert client.get("/experiments", headers=PAGES).status_code == 200
 
@@ -313,8 +313,8 @@ def test_file_names_that_are_not_utf8_are_cleaned(client: TestClient, settings: 
     folder = settings.data_dir / "evals"
     folder.mkdir(parents=True)
     Path(os.fsdecode(os.fsencode(folder / "bad") + b"\xff\xfe.jsonl")).write_text("x\n")
-    (told,) = client.get("/api/experiments").json()["evaluations"]
-    assert told["id"] == "bad"
+    (payload,) = client.get("/api/experiments").json()["evaluations"]
+    assert payload["id"] == "bad"
     assert "bad" in words(page(client, "/experiments"))
 
 
@@ -352,8 +352,8 @@ def test_a_file_is_read_again_only_when_it_has_changed(
     lines = path.read_bytes().splitlines(keepends=True)
     with path.open("ab") as file:
         file.write(lines[-1].replace(b'"live_calls":1', b'"live_calls":9'))
-    (told,) = client.get("/api/experiments").json()["evaluations"]
-    assert (len(read), told["live_calls"]) == (2, 11)
+    (payload,) = client.get("/api/experiments").json()["evaluations"]
+    assert (len(read), payload["live_calls"]) == (2, 11)
 
 
 def test_a_too_large_file_is_not_read(client: TestClient, settings: Settings) -> None:
@@ -362,8 +362,8 @@ def test_a_too_large_file_is_not_read(client: TestClient, settings: Settings) ->
     folder.mkdir(parents=True)
     with (folder / "large.jsonl").open("wb") as file:
         file.truncate(experiment_files.MAX_BYTES + 1)
-    (told,) = client.get("/api/experiments").json()["evaluations"]
-    assert "larger than 32 MiB" in told["message"]
+    (payload,) = client.get("/api/experiments").json()["evaluations"]
+    assert "larger than 32 MiB" in payload["message"]
 
 
 def test_the_number_of_cached_files_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,20 +383,20 @@ def test_responses_match_their_description(client: TestClient, evaluate: Evaluat
     import jsonschema
 
     first, second = evaluate({"a": 4, "b": 6}), evaluate({"a": 5, "b": None}, now=1_790_100_000.0)
-    told = client.get("/api/openapi.json").json()
+    payload = client.get("/api/openapi.json").json()
     for path, address in {
         "/api/experiments": "/api/experiments",
         "/api/experiments/loops/{id}": f"/api/experiments/loops/{experimented}",
         "/api/experiments/evaluations/{id}": f"/api/experiments/evaluations/{second}",
         "/api/experiments/compare": f"/api/experiments/compare?first={first}&second={second}",
     }.items():
-        responses = told["paths"][path]["get"]["responses"]
+        responses = payload["paths"][path]["get"]["responses"]
         assert {"200", "400", "403", "404", "503"} <= responses.keys()
         name = responses["200"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
-        schema = {"$ref": f"#/components/schemas/{name}", "components": told["components"]}
+        schema = {"$ref": f"#/components/schemas/{name}", "components": payload["components"]}
         jsonschema.validate(client.get(address).json(), schema)
-        jsonschema.validate(told["components"]["schemas"][name]["examples"][0], schema)
-    assert told["components"]["schemas"]["EvaluationRow"]["properties"]["began"]["anyOf"][0]["type"] == "string"
+        jsonschema.validate(payload["components"]["schemas"][name]["examples"][0], schema)
+    assert payload["components"]["schemas"]["EvaluationRow"]["properties"]["began"]["anyOf"][0]["type"] == "string"
 
 
 def test_real_evaluations_differ_from_the_changed_stage_on(
@@ -414,9 +414,9 @@ def test_real_evaluations_differ_from_the_changed_stage_on(
             suite.run(header, [], tasks, wanted, path, executor, at_once=1, on_outcome=lambda *_: None)
         names.append(header.id)
     first, again, other = names
-    told = [
+    payload = [
         client.get("/api/experiments/compare", params={"first": first, "second": name}).json()
         for name in (again, other)
     ]
-    same, changed = [{task["stage"] for task in each["tasks"] if task["compared"]} for each in told]
+    same, changed = [{task["stage"] for task in each["tasks"] if task["compared"]} for each in payload]
     assert (same, changed) == ({None}, {"queries"})

@@ -49,33 +49,38 @@ def look(client: TestClient, **parameters: Any) -> dict[str, Any]:
     """List the history."""
     answer = client.get(ADDRESS, params=parameters)
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    shape: dict[str, Any] = answer.json()
+    return shape
 
 
-def titles(told: dict[str, Any]) -> list[str]:
+def titles(shape: dict[str, Any]) -> list[str]:
     """Return the titles of the items."""
-    return [each["title"] for each in told["items"]]
+    return [each["title"] for each in shape["items"]]
 
 
 def refused(answer: Any, status: int, code: str) -> str:
     """Check that a request was refused; return the message."""
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    assert told["message"].isprintable()
-    return str(told["message"])
+    shape = answer.json()
+    assert (answer.status_code, shape["status"], shape["code"], len(shape)) == (
+        status,
+        "error",
+        code,
+        3,
+    ), shape
+    assert shape["message"].isprintable()
+    return str(shape["message"])
 
 
-# --- found
+# --- listing
 
 
 def test_each_item_has_all_fields(client: TestClient, app: App) -> None:
     """Source, id, title, snippet, time, similarity, URL, expired."""
     before = time.time()
     app.cache.searches.put("retries", [RESULT])
-    told = look(client)
-    assert told["next_offset"] is None
-    (item,) = told["items"]
+    shape = look(client)
+    assert shape["next_offset"] is None
+    (item,) = shape["items"]
     stamp = item.pop("timestamp")
     assert item == {
         "source": "search",
@@ -162,10 +167,10 @@ def test_pages_follow_each_other(client: TestClient, app: App) -> None:
             found: list[str] = []
             offset: int | None = 0
             while offset is not None:
-                told = look(client, q=q, limit=limit, offset=offset)
-                assert told["items"]
-                found += [each["id"] for each in told["items"]]
-                offset = told["next_offset"]
+                shape = look(client, q=q, limit=limit, offset=offset)
+                assert shape["items"]
+                found += [each["id"] for each in shape["items"]]
+                offset = shape["next_offset"]
             assert len(found) == len(set(found)) == 9
 
 
@@ -215,17 +220,21 @@ def test_a_missing_model_is_an_error(client: TestClient, app: App, embedder: Wor
     assert (page.status_code, "the model is missing" in page.text, 'value="retries"' in page.text) == (503, True, True)
 
 
-# --- whole
+# --- single entries
 
 
 def test_an_entry_is_returned_completely(client: TestClient, app: App) -> None:
     """With its origin and its data."""
     fill(app)
     for item in look(client)["items"]:
-        told = client.get(f"/api/entries/{item['source']}/{item['id']}").json()
-        assert (told["source"], told["id"], told["title"]) == (item["source"], item["id"], item["title"])
-        assert (told["created_at"], told["expired"]) == (item["timestamp"], item["expired"])
-        assert told["data"]
+        shape = client.get(f"/api/entries/{item['source']}/{item['id']}").json()
+        assert (shape["source"], shape["id"], shape["title"]) == (
+            item["source"],
+            item["id"],
+            item["title"],
+        )
+        assert (shape["created_at"], shape["expired"]) == (item["timestamp"], item["expired"])
+        assert shape["data"]
         page = client.get(f"/entries/{item['source']}/{item['id']}")
         assert page.status_code == (200 if item["title"].endswith(("search", "research")) else 303)
     search = client.get(f"/api/entries/search/{search_key('retries in a search', 'corpus')}").json()
@@ -282,7 +291,7 @@ def test_any_payload_can_be_shown(client: TestClient, app: App) -> None:
             app.store.delete(table, "default", [key])
 
 
-# --- deleted
+# --- deletion
 
 
 def test_a_deleted_entry_is_found_nowhere(client: TestClient, app: App) -> None:
@@ -324,7 +333,7 @@ def test_entries_deleted_elsewhere_are_gone(client: TestClient, app: App, road: 
         assert sorted(each.split()[-1] for each in titles(look(client, q=q))) == left
 
 
-# --- asked anew
+# --- refresh
 
 
 class Engine:
@@ -385,8 +394,8 @@ def test_a_search_is_refreshed(asking: TestClient, engine: Engine) -> None:
     answer = asking.post(f"/api/entries/search/{item['id']}/refresh")
     assert answer.json() == {"id": item["id"], "results": 10, "live_calls": 1}
     assert engine.asked > asked
-    told = asking.get(f"/api/entries/search/{item['id']}").json()
-    assert told["data"][0]["title"] == f"Answer {engine.asked}"
+    shape = asking.get(f"/api/entries/search/{item['id']}").json()
+    assert shape["data"][0]["title"] == f"Answer {engine.asked}"
     assert len(asking.get(ADDRESS).json()["items"]) == 1
     assert asking.get("/search", params={"q": "retries", "format": "json"}).json()["results"][0]["title"] != "Answer 1"
 

@@ -87,12 +87,12 @@ def refusal(answer: bytes, status: int, code: str) -> str:
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % status), answer
     assert b"content-type: application/json" in head.lower()
-    told = json.loads(body)
-    assert (told["status"], told["code"], len(told)) == ("error", code, 3)
-    return str(told["message"])
+    payload = json.loads(body)
+    assert (payload["status"], payload["code"], len(payload)) == ("error", code, 3)
+    return str(payload["message"])
 
 
-# --- requests that do not arrive in time
+# --- late requests
 
 
 def test_hundreds_of_slow_connections_are_closed_and_others_are_served(port: int) -> None:
@@ -158,7 +158,7 @@ def test_a_slow_application_does_not_make_a_body_late() -> None:
     assert answer.text == "3000000"
 
 
-# --- requests that cannot be read
+# --- unreadable requests
 
 
 def test_too_long_urls_are_refused_in_json(port: int) -> None:

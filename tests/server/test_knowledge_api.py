@@ -25,9 +25,14 @@ def embedder(app: App) -> WordEmbedder:
 
 def refused(answer: Any, status: int, code: str) -> None:
     """Check that a request was refused."""
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    assert told["message"].isprintable()
+    response = answer.json()
+    assert (answer.status_code, response["status"], response["code"], len(response)) == (
+        status,
+        "error",
+        code,
+        3,
+    ), response
+    assert response["message"].isprintable()
 
 
 def titles(client: TestClient, **parameters: Any) -> list[str]:
@@ -58,10 +63,10 @@ def test_a_document_has_its_versions(client: TestClient, app: App) -> None:
     document = app.knowledge.write("Retries", "Three.", confidence=0.9, source_url="https://e.org/r").document
     for content in ("Four.", "Five."):
         app.knowledge.write(id=document.id, content=content)
-    told = client.get(f"/api/knowledge/{document.id}").json()
-    assert (told["document"]["content"], told["document"]["version"]) == ("Five.", 3)
-    assert [each["content"] for each in told["earlier"]] == ["Four.", "Three."]
-    assert (told["document"]["confidence"], told["document"]["source_url"]) == (0.9, "https://e.org/r")
+    response = client.get(f"/api/knowledge/{document.id}").json()
+    assert (response["document"]["content"], response["document"]["version"]) == ("Five.", 3)
+    assert [each["content"] for each in response["earlier"]] == ["Four.", "Three."]
+    assert (response["document"]["confidence"], response["document"]["source_url"]) == (0.9, "https://e.org/r")
     page = client.get(f"/knowledge/{document.id}").text
     assert all(content in page for content in ("Five.", "Four.", "Three.", "https://e.org/r"))
 

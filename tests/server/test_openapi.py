@@ -25,8 +25,8 @@ ERROR_RESPONSES = {"400", "401", "403", "404", "429", "502", "503"}
 def described() -> dict[str, Any]:
     """The description from the server."""
     authenticator: Any = None  # no request is made
-    told: dict[str, Any] = json.loads(json.dumps(build_routes(ResearchJobs(1), authenticator).openapi()))
-    return told
+    payload: dict[str, Any] = json.loads(json.dumps(build_routes(ResearchJobs(1), authenticator).openapi()))
+    return payload
 
 
 def operations(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -136,7 +136,7 @@ def test_responses_match_the_description(checks: RequestChecks, app: App, resear
 
     for described in schema.get_all_operations():
         for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
-            with suppress(Unsatisfiable):  # what takes nothing cannot be asked wrongly
+            with suppress(Unsatisfiable):  # an operation without input has no invalid input
                 keep(described.ok(), mode)
     assert len(tried) > 20
     assert all(tried.values())

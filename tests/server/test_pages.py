@@ -123,7 +123,7 @@ def evil(app: App) -> None:
     app.cache.runs.put(NOWHERE, EVIL, EVIL, record)
 
 
-# --- what holds of every page
+# --- all pages
 
 
 def test_nothing_from_outside_is_markup(client: TestClient, app: App) -> None:
@@ -213,9 +213,12 @@ def test_the_history_has_pages(client: TestClient, app: App) -> None:
 @pytest.mark.slow
 def test_invalid_input_stays_in_the_form(client: TestClient) -> None:
     """With the error; an invalid choice is never replaced silently."""
-    for address, told in (("/?q=retries&since=soon", "since is a date"), ("/?q=retries&source=web", "no such source")):
+    for address, response in (
+        ("/?q=retries&since=soon", "since is a date"),
+        ("/?q=retries&source=web", "no such source"),
+    ):
         page = shown(client, address, 400)
-        assert told in page.text
+        assert response in page.text
         assert "retries" in [each.get("value") for each in page.all("input")]
 
 

@@ -50,10 +50,10 @@ def client_of(app: App, researches: ResearchJobs, **how: Any) -> TestClient:
 
 def refused(answer: Any, status: int, code: str) -> str:
     """Check that a request was refused; return the message."""
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    assert told["message"].isprintable()
-    return str(told["message"])
+    payload = answer.json()
+    assert (answer.status_code, payload["status"], payload["code"], len(payload)) == (status, "error", code, 3), payload
+    assert payload["message"].isprintable()
+    return str(payload["message"])
 
 
 def bearer_token(token: str) -> dict[str, str]:
@@ -61,7 +61,7 @@ def bearer_token(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-# --- by which name
+# --- host names
 
 
 def test_loopback_accepts_only_its_names(client: TestClient) -> None:
@@ -93,7 +93,7 @@ def test_other_names_can_be_allowed(app: App, researches: ResearchJobs, token: C
             assert client.get("/api/stats", headers=headers | {"Host": host}).status_code == status
 
 
-# --- from where
+# --- origins
 
 
 def test_requests_of_other_origins_are_refused(client: TestClient) -> None:
@@ -136,7 +136,7 @@ def refused_(answer: Any) -> None:
     assert (answer.status_code, answer.json()["code"]) == (403, "access_denied")
 
 
-# --- how much
+# --- sizes
 
 
 @pytest.mark.slow
@@ -158,7 +158,7 @@ def test_any_declared_length_is_handled(client: TestClient) -> None:
         assert answer.status_code in {400, 413}
 
 
-# --- who
+# --- tokens
 
 
 def test_without_tokens_this_machine_is_served(client: TestClient) -> None:
@@ -331,9 +331,9 @@ def test_tenants_are_isolated_at_every_path(client: TestClient, token: Callable[
                 for query in ("", f"?q={MARK}&format=json&tag={MARK}&agent={MARK}&first=x&second=x"):
                     body = {"question": "", "kind": "all"} if method == "POST" else None
                     answer = client.request(method, filled + query, json=body, headers=shop)
-                    told = answer.text.replace(query.replace("&", "&amp;"), "").count(MARK)
+                    payload = answer.text.replace(query.replace("&", "&amp;"), "").count(MARK)
                     assert answer.status_code < 500, (method, filled, answer.text)
-                    assert told <= (8 if query else 0), (method, filled + query, answer.text)  # what was typed
+                    assert payload <= (8 if query else 0), (method, filled + query, answer.text)  # the typed text
                     if query and answer.status_code == 200 and answer.headers["content-type"] == "application/json":
                         assert f"{MARK} " not in answer.text, (method, filled)
                     asked += 1
@@ -438,7 +438,7 @@ def test_an_invalid_token_does_not_log_in(client: TestClient, token: Callable[..
     assert client.post("/login", json={"token": "x"}).status_code in {400, 401}
 
 
-# --- what every answer says
+# --- response headers
 
 
 def test_every_response_has_security_headers(client: TestClient, token: Callable[..., str]) -> None:
@@ -502,7 +502,7 @@ def test_hostile_urls_are_refused(client: TestClient) -> None:
                 assert answer.json()["message"].isprintable()
 
 
-# --- a store that is down
+# --- an unavailable store
 
 
 @pytest.mark.slow
@@ -579,15 +579,15 @@ def test_each_request_is_logged_as_one_line_of_json(
         client.get("/")
     lines = [record.getMessage() for record in caplog.records if record.name == "harness.server.access"]
     assert len(lines) == len(NASTY) + 2
-    told = [json.loads(line) for line in lines]
-    for line, each in zip(lines, told, strict=True):
+    payload = [json.loads(line) for line in lines]
+    for line, each in zip(lines, payload, strict=True):
         assert line.isascii()
         assert line.isprintable()
         assert len(line) < 4_000
         assert set(each) == {"time", "method", "path", "status", "milliseconds", "tenant", "user"}
         assert text.rpartition(".")[2] not in line
-    assert (told[0]["tenant"], told[0]["user"]) == ("lab", "ada")
-    assert [(each["status"], each["tenant"]) for each in told[-2:]] == [(403, None), (303, None)]
+    assert (payload[0]["tenant"], payload[0]["user"]) == ("lab", "ada")
+    assert [(each["status"], each["tenant"]) for each in payload[-2:]] == [(403, None), (303, None)]
 
 
 # --- over a real connection
@@ -675,10 +675,10 @@ def test_tavilys_other_endpoints_are_refused_with_an_alternative(
     """In the place where its clients look for the message."""
     answer = client.request(method, f"/tavily/{path}", json={})
     assert answer.status_code == 400
-    told = answer.json()
-    assert told["message"].startswith(f"Tavily's {path.partition('/')[0]} is not supported; ")
-    assert instead in told["message"]
-    assert told["detail"] == {"error": told["message"]}
+    payload = answer.json()
+    assert payload["message"].startswith(f"Tavily's {path.partition('/')[0]} is not supported; ")
+    assert instead in payload["message"]
+    assert payload["detail"] == {"error": payload["message"]}
 
 
 def test_unknown_tavily_paths_are_not_found(client: TestClient) -> None:

@@ -94,8 +94,8 @@ def begin(client: TestClient, question: str = QUESTION, **more: Any) -> dict[str
     """Start a research."""
     answer = client.post("/api/researches", json={"question": question, **more})
     assert answer.status_code == 202, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    response: dict[str, Any] = answer.json()
+    return response
 
 
 def events(client: TestClient, address: str, **headers: str) -> list[tuple[str, str, dict[str, Any]]]:
@@ -133,9 +133,14 @@ def ended(client: TestClient, research: dict[str, Any]) -> dict[str, Any]:
 
 def refused(answer: Any, status: int, code: str) -> str:
     """Check that a request was refused; return the message."""
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    return str(told["message"])
+    response = answer.json()
+    assert (answer.status_code, response["status"], response["code"], len(response)) == (
+        status,
+        "error",
+        code,
+        3,
+    ), response
+    return str(response["message"])
 
 
 # --- from the question to the report
@@ -146,11 +151,11 @@ def test_a_research_is_started_watched_and_read(client: TestClient) -> None:
     begun = begin(client)
     assert begun["state"] == "running"
     assert begun["question"] == QUESTION
-    told = events(client, begun["events"])
-    assert {name for name, _, _ in told} == {"step", "round", "ended"}
-    rounds = [(id_, data["number"]) for name, id_, data in told if name == "round"]
+    response = events(client, begun["events"])
+    assert {name for name, _, _ in response} == {"step", "round", "ended"}
+    rounds = [(id_, data["number"]) for name, id_, data in response if name == "round"]
     assert rounds == [("1", 1), ("2", 2)]
-    assert told[-1] == ("ended", "", {"state": "finished", "found": True, "code": None, "message": None})
+    assert response[-1] == ("ended", "", {"state": "finished", "found": True, "code": None, "message": None})
     run = client.get(f"/api/runs/{begun['id']}").json()
     assert (run["state"], run["question"], run["title"]) == ("finished", QUESTION, QUESTION)
     assert run["citations"]
@@ -161,7 +166,7 @@ def test_a_research_is_started_watched_and_read(client: TestClient) -> None:
         assert isinstance(before + after, str)
     assert run["quotations"] == run["quotations_verified"] == len(run["citations"])
     assert [each["number"] for each in run["rounds"]] == [1, 2]
-    assert [data for name, _, data in told if name == "round"] == run["rounds"]
+    assert [data for name, _, data in response if name == "round"] == run["rounds"]
     assert run["markdown"].startswith("# ")
     assert client.get(begun["page"], headers={"Accept": "text/html"}).status_code == 200
 
@@ -175,10 +180,10 @@ def test_the_history_finds_a_research(client: TestClient) -> None:
     assert first["id"] in [each["id"] for each in found.json()["items"]]
     second = begin(client)
     ended(client, second)
-    told = [client.get(f"/api/runs/{each['id']}").json() for each in (first, second)]
-    assert told[0]["live_calls"] > 0
-    assert told[1]["live_calls"] == 0
-    assert told[1]["markdown"] == told[0]["markdown"]
+    response = [client.get(f"/api/runs/{each['id']}").json() for each in (first, second)]
+    assert response[0]["live_calls"] > 0
+    assert response[1]["live_calls"] == 0
+    assert response[1]["markdown"] == response[0]["markdown"]
     assert [each["id"] for each in client.get("/api/runs").json()["items"]] == [second["id"], first["id"]]
 
 
@@ -188,9 +193,9 @@ def test_a_reconnected_client_misses_no_round(client: TestClient) -> None:
     begun = begin(client)
     ended(client, begun)
     for seen, rounds in (("0", ["1", "2"]), ("1", ["2"]), ("2", []), ("7", [])):
-        told = events(client, begun["events"], **{"Last-Event-ID": seen})
-        assert [id_ for name, id_, _ in told if name == "round"] == rounds
-        assert told[-1][0] == "ended"
+        response = events(client, begun["events"], **{"Last-Event-ID": seen})
+        assert [id_ for name, id_, _ in response if name == "round"] == rounds
+        assert response[-1][0] == "ended"
 
 
 @pytest.mark.slow
@@ -221,7 +226,7 @@ def test_a_refresh_uses_nothing_from_the_cache(client: TestClient) -> None:
     assert run["cache_hits"] == 0
 
 
-# --- what cannot be asked
+# --- refused requests
 
 
 UNUSABLE: list[Any] = [
@@ -284,7 +289,7 @@ def test_an_unknown_run_is_not_found(client: TestClient) -> None:
     refused(client.delete(f"/api/runs/{NOWHERE}"), 404, "not_found")
 
 
-# --- under way
+# --- running researches
 
 
 @pytest.mark.slow
@@ -456,7 +461,7 @@ def test_the_number_of_remembered_researches_is_limited(app: App, monkeypatch: p
     assert researches.get("default", job.run) is job
 
 
-# --- who may
+# --- roles and tenants
 
 
 @pytest.mark.slow
@@ -522,9 +527,9 @@ def test_runs_are_listed_page_by_page(client: TestClient, app: App) -> None:
     found: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        told = client.get("/api/runs", params={"limit": 3, "offset": offset}).json()
-        found += [each["question"] for each in told["items"]]
-        offset = told["next_offset"]
+        response = client.get("/api/runs", params={"limit": 3, "offset": offset}).json()
+        found += [each["question"] for each in response["items"]]
+        offset = response["next_offset"]
     assert found == [f"question {number}" for number in reversed(range(7))]
 
 
@@ -584,9 +589,9 @@ def test_many_clients_read_during_researches(waiting: Settings, engine: Waiting,
                 for question in ("How long does a client wait?", "Why is a question not asked twice?"):
                     assert client.post("/api/researches", json={"question": question}).status_code == 202
             with ThreadPoolExecutor(50) as pool:
-                told = [each for found in pool.map(look, range(50)) for each in found]
-            assert {status for _, status in told} == {200}, [each for each in told if each[1] != 200][:5]
-            assert len(told) == 350
+                response = [each for found in pool.map(look, range(50)) for each in found]
+            assert {status for _, status in response} == {200}, [each for each in response if each[1] != 200][:5]
+            assert len(response) == 350
         researches.close()
 
 

@@ -24,7 +24,7 @@ def names(*engines: str, **settings: str) -> list[str]:
     return [each.name for each in engine_choices(Settings(data_dir=Path(), engine=engines, **settings))]
 
 
-# --- what is offered
+# --- choices
 
 
 def test_configured_engines_come_first() -> None:
@@ -77,15 +77,15 @@ def test_only_offered_choices_are_accepted() -> None:
 
 def test_the_form_and_the_api_offer_the_same(client: TestClient) -> None:
     """The page has a field for the engine, and an example question for the default one."""
-    told = client.get("/api/researches").json()
-    assert (told["engines"], told["models"]) == (["corpus:notes", "corpus:python-docs"], ["none"])
+    payload = client.get("/api/researches").json()
+    assert (payload["engines"], payload["models"]) == (["corpus:notes", "corpus:python-docs"], ["none"])
     page = client.get("/", headers=HTML).text
-    assert all(f'<option value="{name}"' in page for name in told["engines"])
+    assert all(f'<option value="{name}"' in page for name in payload["engines"])
     assert 'placeholder="What do these documents say about retries?"' in page
     assert "reports are made of excerpts" in page
 
 
-# --- what is used
+# --- use
 
 
 def test_a_research_uses_the_chosen_engine(client: TestClient, app: App) -> None:
@@ -126,7 +126,7 @@ def test_other_choices_are_refused(client: TestClient, researches: ResearchJobs,
     assert researches._jobs == {}
 
 
-# --- what fails
+# --- failures
 
 
 def test_a_failed_research_shows_its_cause(client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,8 +145,8 @@ def test_a_failed_research_shows_its_cause(client: TestClient, app: App, monkeyp
     assert "Resume" in page
     assert "Under way" not in page
     assert "stopped" not in page
-    told = client.get("/api/runs/20261122-101500-1a2b3c").json()
-    assert (told["state"], told["error"]["code"]) == ("failed", "engine_unavailable")
+    payload = client.get("/api/runs/20261122-101500-1a2b3c").json()
+    assert (payload["state"], payload["error"]["code"]) == ("failed", "engine_unavailable")
     ended(client, client.post("/api/runs/20261122-101500-1a2b3c/resume").json())
     assert "This research failed" not in client.get("/runs/20261122-101500-1a2b3c", headers=HTML).text
 

@@ -36,9 +36,9 @@ def completed(client: TestClient, typed: str, **headers: str) -> list[str]:
 def test_config_describes_the_instance(client: TestClient) -> None:
     """Engines, the category, the format, the version; no path of a corpus."""
     answer = client.get("/config")
-    told = answer.json()
-    assert (told["categories"], told["formats"], told["version"]) == (["general"], ["json"], __version__)
-    (engine,) = told["engines"]
+    payload = answer.json()
+    assert (payload["categories"], payload["formats"], payload["version"]) == (["general"], ["json"], __version__)
+    (engine,) = payload["engines"]
     assert (engine["name"], engine["categories"], engine["enabled"], engine["paging"]) == (
         "corpus",
         ["general"],

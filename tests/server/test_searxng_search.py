@@ -46,7 +46,7 @@ def ask(client: TestClient, **parameters: Any) -> Response:
     return answer
 
 
-# --- the answer
+# --- the response
 
 
 def test_a_response_has_searxngs_shape(client: TestClient) -> None:
@@ -112,11 +112,13 @@ def test_a_failed_engine_is_reported(notes: str, tmp_path: Path, instance: Insta
     assert "HTTP 500" in reason
 
 
-@pytest.mark.parametrize(("status", "told"), [(500, 502), (429, 429)])
-def test_the_search_fails_if_every_engine_fails(client: TestClient, instance: Instance, status: int, told: int) -> None:
+@pytest.mark.parametrize(("status", "given"), [(500, 502), (429, 429)])
+def test_the_search_fails_if_every_engine_fails(
+    client: TestClient, instance: Instance, status: int, given: int
+) -> None:
     """The status gives the cause, the message what to do."""
     instance.status = status
-    assert f"HTTP {status}" in refusal(ask(client), told)
+    assert f"HTTP {status}" in refusal(ask(client), given)
 
 
 def test_offline_an_uncached_search_fails(instance: Instance, tmp_path: Path) -> None:
@@ -223,7 +225,7 @@ def test_a_search_in_json_is_refused(client: TestClient) -> None:
     assert "form fields" in refusal(client.post("/search", json={"q": "rag", "format": "json"}))
 
 
-# --- wishes
+# --- options
 
 
 def test_an_empty_query_is_refused(client: TestClient) -> None:
@@ -251,7 +253,7 @@ def test_default_options_share_the_entry(client: TestClient, instance: Instance,
 
 
 @pytest.mark.parametrize(
-    ("wish", "told"),
+    ("wish", "payload"),
     [
         ({"time_range": "decade"}, "time_range"),
         ({"safesearch": "3"}, "safesearch"),
@@ -262,10 +264,10 @@ def test_default_options_share_the_entry(client: TestClient, instance: Instance,
     ],
 )
 def test_unsupported_options_are_refused(
-    client: TestClient, instance: Instance, wish: dict[str, str], told: str
+    client: TestClient, instance: Instance, wish: dict[str, str], payload: str
 ) -> None:
     """Ignoring them would give wrong results."""
-    assert told in refusal(ask(client, **wish))
+    assert payload in refusal(ask(client, **wish))
     assert instance.asked == []
 
 

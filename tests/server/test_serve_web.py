@@ -46,11 +46,11 @@ def ends(process: "subprocess.Popen[str]", sent: int, within: float = 15.0) -> t
     return process.returncode, said
 
 
-# --- what cannot be served (within this process: quick)
+# --- refused options (within this process: quick)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "payload"),
     [
         (["--host", "0.0.0.0"], "other machines can reach 0.0.0.0, and there is no token yet"),  # noqa: S104
         (["--host", "no such host"], "there is no token yet"),
@@ -59,9 +59,9 @@ def ends(process: "subprocess.Popen[str]", sent: int, within: float = 15.0) -> t
         (["--engine", "altavista"], "no such engine"),
     ],
 )
-def test_invalid_options_are_refused_in_one_line(harness: Program, arguments: list[str], told: str) -> None:
+def test_invalid_options_are_refused_in_one_line(harness: Program, arguments: list[str], payload: str) -> None:
     """Before anything is served."""
-    assert told in harness("serve", *arguments).one_line_error(2)
+    assert payload in harness("serve", *arguments).one_line_error(2)
 
 
 def test_numbers_out_of_range_are_usage_errors(harness: Program) -> None:
@@ -274,8 +274,8 @@ def test_each_request_is_logged_as_a_line_of_json(notes: str) -> None:
         for path in ("/", "/api/stats", "/%00%0a%22", "/nowhere?q=secret"):
             httpx2.get(address + path)
         _, said = ends(process, signal.SIGTERM)
-        told = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-        assert [each["status"] for each in told] == [200, 200, 404, 404]
+        payload = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+        assert [each["status"] for each in payload] == [200, 200, 404, 404]
         assert all(line.startswith("{") for line in said.splitlines() if "{" in line), "a line is JSON and nothing else"
         assert "secret" not in said
     with program("--engine", notes) as (process, address):

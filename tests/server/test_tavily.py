@@ -60,9 +60,9 @@ def found(answer: Response) -> list[int]:
 def refusal(answer: Response, status: int = 400) -> str:
     """Return why a request was refused, from the field for Tavily's clients."""
     assert answer.status_code == status, answer.text
-    told = answer.json()
-    assert (told["status"], told["detail"]) == ("error", {"error": told["message"]})
-    message: str = told["message"]
+    payload = answer.json()
+    assert (payload["status"], payload["detail"]) == ("error", {"error": payload["message"]})
+    message: str = payload["message"]
     return message
 
 
@@ -165,7 +165,7 @@ def test_unsupported_options_are_refused(client: TestClient, instance: Instance,
 
 
 @pytest.mark.parametrize(
-    ("wish", "told"),
+    ("wish", "payload"),
     [
         ({"query": " "}, "the query is empty"),
         ({"query": None}, "query"),
@@ -176,9 +176,9 @@ def test_unsupported_options_are_refused(client: TestClient, instance: Instance,
         ({"include_domains": [""]}, "include_domains"),
     ],
 )
-def test_invalid_values_are_refused(client: TestClient, wish: dict[str, Any], told: str) -> None:
+def test_invalid_values_are_refused(client: TestClient, wish: dict[str, Any], payload: str) -> None:
     """In the format that Tavily's clients show."""
-    assert told in refusal(ask(client, **wish))
+    assert payload in refusal(ask(client, **wish))
 
 
 def test_a_failed_search_is_an_error(client: TestClient, instance: Instance) -> None:
@@ -187,13 +187,13 @@ def test_a_failed_search_is_an_error(client: TestClient, instance: Instance) -> 
     assert "HTTP 429" in refusal(ask(client), 429)
 
 
-@pytest.mark.parametrize(("given", "told"), [("w", "week"), ("year", "year")])
+@pytest.mark.parametrize(("given", "payload"), [("w", "week"), ("year", "year")])
 def test_language_and_time_range_reach_the_engine(
-    client: TestClient, instance: Instance, given: str, told: str
+    client: TestClient, instance: Instance, given: str, payload: str
 ) -> None:
     """Tavily's letters for ranges work, too."""
     ask(client, time_range=given, language="de")
-    assert (instance.asked[0]["time_range"], instance.asked[0]["language"]) == (told, "de")
+    assert (instance.asked[0]["time_range"], instance.asked[0]["language"]) == (payload, "de")
 
 
 @pytest.mark.parametrize(
@@ -241,22 +241,22 @@ def test_pages_keep_the_requested_order(reading: TestClient, httpserver: HTTPSer
     fields = {"urls": [gone, page, "file:///etc/passwd"], "format": "text", "extract_depth": "advanced", "timeout": 30}
     answer = reading.post("/tavily/extract", json=fields)
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    assert [(each["url"], each["title"], each["images"]) for each in told["results"]] == [(page, "Chunks", [])]
-    assert [each["url"] for each in told["failed_results"]] == [gone, "file:///etc/passwd"]
-    assert "404" in told["failed_results"][0]["error"]
+    payload = answer.json()
+    assert [(each["url"], each["title"], each["images"]) for each in payload["results"]] == [(page, "Chunks", [])]
+    assert [each["url"] for each in payload["failed_results"]] == [gone, "file:///etc/passwd"]
+    assert "404" in payload["failed_results"][0]["error"]
     assert "root:" not in answer.text
 
 
 def test_urls_of_this_machine_are_not_read(client: TestClient, httpserver: HTTPServer) -> None:
     """Unless a setting allows it."""
-    told = client.post("/tavily/extract", json={"urls": [httpserver.url_for("/page")]}).json()
-    assert told["results"] == []
-    assert "allowed_hosts" in told["failed_results"][0]["error"]
+    payload = client.post("/tavily/extract", json={"urls": [httpserver.url_for("/page")]}).json()
+    assert payload["results"] == []
+    assert "allowed_hosts" in payload["failed_results"][0]["error"]
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "payload"),
     [
         ({"urls": []}, "urls"),
         ({"urls": ["https://a.example"] * 21}, "urls"),
@@ -265,6 +265,6 @@ def test_urls_of_this_machine_are_not_read(client: TestClient, httpserver: HTTPS
         ({"urls": "https://a.example", "include_images": True}, "include_images="),
     ],
 )
-def test_unsupported_extract_options_are_refused(client: TestClient, fields: dict[str, Any], told: str) -> None:
+def test_unsupported_extract_options_are_refused(client: TestClient, fields: dict[str, Any], payload: str) -> None:
     """At most twenty pages at once."""
-    assert told in refusal(client.post("/tavily/extract", json=fields))
+    assert payload in refusal(client.post("/tavily/extract", json=fields))

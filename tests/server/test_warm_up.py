@@ -70,15 +70,15 @@ def until(condition: Callable[[], bool]) -> None:
 
 def test_it_reports_the_start_and_the_end(app: App, embedder: SlowEmbedder) -> None:
     """One line each; then searches rank by vectors. A search in between is ranked by words at once."""
-    told: list[str] = []
-    with app, WarmUp(app, told.append) as background:
+    payload: list[str] = []
+    with app, WarmUp(app, payload.append) as background:
         background.start()
-        until(lambda: any(line.startswith("embedding") for line in told))
+        until(lambda: any(line.startswith("embedding") for line in payload))
         [asked], results = app.search("retries")
         assert (asked.ranked_by, len(results)) == ("words", 10)
         embedder.may.set()
-        until(lambda: "done" in told[-1] and "embedding" in told[-1])
-        assert [line.split(": ")[1] for line in told if line.startswith("embedding")] == [
+        until(lambda: "done" in payload[-1] and "embedding" in payload[-1])
+        assert [line.split(": ")[1] for line in payload if line.startswith("embedding")] == [
             f"0 of {COUNT}, in the background",
             f"done, {COUNT} of {COUNT}",
         ]

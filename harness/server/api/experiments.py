@@ -73,12 +73,12 @@ def totals(data_dir: Path) -> list[Total]:
     found = []
     for path in list(evaluations_in(data_dir).values())[:MAX_LISTED]:
         try:
-            held = evaluations.get(path)
+            result = evaluations.get(path)
         except InvalidInput:  # listed with a message
             continue
-        mean, error = held.summary.means.get("total"), held.summary.errors.get("total", 0.0)
+        mean, error = result.summary.means.get("total"), result.summary.errors.get("total", 0.0)
         if mean is not None:
-            header = held.log.header
+            header = result.log.header
             total = Total(day_and_month(header.began), mean, error, repr(sorted(header.tasks.items())))
             found.append((header.began, total))
     return [total for _, total in sorted(found, key=lambda each: each[0])]
@@ -95,20 +95,20 @@ def loop(data_dir: Path, name: str) -> LoopResponse:
     return loop_response(name, loop_of(data_dir, name))
 
 
-def loop_response(name: str, held: Journal) -> LoopResponse:
+def loop_response(name: str, journal: Journal) -> LoopResponse:
     """Return an experiment loop as programs see it."""
-    begun, best = held.begun, to_builtins(held.best)
+    start, best = journal.begun, to_builtins(journal.best)
     return LoopResponse(
-        loop=_row_of_loop(name, held),
-        rules=structs.asdict(begun.options),
-        tasks=[short(task) for task in begun.tasks],
-        space={short(setting): [_plain(value) for value in values] for setting, values in begun.space.items()},
-        settings=_plain_settings(begun.settings),
-        changed_settings=_changed(begun.settings),
-        noise_errors=_lines(held.noise_floor.errors if held.noise_floor else ()),
-        trials=[_trial(each) for each in held.experiments[-MAX_TRIALS:]],
+        loop=_row_of_loop(name, journal),
+        rules=structs.asdict(start.options),
+        tasks=[short(task) for task in start.tasks],
+        space={short(setting): [_plain(value) for value in values] for setting, values in start.space.items()},
+        settings=_plain_settings(start.settings),
+        changed_settings=_changed(start.settings),
+        noise_errors=_lines(journal.noise_floor.errors if journal.noise_floor else ()),
+        trials=[_trial(each) for each in journal.experiments[-MAX_TRIALS:]],
         best=_plain_settings(best),
-        best_config=clean(as_config({**begun.settings, **best}), MAX_BYTES) + "\n",
+        best_config=clean(as_config({**start.settings, **best}), MAX_BYTES) + "\n",
     )
 
 
@@ -128,11 +128,11 @@ def measured(log: Log) -> Evaluation:
     return Evaluation(log, suite.summary(log))
 
 
-def evaluation_response(name: str, held: Evaluation) -> EvaluationResponse:
+def evaluation_response(name: str, result: Evaluation) -> EvaluationResponse:
     """Return an evaluation as programs see it."""
-    header, costs = held.log.header, [outcome.cost for outcome in held.log.outcomes]
+    header, costs = result.log.header, [outcome.cost for outcome in result.log.outcomes]
     return EvaluationResponse(
-        evaluation=evaluation_row(name, held),
+        evaluation=evaluation_row(name, result),
         tasks=[
             TaskResponse(
                 task=short(each.task),
@@ -141,10 +141,10 @@ def evaluation_response(name: str, held: Evaluation) -> EvaluationResponse:
                 values={short(scorer): value for scorer, value in each.values.items()},
                 errors=_lines(dict.fromkeys(each.errors)),
             )
-            for each in held.summary.tasks
+            for each in result.summary.tasks
         ],
-        means=dict(held.summary.means),
-        errors=dict(held.summary.errors),
+        means=dict(result.summary.means),
+        errors=dict(result.summary.errors),
         weights={short(scorer): weight for scorer, weight in header.weights.items()},
         tokens=sum(cost.tokens for cost in costs),
         seconds=sum(cost.seconds for cost in costs),
@@ -234,13 +234,13 @@ def _loop_row(name: str, path: Path) -> LoopRow:
         return LoopRow(id=name, message=short(error))
 
 
-def _row_of_loop(name: str, held: Journal) -> LoopRow:
-    kept = [each for each in held.experiments if each.status == "keep"]
-    floor = held.noise_floor
+def _row_of_loop(name: str, journal: Journal) -> LoopRow:
+    kept = [each for each in journal.experiments if each.status == "keep"]
+    floor = journal.noise_floor
     return LoopRow(
         id=name,
-        began=held.begun.at,
-        experiments=len(held.experiments),
+        began=journal.begun.at,
+        experiments=len(journal.experiments),
         kept=len(kept),
         best_score=kept[-1].score if kept else floor.score if floor else None,
         noise_floor=floor.value if floor else None,
@@ -254,19 +254,19 @@ def _evaluation_row(name: str, path: Path) -> EvaluationRow:
         return EvaluationRow(id=name, message=short(error))
 
 
-def evaluation_row(name: str, held: Evaluation) -> EvaluationRow:
+def evaluation_row(name: str, result: Evaluation) -> EvaluationRow:
     """Return an evaluation as a row of a list."""
-    header = held.log.header
+    header = result.log.header
     return EvaluationRow(
         id=name,
         began=header.began,
         tasks=len(header.tasks),
         repeats=header.repeats,
-        finished=held.log.is_finished,
-        mean=held.summary.means.get("total"),
-        error=held.summary.errors.get("total"),
-        crashes=held.summary.crashes,
-        live_calls=sum(outcome.cost.live_calls for outcome in held.log.outcomes),
+        finished=result.log.is_finished,
+        mean=result.summary.means.get("total"),
+        error=result.summary.errors.get("total"),
+        crashes=result.summary.crashes,
+        live_calls=sum(outcome.cost.live_calls for outcome in result.log.outcomes),
     )
 
 

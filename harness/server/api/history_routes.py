@@ -21,7 +21,7 @@ from harness.server.responses.history_responses import (
     deleted_response,
     history_response,
 )
-from harness.server.responses.schema import iso
+from harness.server.responses.response_schema import iso
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 
 router = APIRouter(prefix="/api", tags=["history"], responses=ERROR_RESPONSES)
@@ -106,7 +106,7 @@ def refresh(app: RequestApp, source: SourcePath, id: IdPath) -> RefreshResponse:
     for engine in app.sources.engines():
         if (engine.name, canonical_json(dict(engine.options))) == (found.about["engine"], found.about["options"]):
             settings = app.settings
-            asked = ask_all(
+            search = ask_all(
                 [found.entry.text],
                 app.cache.refreshing(),
                 [engine],
@@ -116,9 +116,9 @@ def refresh(app: RequestApp, source: SourcePath, id: IdPath) -> RefreshResponse:
                 progress=app.progress,
                 what="searching",
             )[0]
-            if isinstance(asked.outcome, SearchError):
-                raise asked.outcome
-            return RefreshResponse(id=id, results=len(asked.results), live_calls=int(asked.outcome.how == "live"))
+            if isinstance(search.outcome, SearchError):
+                raise search.outcome
+            return RefreshResponse(id=id, results=len(search.results), live_calls=int(search.outcome.how == "live"))
     raise InvalidInput(
         f"the engine {found.about['engine']} is not set up here with the same options; start the server with --engine"
     )

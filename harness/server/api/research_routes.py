@@ -20,7 +20,7 @@ from harness.server.responses.research_responses import (
     EndedEvent,
     JobResponse,
     JobsResponse,
-    ResearchRequest,
+    NewResearch,
     RunResponse,
     RunsResponse,
     RunSummary,
@@ -28,7 +28,7 @@ from harness.server.responses.research_responses import (
     round_response,
     run_response,
 )
-from harness.server.responses.schema import iso
+from harness.server.responses.response_schema import iso
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 
 router = APIRouter(prefix="/api", tags=["research"], responses=ERROR_RESPONSES)
@@ -67,7 +67,7 @@ RequestJob = Annotated[Job, Depends(job_of)]
 
 
 @router.post("/researches", status_code=202)
-def start(request: Request, app: RequestApp, wanted: ResearchRequest) -> JobResponse:
+def start(request: Request, app: RequestApp, wanted: NewResearch) -> JobResponse:
     """Start to research a question. It continues without a watcher."""
     settings = app.settings
     choice = choice_of_run(app, wanted.like) if wanted.like else choice_of(settings, wanted.engine, wanted.model)

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from harness.errors import InvalidInput
-from harness.server.responses.schema import Part
+from harness.server.responses.response_schema import Part
 
 MAX_OUTPUT = 25_000
 """Characters of a tool response, as JSON."""

@@ -64,8 +64,8 @@ class WebTools(Struct, frozen=True):
         def work() -> SearchResponse:
             changes: dict[str, Any] = {"max_results": max_results} if max_results else {}
             with app.serving(app.identity, **changes) as mine:
-                asked, results = mine.search(query)
-            return _search_response(query, asked, results, offset)
+                searches, results = mine.search(query)
+            return _search_response(query, searches, results, offset)
 
         return await self.context.threads.fetch(work)
 
@@ -125,10 +125,10 @@ class WebTools(Struct, frozen=True):
         return await self.context.threads.research(work, report)
 
 
-def _search_response(query: str, asked: "list[EngineSearch]", results: "Results", offset: int) -> SearchResponse:
+def _search_response(query: str, searches: "list[EngineSearch]", results: "Results", offset: int) -> SearchResponse:
     if offset and offset >= len(results):
         raise InvalidInput(f"no result at offset {offset:,}: there are {len(results)}; start at 0")
-    answers = [each.outcome for each in asked if not isinstance(each.outcome, SearchError)]
+    answers = [each.outcome for each in searches if not isinstance(each.outcome, SearchError)]
     first = answers[0]  # of several engines, the age is that of the first that answered
     hit = first.outcome if isinstance(first.outcome, Hit) else None
     response = SearchResponse(
@@ -140,10 +140,10 @@ def _search_response(query: str, asked: "list[EngineSearch]", results: "Results"
         live_calls=sum(answer.how == "live" for answer in answers),
         failed=[
             EngineFailure(engine=each.engine, code=each.outcome.code, message=shorten(str(each.outcome), 500))
-            for each in asked
+            for each in searches
             if isinstance(each.outcome, SearchError)
         ],
-        ranked_by_words=any(each.ranked_by == "words" for each in asked),
+        ranked_by_words=any(each.ranked_by == "words" for each in searches),
         results=[],
         truncated=False,
         total=len(results),

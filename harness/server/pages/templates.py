@@ -15,7 +15,7 @@ from harness.core.freshness import age_in_words
 from harness.core.text import clean, one_line, shorten
 from harness.identity import LOCAL
 from harness.server.auth import REQUEST_APP
-from harness.server.responses.schema import iso
+from harness.server.responses.response_schema import iso
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from harness.cache.tables import ANSWERS
 from harness.core.freshness import DAY, HOUR
 from harness.core.origins import origins_of
-from harness.server.responses.schema import Part, example, iso
+from harness.server.responses.response_schema import Part, example, iso
 
 if TYPE_CHECKING:
     from harness.app import App

@@ -6,7 +6,7 @@ from harness_evals.outcome import Stage
 from harness_evals.verdicts import Status
 from pydantic import BaseModel, Field, PlainSerializer, WithJsonSchema
 
-from harness.server.responses.schema import example, iso
+from harness.server.responses.response_schema import example, iso
 
 Moment = Annotated[
     float, PlainSerializer(iso, when_used="json"), WithJsonSchema({"type": "string", "format": "date-time"})

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from harness.errors import NotFound
 from harness.research.history import MAX_OFFSET, HistoryPage, as_json
-from harness.server.responses.schema import example
+from harness.server.responses.response_schema import example
 
 _ITEM = {
     "source": "search",

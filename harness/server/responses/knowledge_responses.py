@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from harness.knowledge import Document
-from harness.server.responses.schema import Part, example
+from harness.server.responses.response_schema import Part, example
 
 _DOCUMENT: dict[str, Any] = {
     "id": "2b7e151628aed2a6",

@@ -8,14 +8,14 @@ from harness.core.text import clean, one_line, shorten
 from harness.research.gathering import Round
 from harness.research.run_view import PastRun, passage_of
 from harness.research.saved_report import SavedReport, saved_run
-from harness.server.responses.schema import Part, example, iso
+from harness.server.responses.response_schema import Part, example, iso
 
 RUN_PATTERN = r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$"
 """The id of a run."""
 MAX_ERROR = 1_000
 
 
-class ResearchRequest(BaseModel):
+class NewResearch(BaseModel):
     """A question to research."""
 
     model_config = ConfigDict(

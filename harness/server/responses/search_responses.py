@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from harness.server.responses.schema import Part
+from harness.server.responses.response_schema import Part
 
 LiveCalls = Annotated[int, Field(description="Requests to outside services for this answer; 0: all from the cache.")]
 Answered: TypeAlias = Literal["live", "exact", "semantic", "no results", "stale"]

@@ -65,10 +65,10 @@ def search(app: App, query: str, options: SearchOptions, max_results: int) -> Se
     )
 
 
-def _ranks(asked: list[EngineSearch]) -> dict[str, dict[str, int]]:
+def _ranks(searches: list[EngineSearch]) -> dict[str, dict[str, int]]:
     """Return for each URL the engines that found it, with its rank in each."""
     ranks: dict[str, dict[str, int]] = {}
-    for each in asked:
+    for each in searches:
         for rank, result in enumerate(each.results, start=1):
             ranks.setdefault(_identity(result), {}).setdefault(each.engine, rank)
     return ranks

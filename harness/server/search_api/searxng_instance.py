@@ -15,7 +15,7 @@ from harness.cache.tables import SEARCHES
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.origins import OWN
 from harness.core.text import clean, one_line
-from harness.server.responses.schema import example
+from harness.server.responses.response_schema import example
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 from harness.server.search_api.search_options import capabilities, engine_names, safe_search
 from harness.settings import Settings

@@ -15,7 +15,7 @@ from harness.cache import MAX_RESULTS
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.text import clean
 from harness.errors import AccessDenied, InvalidInput
-from harness.server.responses.schema import example
+from harness.server.responses.response_schema import example
 from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 from harness.server.search_api.one_search import NOTHING, RankedResult, SearchOutcome, search
 from harness.server.search_api.search_options import SearchOptions

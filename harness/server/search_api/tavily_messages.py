@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.server.error_payload import ErrorResponse
-from harness.server.responses.schema import example
+from harness.server.responses.response_schema import example
 
 DEFAULT_RESULTS = 5
 MAX_RESULTS = 20

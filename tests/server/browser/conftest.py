@@ -48,7 +48,7 @@ class Windows:
         if page.is_closed():
             page.context.close()
             return
-        page.goto("about:blank")  # or what it still loads (an icon) would be asked for in the middle of the next test
+        page.goto("about:blank")  # or pending requests (an icon) would disturb the next test
         page.context.clear_cookies()
         self._free[repr(options)].append(page)
 

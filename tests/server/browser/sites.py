@@ -42,9 +42,11 @@ class Site:
             "XDG_CONFIG_HOME": "/nonexistent",
         }
         others = {name: value for name, value in os.environ.items() if not name.startswith("HARNESS_")}
-        with self._log.open("wb") as told:
+        with self._log.open("wb") as payload:
             self._process = subprocess.Popen(
-                [*PROGRAM, "--port", self._port, *self._options], stderr=told, env={**others, **mine, **self._settings}
+                [*PROGRAM, "--port", self._port, *self._options],
+                stderr=payload,
+                env={**others, **mine, **self._settings},
             )
         deadline = time.monotonic() + PATIENCE
         while (found := SERVING.search(self._log.read_text())) is None:

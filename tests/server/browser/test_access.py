@@ -30,7 +30,7 @@ def test_the_keyboard_reaches_every_control(visit: Visitor, site: Site, furnishe
         page.goto(site.address + furnished.pages[name])
         radios = page.locator("input[type=radio]").evaluate_all("all => new Set(all.map(each => each.name)).size")
         shown = page.locator(CONTROLS).filter(visible=True).count()
-        wanted = shown - page.locator("input[type=radio]").count() + radios  # a group of choices is one stop
+        wanted = shown - page.locator("input[type=radio]").count() + radios  # a group of radio buttons is one stop
         stops = 0
         while stops <= 200:
             page.keyboard.press("Tab")
@@ -74,7 +74,7 @@ def test_without_a_script_the_pages_and_forms_work(visit: Visitor, site: Site, f
     expect(page.locator("#passage-0 mark")).to_be_visible()
     expect(page.get_by_role("button", name="Delete")).to_be_hidden()
     page.goto(f"{site.address}/cache")
-    page.get_by_label("How would this be answered?").fill("vary request fields")
+    page.get_by_label("How would this search be answered?").fill("vary request fields")
     page.get_by_role("button", name="Explain").click()
     expect(page.locator(".verdict")).to_be_visible()
     page.goto(f"{site.address}/experiments")

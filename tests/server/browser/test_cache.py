@@ -15,7 +15,7 @@ pytestmark = pytest.mark.full
 def explained(visit: Visitor, query: str) -> Page:
     """Explain a search."""
     page = visit("/cache")
-    page.get_by_label("How would this be answered?").fill(query)
+    page.get_by_label("How would this search be answered?").fill(query)
     page.get_by_role("button", name="Explain").click()
     expect(page).to_have_url(re.compile("#explain$"))
     return page

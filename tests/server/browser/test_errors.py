@@ -28,7 +28,7 @@ def mortal(folder: Path) -> Site:
         ("/runs/20200101-000000-000000", 404, "no such run"),
         ("/entries/search/nothing", 404, "there is no search"),
         ("/knowledge/nothing", 404, "there is no such document"),
-        ("/experiments/loops/nothing", 404, "no loop of experiments"),
+        ("/experiments/loops/nothing", 404, "no experiment loop"),
         ("/?offset=-1", 400, "offset"),
         ("/runs/nothing", 400, "id"),
     ],

@@ -68,7 +68,7 @@ def test_typing_it_does_no_harm(visit: Visitor, beset: Site) -> None:
         expect(page.locator("#found")).to_have_text(re.compile("found|No matches"), timeout=20_000)
         assert harm_on(page, beset.address) == []
     page.goto(f"{beset.address}/cache")
-    page.get_by_label("How would this be answered?").fill(TEXTS["vector"])
+    page.get_by_label("How would this search be answered?").fill(TEXTS["vector"])
     page.get_by_role("button", name="Explain").click()
     expect(page.locator(".verdict")).to_be_visible()
     assert harm_on(page, beset.address) == []

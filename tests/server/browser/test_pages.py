@@ -17,7 +17,7 @@ from tests.server.browser.sites import Site
 
 pytestmark = pytest.mark.full
 
-FOLDER = os.environ.get("HARNESS_SCREENSHOTS")  # read here: for a test, no variable of the harness is set
+FOLDER = os.environ.get("HARNESS_SCREENSHOTS")  # read here: tests run without variables of the harness
 
 
 class Look(Struct, frozen=True):

@@ -53,7 +53,7 @@ def test_the_keyboard_goes_from_sentence_to_sentence(visit: Visitor, furnished: 
     sentences = page.locator(".sentence")
     sentences.first.focus()
     expect(page.locator("#panel mark")).to_have_text(sentences.first.inner_text())
-    for _ in range(2):  # the link to its source stands between
+    for _ in range(2):  # the link to its source comes first
         page.keyboard.press("Tab")
     expect(sentences.nth(1)).to_be_focused()
     expect(page.locator("#panel mark")).to_have_text(sentences.nth(1).inner_text())
@@ -134,7 +134,7 @@ def test_a_printed_report_is_readable(visit: Visitor, furnished: Furnished) -> N
         assert words in text
     for words in ("Delete", "Point at", "Experiments", "Close"):
         assert words not in text
-    page.close()  # it would be of paper for the next test, too
+    page.close()  # or the next test would get the print view
 
 
 def test_a_stopped_research_can_be_resumed(visit: Visitor, furnished: Furnished) -> None:

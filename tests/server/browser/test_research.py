@@ -24,10 +24,10 @@ def lab(slow_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """A server with the waiting engine, and at least two rounds if there are follow-up queries."""
     gathering = {"max_results": 5, "read_pages": 0, "enough_score": 1, "min_novelty": 0, "max_rounds": 2}
     settings = {**gathering, "searches_per_minute": 60_000}
-    told = {f"HARNESS_{name.upper()}": str(value) for name, value in settings.items()}
+    payload = {f"HARNESS_{name.upper()}": str(value) for name, value in settings.items()}
     folder = tmp_path_factory.mktemp("lab") / "data"
     folder.mkdir()
-    with Site(folder, "--engine", slow_engine.spec, settings=told) as started:
+    with Site(folder, "--engine", slow_engine.spec, settings=payload) as started:
         yield started
 
 
@@ -48,7 +48,7 @@ def test_rounds_arrive_and_then_the_report(visit: Visitor, lab: Site, engine: En
     assert serious(page) == []
     searches = SEARCHING.search(page.get_by_role("status").first.inner_text())
     assert searches is not None
-    engine.let(int(searches[1]))  # and no more: the next round waits, or its report would take the place of the rounds
+    engine.let(int(searches[1]))  # the next round waits, or the report would replace the rounds
     expect(page.locator("#rounds tr").first.get_by_role("rowheader")).to_have_text("1")
     expect(page.locator("#rounds bdi").first).to_contain_text("stored response")
     engine.let()
@@ -124,11 +124,11 @@ def test_without_a_script_it_reaches_its_report(visit: Visitor, lab: Site, engin
 def test_the_page_waits_for_a_restarted_server(visit: Visitor, lab: Site, engine: Engine, how: signal.Signals) -> None:
     """It reports the lost server and returns with it: the research is stopped, not lost."""
     visit.forgive(LOST)
-    visit.forgive("404")  # the new server leads no such research
+    visit.forgive("404")  # the new server runs no such research
     page = begin(visit, lab, f"When does a cache warn, and when not, after {how.name}?")
     lab.tell(how)
     expect(page.get_by_role("status").first).to_contain_text(ABSENT)
-    engine.let()  # a search that hangs holds the end of the process up for some seconds
+    engine.let()  # a hanging search delays the exit of the process by some seconds
     lab.wait()
     engine.hold()
     lab.start()

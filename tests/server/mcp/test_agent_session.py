@@ -34,7 +34,7 @@ def program(settings: Settings, *arguments: str, **environment: str) -> StdioSer
     )
 
 
-async def told(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
+async def payload(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool that succeeds; its text has the same content as its structure."""
     result = await client.call_tool(name, arguments)
     assert not result.is_error, result
@@ -55,41 +55,41 @@ async def failed(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
 
 async def walk(client: Client) -> None:
     """Miss, store, hit, list, expire, stale, refresh, hit."""
-    assert not (await told(client, "research_cache", action="lookup", **SEARCH))["found"]
-    stored = await told(client, "research_cache", action="store", data=JOBS, ttl_hours=2 * SECONDS, **SEARCH)
+    assert not (await payload(client, "research_cache", action="lookup", **SEARCH))["found"]
+    stored = await payload(client, "research_cache", action="store", data=JOBS, ttl_hours=2 * SECONDS, **SEARCH)
     assert stored["count"] == 1
-    hit = await told(client, "research_cache", action="lookup", **SEARCH)
+    hit = await payload(client, "research_cache", action="lookup", **SEARCH)
     assert (hit["results"], hit["match"], hit["stale"]) == (JOBS, "exact", False)
-    listed = await told(client, "research_cache", action="list_recent")
+    listed = await payload(client, "research_cache", action="list_recent")
     assert [entry["query"] for entry in listed["entries"]] == [SEARCH["query"]]
     await anyio.sleep(2.1)
-    stale = await told(client, "research_cache", action="lookup", **SEARCH)
+    stale = await payload(client, "research_cache", action="lookup", **SEARCH)
     assert (stale["found"], stale["stale"], stale["results"]) == (True, True, JOBS)
-    await told(client, "research_cache", action="store", data=[*JOBS, *JOBS], **SEARCH)
-    fresh = await told(client, "research_cache", action="lookup", **SEARCH)
+    await payload(client, "research_cache", action="store", data=[*JOBS, *JOBS], **SEARCH)
+    fresh = await payload(client, "research_cache", action="lookup", **SEARCH)
     assert (fresh["stale"], fresh["count"]) == (False, 2)
 
 
 async def walk_knowledge(client: Client) -> None:
     """The same session for knowledge: miss, write, hit, expire, stale, refresh, hit."""
     question = {"query": "rate limits of the GitHub REST API"}
-    assert not (await told(client, "cache_lookup", **question))["hit"]
-    written = await told(
+    assert not (await payload(client, "cache_lookup", **question))["hit"]
+    written = await payload(
         client, "knowledge_write", title="GitHub REST API rate limits", content="5,000 an hour", ttl_hours=2 * SECONDS
     )
-    assert (await told(client, "cache_lookup", **question))["document"]["content"] == "5,000 an hour"
+    assert (await payload(client, "cache_lookup", **question))["document"]["content"] == "5,000 an hour"
     await anyio.sleep(2.1)
-    stale = await told(client, "cache_lookup", **question)
+    stale = await payload(client, "cache_lookup", **question)
     assert (stale["hit"], stale["stale_exists"], stale["stale_id"]) == (False, True, written["id"])
-    await told(client, "knowledge_write", id=written["id"], version=1, content="15,000", ttl_hours=1)
-    assert (await told(client, "cache_lookup", **question))["document"]["content"] == "15,000"
-    assert (await told(client, "knowledge_get", id=written["id"]))["document"]["version"] == 2
+    await payload(client, "knowledge_write", id=written["id"], version=1, content="15,000", ttl_hours=1)
+    assert (await payload(client, "cache_lookup", **question))["document"]["content"] == "15,000"
+    assert (await payload(client, "knowledge_get", id=written["id"]))["document"]["version"] == 2
 
 
 async def walk_web(client: Client) -> None:
     """Search and research, first live, then from the cache; progress is reported."""
-    assert (await told(client, "search", query="retries"))["live_calls"] == 1
-    again = await told(client, "search", query="Retries ")
+    assert (await payload(client, "search", query="retries"))["live_calls"] == 1
+    again = await payload(client, "search", query="Retries ")
     assert (again["live_calls"], again["answered"]) == (0, "exact")
     steps: list[float] = []
 
@@ -104,7 +104,7 @@ async def walk_web(client: Client) -> None:
     assert first.structured_content["sources"][0]["url"].endswith("retries.md")
     assert steps == sorted(set(steps))
     assert steps
-    second = await told(client, "research", **question)
+    second = await payload(client, "research", **question)
     assert (second["live_calls"], second["report"]) == (0, first.structured_content["report"])
 
 
@@ -140,11 +140,11 @@ async def test_a_whole_session_works_over_both_transports(
 async def test_stdio_takes_its_identity_from_the_token(settings: Settings, token: Callable[..., str]) -> None:
     """The local user does not see what a tenant's token wrote."""
     async with Client(program(settings, HARNESS_TOKEN=token())) as lab:
-        await told(lab, "research_cache", action="store", data=JOBS, **SEARCH)
-        listed = await told(lab, "research_cache", action="list_recent")
+        await payload(lab, "research_cache", action="store", data=JOBS, **SEARCH)
+        listed = await payload(lab, "research_cache", action="list_recent")
         assert listed["entries"][0]["created_by"] == "ada"
     async with Client(program(settings)) as local:
-        assert not (await told(local, "research_cache", action="lookup", **SEARCH))["found"]
+        assert not (await payload(local, "research_cache", action="lookup", **SEARCH))["found"]
 
 
 async def test_a_wrong_token_ends_the_program(settings: Settings) -> None:
@@ -175,7 +175,7 @@ async def test_an_unusable_database_is_an_error_response(settings: Settings) -> 
         ):
             assert (await failed(client, name, **arguments))["code"] in {"store_error", "store_corrupt"}
         folder.rmdir()
-        assert not (await told(client, "research_cache", action="lookup", **SEARCH))["found"]
+        assert not (await payload(client, "research_cache", action="lookup", **SEARCH))["found"]
 
 
 async def test_standard_output_has_only_protocol_messages(settings: Settings) -> None:
@@ -227,7 +227,7 @@ async def test_a_killed_client_does_not_affect_others(serve: Callable[..., Serve
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
     async with connected(served.url) as client:
         with anyio.fail_after(20):
-            await told(client, "research", question="How many retries?")
+            await payload(client, "research", question="How many retries?")
     code, said = await anyio.to_thread.run_sync(served.stop, signal.SIGTERM)
     assert code == 0
     assert all(line.startswith("warning: nothing is lost: go on with") for line in said.splitlines())
@@ -248,7 +248,7 @@ async def test_no_token_is_in_a_log(serve: Callable[..., Served], token: Callabl
     wrong = valid[:-6] + "AAAAAA"
     served = serve("--debug")
     async with connected(served.url, valid) as client:
-        await told(client, "research_cache", action="store", data=JOBS, **SEARCH)
+        await payload(client, "research_cache", action="store", data=JOBS, **SEARCH)
     with pytest.raises(Exception, match=r".*"):
         async with connected(served.url, wrong) as client:
             await client.list_tools()

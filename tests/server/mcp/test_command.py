@@ -19,7 +19,7 @@ def test_other_commands_do_not_load_the_sdk() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "payload"),
     [
         (["--http", "--host", "0.0.0.0"], "other machines can reach 0.0.0.0, and there is no token yet"),  # noqa: S104
         (["--http", "--host", "no such host"], "there is no token yet"),
@@ -28,9 +28,9 @@ def test_other_commands_do_not_load_the_sdk() -> None:
         (["--sweep-every", "nan"], "--sweep-every: a duration is a number with"),
     ],
 )
-def test_invalid_options_are_refused_in_one_line(harness: Program, arguments: list[str], told: str) -> None:
+def test_invalid_options_are_refused_in_one_line(harness: Program, arguments: list[str], payload: str) -> None:
     """Before anything is served."""
-    assert told in harness("mcp", *arguments).one_line_error(2)
+    assert payload in harness("mcp", *arguments).one_line_error(2)
 
 
 def test_the_help_shows_both_transports(harness: Program) -> None:

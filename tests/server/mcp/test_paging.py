@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from harness.errors import InvalidInput
 from harness.server.mcp.paging import MAX_OUTPUT, json_chars, leading, with_part
-from harness.server.responses.schema import Part
+from harness.server.responses.response_schema import Part
 
 
 class Text(Part):

@@ -33,9 +33,11 @@ def post(url: str, **headers: str) -> httpx2.Response:
 
 def refused(response: httpx2.Response, status: int, code: str) -> str:
     """Check that a request was refused; return the message."""
-    told = response.json()
-    assert (response.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    return str(told["message"])
+    payload = response.json()
+    assert (response.status_code, payload["status"], payload["code"], len(payload)) == (status, "error", code, 3), (
+        payload
+    )
+    return str(payload["message"])
 
 
 def test_without_any_token_this_machine_is_served(online: Callable[..., str]) -> None:
@@ -197,9 +199,9 @@ async def test_another_tenants_document_is_not_found(online: Callable[..., str],
     """It can be neither read nor updated by its id."""
     url = online()
     async with connected(url, token(tenant="lab")) as lab, connected(url, token(tenant="shop")) as shop:
-        told = await lab.call_tool("knowledge_write", {"title": "Secret recipe", "content": "42"})
-        assert told.structured_content is not None
-        found = told.structured_content["id"]
+        payload = await lab.call_tool("knowledge_write", {"title": "Secret recipe", "content": "42"})
+        assert payload.structured_content is not None
+        found = payload.structured_content["id"]
         for name, arguments in (("knowledge_get", {"id": found}), ("knowledge_write", {"id": found, "content": "0"})):
             answer = await shop.call_tool(name, arguments)
             assert answer.is_error

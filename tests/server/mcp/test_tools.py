@@ -56,7 +56,7 @@ def tools() -> list[Tool]:
     return anyio.run(listed)
 
 
-def told(result: CallToolResult) -> dict[str, Any]:
+def payload(result: CallToolResult) -> dict[str, Any]:
     """Check that a call succeeded within the limit; return its structured content."""
     assert not result.is_error, result
     assert result.structured_content is not None
@@ -94,7 +94,7 @@ def test_input_schemas_are_stable(tools: list[Tool]) -> None:
 
 def test_a_lookup_reads_its_row_once(call: Call, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """An exact hit takes one read of one row and one computation of its key; a miss does the same."""
-    told(call("research_cache", action="store", data=[1], **SEARCH))
+    payload(call("research_cache", action="store", data=[1], **SEARCH))
     reads, keys = [], []
     get, make_key = app.cache.store.get, tool_key
 
@@ -108,10 +108,10 @@ def test_a_lookup_reads_its_row_once(call: Call, app: App, monkeypatch: pytest.M
 
     monkeypatch.setattr(app.cache.store, "get", counted_get)
     monkeypatch.setattr("harness.cache.tool_cache.tool_key", counted_key)
-    hit = told(call("research_cache", action="lookup", **SEARCH))
+    hit = payload(call("research_cache", action="lookup", **SEARCH))
     assert (hit["results"], hit["key"], hit["expires_at"] is not None) == ([1], reads[0][1], True)
     assert reads == [("tool_cache", hit["key"])]
-    missed = told(call("research_cache", action="lookup", cache_type="other", query="https://example.org/new"))
+    missed = payload(call("research_cache", action="lookup", cache_type="other", query="https://example.org/new"))
     assert (missed["found"], missed["key"]) == (False, reads[1][1])
     assert (len(reads), len(keys)) == (2, 2)
 
@@ -203,7 +203,7 @@ def test_any_argument_is_served_or_a_client_error(
     if result.is_error:
         assert refused(result) == "invalid_input"
     else:
-        told(result)
+        payload(result)
 
 
 @pytest.mark.parametrize("data", ['{"a": ', "plain text", "", [], {}, None, ["a\0b"], "x" * 1_000_000, 2**70])
@@ -211,16 +211,16 @@ def test_invalid_data_is_refused(call: Call, data: object) -> None:
     """Broken JSON, empty data, and texts that no database accepts; nothing is stored."""
     arguments = {"action": "store", "data": data, **SEARCH}
     assert refused(call("research_cache", **arguments)) == "invalid_input"
-    assert told(call("research_cache", action="list_recent"))["entries"] == []
+    assert payload(call("research_cache", action="list_recent"))["entries"] == []
 
 
 def test_a_megabyte_of_data_comes_in_parts(call: Call) -> None:
     """The joined parts are the stored data."""
     data = [{"title": f"Job {number}", "text": 'quoted "text" \\ ' * 50} for number in range(1_000)]
-    told(call("research_cache", action="store", data=data, **SEARCH))
+    payload(call("research_cache", action="store", data=data, **SEARCH))
     parts, offset = [], 0
     while offset is not None:
-        reply = told(call("research_cache", action="lookup", offset=offset, **SEARCH))
+        reply = payload(call("research_cache", action="lookup", offset=offset, **SEARCH))
         assert reply["results"] is None
         parts.append(reply["results_text"])
         offset = reply["next_offset"]
@@ -237,25 +237,25 @@ def test_too_large_arguments_are_refused(call: Call) -> None:
 
 def test_a_turn_gets_the_same_results_once(call: Call) -> None:
     """Without a turn, or in another one, they are repeated. The rest of a long result always is."""
-    told(call("research_cache", action="store", data=["x" * 30_000], **SEARCH))
-    first = told(call("research_cache", action="lookup", turn="1", **SEARCH))
+    payload(call("research_cache", action="store", data=["x" * 30_000], **SEARCH))
+    first = payload(call("research_cache", action="lookup", turn="1", **SEARCH))
     assert (first["seen"], first["truncated"]) == (False, True)
-    rest = told(call("research_cache", action="lookup", turn="1", offset=first["next_offset"], **SEARCH))
+    rest = payload(call("research_cache", action="lookup", turn="1", offset=first["next_offset"], **SEARCH))
     assert json.loads(first["results_text"] + rest["results_text"]) == ["x" * 30_000]
-    again = told(call("research_cache", action="lookup", turn="1", **SEARCH))
+    again = payload(call("research_cache", action="lookup", turn="1", **SEARCH))
     assert (again["seen"], again["results"], again["results_text"]) == (True, None, None)
-    assert not told(call("research_cache", action="lookup", turn="2", **SEARCH))["seen"]
-    assert not told(call("research_cache", action="lookup", **SEARCH))["seen"]
+    assert not payload(call("research_cache", action="lookup", turn="2", **SEARCH))["seen"]
+    assert not payload(call("research_cache", action="lookup", **SEARCH))["seen"]
 
 
 def test_a_long_list_comes_in_parts(call: Call) -> None:
     """No entry twice, none missing."""
     queries = [f"https://example.org/{number}/" + "long" * 250 for number in range(60)]
     for query in queries:
-        told(call("research_cache", action="store", cache_type="other", query=query, data=[1]))
+        payload(call("research_cache", action="store", cache_type="other", query=query, data=[1]))
     found, offset = [], 0
     while offset is not None:
-        reply = told(call("research_cache", action="list_recent", limit=100, offset=offset))
+        reply = payload(call("research_cache", action="list_recent", limit=100, offset=offset))
         found += [entry["query"].split("/")[3] for entry in reply["entries"]]
         offset = reply["next_offset"]
     assert found == [str(number) for number in reversed(range(60))]
@@ -264,17 +264,17 @@ def test_a_long_list_comes_in_parts(call: Call) -> None:
 def test_a_hit_has_its_content_in_its_document(call: Call) -> None:
     """As much as fits; `knowledge_get` continues where it ends."""
     content = "".join(f"{number} is a number. " for number in range(3_000)).strip()
-    written = told(call("knowledge_write", title="Numbers", content=content))
-    found = told(call("cache_lookup", query="numbers"))
+    written = payload(call("knowledge_write", title="Numbers", content=content))
+    found = payload(call("cache_lookup", query="numbers"))
     assert found["truncated"]
     assert "content" not in found
     assert len(found["document"]["content"]) == found["next_offset"]
     parts, offset = [found["document"]["content"]], found["next_offset"]
     while offset is not None:
-        reply = told(call("knowledge_get", id=written["id"], offset=offset))
+        reply = payload(call("knowledge_get", id=written["id"], offset=offset))
         parts, offset = [*parts, reply["content"]], reply["next_offset"]
     assert "".join(parts) == content
-    assert told(call("cache_lookup", query="the weather in Oslo"))["document"] is None
+    assert payload(call("cache_lookup", query="the weather in Oslo"))["document"] is None
 
 
 @pytest.mark.parametrize("char", ["x", '"', "\\", "\n", "é", "\t"])
@@ -282,7 +282,7 @@ def test_the_longest_texts_stay_within_the_limit(call: Call, char: str) -> None:
     """Also with characters that JSON doubles."""
     title, url = char * 400 + "Title", "https://example.org/" + "a" * 9_000
     tags = [f"{number}" + char * 40 + "t" for number in range(20)]
-    written = told(
+    written = payload(
         call(
             "knowledge_write",
             title=title,
@@ -292,18 +292,18 @@ def test_the_longest_texts_stay_within_the_limit(call: Call, char: str) -> None:
             agent=char * 199 + "a",
         )
     )
-    assert told(call("cache_lookup", query=title, source_url=url))["hit"]
-    reply = told(call("knowledge_get", id=written["id"]))
+    assert payload(call("cache_lookup", query=title, source_url=url))["hit"]
+    reply = payload(call("knowledge_get", id=written["id"]))
     content = reply["content"]
     while reply["next_offset"] is not None:
-        reply = told(call("knowledge_get", id=written["id"], offset=reply["next_offset"]))
+        reply = payload(call("knowledge_get", id=written["id"], offset=reply["next_offset"]))
         content += reply["content"]
     assert content.strip() == (char * 199_000 + "end").strip()
     query = "q" + char * 9_900 + "q"
-    told(call("research_cache", action="store", cache_type="other", query=query, data=[char * 40_000]))
-    assert told(call("research_cache", action="lookup", cache_type="other", query=query))["truncated"]
-    assert len(told(call("research_cache", action="list_recent"))["entries"]) == 1
-    told(call("research", question=query))
+    payload(call("research_cache", action="store", cache_type="other", query=query, data=[char * 40_000]))
+    assert payload(call("research_cache", action="lookup", cache_type="other", query=query))["truncated"]
+    assert len(payload(call("research_cache", action="list_recent"))["entries"]) == 1
+    payload(call("research", question=query))
 
 
 def test_a_page_comes_in_parts(settings: Settings, httpserver: HTTPServer) -> None:
@@ -316,7 +316,7 @@ def test_a_page_comes_in_parts(settings: Settings, httpserver: HTTPServer) -> No
             text, offset, live = "", 0, 0
             while offset is not None:
                 arguments = {"url": httpserver.url_for("/long"), "offset": offset}
-                reply = told(portal.call(client.call_tool, "read_page", arguments))
+                reply = payload(portal.call(client.call_tool, "read_page", arguments))
                 text, offset, live = text + reply["text"], reply["next_offset"], live + reply["live_calls"]
     assert text.split("\n\n") == paragraphs
     assert live == 1
@@ -330,10 +330,10 @@ def test_an_unreadable_page_is_an_error_response(call: Call) -> None:
 
 def test_results_can_be_listed_from_an_offset(call: Call) -> None:
     """An offset beyond the end is an error."""
-    found = told(call("search", query="retries"))
+    found = payload(call("search", query="retries"))
     assert found["total"] == len(found["results"]) >= 2
-    assert told(call("search", query="retries", offset=1))["results"] == found["results"][1:]
-    assert told(call("search", query="retries", max_results=1))["total"] == 1
+    assert payload(call("search", query="retries", offset=1))["results"] == found["results"][1:]
+    assert payload(call("search", query="retries", max_results=1))["total"] == 1
     assert refused(call("search", query="retries", offset=100)) == "invalid_input"
 
 
@@ -355,7 +355,7 @@ async def test_parallel_calls_do_not_mix(server: HarnessServer) -> None:
         arguments = {"cache_type": "other", "query": f"question number {number}"}
         await client.call_tool("research_cache", {"action": "store", "data": [number], **arguments})
         found = await client.call_tool("research_cache", {"action": "lookup", **arguments})
-        assert told(found)["results"] == [number]
+        assert payload(found)["results"] == [number]
 
     async with Client(server) as client, anyio.create_task_group() as group:
         for number in range(30):

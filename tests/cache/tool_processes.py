@@ -1,7 +1,7 @@
-"""Processes that call one tool at the same time: `python -m tests.cache.tool_askers PATH PROCESSES SECONDS ENDING`.
+"""Processes that call one tool at the same time: `python -m tests.cache.tool_processes PATH PROCESSES SECONDS ENDING`.
 
-As `tests.cache.askers`, for `Cache.tool`: the tool notes its process in `PATH.calls`, takes so many seconds, and ends
-as told: `results`, `nothing`, or `ValueError`.
+Like `tests.cache.search_processes`, for `ToolCache.answer`: the tool appends its process id to `PATH.calls`, takes so
+many seconds, and ends as ENDING says: `results`, `nothing`, or `ValueError`.
 """
 
 import json
@@ -23,13 +23,13 @@ def _ask(path: Path, seconds: float, ending: str) -> dict[str, Any]:
             file.write(f"{os.getpid()}\n")
         time.sleep(seconds)
         if ending == "ValueError":
-            raise ValueError("as told")
+            raise ValueError("as requested")
         return [] if ending == "nothing" else ["by", os.getpid()]
 
     store = SqliteStore(path)
     try:
         return {"value": Cache(store).tools.answer("x", "q", tool).value}
-    except Exception as error:  # noqa: BLE001 - told to the test
+    except Exception as error:  # noqa: BLE001 - the test gets it
         return {"error": f"{type(error).__name__}: {error}"}
     finally:
         store.close()
@@ -43,7 +43,7 @@ def _start(path: Path, processes: int, seconds: float, ending: str) -> None:
         child = os.fork()
         if child == 0:
             os.close(go)
-            os.read(start, 1)  # until everybody is there
+            os.read(start, 1)  # until all have started
             os.write(1, (json.dumps(_ask(path, seconds, ending)) + "\n").encode())
             os._exit(0)
         children.append(child)

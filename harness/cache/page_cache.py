@@ -3,11 +3,9 @@
 from functools import partial
 from typing import ClassVar
 
-from harness.cache.json_form import Made
 from harness.cache.lookup import Answer, Lookup
-from harness.cache.lookup_request import LookupRequest, encoded_struct, struct_or_miss
+from harness.cache.lookup_request import StructRequest
 from harness.cache.tables import PAGES
-from harness.core.entries import Entry, Miss
 from harness.core.freshness import HOUR, checked_ttl
 from harness.core.keys import canonical_url, page_key
 from harness.core.pages import Page
@@ -19,36 +17,15 @@ MAX_URL = 10_000
 """Characters of an address in the row. Reports are verified by whole addresses; no reader takes a longer one."""
 
 
-class PageRequest(LookupRequest[Page], frozen=True, kw_only=True):
+class PageRequest(StructRequest[Page], frozen=True, kw_only=True, gc=False):
     """One page, as one reader extracts it."""
 
     table: ClassVar[str] = PAGES
-
-    reader: str
-
-    def decode(self, entry: Entry) -> Page | Miss:
-        """Return the page."""
-        return struct_or_miss(entry.payload, Page)
-
-    def encode(self, value: Page) -> Made:
-        """Return the page and its JSON."""
-        return encoded_struct(value, self.text)
-
-    def own(self, value: Page) -> tuple[str]:
-        """Return the reader's name."""
-        return (self.reader,)
-
-    def origin(self, entry: Entry) -> str:
-        """Return the reader's name."""
-        return self.reader
+    failure: ClassVar[type[Exception]] = PageError
 
     def taught_text(self, value: Page) -> str:
         """Return the text of the page."""
         return value.text
-
-    def may_serve_stale(self, error: Exception) -> bool:
-        """Return whether the page could not be read."""
-        return isinstance(error, PageError)
 
 
 class PageCache:
@@ -70,6 +47,5 @@ class PageCache:
         """
         checked_ttl(ttl)
         key, text = page_key(url, reader.name), canonical_url(url)[:MAX_URL]
-        return self._lookup.answer(
-            PageRequest(key=key, text=text, ttl=ttl, reader=reader.name), partial(reader.read, url)
-        )
+        request = PageRequest(key=key, text=text, ttl=ttl, own=(reader.name,), kind=Page)
+        return self._lookup.answer(request, partial(reader.read, url))

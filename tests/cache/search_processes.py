@@ -1,9 +1,9 @@
-"""Processes that ask the same at the same time: `python -m tests.cache.askers PATH PROCESSES SECONDS ENDING`.
+"""Processes that ask the same at the same time: `python -m tests.cache.search_processes PATH PROCESSES SECONDS ENDING`.
 
-Forks so many processes, which meet and then search for "q" in the cache at `PATH`. Their engine notes its process in
-`PATH.calls`, takes so many seconds, and ends as told: `results`, `nothing` (`nothing-kept`: where that is not
-believed), an error's class, or `first-hangs`: the first call takes a minute, the later ones none. Each process prints
-one JSON line. Forking a prepared process is a hundred times faster than starting Python for each.
+Forks so many processes, which start together to search for "q" in the cache at `PATH`. Their engine appends its process
+id to `PATH.calls`, takes so many seconds, and ends as ENDING says: `results`, `nothing` (`nothing-kept`: with
+`negative_ttl` 0), an error's class, or `first-hangs`: the first call takes a minute, later ones none. Each process
+prints one JSON line. Forking a prepared process is a hundred times faster than starting Python for each.
 """
 
 import json
@@ -28,7 +28,7 @@ def _engine(calls: Path, seconds: float, ending: str) -> Any:
         first = calls.read_text().splitlines() == [str(os.getpid())]
         time.sleep(60 if ending == "first-hangs" and first else seconds)
         if error := getattr(errors, ending, None) or {"ZeroDivisionError": ZeroDivisionError}.get(ending):
-            raise error("as told")
+            raise error("as requested")
         return [] if ending.startswith("nothing") else [{"title": "t", "by": os.getpid()}]
 
     return search
@@ -40,7 +40,7 @@ def _ask(path: Path, seconds: float, ending: str) -> dict[str, Any]:
     engine = _engine(path.with_name(f"{path.name}.calls"), seconds, ending)
     try:
         answer = cache.searches.answer("q", engine)
-    except Exception as error:  # noqa: BLE001 - told to the test
+    except Exception as error:  # noqa: BLE001 - the test gets it
         return {"error": f"{type(error).__name__}: {error}"}
     finally:
         cache.usage.flush()
@@ -57,7 +57,7 @@ def _start(path: Path, processes: int, seconds: float, ending: str) -> None:
         child = os.fork()
         if child == 0:
             os.close(go)
-            os.read(start, 1)  # until everybody is there
+            os.read(start, 1)  # until all have started
             os.write(1, (json.dumps(_ask(path, seconds, ending)) + "\n").encode())
             os._exit(0)
         children.append(child)
