@@ -29,9 +29,9 @@ from harness.core.ranking import reciprocal_rank_fusion
 from harness.core.text import words
 from harness.models.local.embedder import MiniLM
 from harness.ports import SearchEngine, Store, Vectors
-from harness.sources.corpus.documents import FileSource
 from harness.sources.corpus.engine import open_corpus
-from harness.sources.corpus.vectors import embedded_text
+from harness.sources.corpus.local_documents import FileSource
+from harness.sources.corpus.passage_vectors import embedded_text
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
 

@@ -16,8 +16,8 @@ from harness.core.chunking import passages
 from harness.models.local.embedder import MiniLM
 from harness.ports import Embedder
 from harness.sources.corpus.engine import topic_documents
-from harness.sources.corpus.shipped_vectors import FILE, Header
-from harness.sources.corpus.vectors import embedded_text, key_of, packed
+from harness.sources.corpus.passage_vectors import embedded_text, key_of, packed
+from harness.sources.corpus.shipped_vectors import FILE, VectorFileHeader
 
 
 def topics_in(file: Path) -> dict[str, str]:
@@ -42,7 +42,7 @@ def encoded(texts: Iterable[str], embedder: Embedder) -> bytes:
     """Return the file that ships for these texts, in the order of their keys."""
     keyed = dict(sorted((key_of(text), text) for text in texts))
     body = b"".join(keyed) + b"".join(packed(embedder.embed(list(keyed.values()))))
-    header = Header(embedder.id, embedder.dimension, len(keyed), sha256(body).hexdigest())
+    header = VectorFileHeader(embedder.id, embedder.dimension, len(keyed), sha256(body).hexdigest())
     return msgspec.json.encode(header) + b"\n" + body
 
 

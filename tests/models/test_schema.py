@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InvalidInput, ModelError
-from harness.models.remote.chat_completions import OpenAICompatible
+from harness.models.remote.chat_completions import CompletionSettings, OpenAICompatible
 from harness.models.remote.json_answers import json_answer
 from harness.ports import Message
 from tests.models.endpoint import Endpoint, refusing, saying
@@ -24,8 +24,9 @@ ASKED: list[Message] = [{"role": "system", "content": "Be brief."}, {"role": "us
 
 
 def model(endpoint: Endpoint, **options: Any) -> OpenAICompatible:
-    """A model at the endpoint."""
-    return OpenAICompatible("m", endpoint.url, **{"timeout": 5.0, "total_timeout": 20.0, "retries": 0, **options})
+    """Return a model at the endpoint."""
+    settings = CompletionSettings(**{"timeout": 5.0, "total_timeout": 20.0, "retries": 0, **options})
+    return OpenAICompatible("m", endpoint.url, settings)
 
 
 # --- asking
@@ -165,7 +166,7 @@ def test_what_does_not_fit_is_refused(text: str, problem: str) -> None:
 )
 def test_what_is_no_json_is_refused(text: str) -> None:
     """Nothing is guessed, and no part of a broken value is taken for the value."""
-    with pytest.raises(ModelError, match="no JSON") as caught:
+    with pytest.raises(ModelError, match="not JSON") as caught:
         json_answer(text, SCHEMA, whole=True)
     assert len(str(caught.value)) < 300
 

@@ -20,10 +20,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import EngineUnavailable, InvalidInput, StoreError
+from harness.sources.corpus.corpus_index import CorpusIndex
 from harness.sources.corpus.database import SCHEMA_VERSION
-from harness.sources.corpus.documents import Document, FileSource
 from harness.sources.corpus.engine import Corpus, open_corpus
-from harness.sources.corpus.index import CorpusIndex
+from harness.sources.corpus.local_documents import CorpusDocument, FileSource
 
 Open = Callable[[Path], Corpus]
 
@@ -117,7 +117,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that are read, in order."""
     read, names_read = FileSource.read, list[str]()
 
-    def noted(self: FileSource, part: str) -> Iterator[Document]:
+    def noted(self: FileSource, part: str) -> Iterator[CorpusDocument]:
         names_read.append(Path(part).name)
         return read(self, part)
 
@@ -490,7 +490,7 @@ def test_a_folder_with_nothing_to_read_is_refused(tmp_path: Path, opened: Open, 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, opened: Open) -> None:
     """A spreadsheet is no corpus; the kinds that are one are named."""
     (tmp_path / "table.xlsx").write_bytes(b"PK")
-    with pytest.raises(InvalidInput, match=r"table\.xlsx is no corpus: a file must be one of \.md .*\.jsonl"):
+    with pytest.raises(InvalidInput, match=r"table\.xlsx is not a corpus: a file must be one of \.md .*\.jsonl"):
         opened(tmp_path / "table.xlsx")
 
 
@@ -527,7 +527,7 @@ def test_an_unreadable_file_is_named_once_and_the_others_are_indexed(
     assert names(opened(folder), "apple pear plum") != []
     [warning] = warned()
     assert warning.startswith(f"skipped {folder.resolve() / name}: ")
-    assert warning.endswith("; mend or remove it")
+    assert warning.endswith("; fix or remove it")
 
 
 def test_a_dangling_link_is_named_once(folder: Path, opened: Open, warned: Callable[[], list[str]]) -> None:
@@ -917,7 +917,7 @@ def test_a_corpus_that_changed_under_a_search_is_no_answer(folder: Path, opened:
     before = opened(folder)
     (folder / "more.md").write_text("# More\n\nAn apple, a pear and a plum that were not there.")
     opened(folder)
-    with pytest.raises(EngineUnavailable, match="run the same again"):
+    with pytest.raises(EngineUnavailable, match="try again"):
         before.search("apple pear plum", 5)
 
 

@@ -21,7 +21,7 @@ from harness.core.text import stems
 from harness.errors import EmbeddingError, EngineUnavailable, StoreBusy
 from harness.models.local.embedder import MiniLM
 from harness.ports import Vectors
-from harness.sources.corpus import embedding, vectors
+from harness.sources.corpus import embedding, passage_vectors
 from harness.sources.corpus import engine as corpus_module
 from harness.sources.corpus.engine import Corpus, open_corpus
 
@@ -185,7 +185,7 @@ def test_an_index_made_anew_under_an_open_corpus_answers_the_same(
     folder: Path, opened: Open, tmp_path: Path, held: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Vectors held in memory are let go when another process has given the same passages other numbers."""
-    monkeypatch.setattr(vectors, "HELD_BYTES", held)
+    monkeypatch.setattr(passage_vectors, "HELD_BYTES", held)
     corpus = opened(folder)
     expected = corpus.search("automobile doctor", 5)
     for name in ("garage.md", "clinic.md", "garden.md"):  # the same text under other numbers
@@ -309,7 +309,7 @@ def test_a_process_that_dies_loses_one_batch(folder: Path, opened: Open, tmp_pat
     program = """
 import os, sys
 from pathlib import Path
-from harness.sources.corpus import embedding, vectors
+from harness.sources.corpus import embedding, passage_vectors
 from harness.sources.corpus.engine import open_corpus
 from tests.sources.corpus.test_vectors import ConceptEmbedder
 embedding.BATCH = 2
@@ -356,7 +356,7 @@ def test_without_its_model_a_corpus_is_searched_by_words(
     corpus = opened(folder, FailingEmbedder())
     assert corpus.options["mode"] == "words"
     assert names(corpus, "car") == ["garage.md"]
-    assert "by words alone: the model is missing" in caplog.text
+    assert "by words only: the model is missing" in caplog.text
     corpus.close()
 
 
@@ -575,7 +575,7 @@ def test_a_full_disk_costs_the_vectors_alone(folder: Path, opened: Open, tmp_pat
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     mode, error = done.stdout.splitlines()
     assert mode == "words 1"
-    assert "free space or remove that file" in error
+    assert "free space or delete that file" in error
     embedder = ConceptEmbedder()
     assert opened(folder, embedder).options["mode"] == "hybrid"
     assert len(embedder.embedded) <= 303
@@ -648,7 +648,7 @@ def test_damaged_vectors_are_made_anew(
     folder: Path, opened: Open, tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The index is a copy: an open corpus makes it again, vectors and all, and answers the same."""
-    monkeypatch.setattr(vectors, "HELD_BYTES", 0)
+    monkeypatch.setattr(passage_vectors, "HELD_BYTES", 0)
     corpus = opened(folder)
     expected = corpus.search("automobile", 5)
     on_index(tmp_path, damage)
@@ -659,10 +659,10 @@ def test_lost_vectors_are_no_answer(
     folder: Path, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Results by words would be cached as those by words and meaning: an error says to run again, which mends it."""
-    monkeypatch.setattr(vectors, "HELD_BYTES", 0)
+    monkeypatch.setattr(passage_vectors, "HELD_BYTES", 0)
     corpus = opened(folder)
     expected = corpus.search("automobile", 5)
     on_index(tmp_path, "DELETE FROM vectors")
-    with pytest.raises(EngineUnavailable, match="run the same again"):
+    with pytest.raises(EngineUnavailable, match="try again"):
         corpus.search("automobile", 5)
     assert opened(folder).search("automobile", 5) == expected

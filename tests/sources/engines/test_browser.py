@@ -115,7 +115,7 @@ def test_a_query_about_robots_is_no_test_for_robots() -> None:
 )
 def test_a_challenge_or_a_demand_for_consent_is_a_rate_limit(page: str) -> None:
     """They are told, and nothing is done about them."""
-    with pytest.raises(RateLimited, match="a test for robots or a demand for consent"):
+    with pytest.raises(RateLimited, match="a robot test or a consent page"):
         results_of(page)
 
 
@@ -164,7 +164,7 @@ def test_without_playwright_the_error_says_what_to_install(monkeypatch: pytest.M
 
 def test_a_browser_that_there_is_not_is_refused() -> None:
     """A mistyped path ends in one line that names the setting."""
-    with pytest.raises(InvalidInput, match=r"no program '/no/such/chromium'; mend browser_executable"):
+    with pytest.raises(InvalidInput, match=r"no program '/no/such/chromium'; correct or remove browser_executable"):
         Browser(executable="/no/such/chromium").search("q", 1)
 
 
@@ -256,7 +256,7 @@ def test_no_results_is_an_empty_list(httpserver: HTTPServer, folder: Path) -> No
     ("response", "error", "why"),
     [
         (Response(ANOMALY, 202, content_type=HTML), RateLimited, "HTTP 202"),
-        (Response(ANOMALY, 200, content_type=HTML), RateLimited, "a test for robots"),
+        (Response(ANOMALY, 200, content_type=HTML), RateLimited, "a robot test"),
         (Response("slow down", 429), RateLimited, "HTTP 429"),
         (Response("<p>oops</p>", 500, content_type=HTML), EngineUnavailable, "HTTP 500"),
         (Response("", content_type=HTML), EngineUnavailable, "no result page"),

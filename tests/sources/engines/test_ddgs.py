@@ -241,7 +241,7 @@ def test_a_refusal_is_a_rate_limit(duckduckgo: HTTPServer, refusal: Response) ->
 def test_a_challenge_with_status_200_is_a_rate_limit(duckduckgo: HTTPServer, challenge: str) -> None:
     """A test for robots is no result page, whatever its status says and however it is laid out."""
     served(duckduckgo, Response(challenge, content_type=HTML))
-    with pytest.raises(RateLimited, match="a test for robots"):
+    with pytest.raises(RateLimited, match="a robot test"):
         DuckDuckGo().search("q", 5)
 
 

@@ -280,17 +280,17 @@ def test_some_unresponsive_engines_do_not_matter(httpserver: HTTPServer) -> None
     ("body", "why"),
     [
         (b"<!DOCTYPE html><html><h1>It works!</h1></html>", "HTML instead of JSON"),
-        (b"", "something else"),
-        (b'{"results": [', "something else"),
-        (b"[]", "something else"),
-        (b"{}", "something else"),
-        (b'{"results": {}}', "something else"),
-        (b'{"results": ["a"]}', "something else"),
-        (b'{"results": [{"url": 1}]}', "something else"),
-        (b'{"results": [], "unresponsive_engines": [["brave"]]}', "something else"),
-        (b'{"results": [{"url": "\xff"}]}', "something else"),
-        (b'{"results": ' + b"[" * 100_000, "something else"),
-        (bytes(range(256)) * 20, "something else"),
+        (b"", "something other"),
+        (b'{"results": [', "something other"),
+        (b"[]", "something other"),
+        (b"{}", "something other"),
+        (b'{"results": {}}', "something other"),
+        (b'{"results": ["a"]}', "something other"),
+        (b'{"results": [{"url": 1}]}', "something other"),
+        (b'{"results": [], "unresponsive_engines": [["brave"]]}', "something other"),
+        (b'{"results": [{"url": "\xff"}]}', "something other"),
+        (b'{"results": ' + b"[" * 100_000, "something other"),
+        (bytes(range(256)) * 20, "something other"),
     ],
     ids=[
         "html", "nothing", "cut off", "a list", "empty", "results no list", "result no object", "address no text",
@@ -317,7 +317,7 @@ def test_an_answer_that_is_too_large_is_unavailable(httpserver: HTTPServer, pack
 def test_an_answer_that_cannot_be_unpacked_is_unavailable(httpserver: HTTPServer) -> None:
     """A lie about the encoding is an error of ours."""
     served(httpserver, Response(b"not gzip", headers={"Content-Encoding": "gzip"}))
-    with pytest.raises(EngineUnavailable, match="cannot be unpacked"):
+    with pytest.raises(EngineUnavailable, match="cannot be decompressed"):
         engine(httpserver).search("q", 5)
 
 
@@ -417,7 +417,7 @@ def test_only_what_differs_is_an_option(arguments: Mapping[str, Any], options: M
 )
 def test_what_is_no_address_is_refused(url: str) -> None:
     """A mistyped instance ends in one line before anybody is asked."""
-    with pytest.raises(InvalidInput, match=r"must be an address like https://"):
+    with pytest.raises(InvalidInput, match=r"must be a URL like https://"):
         Searxng(url)
 
 

@@ -12,8 +12,8 @@ from harness.models.remote.endpoint import checked_address, checked_key, words_o
         ({"detail": "no model"}, "no model"),
         ("<html><h1>Bad</h1>gateway</html>", "Bad gateway"),
         ({}, "{}"),
-        (None, "no words"),
-        ("<br>", "no words"),
+        (None, "no message"),
+        ("<br>", "no message"),
         ("\x1b[31mred", "[31mred"),
     ],
 )

@@ -167,6 +167,6 @@ def test_a_host_that_cannot_be_one_is_an_error_of_ours(host: str) -> None:
 
 
 def _fetch(url: str) -> None:
-    from harness.sources.pages.fetch import Limits, fetch
+    from harness.sources.pages.fetch import FetchLimits, fetch
 
-    fetch(url, AddressGuard(), Limits(timeout=5, max_bytes=1000, max_redirects=1), None)
+    fetch(url, AddressGuard(), FetchLimits(timeout=5, max_bytes=1000, max_redirects=1), None)

@@ -146,10 +146,10 @@ def test_the_pages_of_a_pdf_are_apart_and_bounded(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        (b"<html>no PDF</html>", "said to be a PDF, but is none"),
-        (b"%PDF-1.7\n", "a PDF that cannot be read"),
-        (b"%PDF-1.7\n" + b"\0\xff" * 5_000, "a PDF that cannot be read"),
-        (pdf("x")[:300], "a PDF that cannot be read|no text in this PDF"),
+        (b"<html>no PDF</html>", "declared as a PDF, but is not one"),
+        (b"%PDF-1.7\n", "an unreadable PDF"),
+        (b"%PDF-1.7\n" + b"\0\xff" * 5_000, "an unreadable PDF"),
+        (pdf("x")[:300], "an unreadable PDF|no text in this PDF"),
         (pdf(" "), "no text in this PDF"),
     ],
 )

@@ -16,7 +16,7 @@ from harness.errors import AddressRefused, InvalidInput, PageError
 from harness.sources.pages import addresses
 from harness.sources.pages import fetch as fetch_module
 from harness.sources.pages.addresses import AddressGuard
-from harness.sources.pages.fetch import Fetched, Limits, fetch, usable_proxy
+from harness.sources.pages.fetch import Fetched, FetchLimits, fetch, usable_proxy
 from tests.sources.pages.conftest import Serve
 
 LOOPBACK = AddressGuard(["127.0.0.1", "localhost"])
@@ -25,7 +25,7 @@ DIRECT = None
 
 
 def _get(url: str, *, guard: AddressGuard = LOOPBACK, timeout: float = 5, most: int = 100_000) -> Fetched:
-    return fetch(url, guard, Limits(timeout=timeout, max_bytes=most, max_redirects=3), DIRECT)
+    return fetch(url, guard, FetchLimits(timeout=timeout, max_bytes=most, max_redirects=3), DIRECT)
 
 
 def test_a_page_is_fetched_with_its_type_and_final_address(httpserver: HTTPServer) -> None:
@@ -180,7 +180,7 @@ def test_a_compressed_page_is_decompressed(httpserver: HTTPServer, coding: str, 
 def test_a_compression_that_was_not_asked_for_is_an_error(httpserver: HTTPServer, coding: str) -> None:
     """Compressed bytes must not be taken for text."""
     httpserver.expect_request("/").respond_with_data(b"\x1b\x03\x00", headers={"Content-Encoding": coding})
-    with pytest.raises(PageError, match="not asked for"):
+    with pytest.raises(PageError, match="not requested"):
         _get(httpserver.url_for("/"))
 
 
@@ -247,7 +247,7 @@ def test_a_proxy_is_asked_for_public_targets_only(raw_server: Serve) -> None:
         connection.sendall(HEAD + b"Content-Length: 4\r\n\r\nbody")
 
     proxy = usable_proxy(f"http://user:secret@127.0.0.1:{raw_server(answer)}")
-    limits = Limits(timeout=5, max_bytes=1_000, max_redirects=0)
+    limits = FetchLimits(timeout=5, max_bytes=1_000, max_redirects=0)
     public = AddressGuard(resolver=lambda host, port: ["8.8.8.8"])
     assert fetch("http://example.test/", public, limits, proxy).body == b"body"
     private = AddressGuard(resolver=lambda host, port: ["10.0.0.1"])
