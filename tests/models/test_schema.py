@@ -73,7 +73,7 @@ def test_a_chosen_way_is_kept_to(endpoint: Endpoint) -> None:
 
 
 def test_another_refusal_is_no_reason_to_fall_back(endpoint: Endpoint) -> None:
-    """What has nothing to do with the format is told at once."""
+    """Errors unrelated to the format are raised at once."""
     endpoint.answers(refusing(400, "the context is too long"))
     with pytest.raises(ModelError, match="the context is too long"):
         model(endpoint).complete(ASKED, schema=SCHEMA)
@@ -81,7 +81,7 @@ def test_another_refusal_is_no_reason_to_fall_back(endpoint: Endpoint) -> None:
 
 
 def test_the_listener_gets_the_value_once_it_fits(endpoint: Endpoint) -> None:
-    """What it got is the text, without what stood around it; what does not fit it never gets."""
+    """It gets the JSON without the text around it, and never a value that does not fit."""
     endpoint.answers(saying("Here: ", '{"metres": 2}'), saying('{"metres": "two"}'))
     heard: list[str] = []
     assert model(endpoint).complete(ASKED, schema=SCHEMA, on_text=heard.append).text == "".join(heard)
@@ -164,7 +164,7 @@ def test_what_does_not_fit_is_refused(text: str, problem: str) -> None:
         "{" * 100_000,
     ],
 )
-def test_what_is_no_json_is_refused(text: str) -> None:
+def test_text_without_json_is_refused(text: str) -> None:
     """Nothing is guessed, and no part of a broken value is taken for the value."""
     with pytest.raises(ModelError, match="not JSON") as caught:
         json_answer(text, SCHEMA, whole=True)

@@ -1,4 +1,4 @@
-"""ThoughtFilter are taken out of a stream and its text is cleaned, wherever the stream is cut."""
+"""Thoughts are removed from a stream and its text is cleaned, wherever the stream is cut."""
 
 from itertools import pairwise
 
@@ -48,7 +48,7 @@ def test_what_is_thought_is_not_said(text: str, spoken: str) -> None:
 
 @pytest.mark.parametrize("hold", [None, 4])
 def test_an_answer_may_begin_in_thought(hold: int | None) -> None:
-    """What stands before a first `</think>` was thought, if it can still be held back."""
+    """Text before a first `</think>` is a thought, if it is still held back."""
     thoughts = ThoughtFilter(hold)
     assert thoughts.feed("hmm.") == ""
     assert thoughts.feed("</think>Yes") + thoughts.finish() == "Yes"

@@ -39,7 +39,7 @@ Outcome: TypeAlias = "Completion | FailedAttempt"
 
 
 class CompletionSettings(Struct, frozen=True, kw_only=True):
-    """How completions are requested and bounded.
+    """Parameters and limits of completions.
 
     `temperature`, `max_tokens` and `seed` are sent unchanged; `None` is not sent. `timeout` is the longest silence in
     seconds, before and between tokens; `total_timeout` bounds the whole request, retries and waits included; `max_wait`

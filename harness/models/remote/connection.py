@@ -53,7 +53,7 @@ class FailedAttempt(Struct, frozen=True):
 def connected(endpoint: Endpoint, deadline: Deadline, max_bytes: int) -> OpenAI:
     """Return a client of `endpoint`, to be closed, that reads at most `max_bytes` and nothing after `deadline`.
 
-    It has no retries of its own: they would ignore the deadline and give up on a stream that breaks before the first
+    It does not retry: that would ignore the deadline and give up on a stream that breaks before the first
     word.
     """
     transport = EndpointTransport(endpoint.address, endpoint.key, deadline, max_bytes, whole=False)

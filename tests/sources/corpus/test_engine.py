@@ -108,7 +108,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Open:
-    """Open a corpus whose index is kept beside the test's files."""
+    """Open a corpus with its index in the test's folder."""
     return lambda path: open_corpus(str(path), tmp_path / "indexes", quiet)
 
 
@@ -127,7 +127,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def warned(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    """Return the warnings so far, whoever gave them."""
+    """Return the warnings of all loggers so far."""
     return lambda: [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
@@ -198,7 +198,7 @@ def test_the_heading_of_a_passage_is_part_of_the_body(folder: Path, opened: Open
 
 
 def test_a_long_document_does_not_crowd_out_the_others(tmp_path: Path, opened: Open) -> None:
-    """Who asks for ten results and has six documents that match gets six."""
+    """A search for ten results with six matching documents returns six."""
     long = "\n\n".join(f"The sloe number {n} is a sloe of sloes. " + "More words follow. " * 50 for n in range(300))
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "long.txt").write_text(long)
@@ -230,7 +230,7 @@ def test_a_pdf_is_read_by_its_text_and_title(tmp_path: Path, opened: Open) -> No
 
 
 def test_an_html_page_is_read_by_its_article(tmp_path: Path, opened: Open) -> None:
-    """Of a web page the article is kept, without menus and markup."""
+    """Only the article of a web page is indexed, without menus and markup."""
     (tmp_path / "page.html").write_text(ARTICLE)
     corpus = opened(tmp_path / "page.html")
     [result] = corpus.search("pomegranate in winter", 5)
@@ -241,7 +241,7 @@ def test_an_html_page_is_read_by_its_article(tmp_path: Path, opened: Open) -> No
 
 
 def test_json_lines_are_documents(tmp_path: Path, opened: Open) -> None:
-    """Each line of a .jsonl is a document of its own, with its own title and address."""
+    """Each line of a .jsonl file is a document with title and URL."""
     (tmp_path / "d.jsonl").write_text(
         lines(
             {"id": 1, "title": "Figs", "text": "A fig is full of seeds.", "url": "https://example.org/figs"},
@@ -284,7 +284,7 @@ def test_suffixes_are_read_in_any_case(folder: Path, opened: Open) -> None:
 def test_hidden_and_other_files_are_left_alone(
     folder: Path, opened: Open, reads: list[str], warned: Callable[[], list[str]]
 ) -> None:
-    """What is hidden, or of another kind, is neither read nor complained of."""
+    """Hidden files and other file types are skipped without a warning."""
     (folder / ".git").mkdir()
     (folder / ".git" / "notes.md").write_text("apple")
     (folder / ".hidden.md").write_text("apple")
@@ -326,7 +326,7 @@ def test_a_new_file_is_added(folder: Path, opened: Open, reads: list[str]) -> No
 
 
 def test_a_removed_file_vanishes(folder: Path, opened: Open, reads: list[str]) -> None:
-    """What is no longer there is no longer found, at no cost."""
+    """Removed files are no longer found, without indexing again."""
     opened(folder)
     reads.clear()
     (folder / "apples.md").unlink()
@@ -361,7 +361,7 @@ def test_a_mere_touch_leaves_the_version(folder: Path, opened: Open) -> None:
 
 
 def test_content_that_comes_back_brings_its_version_back(folder: Path, opened: Open) -> None:
-    """The version tells the text, not its history."""
+    """The version depends on the text, not on its history."""
     before, text = opened(folder).options, (folder / "apples.md").read_text()
     (folder / "apples.md").write_text("Something else for a while.")
     opened(folder)
@@ -391,7 +391,7 @@ def test_an_interrupted_update_goes_on_where_it_stopped(folder: Path, tmp_path: 
 
 
 def test_progress_counts_up_to_the_end(folder: Path, tmp_path: Path) -> None:
-    """Progress is told from 0 to the number of changed files and ends there."""
+    """Progress goes from 0 to the number of changed files."""
     told: list[tuple[str, int, int]] = []
     open_corpus(str(folder), tmp_path / "indexes", lambda *step: told.append(step))
     assert [(done, total) for _, done, total in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
@@ -399,7 +399,7 @@ def test_progress_counts_up_to_the_end(folder: Path, tmp_path: Path) -> None:
 
 
 def test_progress_within_a_large_file_stays_below_the_end(tmp_path: Path) -> None:
-    """A file of many documents is told along the way: never more done than there is, and at last all."""
+    """Progress within a file of many documents never exceeds the total and ends at it."""
     told: list[tuple[int, int]] = []
     (tmp_path / "d.jsonl").write_text(lines(*({"text": f"Text number {n}."} for n in range(600))))
     open_corpus(str(tmp_path / "d.jsonl"), tmp_path / "indexes", lambda _, done, total: told.append((done, total)))
@@ -407,7 +407,7 @@ def test_progress_within_a_large_file_stays_below_the_end(tmp_path: Path) -> Non
 
 
 def test_an_up_to_date_corpus_tells_no_progress(folder: Path, opened: Open, tmp_path: Path) -> None:
-    """Where there is no work, there is no bar."""
+    """Without work there is no progress bar."""
     opened(folder)
     told: list[object] = []
     open_corpus(str(folder), tmp_path / "indexes", lambda *step: told.append(step))
@@ -457,7 +457,7 @@ def test_no_argument_is_refused_with_both_forms(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("argument", ["nowhere", "/nowhere/at/all", "a\0b", "~no-such-user-here/notes", "x" * 5_000])
 def test_a_missing_path_is_refused(tmp_path: Path, argument: str) -> None:
-    """What is not there is told as not there."""
+    """A missing path is an error that names it."""
     with pytest.raises(InvalidInput, match="no such corpus"):
         open_corpus(argument, tmp_path, quiet)
 
@@ -495,7 +495,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, opened: Open) -> None
 
 
 def test_an_index_folder_that_cannot_be_made_is_a_store_error(folder: Path, tmp_path: Path) -> None:
-    """Where the index cannot be kept, the message says what to change."""
+    """If the index cannot be stored, the message says what to change."""
     (tmp_path / "indexes").write_text("a file, where a folder should be")
     with pytest.raises(StoreError, match="choose another --data-dir"):
         open_corpus(str(folder), tmp_path / "indexes", quiet)
@@ -557,7 +557,7 @@ def test_a_file_that_fails_while_it_is_read_is_named_once(
 
 
 def test_a_pipe_in_the_folder_does_not_hang(folder: Path, opened: Open, warned: Callable[[], list[str]]) -> None:
-    """What is no regular file is skipped with a warning: reading a pipe would wait for ever."""
+    """Other than regular files are skipped with a warning: reading a pipe would wait for ever."""
     pipe = folder / "pipe.txt"
     os.mkfifo(pipe)
     thread = threading.Thread(target=opened, args=(folder,), daemon=True)
@@ -597,7 +597,7 @@ def test_a_file_name_that_is_no_text_is_named_once(folder: Path, opened: Open, w
 def test_a_folder_name_that_is_no_text_is_named_once(
     folder: Path, opened: Open, warned: Callable[[], list[str]]
 ) -> None:
-    """What lies in a folder with such a name is skipped, too, and the rest is indexed."""
+    """Files in a folder with such a name are skipped, too, and the rest is indexed."""
     inner = Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9"))
     inner.mkdir()
     (inner / "inner.md").write_text("apple")
@@ -694,7 +694,7 @@ def test_many_bad_lines_are_one_warning(tmp_path: Path, opened: Open, warned: Ca
     assert "1000 lines" in warning
 
 
-def test_an_incomplete_last_line_is_told(tmp_path: Path, opened: Open, warned: Callable[[], list[str]]) -> None:
+def test_an_incomplete_last_line_is_reported(tmp_path: Path, opened: Open, warned: Callable[[], list[str]]) -> None:
     """A file that was cut off while it was written loses its last line only."""
     file = tmp_path / "d.jsonl"
     file.write_text(lines({"text": "apples"}, {"text": "apples"})[:-5])
@@ -754,7 +754,7 @@ def test_an_operator_in_a_query_is_a_word(folder: Path, opened: Open) -> None:
 @given(st.one_of(st.text(max_size=30), st.text(alphabet="aB\"'’*^(){}:+-_~\\|&,. \u0301²ª", max_size=30)))
 @example("a’b 'c")
 def test_no_query_raises(python_docs: Corpus, query: str) -> None:
-    """Whatever is asked, the answer is a list of at most as many results as wanted."""
+    """Any query returns a list of at most `max_results` results."""
     assert len(python_docs.search(query, 3)) <= 3
 
 
@@ -798,7 +798,7 @@ def damage_version(index: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [damage_all, damage_end, damage_middle, damage_tables, damage_version])
-def test_a_damaged_or_older_index_is_made_anew(
+def test_a_damaged_or_older_index_is_rebuilt(
     folder: Path, opened: Open, tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
     """The index is a copy: whatever happened to it, the corpus opens, with the same version and results."""
@@ -867,7 +867,7 @@ def test_threads_may_index_the_same_corpus(folder: Path, tmp_path: Path) -> None
         try:
             corpus = open_corpus(str(folder), tmp_path / "indexes", quiet)
             outcomes.append((corpus.options["version"], len(corpus.search("apple pear plum", 9))))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test tells it
+        except Exception as error:  # noqa: BLE001 - the test reports any exception
             outcomes.append(error)
 
     threads = [threading.Thread(target=index) for _ in range(4)]
@@ -880,7 +880,7 @@ def test_threads_may_index_the_same_corpus(folder: Path, tmp_path: Path) -> None
 
 
 def test_opening_waits_while_another_process_makes_the_index(tmp_path: Path) -> None:
-    """A lock that somebody holds for a moment is waited for, from the very first statement."""
+    """A lock held for a moment is waited for, from the first statement on."""
     path = tmp_path / "new.db"
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
@@ -922,7 +922,7 @@ def test_a_corpus_that_changed_under_a_search_is_no_answer(folder: Path, opened:
 
 
 def test_threads_that_meet_a_damaged_index_all_get_the_whole_answer(folder: Path, opened: Open, tmp_path: Path) -> None:
-    """One of them makes it anew; none searches what is half made."""
+    """One of them rebuilds it; none searches a half-built index."""
     for n in range(30):
         (folder / f"filler{n}.md").write_text(f"# Filler {n}\n\n" + " ".join(f"word{n}x{k}" for k in range(100)))
     corpus = opened(folder)

@@ -1,4 +1,4 @@
-"""How passages become ranked documents, and how exact the kept vectors are."""
+"""Ranking of documents by their passages, and precision of the stored vectors."""
 
 import sqlite3
 
@@ -46,7 +46,7 @@ def test_ranked_are_documents_with_their_own_passages(
 
 @given(scores, st.integers(1, 10))
 def test_without_vectors_words_decide(words: dict[int, float], limit: int) -> None:
-    """What has no vector takes part by its words: the best document is the same as by words."""
+    """Passages without a vector count by their words: the best document is the same as by words."""
     matches = matches_of(words)
     plain, fused = by_words(matches, limit), by_words_and_meaning(matches, near_of({}), limit)
     assert {each.document for each in fused[:1]} == {each.document for each in plain[:1]}

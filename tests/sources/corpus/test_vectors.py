@@ -95,7 +95,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(tmp_path: Path, embedder: ConceptEmbedder) -> Open:
-    """Open a corpus whose index is kept beside the test's files."""
+    """Open a corpus with its index in the test's folder."""
     return lambda path, used=embedder, waits=True: open_corpus(
         str(path), tmp_path / "indexes", quiet, used, waits=waits
     )
@@ -135,7 +135,7 @@ def on_index(tmp_path: Path, statement: str) -> list[tuple[object, ...]]:
 
 
 def test_what_means_the_same_in_other_words_is_found(folder: Path, opened: Open) -> None:
-    """No word of the question stands in the note."""
+    """The note has no word of the question."""
     assert names(opened(folder), "automobile") == ["garage.md"]
     assert names(opened(folder, None), "automobile") == []
 
@@ -157,7 +157,7 @@ def test_a_question_without_words_has_no_results(folder: Path, opened: Open) -> 
 
 
 def test_a_result_shows_the_passages_that_match(tmp_path: Path, opened: Open) -> None:
-    """Of a long document come the passages that have the words or the meaning, in the order of the text."""
+    """A long document returns its passages with the words or the meaning, in text order."""
     parts = ["An automobile.", "Roses flower.", "Rain falls.", "One more car."]
     (tmp_path / "long.md").write_text("\n\n".join(f"## Part {n}\n\n{text}" for n, text in enumerate(parts)))
     [result] = opened(tmp_path / "long.md").search("car", 5)
@@ -181,7 +181,7 @@ def test_the_real_embedder_finds_what_is_said_otherwise(folder: Path, opened: Op
 
 
 @pytest.mark.parametrize("held", [0, 64 * 2**20])
-def test_an_index_made_anew_under_an_open_corpus_answers_the_same(
+def test_an_index_rebuilt_under_an_open_corpus_answers_the_same(
     folder: Path, opened: Open, tmp_path: Path, held: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Vectors held in memory are let go when another process has given the same passages other numbers."""
@@ -201,7 +201,7 @@ def test_an_index_made_anew_under_an_open_corpus_answers_the_same(
 
 
 def test_the_options_tell_the_mode(folder: Path, opened: Open) -> None:
-    """What was answered by words alone is never taken for what words and meaning answer, or another embedder."""
+    """Results by words are never reused for words and meaning, or for another embedder."""
     words, hybrid = opened(folder, None).options, opened(folder).options
     assert (words["mode"], hybrid["mode"], hybrid["embedder"]) == ("words", "hybrid", "concepts")
     assert words["version"] == hybrid["version"]
@@ -280,7 +280,7 @@ def test_equal_passages_share_a_vector(tmp_path: Path, opened: Open, embedder: C
 
 
 def test_progress_counts_the_vectors(folder: Path, tmp_path: Path, small_batches: None) -> None:
-    """Embedding is told from 0 to the number of missing vectors and ends there."""
+    """Progress of embedding goes from 0 to the number of missing vectors."""
     told: list[tuple[str, int, int]] = []
     open_corpus(str(folder), tmp_path / "indexes", lambda *step: told.append(step), ConceptEmbedder())
     assert [(done, total) for what, done, total in told if what.startswith("embedding")] == [(0, 3), (2, 3), (3, 3)]
@@ -304,7 +304,7 @@ def test_an_interrupted_embedding_goes_on_where_it_stopped(
 
 
 def test_a_process_that_dies_loses_one_batch(folder: Path, opened: Open, tmp_path: Path, small_batches: None) -> None:
-    """What was stored before the crash is there, the lock is free, and the rest is made."""
+    """Vectors stored before the crash are kept, the lock is free, and the rest is made."""
     many(folder, 7)
     program = """
 import os, sys
@@ -372,7 +372,7 @@ def test_a_question_that_cannot_be_embedded_is_no_answer(folder: Path, opened: O
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait until something holds, ten seconds at the most."""
+    """Wait until a condition holds, at most ten seconds."""
     end = time.monotonic() + 10
     while not condition():
         assert time.monotonic() < end, "it never happened"
@@ -489,7 +489,7 @@ def test_a_small_corpus_is_embedded_in_passing(folder: Path, opened: Open) -> No
 
 
 def test_what_ranks_by_words_has_a_key_of_its_own(folder: Path, opened: Open) -> None:
-    """What was cached before the vectors were there never answers a search that ranks by them."""
+    """Results cached before the vectors existed never answer a search that ranks by them."""
     many(folder, corpus_module.EMBED_IN_PASSING)
     before, after = opened(folder, waits=False).options, opened(folder).options
     assert search_key("car", "corpus", before) != search_key("car", "corpus", after)
@@ -515,7 +515,7 @@ def test_who_waits_gets_an_error_for_a_stuck_process(
     lock_held: Callable[[], contextlib.AbstractContextManager[None]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What must repeat is not ranked by words instead: an error names the lock."""
+    """A caller that waits does not get a ranking by words instead: an error names the lock."""
     opened(folder)
     (folder / "more.md").write_text("# More\n\nAn automobile.\n")
     monkeypatch.setattr(corpus_module, "STUCK_SECONDS", 0.1)
@@ -618,7 +618,7 @@ def test_a_file_that_is_no_index_is_replaced(folder: Path, opened: Open, tmp_pat
     assert names(corpus, "automobile") == ["garage.md"]
 
 
-def test_an_index_of_an_older_version_is_made_anew(folder: Path, opened: Open, tmp_path: Path) -> None:
+def test_an_index_of_an_older_version_is_rebuilt(folder: Path, opened: Open, tmp_path: Path) -> None:
     """One without vectors, as the first version had it, is replaced."""
     expected = opened(folder).search("car", 5)
     [path] = (tmp_path / "indexes").glob("*.db")
@@ -644,7 +644,7 @@ def test_an_index_of_an_older_version_is_made_anew(folder: Path, opened: Open, t
         "DROP TABLE vectors",
     ],
 )
-def test_damaged_vectors_are_made_anew(
+def test_damaged_vectors_are_rebuilt(
     folder: Path, opened: Open, tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The index is a copy: an open corpus makes it again, vectors and all, and answers the same."""
@@ -658,7 +658,7 @@ def test_damaged_vectors_are_made_anew(
 def test_lost_vectors_are_no_answer(
     folder: Path, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Results by words would be cached as those by words and meaning: an error says to run again, which mends it."""
+    """Results by words would be cached as those by words and meaning: an error says to try again, which works."""
     monkeypatch.setattr(passage_vectors, "HELD_BYTES", 0)
     corpus = opened(folder)
     expected = corpus.search("automobile", 5)

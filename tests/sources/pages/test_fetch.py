@@ -65,7 +65,7 @@ def test_what_is_no_address_of_the_web_is_invalid_input(url: str) -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 418, 429, 500, 503, 304])
 def test_an_error_status_is_a_page_error_with_the_status(httpserver: HTTPServer, status: int) -> None:
-    """What comes with such a status is no page, whatever its text."""
+    """A response with such a status is not a page, whatever its text."""
     httpserver.expect_request("/").respond_with_data("<p>sorry</p>", status=status)
     with pytest.raises(PageError, match=f"HTTP {status}"):
         _get(httpserver.url_for("/"))
@@ -94,7 +94,7 @@ def test_a_redirect_to_what_is_not_asked_is_refused(httpserver: HTTPServer, targ
 def test_the_connection_goes_to_the_checked_address(raw_server: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that resolves to a public address for the check, and to a private one afterwards, leads to the former.
 
-    Loopback has many addresses: 127.0.0.2 stands for a public one here, 127.0.0.1 is the private one.
+    Loopback has many addresses: 127.0.0.2 represents a public one here, 127.0.0.1 is the private one.
     """
     port = raw_server(_says(b"public"), "127.0.0.2")
     raw_server(_says(b"private"), "127.0.0.1", port)
@@ -106,7 +106,7 @@ def test_the_connection_goes_to_the_checked_address(raw_server: Serve, monkeypat
 
 
 def test_a_name_that_turns_private_at_a_redirect_is_refused(raw_server: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The new connection is checked anew, although the host is the same."""
+    """The new connection is checked again, although the host is the same."""
 
     def redirect(connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: /again\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
@@ -170,14 +170,14 @@ def test_a_compression_bomb_is_left_at_the_limit(raw_server: Serve, codings: str
 
 @pytest.mark.parametrize(("coding", "compress"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
 def test_a_compressed_page_is_decompressed(httpserver: HTTPServer, coding: str, compress: object) -> None:
-    """What the reader says that it accepts, it can read."""
+    """The reader can read all that it accepts."""
     assert callable(compress)
     httpserver.expect_request("/").respond_with_data(compress(b"body" * 99), headers={"Content-Encoding": coding})
     assert _get(httpserver.url_for("/")).body == b"body" * 99
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "compress", "nonsense"])
-def test_a_compression_that_was_not_asked_for_is_an_error(httpserver: HTTPServer, coding: str) -> None:
+def test_a_compression_that_was_not_requested_is_an_error(httpserver: HTTPServer, coding: str) -> None:
     """Compressed bytes must not be taken for text."""
     httpserver.expect_request("/").respond_with_data(b"\x1b\x03\x00", headers={"Content-Encoding": coding})
     with pytest.raises(PageError, match="not requested"):
@@ -239,7 +239,7 @@ def test_the_proxies_of_the_environment_are_ignored(httpserver: HTTPServer, monk
 
 
 def test_a_proxy_is_asked_for_public_targets_only(raw_server: Serve) -> None:
-    """What the proxy would resolve is checked here first; the proxy itself may be on the user's own network."""
+    """The target is checked here first; the proxy itself may be on the user's network."""
     seen: list[bytes] = []
 
     def answer(connection: socket.socket) -> None:
@@ -290,7 +290,7 @@ def test_tls_is_checked_against_the_name_not_the_address(tls_server: HTTPServer)
 
 
 def test_a_certificate_for_another_name_is_refused(tls_server: HTTPServer) -> None:
-    """Who answers for another host is not read."""
+    """A response with another host's certificate is not read."""
     guard = AddressGuard(["other.test"], resolver=_loopback)
     with pytest.raises(PageError, match="certificate"):
         _get(f"https://other.test:{tls_server.port}/", guard=guard)
