@@ -20,7 +20,7 @@ POOL = 200
 """Memories nearest by vector, and as many by words, that `hybrid` weighs."""
 
 MEANING = 0.5
-"""What the cosine weighs beside words (0..1); see `harness.sources.corpus.ranking`, where it was chosen on SciFact."""
+"""What the cosine weighs beside words (0..1); see `sources.corpus.passage_ranking`, where it was chosen on SciFact."""
 
 BESIDE = 0.4
 """What the better neighbour of a memory, right before or after it, adds to it: an answer often stands beside the words
