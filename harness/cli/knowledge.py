@@ -19,7 +19,7 @@ from harness.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.knowledge import Document, Lookup, Written
+    from harness.knowledge import KnowledgeDocument, LookupResult, WriteResult
 
 MAX_READ = 2**20
 
@@ -242,7 +242,7 @@ def _unknown(session: Session, document_id: str) -> None:
     raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
-def _how(found: "Lookup") -> str:
+def _how(found: "LookupResult") -> str:
     told = "nothing is known"
     if found.document is not None and found.found == "url":
         told = "found by its URL"
@@ -251,7 +251,7 @@ def _how(found: "Lookup") -> str:
     return f"{told}; stale: {found.stale_id}" if found.stale_exists else told
 
 
-def _came_to(written: "Written") -> str:
+def _came_to(written: "WriteResult") -> str:
     match written.outcome:
         case "duplicate":
             return f"duplicate: {written.id} has this URL; update it with --id"
@@ -260,7 +260,7 @@ def _came_to(written: "Written") -> str:
     return f"{written.outcome} {written.id}, version {written.version}"
 
 
-def _print_document(document: "Document") -> None:
+def _print_document(document: "KnowledgeDocument") -> None:
     now = time.time()
     state = "expired" if is_expired(document.expires_at, now, document.created_at) else "fresh"
     told = [f"version {document.version}", f"confidence {document.confidence:g}"]
@@ -271,7 +271,9 @@ def _print_document(document: "Document") -> None:
     typer.echo(f"\n{document.content}")
 
 
-def _print_table(documents: "Sequence[Document]", named: "Callable[[Document], str]", name: str) -> None:
+def _print_table(
+    documents: "Sequence[KnowledgeDocument]", named: "Callable[[KnowledgeDocument], str]", name: str
+) -> None:
     from tabulate import tabulate
 
     now = time.time()

@@ -5,11 +5,11 @@ meaning.
 from collections.abc import Sequence
 from heapq import nlargest
 
-from harness.knowledge import checks
-from harness.knowledge.documents import Document, Lookup, Written
-from harness.knowledge.lookups import Lookups
-from harness.knowledge.rows import FLOOR, HISTORY, KNOWLEDGE, TTL_HOURS, readable
-from harness.knowledge.writing import DEFAULT_CONFIDENCE, Writing
+from harness.knowledge import knowledge_checks as checks
+from harness.knowledge.knowledge_documents import KnowledgeDocument, LookupResult, WriteResult
+from harness.knowledge.knowledge_lookup import Lookups
+from harness.knowledge.knowledge_rows import FLOOR, HISTORY, KNOWLEDGE, TTL_HOURS, readable
+from harness.knowledge.knowledge_writing import DEFAULT_CONFIDENCE, Writing
 
 __all__ = [
     "DEFAULT_CONFIDENCE",
@@ -17,10 +17,10 @@ __all__ = [
     "HISTORY",
     "KNOWLEDGE",
     "TTL_HOURS",
-    "Document",
     "Knowledge",
-    "Lookup",
-    "Written",
+    "KnowledgeDocument",
+    "LookupResult",
+    "WriteResult",
 ]
 
 
@@ -60,7 +60,7 @@ class Knowledge(Lookups, Writing):
 
     def list(
         self, limit: int = 20, *, tags: Sequence[str] | None = None, agent: str | None = None
-    ) -> Sequence[Document]:
+    ) -> Sequence[KnowledgeDocument]:
         """Return up to `limit` (1..1000) documents, expired or not, the one that was updated last first: those with all
         the `tags`, written by this `agent`, if any are given. Damaged ones are passed over, with a warning.
 

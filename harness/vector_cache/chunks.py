@@ -9,8 +9,8 @@ from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import NEVER, checked_ttl, is_expired
 from harness.errors import InvalidInput
 from harness.ports import Vectors
-from harness.vector_cache import checks
-from harness.vector_cache.collection import Space, loaded
+from harness.vector_cache import vector_cache_checks as checks
+from harness.vector_cache.vector_rows import Space, loaded
 
 CHUNKS = "agent_chunks"
 

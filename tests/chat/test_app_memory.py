@@ -31,20 +31,20 @@ def test_a_start_opens_and_reads_nothing(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(SqliteStore, "__init__", noted)
     with App(settings(tmp_path)) as app:
-        assert app.remembering.retry_journal() == 0
+        assert app.remembering.writer.retry_journal() == 0
         assert opened == []
-        app.remembering.remember(said("e1", "hello"))
+        app.remembering.writer.remember(said("e1", "hello"))
         assert opened == [tmp_path / DATABASE]
 
 
 def test_what_is_remembered_is_there_in_the_next_session(tmp_path: Path) -> None:
     """In the store of everything else, and its stats say where that is."""
     with App(settings(tmp_path)) as app:
-        app.remembering.remember(said("e1", "my ferret is called Otto"))
+        app.remembering.writer.remember(said("e1", "my ferret is called Otto"))
     with App(settings(tmp_path)) as app:
-        (match,) = app.remembering.context_for("what is the name of my ferret?")
+        (match,) = app.remembering.search.context_for("what is the name of my ferret?")
         assert match.remembered.id == "e1"
-        stats = app.remembering.stats()
+        stats = app.remembering.listing.stats()
         assert stats.store_path == str(tmp_path / DATABASE)
         assert (stats.embedding_model, stats.embedding_dimension) == (MiniLM.id, 384)
 
@@ -54,11 +54,11 @@ def test_another_file_may_hold_it(tmp_path: Path) -> None:
     file = tmp_path / "elsewhere" / "memory.db"
     file.parent.mkdir()
     with App(settings(tmp_path, path=file)) as app:
-        app.remembering.remember(said("e1", "hello"))
-        assert app.remembering.stats().store_path == str(file)
+        app.remembering.writer.remember(said("e1", "hello"))
+        assert app.remembering.listing.stats().store_path == str(file)
     assert file.exists()
     with App(settings(tmp_path)) as app:
-        assert app.remembering.stats().total_exchanges == 0
+        assert app.remembering.listing.stats().total_exchanges == 0
 
 
 def test_disabled_says_why(tmp_path: Path) -> None:
@@ -73,12 +73,12 @@ def test_documents_lie_in_the_data_directory(tmp_path: Path) -> None:
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents" / "pets.md").write_text("Otto is a ferret")
     with App(settings(tmp_path)) as app:
-        assert app.remembering.add_document("docs:pets").chunks == 1
+        assert app.remembering.writer.add_document("docs:pets").chunks == 1
     with (
         App(settings(tmp_path, documents_folder=tmp_path / "other")) as app,
         pytest.raises(InvalidInput, match="other"),
     ):
-        app.remembering.add_document("docs:pets")
+        app.remembering.writer.add_document("docs:pets")
 
 
 @pytest.mark.parametrize("path", [None, "memory.db"])
@@ -86,13 +86,13 @@ def test_a_reader_remembers_nothing(tmp_path: Path, path: str | None) -> None:
     """A token that may only read reads its own tenant's memory, in whatever file it is."""
     chosen = settings(tmp_path, path=None if path is None else tmp_path / path)
     with App(chosen, identity=Identity("lab", "ada", "writer", "1" * 16)) as app:
-        app.remembering.remember(said("e1", "ferret otto"))
+        app.remembering.writer.remember(said("e1", "ferret otto"))
     with App(chosen, identity=Identity("lab", "bob", "reader", "2" * 16)) as app:
-        assert [each.remembered.id for each in app.remembering.query("ferret otto")] == ["e1"]
+        assert [each.remembered.id for each in app.remembering.search.query("ferret otto")] == ["e1"]
         with pytest.raises(AccessDenied):
-            app.remembering.remember(said("e2", "hello"))
+            app.remembering.writer.remember(said("e2", "hello"))
     with App(chosen) as app:
-        assert app.remembering.stats().total_exchanges == 0
+        assert app.remembering.listing.stats().total_exchanges == 0
 
 
 def test_a_token_in_the_settings_says_whose_memory_it_is(tmp_path: Path) -> None:
@@ -101,9 +101,9 @@ def test_a_token_in_the_settings_says_whose_memory_it_is(tmp_path: Path) -> None
     token = Tokens(store).create("lab", "ada", "writer").text
     store.close()
     with App(Settings(data_dir=tmp_path, token=token)) as app:
-        app.remembering.remember(said("e1", "hello"))
+        app.remembering.writer.remember(said("e1", "hello"))
     with App(Settings(data_dir=tmp_path)) as app:
-        assert app.remembering.stats().total_exchanges == 0
+        assert app.remembering.listing.stats().total_exchanges == 0
 
 
 # --- the embedder
@@ -133,8 +133,8 @@ def test_ollama_makes_the_vectors_where_it_answers(tmp_path: Path, httpserver: H
     )
     block = {"embedding_provider": "ollama", "embedding_model": "nomic", "embedding_url": httpserver.url_for("/v1")}
     with App(settings(tmp_path, **block)) as app:
-        app.remembering.remember(said("e1", "hello"))
-        stats = app.remembering.stats()
+        app.remembering.writer.remember(said("e1", "hello"))
+        stats = app.remembering.listing.stats()
     assert stats.embedding_model.startswith("openai:nomic@")
     assert (stats.embedding_dimension, stats.not_embedded) == (2, 0)
 
@@ -146,8 +146,8 @@ def test_where_the_provider_does_not_answer_the_local_model_serves(
     """It is said, once, and nothing is lost."""
     block = {"embedding_provider": "ollama", "embedding_url": "http://127.0.0.1:9/v1"}
     with App(settings(tmp_path, **block)) as app:
-        app.remembering.remember(said("e1", "hello"))
-        assert app.remembering.stats().embedding_model == MiniLM.id
+        app.remembering.writer.remember(said("e1", "hello"))
+        assert app.remembering.listing.stats().embedding_model == MiniLM.id
     assert caplog.text.count("the local model serves instead") == 1
 
 
@@ -174,5 +174,5 @@ def test_a_backend_that_the_store_is_not_is_refused(tmp_path: Path, backend: str
     with App(file) as app:
         assert app.remembering.settings.path == tmp_path / "own.db"
     with App(settings(tmp_path, backend=backend)) as app:
-        app.remembering.remember(said("e1", "hello"))
-        assert app.remembering.stats().store_path == str(tmp_path / DATABASE)
+        app.remembering.writer.remember(said("e1", "hello"))
+        assert app.remembering.listing.stats().store_path == str(tmp_path / DATABASE)

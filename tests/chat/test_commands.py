@@ -9,17 +9,17 @@ from harness.chat import Exchange, Memory
 from harness.chat.command_results import (
     Context,
     Continued,
-    Found,
     Help,
-    Left,
-    Said,
-    Shown,
+    MemoryDetails,
+    Notice,
+    QueryResults,
+    Quit,
     Statistics,
     Stored,
-    Threads,
+    ThreadList,
 )
 from harness.chat.commands import COMMANDS, run_command
-from harness.chat.session import Chat, EchoModel
+from harness.chat.conversation import Chat, EchoModel
 from harness.errors import HarnessError, InvalidInput
 from harness.settings import VectorStoreSettings
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
@@ -69,7 +69,7 @@ def test_a_text_is_remembered_and_found_again(chat: Chat) -> None:
     stored = run(chat, "/vadd staging is restarted every Monday")
     assert isinstance(stored, Stored)
     found = run(chat, '/vquery "staging is restarted every Monday" 1')
-    assert isinstance(found, Found)
+    assert isinstance(found, QueryResults)
     (match,) = found.matches
     assert match.similarity == pytest.approx(1.0, abs=1e-5)
     assert (match.remembered.text, match.remembered.source) == ("staging is restarted every Monday", "vadd_command")
@@ -132,7 +132,7 @@ def test_things_are_shown_by_id(chat: Chat) -> None:
     """An exchange by its id; this session and this thread by name; a thread by the beginning of its id."""
     say(chat, "red", "blue")
     first, second = chat.earlier
-    assert run(chat, f"/vget {first.id}") == Shown((first,))
+    assert run(chat, f"/vget {first.id}") == MemoryDetails((first,))
     for line in ("/vget session", "/vget thread", f"/vget thread {chat.thread_id[:8]}", f"/vget {chat.session_id}"):
         assert [each.id for each in run(chat, line).remembered] == [first.id, second.id], line
 
@@ -141,7 +141,7 @@ def test_an_exchange_is_deleted_once(chat: Chat) -> None:
     """Then its id is unknown, and that is said."""
     say(chat, "red", "blue")
     id_ = chat.earlier[0].id
-    assert isinstance(run(chat, f"/vdelete {id_}"), Said)
+    assert isinstance(run(chat, f"/vdelete {id_}"), Notice)
     assert "delete" not in wrong(chat, f"/vdelete {id_}").split(";")[0]
     assert [each.user_message for each in run(chat, "/vget thread").remembered] == ["blue"]
 
@@ -164,7 +164,7 @@ def test_statistics_and_threads(chat: Chat, memory: Memory, clock: FakeClock) ->
     say(other, "blue", "green")
     assert isinstance(run(chat, "/vstats"), Statistics)
     listed = run(chat, "/threads")
-    assert isinstance(listed, Threads)
+    assert isinstance(listed, ThreadList)
     assert [(each.title, each.exchanges) for each in listed.threads] == [("blue", 2), ("red", 1)]
     assert listed.current == chat.thread_id
 
@@ -183,7 +183,7 @@ def test_a_thread_is_continued_in_a_new_session(chat: Chat, memory: Memory, cloc
     assert (later.thread_id, continued.continuation) == (chat.thread_id, 1)
     assert later.session_id not in {session, chat.session_id}
     say(later, "green")
-    held = memory.thread(chat.thread_id)
+    held = memory.listing.thread(chat.thread_id)
     assert [each.thread_continuation_seq for each in held] == [0, 0, 1]
     assert held[2].prior_exchange_ids == (held[0].id, held[1].id)
     assert run(Chat(EchoModel(), memory), f"/continue {chat.thread_id}").continuation == 2
@@ -199,7 +199,7 @@ def test_a_beginning_of_two_threads_names_both(chat: Chat, memory: Memory) -> No
             session_id="s", user_message=f"question {number}", assistant_message="a",
             timestamp="2026-11-22T10:00:00.000+00:00",
         )  # fmt: skip
-        memory.remember(exchange)
+        memory.writer.remember(exchange)
     before = (chat.thread_id, list(chat.earlier))
     told = wrong(chat, "/continue abcd")
     assert "abcd0001" in told
@@ -226,7 +226,7 @@ def test_help_and_leaving(chat: Chat) -> None:
     told = run(chat, "/help /vquery")
     assert isinstance(told, Help)
     assert told.examples
-    assert run(chat, "/quit") == Left()
+    assert run(chat, "/quit") == Quit()
 
 
 def test_a_query_lists_the_most_similar_first(chat: Chat, memory: Memory) -> None:
@@ -234,7 +234,7 @@ def test_a_query_lists_the_most_similar_first(chat: Chat, memory: Memory) -> Non
     run(chat, "/vadd zzyzx plays chess with my uncle on long winter evenings near the old harbour wall")
     for number in range(6):
         run(chat, f"/vadd apples from garden {number}")
-    ranked = memory.query("zzyzx apples", 7)
+    ranked = memory.search.query("zzyzx apples", 7)
     assert ranked[0].remembered.text.startswith("zzyzx")
     found = run(chat, '/vquery "zzyzx apples" 7').matches
     assert [each.similarity for each in found] == sorted((each.similarity for each in ranked), reverse=True)
@@ -265,7 +265,7 @@ def test_a_name_mistyped_gets_a_suggestion(chat: Chat) -> None:
     assert "/vquery" in wrong(chat, "/vqury red")
 
 
-@pytest.mark.parametrize("line", [each.usage for each in COMMANDS.values() if each.remembers])
+@pytest.mark.parametrize("line", [each.usage for each in COMMANDS.values() if each.needs_memory])
 def test_without_a_memory_each_command_says_why(line: str) -> None:
     """Disabled, with how to enable it."""
     chat = Chat(EchoModel(), None, why_no_memory="disabled; set enabled")

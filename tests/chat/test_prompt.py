@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.chat.exchanges import DocumentChunk, Exchange, Match
+from harness.chat.exchanges import DocumentChunk, Exchange, MemoryMatch
 from harness.chat.prompt import (
     MEMORY_HEADING,
     MESSAGE_HEADING,
@@ -22,9 +22,9 @@ def exchange(user: str, assistant: str, number: int = 0) -> Exchange:
     )
 
 
-def match(user: str, assistant: str, similarity: float = 0.8) -> Match:
+def match(user: str, assistant: str, similarity: float = 0.8) -> MemoryMatch:
     """Return a memory."""
-    return Match(exchange(user, assistant), similarity, similarity)
+    return MemoryMatch(exchange(user, assistant), similarity, similarity)
 
 
 def test_without_anything_else_the_message_stands_alone() -> None:
@@ -50,7 +50,7 @@ def test_memory_is_marked_and_quoted() -> None:
 def test_a_passage_says_where_it_is_from() -> None:
     """A passage of a document names the file and the day."""
     chunk = DocumentChunk(id="c", document_id="d", text="Back off.", source="file", timestamp=NOW, source_file="a.md")
-    content = prompt_for("Retries?", (), [Match(chunk, 0.9, 0.9)], 3_000).messages[-1]["content"]
+    content = prompt_for("Retries?", (), [MemoryMatch(chunk, 0.9, 0.9)], 3_000).messages[-1]["content"]
     assert "> From a.md, added 2026-11-22:\n> Back off." in content
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from harness.errors import NotFound
-from harness.knowledge import Document
+from harness.knowledge import KnowledgeDocument
 from harness.server.api.responses import DocumentReply, Done, KnowledgeReply, VersionsReply, done
 from harness.server.dependencies import FAILURES, Mine
 
@@ -42,6 +42,6 @@ def delete(app: Mine, id: DocumentPath) -> Done:  # noqa: A002
     return done(int(app.knowledge.delete(id)), "document")
 
 
-def shown(document: Document) -> DocumentReply:
+def shown(document: KnowledgeDocument) -> DocumentReply:
     """Tell of a document."""
     return DocumentReply.model_validate(document.shown())

@@ -6,7 +6,7 @@ from msgspec import Struct
 from pydantic import Field
 
 from harness.errors import InvalidInput
-from harness.knowledge import Document, Lookup, Written
+from harness.knowledge import KnowledgeDocument, LookupResult, WriteResult
 from harness.server.mcp.dependencies import Call, Offset, Serving
 from harness.server.mcp.paging import with_part
 from harness.server.mcp.responses import DocumentInfo, FoundDocument, KnowledgeReply, LookupReply, WrittenReply
@@ -143,7 +143,7 @@ class KnowledgeTools(Struct, frozen=True):
         return await self.serving.threads.look_up(work)
 
 
-def _lookup_reply(found: Lookup) -> LookupReply:
+def _lookup_reply(found: LookupResult) -> LookupReply:
     document = found.document
     reply = LookupReply(
         hit=found.hit,
@@ -156,10 +156,10 @@ def _lookup_reply(found: Lookup) -> LookupReply:
     return reply if document is None else with_part(reply, "document.content", document.content, 0)
 
 
-def _written_reply(written: Written) -> WrittenReply:
+def _written_reply(written: WriteResult) -> WrittenReply:
     document = None if written.document is None else _info(written.document)
     return WrittenReply(outcome=written.outcome, id=written.id, version=written.version, document=document)
 
 
-def _info(document: Document) -> DocumentInfo:
+def _info(document: KnowledgeDocument) -> DocumentInfo:
     return DocumentInfo.model_validate({**document.shown(), "source_url": document.source_url[:MAX_ADDRESS] or None})

@@ -12,7 +12,7 @@ from harness.core.freshness import HOUR, checked_ttl
 from harness.core.keys import canonical_json
 from harness.errors import StoreCorrupt
 from harness.ports import Embedder, Store, Vectors
-from harness.vector_cache.checks import at_least, name, share
+from harness.vector_cache.vector_cache_checks import at_least, name, share
 
 _ROUNDING = 1e-6
 """In float32 a vector's similarity to itself may come out as 0.9999999."""

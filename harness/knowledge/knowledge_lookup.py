@@ -9,9 +9,9 @@ from msgspec import Struct
 from harness.core.entries import Neighbour
 from harness.core.freshness import is_expired
 from harness.errors import EmbeddingError, IndexUnavailable, SearchBackendError, StoreCorrupt, StoreError
-from harness.knowledge import checks
-from harness.knowledge.documents import Document, Lookup, decode
-from harness.knowledge.rows import KNOWLEDGE, Shelf, readable
+from harness.knowledge import knowledge_checks as checks
+from harness.knowledge.knowledge_documents import KnowledgeDocument, LookupResult, decode
+from harness.knowledge.knowledge_rows import KNOWLEDGE, Shelf, readable
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class Wanted(Struct, frozen=True):
     tags: frozenset[str]
     limit: int
 
-    def judge(self, document: Document, now: float) -> Literal["fits", "stale", "unfit"]:
+    def judge(self, document: KnowledgeDocument, now: float) -> Literal["fits", "stale", "unfit"]:
         """Say whether a document may answer, or might if it were refreshed."""
         tags = {tag.casefold() for tag in document.tags}
         if document.confidence < self.min_confidence or not self.tags <= tags:
@@ -51,7 +51,7 @@ class Lookups(Shelf):
         min_confidence: float = 0.5,
         limit: int = 3,
         tags: Sequence[str] | None = None,
-    ) -> Lookup:
+    ) -> LookupResult:
         """Return what is known about `query`.
 
         The document that was read at `source_url` (in whatever spelling of the address) answers first. If there is
@@ -81,12 +81,12 @@ class Lookups(Shelf):
             judged = wanted.judge(document, self._clock())
             if judged == "fits":
                 log.info("hit %r by URL: %r", asked, document.title)
-                return Lookup(hit=True, document=document, found="url", similarity=1.0)
+                return LookupResult(hit=True, document=document, found="url", similarity=1.0)
             if judged == "stale":
                 stale.append(document.id)
         return self._by_meaning(asked, wanted, url_key, stale)
 
-    def get(self, document_id: str) -> Document | None:
+    def get(self, document_id: str) -> KnowledgeDocument | None:
         """Return a document, expired or not; `None` if this tenant has none of that id.
 
         Raises:
@@ -95,8 +95,8 @@ class Lookups(Shelf):
         row = self._row(document_id)
         return None if row is None else decode(row)
 
-    def _by_meaning(self, asked: str, wanted: Wanted, url_key: str, stale: list[str]) -> Lookup:
-        fitting: list[tuple[Document, float]] = []
+    def _by_meaning(self, asked: str, wanted: Wanted, url_key: str, stale: list[str]) -> LookupResult:
+        fitting: list[tuple[KnowledgeDocument, float]] = []
         for document, similarity in self._candidates(asked, wanted, url_key):
             judged = wanted.judge(document, self._clock())
             if judged == "fits":
@@ -106,10 +106,10 @@ class Lookups(Shelf):
         stale_id = stale[0] if stale else None
         if not fitting:
             log.info("%s %r", "stale" if stale else "miss", asked)
-            return Lookup(hit=False, stale_exists=bool(stale), stale_id=stale_id)
+            return LookupResult(hit=False, stale_exists=bool(stale), stale_id=stale_id)
         document, similarity = max(fitting, key=lambda each: (each[0].confidence, each[1], each[0].updated_at))
         log.info("hit %r by meaning: %r (%.2f)", asked, document.title, similarity)
-        return Lookup(
+        return LookupResult(
             hit=True,
             document=document,
             stale_exists=bool(stale),
@@ -118,7 +118,7 @@ class Lookups(Shelf):
             similarity=similarity,
         )
 
-    def _candidates(self, asked: str, wanted: Wanted, url_key: str) -> Iterator[tuple[Document, float]]:
+    def _candidates(self, asked: str, wanted: Wanted, url_key: str) -> Iterator[tuple[KnowledgeDocument, float]]:
         """Yield the nearest documents that guards, floor and tags let pass, with their similarity, nearest first; not
         the URL's own, which has been judged.
         """

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from harness.core.entries import Entry
 from harness.errors import InvalidInput, StoreBusy
-from harness.knowledge import checks
-from harness.knowledge.documents import Document, Written, decode, encode
-from harness.knowledge.rows import HISTORY, KNOWLEDGE, Shelf, readable
+from harness.knowledge import knowledge_checks as checks
+from harness.knowledge.knowledge_documents import KnowledgeDocument, WriteResult, decode, encode
+from harness.knowledge.knowledge_rows import HISTORY, KNOWLEDGE, Shelf, readable
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Writing(Shelf):
         version: int | None = None,
         ttl_hours: float | None = None,
         expires_at: float | str | None = None,
-    ) -> Written:
+    ) -> WriteResult:
         """Keep a document: a new one without `id`, else the next version of that one.
 
         What is `None` was not given: an update leaves it as it was, and counts the document's lifetime anew from now,
@@ -105,7 +105,7 @@ class Writing(Shelf):
         self._forget_history(row.key)
         return gone > 0
 
-    def history(self, document_id: str) -> list[Document]:
+    def history(self, document_id: str) -> list[KnowledgeDocument]:
         """Return a document's versions, the present one first; none if this tenant has none of that id. At most the
         last 100 are kept, and damaged ones are passed over, with a warning.
 
@@ -142,10 +142,10 @@ class Writing(Shelf):
                 raise StoreBusy(f"somebody else has been writing this URL for {TURN_SECONDS:.0f} seconds; try again")
             yield
 
-    def _create(self, change: Change) -> Written:
+    def _create(self, change: Change) -> WriteResult:
         if other := self._first(change.url_key):
             return _duplicate(other)
-        document = Document(
+        document = KnowledgeDocument(
             id=uuid4().hex,
             created_at=change.now,
             updated_at=change.now,
@@ -158,9 +158,9 @@ class Writing(Shelf):
             # whoever has waited for a lock file that was removed may hold it beside another one: the first stays
             self._store.delete(KNOWLEDGE, self._tenant, [document.id])
             return _duplicate(first)
-        return Written(outcome="created", id=document.id, version=1, document=document)
+        return WriteResult(outcome="created", id=document.id, version=1, document=document)
 
-    def _update(self, document_id: str, change: Change, expected: int | None) -> Written:
+    def _update(self, document_id: str, change: Change, expected: int | None) -> WriteResult:
         for attempt in range(MAX_TRIES):
             row = self._row(document_id)
             if row is None:
@@ -169,14 +169,14 @@ class Writing(Shelf):
                 raise InvalidInput(f"there is no document {document_id!r:.80}; leave the id out to create one")
             present = decode(row)
             if expected is not None and expected != present.version:
-                return Written(outcome="version_conflict", id=row.key, version=present.version)
+                return WriteResult(outcome="version_conflict", id=row.key, version=present.version)
             if change.url_key not in {"", row.own[0]} and (other := self._first(change.url_key, row.key)):
                 return _duplicate(other)
             if document := self._put_next(present, change):
-                return Written(outcome="updated", id=row.key, version=document.version, document=document)
+                return WriteResult(outcome="updated", id=row.key, version=document.version, document=document)
         raise StoreBusy(f"document {document_id} is being updated all the time; try again")
 
-    def _put_next(self, present: Document, change: Change) -> Document | None:
+    def _put_next(self, present: KnowledgeDocument, change: Change) -> KnowledgeDocument | None:
         """Put the next version, unless somebody else has; the present one is in the history before it is replaced."""
         lifetime = present.expires_at - present.updated_at if change.lifetime is None else change.lifetime
         document = replace(
@@ -211,5 +211,5 @@ class Writing(Shelf):
         self._store.replace(HISTORY, self._tenant, [], instead_of={"document_id": document_id})
 
 
-def _duplicate(other: Entry) -> Written:
-    return Written(outcome="duplicate", id=other.key, version=other.own[1])
+def _duplicate(other: Entry) -> WriteResult:
+    return WriteResult(outcome="duplicate", id=other.key, version=other.own[1])

@@ -14,7 +14,7 @@ import pytest
 from harness import knowledge as module
 from harness.errors import InvalidInput
 from harness.knowledge import HISTORY, KNOWLEDGE, Knowledge
-from harness.knowledge import writing as writing_module
+from harness.knowledge import knowledge_writing as writing_module
 from harness.ports import Store
 from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder

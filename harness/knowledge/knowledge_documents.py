@@ -16,7 +16,7 @@ Moment: TypeAlias = Annotated[float, Meta(ge=0, lt=1e11)]
 """Of five thousand years: what is beyond, in a damaged row, is no time that could be shown."""
 
 
-class Document(Struct, frozen=True, kw_only=True):
+class KnowledgeDocument(Struct, frozen=True, kw_only=True):
     """One thing that is known. Times are seconds since the epoch: `updated_at` is the last refresh, from which age
     counts; at `expires_at` it is stale. `confidence` is 0..1, `version` begins with 1 and grows with every update.
     `agent` (who wrote it) and `source_url` (where it was read) are empty where nobody said.
@@ -41,14 +41,14 @@ class Document(Struct, frozen=True, kw_only=True):
         return {**told, **times, "agent": self.agent or None, "source_url": self.source_url or None}
 
 
-class Lookup(Struct, frozen=True, kw_only=True):
+class LookupResult(Struct, frozen=True, kw_only=True):
     """What a look-up came to. On a hit `document` answers; `found` says by what, `similarity` (0..1) how near its title
     is to the query (1 by URL). `stale_exists`: there is a document that would answer, had it not expired or grown too
     old, and `stale_id` names it, for whoever refreshes it; a hit may have one beside it.
     """
 
     hit: bool
-    document: Document | None = None
+    document: KnowledgeDocument | None = None
     stale_exists: bool = False
     stale_id: str | None = None
     found: Literal["url", "meaning"] | None = None
@@ -61,7 +61,7 @@ class Lookup(Struct, frozen=True, kw_only=True):
         return {**msgspec.structs.asdict(self), "document": document, "similarity": similarity}
 
 
-class Written(Struct, frozen=True, kw_only=True):
+class WriteResult(Struct, frozen=True, kw_only=True):
     """What a write came to.
 
     `created` and `updated`: `document` is what is kept now. `duplicate`: another document, `id`, has the same URL;
@@ -72,7 +72,7 @@ class Written(Struct, frozen=True, kw_only=True):
     outcome: Outcome
     id: str
     version: int
-    document: Document | None = None
+    document: KnowledgeDocument | None = None
 
     def shown(self) -> dict[str, Any]:
         """Return what programs are shown: JSON-able, with times in ISO 8601 UTC."""
@@ -80,19 +80,19 @@ class Written(Struct, frozen=True, kw_only=True):
         return {**msgspec.structs.asdict(self), "document": document}
 
 
-def encode(document: Document) -> bytes:
+def encode(document: KnowledgeDocument) -> bytes:
     """Return a document as it is kept."""
     return msgspec.json.encode(document)
 
 
-def decode(entry: Entry) -> Document:
+def decode(entry: Entry) -> KnowledgeDocument:
     """Return the document that a row keeps.
 
     Raises:
         StoreCorrupt: it keeps none.
     """
     try:
-        return msgspec.json.decode(entry.payload, type=Document)
+        return msgspec.json.decode(entry.payload, type=KnowledgeDocument)
     except (msgspec.MsgspecError, ValueError, TypeError) as error:
         told = shorten(str(entry.text), 60)
         raise StoreCorrupt(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.chat.documents import MAX_BYTES, read_document
+from harness.chat.text_files import MAX_BYTES, read_document
 from harness.errors import InvalidInput
 
 
@@ -76,7 +76,7 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     """Nobody writes to it, and nobody waits for it."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    assert "no regular file" in told(pipe)
+    assert "not a regular file" in told(pipe)
 
 
 def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:

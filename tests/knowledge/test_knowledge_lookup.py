@@ -9,7 +9,7 @@ import pytest
 from harness.core.entries import Neighbour
 from harness.errors import EmbeddingError, InvalidInput, SearchBackendError, StoreCorrupt, StoreError
 from harness.knowledge import HISTORY, KNOWLEDGE, Knowledge
-from harness.knowledge.documents import Document
+from harness.knowledge.knowledge_documents import KnowledgeDocument
 from harness.ports import Store
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
@@ -235,7 +235,7 @@ def test_get_shows_a_document_with_iso_times(knowledge: Knowledge) -> None:
     """Times are ISO 8601 in UTC, and what nobody said is null."""
     written = knowledge.write(TITLE, "5,000 an hour.", ttl_hours=1)
     document = knowledge.get(written.id)
-    assert isinstance(document, Document)
+    assert isinstance(document, KnowledgeDocument)
     told = document.shown()
     assert (told["created_at"], told["expires_at"]) == ("2023-11-14T22:13:20Z", "2023-11-14T23:13:20Z")
     assert (told["agent"], told["source_url"], told["tags"], told["confidence"]) == (None, None, (), 0.5)

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from harness.core.entries import Entry
 from harness.errors import AccessDenied, EmbeddingError, InvalidInput, StoreCorrupt, StoreError
-from harness.knowledge import checks
-from harness.knowledge.documents import Document, decode, encode
+from harness.knowledge import knowledge_checks as checks
+from harness.knowledge.knowledge_documents import KnowledgeDocument, decode, encode
 from harness.ports import Embedder, Store, Vectors
 from harness.storage.forks import cached_property
 
@@ -65,7 +65,7 @@ class Shelf:
         vector: Vectors = self._embedder.embed([text])[0]
         return vector
 
-    def _entry(self, document: Document) -> Entry:
+    def _entry(self, document: KnowledgeDocument) -> Entry:
         """Return the row of a document, with a vector of its title if one can be made."""
         embedding: bytes | None = None
         try:
@@ -104,7 +104,7 @@ class Shelf:
             log.debug("titles without a vector stay so: %s", error)
 
 
-def readable(entries: Iterable[Entry]) -> Iterator[Document]:
+def readable(entries: Iterable[Entry]) -> Iterator[KnowledgeDocument]:
     """Yield the documents of rows; one that is damaged is told of, and passed over."""
     for entry in entries:
         try:

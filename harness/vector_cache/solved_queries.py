@@ -11,8 +11,8 @@ from harness.core.entries import Neighbour
 from harness.core.freshness import checked_ttl, is_expired
 from harness.core.keys import normalise
 from harness.errors import StoreError
-from harness.vector_cache import checks
-from harness.vector_cache.collection import Space, loaded
+from harness.vector_cache import vector_cache_checks as checks
+from harness.vector_cache.vector_rows import Space, loaded
 
 log = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from harness.chat import Memory
+from harness.chat.conversation import CUT, Chat, EchoModel
 from harness.chat.exchanges import MAX_MESSAGE, Exchange
 from harness.chat.prompt import MEMORY_HEADING
-from harness.chat.session import CUT, Chat, EchoModel
 from harness.errors import InvalidInput, ModelError, ModelUnavailable, StoreError
 from harness.models.remote import chat_completions
 from harness.models.remote.chat_completions import OpenAICompatible
@@ -80,7 +80,7 @@ def unheard(text: str) -> None:
 
 def kept(memory: Memory) -> list[Exchange]:
     """Return every exchange that is remembered, the oldest first."""
-    return [each for thread in reversed(memory.threads()) for each in memory.thread(thread.id)]
+    return [each for thread in reversed(memory.listing.threads()) for each in memory.listing.thread(thread.id)]
 
 
 def test_a_reply_is_streamed_and_remembered(endpoint: Endpoint, memory: Memory) -> None:
@@ -128,7 +128,7 @@ def test_context_can_be_switched_off(memory: Memory) -> None:
 
 def test_an_echo_is_not_remembered(memory: Memory) -> None:
     """`--dummy`: a fixed reply, the user's own words without the memory before them, and nothing stored."""
-    memory.add_text("staging is restarted on Monday")
+    memory.writer.add_text("staging is restarted on Monday")
     reply = Chat(EchoModel(), memory, remembers=False).say("when is staging restarted", unheard)
     assert reply.text == "You said: when is staging restarted"
     assert len(reply.context) == 1
@@ -187,7 +187,7 @@ def test_a_store_that_fails_ends_no_conversation() -> None:
 
 def test_without_a_model_the_chat_shows_what_is_remembered(memory: Memory) -> None:
     """The memories that fit are the answer; nothing is stored."""
-    memory.add_text("staging is restarted on Monday")
+    memory.writer.add_text("staging is restarted on Monday")
     reply = Chat(None, memory).say("when is staging restarted", unheard)
     assert (reply.text, reply.ending, len(reply.context)) == ("", "no model", 1)
     assert kept(memory) == []
