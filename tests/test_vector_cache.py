@@ -750,7 +750,7 @@ REFUSED: dict[str, tuple[Callable[[VectorCache], object], str]] = {
     "a date": (lambda cache: cache.put_query("q", datetime(2026, 1, 1, tzinfo=UTC)), "not JSON"),
     "NaN": (lambda cache: cache.put_query("q", [nan]), "not JSON"),
     "infinity": (lambda cache: cache.put_query("q", inf), "not JSON"),
-    "a tuple": (lambda cache: cache.put_query("q", {"a": (1, 2)}), "lists for tuples"),
+    "a tuple": (lambda cache: cache.put_query("q", {"a": (1, 2)}), "lists, not tuples"),
     "bytes": (lambda cache: cache.put_query("q", b"x"), "not JSON"),
     "numbers as keys": (lambda cache: cache.put_query("q", {1: 2}), "not JSON"),
     "a broken text": (lambda cache: cache.put_query("q", "\ud800"), "not JSON"),

@@ -203,9 +203,7 @@ def checked_text(text: str) -> str:
         InvalidInput: it is too long for a message.
     """
     if len(text) > MAX_MESSAGE:
-        raise InvalidInput(
-            f"a message has at most {MAX_MESSAGE:,} characters; save it to a file, then /vdoc FILE"
-        )
+        raise InvalidInput(f"a message has at most {MAX_MESSAGE:,} characters; save it to a file, then /vdoc FILE")
     return clean(text, MAX_MESSAGE)
 
 

@@ -172,9 +172,7 @@ def strategy_named(settings: VectorStoreSettings) -> RetrievalStrategy:
     offered = entry_points(group=GROUP)
     if name not in offered.names:
         known = ", ".join(sorted({*STRATEGIES, *offered.names}))
-        raise InvalidInput(
-            f"no retrieval strategy {name!r}; set vector_store.retrieval_strategy to one of {known}"
-        )
+        raise InvalidInput(f"no retrieval strategy {name!r}; set vector_store.retrieval_strategy to one of {known}")
     try:
         strategy: RetrievalStrategy = offered[name].load()(settings)
     except Exception as error:  # third-party code may raise anything

@@ -69,7 +69,7 @@ def lookup(
         hours = None if max_age is None else max_age / HOUR
         found = app.knowledge.lookup(in_words(words), source_url, hours, min_confidence, limit, tag)
     if as_json:
-        print_json(found.shown())
+        print_json(found.as_dict())
     elif found.document is not None:
         _print_document(found.document)
     session.tell(_how(found))
@@ -131,7 +131,7 @@ def write(
             expires_at=expires_at,
         )
     if as_json:
-        print_json(written.shown())
+        print_json(written.as_dict())
     else:
         typer.echo(_came_to(written))
     if written.document is None:
@@ -152,7 +152,7 @@ def get(session: Session, document_id: IdArgument, as_json: JsonOption = False) 
     if document is None:
         _unknown(session, document_id)
     elif as_json:
-        print_json(document.shown())
+        print_json(document.as_dict())
     else:
         _print_document(document)
 
@@ -176,7 +176,7 @@ def list_(
     with session.app() as app:
         documents = app.knowledge.list(limit, tags=tag, agent=agent)
     if as_json:
-        print_json({"documents": [document.shown() for document in documents]})
+        print_json({"documents": [document.as_dict() for document in documents]})
     else:
         _print_table(documents, lambda document: document.id, "id")
 
@@ -195,7 +195,7 @@ def history(session: Session, document_id: IdArgument, as_json: JsonOption = Fal
     if not versions:
         _unknown(session, document_id)
     elif as_json:
-        print_json({"id": document_id, "versions": [document.shown() for document in versions]})
+        print_json({"id": document_id, "versions": [document.as_dict() for document in versions]})
     else:
         _print_table(versions, lambda document: str(document.version), "version")
 

@@ -1,8 +1,7 @@
-"""What looking up and writing have in common: one tenant's rows, and vectors of their titles."""
+"""Rows of one tenant's documents, with vectors of their titles."""
 
 import logging
-import time
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -11,67 +10,52 @@ from harness.errors import AccessDenied, EmbeddingError, InvalidInput, StoreCorr
 from harness.knowledge import knowledge_checks as checks
 from harness.knowledge.knowledge_documents import KnowledgeDocument, decode, encode
 from harness.ports import Embedder, Store, Vectors
-from harness.storage.forks import cached_property
 
 log = logging.getLogger(__name__)
 
 KNOWLEDGE = "knowledge"
 HISTORY = "knowledge_history"
-TTL_HOURS = 720.0
-FLOOR = 0.6
 EMBED_AT_ONCE = 8
-"""Titles without a vector that one write or look-up embeds besides its own: 20 ms."""
+"""Titles without a vector that one write or lookup embeds besides its own, in 20 ms."""
 
 
-class Shelf:
-    """One tenant's documents in one `Store`."""
+class KnowledgeRows:
+    """Documents of one tenant in one `Store`."""
 
-    def __init__(
-        self,
-        store: Store,
-        embedder: Embedder,
-        *,
-        tenant: str = "default",
-        ttl_hours: float = TTL_HOURS,
-        floor: float = FLOOR,
-        words: Callable[[], Container[str]] = frozenset,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, store: Store, embedder: Embedder, tenant: str, clock: Callable[[], float]) -> None:
         if not isinstance(tenant, str) or not tenant.strip():
             raise InvalidInput("a tenant needs a name")
-        self.ttl = checks.hours(ttl_hours, "ttl_hours")
-        self.floor = checks.share(floor, "floor")
-        self._store = store
-        self._embedder = embedder
-        self._tenant = tenant
-        self._load_words = words
-        self._clock = clock
+        self.store = store
+        self.embedder = embedder
+        self.tenant = tenant
+        self.clock = clock
         self._writable = True
 
-    @cached_property
-    def _words(self) -> Container[str]:
-        return self._load_words()
+    def row(self, document_id: str) -> Entry | None:
+        """Return the row of a document of this tenant; `None` for an unusable id, too."""
+        usable = isinstance(document_id, str) and document_id.isalnum() and document_id.isascii()
+        return self.store.get(KNOWLEDGE, self.tenant, document_id) if usable and len(document_id) <= 64 else None
 
-    def _row(self, document_id: str) -> Entry | None:
-        """Return the row of a document of this tenant; what is no id names none."""
-        known = isinstance(document_id, str) and document_id.isalnum() and document_id.isascii()
-        return self._store.get(KNOWLEDGE, self._tenant, document_id) if known and len(document_id) <= 64 else None
+    def rows_of(self, url_key: str) -> list[Entry]:
+        """Return the rows with this URL key: at most one, unless another program wrote them."""
+        return self.store.rows(KNOWLEDGE, self.tenant, {"url_key": url_key})
 
-    def _rows_of(self, url_key: str) -> list[Entry]:
-        """Return the rows whose document was read at this address: one at the most, unless somebody meddled."""
-        return self._store.rows(KNOWLEDGE, self._tenant, {"url_key": url_key})
+    def vector(self, text: str) -> Vectors:
+        """Return the vector of a text.
 
-    def _vector(self, text: str) -> Vectors:
-        vector: Vectors = self._embedder.embed([text])[0]
+        Raises:
+            EmbeddingError: embedding failed.
+        """
+        vector: Vectors = self.embedder.embed([text])[0]
         return vector
 
-    def _entry(self, document: KnowledgeDocument) -> Entry:
-        """Return the row of a document, with a vector of its title if one can be made."""
+    def entry(self, document: KnowledgeDocument) -> Entry:
+        """Return the row of a document, with a vector of its title unless embedding fails."""
         embedding: bytes | None = None
         try:
-            embedding = self._vector(document.title).tobytes()
+            embedding = self.vector(document.title).tobytes()
         except EmbeddingError as error:
-            log.warning("%r is kept, but found by its URL alone until it has a vector: %s", document.title, error)
+            log.warning("%r is stored, but only its URL finds it until it has a vector: %s", document.title, error)
         return Entry(
             document.id,
             document.title,
@@ -81,31 +65,31 @@ class Shelf:
             document.updated_at,
             (checks.url_key(document.source_url), document.version),
             embedding,
-            self._embedder.id if embedding else None,
+            self.embedder.id if embedding else None,
         )
 
-    def _embed_some(self) -> None:
-        """Embed a few titles of another model, or of a time when there was none: in the background of use."""
+    def embed_some(self) -> None:
+        """Embed a few titles that have no vector, or one of another model."""
         if not self._writable:
             return
         try:
-            missing = self._store.unembedded(KNOWLEDGE, self._tenant, self._embedder.id, EMBED_AT_ONCE)
-            vectors = self._embedder.embed([title for _, title in missing]) if missing else ()
+            missing = self.store.unembedded(KNOWLEDGE, self.tenant, self.embedder.id, EMBED_AT_ONCE)
+            vectors = self.embedder.embed([title for _, title in missing]) if missing else ()
             for (key, title), vector in zip(missing, vectors, strict=True):
-                row = self._store.get(KNOWLEDGE, self._tenant, key)
+                row = self.store.get(KNOWLEDGE, self.tenant, key)
                 if row is not None and row.text == title:
-                    embedded = replace(row, embedding=vector.tobytes(), embedder=self._embedder.id)
-                    # not `Store.embed`: a title that is changed at this moment would get the old one's vector
-                    self._store.swap(KNOWLEDGE, self._tenant, embedded, expecting={"version": row.own[1]})
+                    embedded = replace(row, embedding=vector.tobytes(), embedder=self.embedder.id)
+                    # not `Store.embed`: a title changed at this moment would get the vector of the old one
+                    self.store.swap(KNOWLEDGE, self.tenant, embedded, expecting={"version": row.own[1]})
         except EmbeddingError as error:
-            log.debug("titles without a vector stay so: %s", error)
-        except (StoreError, AccessDenied) as error:  # a read-only store, or a reader's token: the next one is, too
+            log.debug("titles without a vector were not embedded: %s", error)
+        except (StoreError, AccessDenied) as error:  # a read-only store or token: later writes would fail, too
             self._writable = False
-            log.debug("titles without a vector stay so: %s", error)
+            log.debug("titles without a vector were not embedded: %s", error)
 
 
 def readable(entries: Iterable[Entry]) -> Iterator[KnowledgeDocument]:
-    """Yield the documents of rows; one that is damaged is told of, and passed over."""
+    """Yield the documents of rows; log and skip damaged ones."""
     for entry in entries:
         try:
             yield decode(entry)

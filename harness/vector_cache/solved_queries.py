@@ -1,4 +1,4 @@
-"""The query cache: what was asked and solved."""
+"""Solved queries and their payloads."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -12,19 +12,20 @@ from harness.core.freshness import checked_ttl, is_expired
 from harness.core.keys import normalise
 from harness.errors import StoreError
 from harness.vector_cache import vector_cache_checks as checks
-from harness.vector_cache.vector_rows import Space, loaded
+from harness.vector_cache.vector_rows import VectorRows, loaded
 
 log = logging.getLogger(__name__)
 
 QUERIES = "agent_queries"
 
 
-def _any(_query: str, _similarity: float) -> bool:
+def accept_any(_query: str, _similarity: float) -> bool:
+    """Accept every candidate."""
     return True
 
 
 class QueryHit(Struct, frozen=True):
-    """What was stored for a query that means about the same: the payload, that query, their similarity (0..1), and the
+    """A stored answer to a query with the same meaning: its payload, its query, the similarity of both (0..1), and the
     age of the answer in seconds.
     """
 
@@ -34,75 +35,54 @@ class QueryHit(Struct, frozen=True):
     age: float
 
 
-class Queries(Space):
-    """What was asked and solved."""
+class SolvedQueries:
+    """Layer of solved queries; see `VectorCache`."""
 
-    def put_query(self, query: str, payload: Any, *, ttl: float | None = None) -> None:
-        """Keep what solves `query`, for `ttl` seconds (that of the cache if `None`).
+    def __init__(self, rows: VectorRows) -> None:
+        self._rows = rows
 
-        A query that is the same but for case and spacing is replaced. Expired queries go in the same transaction (in
-        bounded number), and then the least recently used of this space beyond `max_queries`; chunks are not touched.
-
-        Raises:
-            InvalidInput: an empty or unusable query, a payload that is not JSON, or a `ttl` that is no lifetime.
-            EmbeddingError: no vector could be made.
-            StoreError: the store cannot be written.
-        """
-        lifetime = self.ttl if ttl is None else checked_ttl(ttl)
+    def put(self, query: str, payload: Any, ttl: float, max_queries: int) -> None:
+        """See `VectorCache.put_query`."""
+        rows, lifetime = self._rows, checked_ttl(ttl)
         text = checks.query(query)
         encoded = checks.as_json({"payload": payload}, "payload")  # a database keeps objects, whatever the payload is
-        vector = self._embedder.embed([text])[0]
-        now = self._clock()
-        entry = self._entry(self._key(normalise(text)), text, encoded, now, now + lifetime, (self._space,), vector)
-        self._store.put(QUERIES, self._tenant, entry, sweep_before=now)
-        self._store.evict(QUERIES, self._tenant, (self._space,), self.max_queries)
+        vector = rows.embedder.embed([text])[0]
+        now = rows.clock()
+        entry = rows.entry(rows.key(normalise(text)), text, encoded, now, now + lifetime, (rows.space,), vector)
+        rows.store.put(QUERIES, rows.tenant, entry, sweep_before=now)
+        rows.store.evict(QUERIES, rows.tenant, (rows.space,), max_queries)
 
-    def get_query(
-        self,
-        query: str,
-        *,
-        candidates: int = 3,
-        accept: Callable[[str, float], bool] = _any,
-        same_only: bool = False,
+    def get(
+        self, query: str, candidates: int, accept: Callable[[str, float], bool], threshold: float
     ) -> QueryHit | None:
-        """Return the nearest valid answer among the `candidates` nearest queries, or `None`.
-
-        They are tried in falling similarity: one below the threshold ends the search, an expired one is deleted, one
-        that `accept` (of that query and its similarity) does not take is passed over, and the first valid one is
-        returned and its use noted. The very same query is the most similar one, and always taken; it is found without a
-        vector, and with `same_only` no other one is looked for.
-
-        Raises:
-            InvalidInput: an empty or unusable query, or `candidates` below 1.
-            EmbeddingError: no vector could be made.
-            StoreError: the store cannot be used (`StoreCorrupt`: the row that answers is damaged).
-        """
-        candidates = checks.at_least(candidates, 1, "candidates")
-        text = checks.query(query)
-        same = self._key(normalise(text))
-        for near in self._candidates(text, same, 0 if same_only else candidates):
-            entry, now = near.entry, self._clock()
+        """See `VectorCache.get_query`; with 0 `candidates`, only the identical query answers."""
+        rows, text = self._rows, checks.query(query)
+        same = rows.key(normalise(text))
+        for near in self._candidates(text, same, candidates, threshold):
+            entry, now = near.entry, rows.clock()
             if is_expired(entry.expires_at, now, entry.created_at):  # unless it has just been renewed
-                self._note(partial(self._store.delete, QUERIES, self._tenant, [entry.key], expired_at=now))
+                _try_to(partial(rows.store.delete, QUERIES, rows.tenant, [entry.key], expired_at=now))
             elif entry.key == same or accept(entry.text, near.similarity):
                 payload = loaded(entry, "payload")["payload"]
-                self._note(partial(self._store.touch, QUERIES, self._tenant, entry.key, now))
+                _try_to(partial(rows.store.touch, QUERIES, rows.tenant, entry.key, now))
                 return QueryHit(payload, entry.text, near.similarity, max(0.0, now - entry.created_at))
         return None
 
-    def _note(self, write: Callable[[], object]) -> None:
-        """Write what only helps later look-ups: a read-only, full or busy store still answers."""
-        try:
-            write()
-        except StoreError as error:
-            log.debug("not noted: %s", error)
-
-    def _candidates(self, query: str, key: str, count: int) -> Iterator[Neighbour]:
-        """Yield the query of this key, if it is there, and then the nearest others, each when it is asked for."""
-        same = self._store.get(QUERIES, self._tenant, key)
-        others = self._store.stats(QUERIES, self._tenant, self._clock()).total - (same is not None)
+    def _candidates(self, query: str, key: str, count: int, threshold: float) -> Iterator[Neighbour]:
+        """Yield the query of this key, if stored, then the nearest others; each is read only when needed."""
+        rows = self._rows
+        same = rows.store.get(QUERIES, rows.tenant, key)
+        others = rows.store.stats(QUERIES, rows.tenant, rows.clock()).total - (same is not None)
         if same is not None:
             yield Neighbour(same, 1.0)
-        if count and others:  # where there is nothing to compare with, no vector is needed
-            near = self._nearest(QUERIES, self._embedder.embed([query])[0], count, self.threshold)
+        if count and others:  # without rows to compare, no vector is needed
+            near = rows.nearest(QUERIES, rows.embedder.embed([query])[0], count, threshold)
             yield from [each for each in near if each.entry.key != key][: count - (same is not None)]
+
+
+def _try_to(write: Callable[[], object]) -> None:
+    """Write something that only helps later lookups: a read-only, full or busy store still answers."""
+    try:
+        write()
+    except StoreError as error:
+        log.debug("not recorded: %s", error)

@@ -1,6 +1,5 @@
-"""What both layers of a vector cache stand on: one tenant's space in a store."""
+"""Rows of one tenant and space in a store, as both layers of a vector cache use them."""
 
-import time
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
@@ -8,83 +7,69 @@ from typing import Any
 import orjson
 
 from harness.core.entries import Entry, Neighbour
-from harness.core.freshness import HOUR, checked_ttl
 from harness.core.keys import canonical_json
 from harness.errors import StoreCorrupt
 from harness.ports import Embedder, Store, Vectors
-from harness.vector_cache.vector_cache_checks import at_least, name, share
+from harness.vector_cache.vector_cache_checks import name
 
 _ROUNDING = 1e-6
-"""In float32 a vector's similarity to itself may come out as 0.9999999."""
+"""In float32 a vector's similarity to itself may be 0.9999999."""
 _ALL_TIMES = float("-inf")
-"""Asked for the rows that are not expired at this time, a store brings expired ones too."""
+"""With this time as now, a store returns expired rows, too."""
 
 
-class Space:
-    """The rows of one tenant and space, by vector and by key."""
+class VectorRows:
+    """Rows of one tenant and space, by vector and by key."""
 
-    def __init__(
-        self,
-        store: Store,
-        embedder: Embedder,
-        *,
-        space: str = "default",
-        tenant: str = "default",
-        threshold: float = 0.85,
-        chunk_threshold: float | None = None,
-        ttl: float = 48 * HOUR,
-        max_queries: int = 200,
-        chunk_tokens: tuple[int, int] = (200, 350),
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self.threshold = share(threshold, "threshold")
-        self.chunk_threshold = self.threshold if chunk_threshold is None else share(chunk_threshold, "chunk_threshold")
-        self.ttl = checked_ttl(ttl)
-        self.max_queries = at_least(max_queries, 1, "max_queries")
-        self.chunk_tokens = (at_least(chunk_tokens[0], 1, "chunk_tokens"), chunk_tokens[1])
-        self._space = name(space, "a space needs a name")
-        self._tenant = name(tenant, "a tenant needs a name")
-        self._store = store
-        self._embedder = embedder
-        self._clock = clock
+    def __init__(self, store: Store, embedder: Embedder, tenant: str, space: str, clock: Callable[[], float]) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.tenant = tenant
+        self.space = space
+        self.clock = clock
 
-    def _nearest(self, table: str, vector: Vectors, k: int, least: float) -> list[Neighbour]:
-        """Return the rows of this space that are near enough, expired or not."""
-        return self._store.nearest(
+    def nearest(self, table: str, vector: Vectors, k: int, least: float) -> list[Neighbour]:
+        """Return the `k` nearest rows of this space with a similarity of `least` or more, expired or not."""
+        return self.store.nearest(
             table,
-            self._tenant,
-            (self._space,),
+            self.tenant,
+            (self.space,),
             vector,
-            embedder=self._embedder.id,
+            embedder=self.embedder.id,
             k=k,
             now=_ALL_TIMES,
             at_least=max(0.0, least - _ROUNDING),
         )
 
-    def _entry(
+    def entry(
         self, key: str, text: str, payload: bytes, now: float, until: float, own: tuple[Any, ...], vector: Vectors
     ) -> Entry:
-        return Entry(key, text, payload, now, until, now, own, vector.tobytes(), self._embedder.id)
+        """Return a row with this vector."""
+        return Entry(key, text, payload, now, until, now, own, vector.tobytes(), self.embedder.id)
 
-    def _of(self, document: str) -> dict[str, Any]:
-        """Return what tells the rows of a document, if this is an id."""
-        return {"space": self._space, "document": name(document, "a document needs an id")}
+    def of_document(self, document: str) -> dict[str, Any]:
+        """Return the column values that select a document's rows.
 
-    def _key(self, *parts: str) -> str:
-        """Return the key of what `parts` name in this space; no two lists of parts share one."""
-        return sha256(canonical_json([self._space, *parts]).encode()).hexdigest()
+        Raises:
+            InvalidInput: `document` is not an id.
+        """
+        return {"space": self.space, "document": name(document, "a document needs an id")}
+
+    def key(self, *parts: str) -> str:
+        """Return the key of `parts` in this space; two lists of parts never share one."""
+        return sha256(canonical_json([self.space, *parts]).encode()).hexdigest()
 
 
 def loaded(entry: Entry, *needed: str) -> dict[str, Any]:
-    """Return the JSON object that a row holds.
+    """Return the JSON object in a row.
 
     Raises:
-        StoreCorrupt: it is none, or not with the names that are `needed`.
+        StoreCorrupt: it is not an object, or lacks a `needed` name.
     """
     try:
-        held = orjson.loads(entry.payload)
+        value = orjson.loads(entry.payload)
     except ValueError:
-        held = None
-    if not isinstance(held, dict) or not held.keys() >= {*needed}:
-        raise StoreCorrupt(f"what is kept for {entry.text[:60]!r} is damaged; run `harness cache verify --repair`")
-    return held
+        value = None
+    if not isinstance(value, dict) or not value.keys() >= {*needed}:
+        raise StoreCorrupt(f"the row of {entry.text[:60]!r} is damaged; run `harness cache verify --repair`")
+    return value

@@ -32,7 +32,7 @@ class Broken(WordEmbedder):
 
 def test_the_whole_story(knowledge: Knowledge, clock: FakeClock) -> None:
     """Miss, written, found by URL and by meaning, too old, refreshed, expired, refreshed again."""
-    assert knowledge.lookup(ASKED, URL).shown() == {
+    assert knowledge.lookup(ASKED, URL).as_dict() == {
         "hit": False, "document": None, "stale_exists": False, "stale_id": None, "found": None, "similarity": None,
     }  # fmt: skip
     written = knowledge.write(TITLE, "5,000 an hour.", source_url=URL, confidence=0.9, ttl_hours=48)
@@ -204,7 +204,7 @@ def test_what_had_no_vector_gets_one(store: Store, caplog: pytest.LogCaptureFixt
     embedder = Broken()
     knowledge = Knowledge(store, embedder)
     written = knowledge.write(TITLE, "5,000 an hour.")
-    assert "found by its URL alone" in caplog.text
+    assert "only its URL finds it" in caplog.text
     embedder.mended = True
     assert knowledge.lookup(ASKED).document == written.document
 
@@ -236,7 +236,7 @@ def test_get_shows_a_document_with_iso_times(knowledge: Knowledge) -> None:
     written = knowledge.write(TITLE, "5,000 an hour.", ttl_hours=1)
     document = knowledge.get(written.id)
     assert isinstance(document, KnowledgeDocument)
-    told = document.shown()
+    told = document.as_dict()
     assert (told["created_at"], told["expires_at"]) == ("2023-11-14T22:13:20Z", "2023-11-14T23:13:20Z")
     assert (told["agent"], told["source_url"], told["tags"], told["confidence"]) == (None, None, (), 0.5)
 

@@ -64,7 +64,7 @@ def _unknown(knowledge: Knowledge, foreign: list[str]) -> None:
         try:
             raise AssertionError(knowledge.write("taken over", id=document))
         except InvalidInput as error:
-            assert "there is no document" in str(error)  # noqa: PT017 - else the assertion above has been raised
+            assert "no document has the id" in str(error)  # noqa: PT017 - else the assertion above has been raised
 
 
 @settings(deadline=None, max_examples=60)

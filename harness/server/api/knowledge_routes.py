@@ -44,4 +44,4 @@ def delete(app: Mine, id: DocumentPath) -> Done:  # noqa: A002
 
 def shown(document: KnowledgeDocument) -> DocumentReply:
     """Tell of a document."""
-    return DocumentReply.model_validate(document.shown())
+    return DocumentReply.model_validate(document.as_dict())

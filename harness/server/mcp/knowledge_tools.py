@@ -162,4 +162,4 @@ def _written_reply(written: WriteResult) -> WrittenReply:
 
 
 def _info(document: KnowledgeDocument) -> DocumentInfo:
-    return DocumentInfo.model_validate({**document.shown(), "source_url": document.source_url[:MAX_ADDRESS] or None})
+    return DocumentInfo.model_validate({**document.as_dict(), "source_url": document.source_url[:MAX_ADDRESS] or None})
