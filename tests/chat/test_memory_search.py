@@ -1,4 +1,4 @@
-"""Finding: what fits a text, and what fits what is being talked about."""
+"""Search of memories, for a text and for a message in its conversation."""
 
 from collections.abc import Callable
 
@@ -18,13 +18,13 @@ EVERY = ("default", "dynamic", "hybrid")
 
 
 def ids(memory: Memory, message: str, earlier: tuple[Exchange, ...] = ()) -> list[str]:
-    """Return what is found for a message, best first."""
+    """Return the ids found for a message, best first."""
     return [match.remembered.id for match in memory.search.context_for(message, earlier)]
 
 
 @pytest.mark.parametrize("strategy", EVERY)
-def test_what_was_said_in_another_conversation_is_found(remembering: Remembering, strategy: str) -> None:
-    """By every strategy, with its similarity to what was asked."""
+def test_an_exchange_of_another_conversation_is_found(remembering: Remembering, strategy: str) -> None:
+    """By every strategy, with its similarity to the question."""
     memory = remembering(retrieval_strategy=strategy, similarity_threshold=0.3, dynamic_threshold=(0.3, 0.4))
     memory.writer.remember(said("e1", "ferret otto", thread="t1"))
     memory.writer.remember(said("e2", "weather rain", thread="t2", session="s2"))
@@ -34,7 +34,7 @@ def test_what_was_said_in_another_conversation_is_found(remembering: Remembering
 
 
 class _Everything:
-    """A strategy of a package that returns every memory."""
+    """A third-party strategy that returns every memory."""
 
     def retrieve(self, query: Query, memories: Searchable) -> list[RankedMemory]:
         """See `RetrievalStrategy.retrieve`."""
@@ -42,10 +42,10 @@ class _Everything:
 
 
 @pytest.mark.parametrize("strategy", [*EVERY, "everything"])
-def test_what_is_below_the_floor_of_similarity_is_not_found(
+def test_a_memory_below_the_similarity_floor_is_not_found(
     remembering: Remembering, monkeypatch: pytest.MonkeyPatch, strategy: str
 ) -> None:
-    """Whichever strategy chose it, and though it follows the exchange that fits; with no floor it may be."""
+    """With any strategy, even right after a matching exchange; without a floor it may be."""
     monkeypatch.setattr(
         "harness.chat.strategies.STRATEGIES", {**STRATEGIES, "everything": lambda settings: _Everything()}
     )
@@ -58,15 +58,15 @@ def test_what_is_below_the_floor_of_similarity_is_not_found(
 
 
 def test_a_rare_word_is_found_below_the_floor(remembering: Remembering) -> None:
-    """A memory that has the question's rarest word and most others is found, however much else it says."""
+    """A memory with the question's rarest word and most others is found, however long it is."""
     memory = remembering(similarity_floor=0.9)
     memory.writer.remember(said("named", "ticket zzyzx4711 is about weather, rain, snow, hail, wind and my uncle"))
     memory.writer.remember(said("other", "ticket office opens at nine", session="s2", thread="t2"))
     assert ids(memory, "what about ticket zzyzx4711") == ["named"]
 
 
-def test_the_query_of_a_text_finds_how_little_it_fits(memory: Memory) -> None:
-    """As many as are asked for, of every kind, best first."""
+def test_a_query_finds_weak_matches_too(memory: Memory) -> None:
+    """`k` memories of every kind, best first."""
     memory.writer.remember(said("e1", "ferret otto"))
     memory.writer.remember(said("e2", "weather rain"))
     memory.writer.add_text("ferret food")
@@ -78,20 +78,20 @@ def test_the_query_of_a_text_finds_how_little_it_fits(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(("text", "k"), [("", 5), (" \n", 5), ("ferret", 0), ("ferret", 101)])
-def test_a_query_that_asks_nothing_is_refused(memory: Memory, text: str, k: int) -> None:
-    """No text, or a number of results that is none."""
+def test_an_unusable_query_is_refused(memory: Memory, text: str, k: int) -> None:
+    """No text, or an impossible number of results."""
     with pytest.raises(InvalidInput):
         memory.search.query(text, k)
 
 
 def test_an_empty_memory_finds_nothing(memory: Memory) -> None:
-    """No error: nothing has been said yet."""
+    """An empty result is not an error."""
     assert memory.search.query("ferret") == []
     assert memory.search.context_for("ferret") == []
 
 
 def test_a_follow_up_is_found_by_its_context(remembering: Remembering) -> None:
-    """Words that mean nothing alone find what they are about, if what was said before may tell."""
+    """Words that are unclear alone find their subject with the earlier messages."""
     memory = remembering(retrieval_strategy="default", similarity_threshold=0.0)
     memory.writer.remember(said("cancer", "throat cancer treatable therapy"))
     memory.writer.remember(said("paint", "walls treatable paint"))
@@ -101,7 +101,7 @@ def test_a_follow_up_is_found_by_its_context(remembering: Remembering) -> None:
     assert ids(alone, "is it treatable", earlier)[0] == "paint"
 
 
-def test_only_the_last_exchanges_tell_the_context(remembering: Remembering) -> None:
+def test_only_the_last_exchanges_are_the_context(remembering: Remembering) -> None:
     """As many as the window has."""
     memory = remembering(search_context_window=1, retrieval_strategy="default", similarity_threshold=0.0)
     memory.writer.remember(said("e1", "ferret ferret ferret"))
@@ -111,16 +111,16 @@ def test_only_the_last_exchanges_tell_the_context(remembering: Remembering) -> N
     assert ids(memory, "tell more", earlier[::-1])[0] == "e1"
 
 
-def test_what_is_in_the_conversation_is_not_found_again(memory: Memory) -> None:
-    """Unless it is said to be out of sight; and nothing that is found is stored again."""
+def test_exchanges_of_the_conversation_are_not_found_again(memory: Memory) -> None:
+    """Unless `shown` leaves them out; and found memories are not stored again."""
     exchange = memory.writer.remember(said("e1", "ferret otto"))
     assert ids(memory, "ferret otto", (exchange,)) == []
     assert [match.remembered.id for match in memory.search.context_for("ferret otto", (exchange,), shown=())] == ["e1"]
     assert memory.listing.stats().total_exchanges == 1
 
 
-def test_no_more_than_the_settings_say_is_found(remembering: Remembering) -> None:
-    """At most `context_results`; none at all with 0."""
+def test_the_settings_limit_the_results(remembering: Remembering) -> None:
+    """At most `context_results`; none with 0."""
     for number in range(9):
         remembering().writer.remember(said(f"e{number}", "ferret otto", at=number))
     assert len(ids(remembering(), "ferret otto")) == 5
@@ -129,15 +129,17 @@ def test_no_more_than_the_settings_say_is_found(remembering: Remembering) -> Non
 
 
 def test_the_newer_of_equals_comes_first(memory: Memory, clock: FakeClock) -> None:
-    """Hybrid prefers what was said last."""
+    """Hybrid prefers the latest."""
     memory.writer.remember(said("old", "ferret otto", session="a"))
     memory.writer.remember(said("new", "ferret otto", session="b", at=400 * DAY))
     clock.now = BEGAN + 401 * DAY
     assert ids(memory, "ferret otto") == ["new", "old"]
 
 
-def test_what_only_words_find_has_its_similarity(remembering: Remembering, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is computed from the row, though the vectors' search did not bring it."""
+def test_a_memory_found_only_by_words_has_a_similarity(
+    remembering: Remembering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is computed from the row, which the vector search did not return."""
     monkeypatch.setattr("harness.chat.strategies.POOL", 1)
     memory = remembering()
     memory.writer.remember(said("near", "ferret ferret ferret ferret"))
@@ -146,8 +148,8 @@ def test_what_only_words_find_has_its_similarity(remembering: Remembering, monke
     assert 0 < far.similarity < 1
 
 
-def test_what_another_process_deleted_is_not_found(remembering: Remembering) -> None:
-    """The index of words may lag; what is returned is there."""
+def test_a_memory_deleted_by_another_process_is_not_found(remembering: Remembering) -> None:
+    """The word index may be outdated; the results are not."""
     one, other = remembering(), remembering()
     one.writer.remember(said("e1", "ferret otto"))
     assert ids(one, "ferret otto") == ["e1"]
@@ -155,16 +157,16 @@ def test_what_another_process_deleted_is_not_found(remembering: Remembering) -> 
     assert ids(one, "ferret otto") == []
 
 
-def test_what_another_process_remembers_is_found(remembering: Remembering) -> None:
-    """At the next look-up."""
+def test_a_memory_of_another_process_is_found(remembering: Remembering) -> None:
+    """At the next search."""
     one, other = remembering(), remembering()
     assert ids(one, "ferret otto") == []
     other.writer.remember(said("e1", "ferret otto"))
     assert ids(one, "ferret otto") == ["e1"]
 
 
-def test_no_tenant_or_collection_finds_another_ones(remembering: Remembering) -> None:
-    """Neither by vector nor by words."""
+def test_tenants_and_collections_are_separate(remembering: Remembering) -> None:
+    """By vector and by words."""
     remembering(tenant="ann").writer.remember(said("e1", "ferret otto"))
     remembering(collection_name="other").writer.remember(said("e2", "ferret otto"))
     memory = remembering()
@@ -172,8 +174,8 @@ def test_no_tenant_or_collection_finds_another_ones(remembering: Remembering) ->
     assert memory.listing.stats().total_exchanges == 0
 
 
-def test_a_damaged_row_is_passed_over(memory: Memory, store: Store, caplog: pytest.LogCaptureFixture) -> None:
-    """It is told of, and the others are found."""
+def test_a_damaged_row_is_skipped(memory: Memory, store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    """With a warning; the others are found."""
     from msgspec.structs import replace
 
     memory.writer.remember(said("e1", "ferret otto"))
@@ -184,10 +186,10 @@ def test_a_damaged_row_is_passed_over(memory: Memory, store: Store, caplog: pyte
     assert "e1 is damaged" in caplog.text
 
 
-def test_a_strategy_of_somebody_else_that_fails_is_a_typed_error(
+def test_a_failing_third_party_strategy_is_a_typed_error(
     remembering: Remembering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With its name: the conversation goes on without memories."""
+    """With its name, so that the conversation continues without memories."""
 
     class Broken:
         def retrieve(self, query: object, memories: object) -> object:

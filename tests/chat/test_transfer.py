@@ -1,4 +1,4 @@
-"""Export and import: nothing is lost on the way, and nothing damaged gets in."""
+"""Export and import: lossless, and damaged files add nothing."""
 
 import stat
 from collections.abc import Callable
@@ -19,7 +19,7 @@ KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Return where an export goes."""
+    """Return the path of an export."""
     return tmp_path / "memory.jsonl"
 
 
@@ -31,8 +31,8 @@ def full(memory: Memory) -> Memory:
     return memory
 
 
-def test_nothing_is_lost_on_the_way(full: Memory, remembering: Remembering, file: Path, store: Store) -> None:
-    """Every field and every vector; nothing is embedded again."""
+def test_export_and_import_are_lossless(full: Memory, remembering: Remembering, file: Path, store: Store) -> None:
+    """Every field and vector; nothing is embedded again."""
     count = full.transfer.export_to(file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     other, model = MemoryStore(), WordEmbedder()
@@ -43,13 +43,13 @@ def test_nothing_is_lost_on_the_way(full: Memory, remembering: Remembering, file
 
 
 def test_importing_twice_changes_nothing(full: Memory, file: Path) -> None:
-    """What is there is known."""
+    """Existing memories are counted as known."""
     count = full.transfer.export_to(file)
     assert full.transfer.import_from(file) == type(full.transfer.import_from(file))(0, count, 0)
 
 
-def test_what_is_there_stays_as_it_is(full: Memory, remembering: Remembering, file: Path) -> None:
-    """Another exchange of the same id is not written over, and not of another collection either."""
+def test_existing_memories_stay(full: Memory, remembering: Remembering, file: Path) -> None:
+    """An exchange with the same id is not overwritten, not in another collection either."""
     full.transfer.export_to(file)
     other = MemoryStore()
     remembering(opens=other).writer.remember(said("e1", "mine"))
@@ -58,8 +58,8 @@ def test_what_is_there_stays_as_it_is(full: Memory, remembering: Remembering, fi
     assert remembering(opens=other).listing.thread("t1")[0].user_message == "mine"
 
 
-def test_only_ones_own_collection_is_exported(full: Memory, remembering: Remembering, file: Path) -> None:
-    """Neither another collection nor another tenant."""
+def test_only_the_own_collection_is_exported(full: Memory, remembering: Remembering, file: Path) -> None:
+    """No other collection or tenant."""
     remembering(collection_name="other").writer.remember(said("not-mine-1", "hello"))
     remembering(tenant="ann").writer.remember(said("not-mine-2", "hello"))
     full.transfer.export_to(file)
@@ -67,7 +67,7 @@ def test_only_ones_own_collection_is_exported(full: Memory, remembering: Remembe
 
 
 def test_an_empty_memory_is_exported_and_imported(memory: Memory, file: Path) -> None:
-    """A header, and nothing else."""
+    """A header only."""
     assert memory.transfer.export_to(file) == 0
     assert memory.transfer.import_from(file).added == 0
 
@@ -91,8 +91,8 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("how", DAMAGES)
-def test_of_a_damaged_file_nothing_gets_in(full: Memory, remembering: Remembering, file: Path, how: str) -> None:
-    """It is checked whole before anything is used, and what is wrong is told."""
+def test_a_damaged_file_adds_nothing(full: Memory, remembering: Remembering, file: Path, how: str) -> None:
+    """The whole file is checked before use, and the error is reported."""
     full.transfer.export_to(file)
     file.write_bytes(DAMAGES[how](file.read_bytes()))
     other = MemoryStore()
@@ -103,7 +103,7 @@ def test_of_a_damaged_file_nothing_gets_in(full: Memory, remembering: Rememberin
 
 
 def test_a_vector_must_have_the_length_1(full: Memory, remembering: Remembering, file: Path) -> None:
-    """Or similarities would be wrong: it is refused even where the digest fits."""
+    """Otherwise similarities would be wrong: it is refused even if the digest matches."""
     import base64
     import hashlib
 
@@ -117,8 +117,8 @@ def test_a_vector_must_have_the_length_1(full: Memory, remembering: Remembering,
         remembering(opens=MemoryStore()).transfer.import_from(file)
 
 
-def test_secrets_are_masked_on_the_way_in(memory: Memory, remembering: Remembering, file: Path) -> None:
-    """A file may come from a program that did not mask them; the vector of the secret does not get in either."""
+def test_secrets_are_masked_by_an_import(memory: Memory, remembering: Remembering, file: Path) -> None:
+    """The file may come from a program that did not mask them; the secret's vector is dropped, too."""
     import hashlib
 
     memory.writer.remember(said("e1", "the key is PLACEHOLDER"))
@@ -134,8 +134,8 @@ def test_secrets_are_masked_on_the_way_in(memory: Memory, remembering: Rememberi
     assert row.embedding is None
 
 
-def test_a_place_that_cannot_be_written_is_told(full: Memory, tmp_path: Path) -> None:
-    """No folder, or a folder in the file's place; and no half file is left."""
+def test_an_unwritable_path_is_reported(full: Memory, tmp_path: Path) -> None:
+    """A missing folder, or a folder at the path; no partial file is left."""
     (tmp_path / "folder").mkdir()
     for place in (tmp_path / "missing" / "memory.jsonl", tmp_path / "folder"):
         with pytest.raises(InvalidInput, match="cannot write"):
@@ -143,7 +143,7 @@ def test_a_place_that_cannot_be_written_is_told(full: Memory, tmp_path: Path) ->
     assert not [each.name for each in tmp_path.iterdir() if each.name.startswith(".")]
 
 
-def test_a_file_that_is_not_there_is_told(memory: Memory, tmp_path: Path) -> None:
-    """By its name."""
+def test_a_missing_file_is_reported(memory: Memory, tmp_path: Path) -> None:
+    """With its name."""
     with pytest.raises(InvalidInput, match=r"cannot read.*missing"):
         memory.transfer.import_from(tmp_path / "missing")
