@@ -1,4 +1,4 @@
-"""The agent's vector cache: two layers, on the in-memory store and on SQLite, with a word embedder and the real model."""
+"""The agent's vector cache: both layers on both stores, with a word embedder and the real model."""
 
 import doctest
 import sqlite3
@@ -739,7 +739,7 @@ def test_two_processes_share_a_cache(path: Path) -> None:
     store.close()
 
 
-# Refusals --------------------------------------------------------------------------------------------------------------
+# Refusals -------------------------------------------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[Callable[[VectorCache], object], str]] = {
     "no query": (lambda cache: cache.put_query(" \n", 1), "query is empty"),

@@ -141,8 +141,8 @@ def _vdelete(chat: Chat, rest: str) -> Outcome:
         raise _wrong("vdelete")
     memory = chat.required_memory()
     id_ = whole_id(memory, rest, DELETABLE)
-    gone = memory.writer.delete(id_)
-    return Notice(f"deleted {id_}" if gone == 1 else f"deleted {gone} passages of {id_}")
+    deleted = memory.writer.delete(id_)
+    return Notice(f"deleted {id_}" if deleted == 1 else f"deleted {deleted} passages of {id_}")
 
 
 def _vstats(chat: Chat, rest: str) -> Outcome:
@@ -182,8 +182,8 @@ def _research(chat: Chat, rest: str) -> Outcome:
     warning = ""
     if found.report is not None:
         report = found.report.markdown()
-        kept = report if len(report) <= MAX_REPORT else f"{report[:MAX_REPORT]}\n\n[shortened]"
-        warning = chat.note(question, kept)
+        stored = report if len(report) <= MAX_REPORT else f"{report[:MAX_REPORT]}\n\n[shortened]"
+        warning = chat.note(question, stored)
     return Researched(found, warning)
 
 

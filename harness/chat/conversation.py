@@ -118,7 +118,7 @@ class Chat:
 
     def say(self, text: str, on_text: Callable[[str], None]) -> ChatResponse:
         """Send a message; `on_text` gets the answer in pieces. An answer that the user stops (`KeyboardInterrupt`) or
-        that breaks off is kept, marked with `CUT`. A memory that cannot be read or written is a warning.
+        that breaks off is stored, marked with `CUT`. A memory that cannot be read or written is a warning.
 
         Raises:
             InvalidInput: the message is empty.
@@ -135,8 +135,8 @@ class Chat:
         prompt = prompt_for(text, self.earlier, found, self._budget)
         self.context = prompt.context
         answer, ending, failure = self._answer(self.model, prompt.messages, on_text)
-        kept = answer if ending == "whole" else f"{answer}\n\n{CUT}"
-        warnings += tuple(filter(None, (failure, self.note(text, kept))))
+        stored = answer if ending == "whole" else f"{answer}\n\n{CUT}"
+        warnings += tuple(filter(None, (failure, self.note(text, stored))))
         return ChatResponse(answer, ending, prompt.context, warnings)
 
     def note(self, user: str, assistant: str) -> str:

@@ -75,17 +75,17 @@ class MemoryWriter:
             StoreError: storing failed. With a journal, the exchange waits there for the next start; the message says
                 so.
         """
-        kept = replace(
+        masked = replace(
             exchange,
             user_message=self._rows.masked(clean(exchange.user_message, MAX_MESSAGE))[0],
             assistant_message=self._rows.masked(clean(exchange.assistant_message, MAX_MESSAGE))[0],
         )
         try:
-            self._save(kept)
+            self._save(masked)
         except StoreError as error:
-            raise self._journalled(kept, error) from error
+            raise self._journalled(masked, error) from error
         self._embed_some()
-        return kept
+        return masked
 
     def retry_journal(self) -> int:
         """Store the exchanges that wait in the journal; return their number. Without a journal, opens nothing.
@@ -133,10 +133,10 @@ class MemoryWriter:
         wanted = id.strip()
         keys = [wanted] if self._rows.row(wanted) is not None else []
         keys = keys or [row.key for row in self._rows.rows(kind="document", thread_id=wanted)]
-        gone = self._delete(keys)
-        if not gone:
+        deleted = self._delete(keys)
+        if not deleted:
             raise unknown_id(id)
-        return gone
+        return deleted
 
     def forget(self, *, older_than: float | None = None, thread: str | None = None) -> int:
         """Delete everything older than `older_than` seconds, or one thread (its id or a unique prefix); return the
@@ -222,9 +222,9 @@ class MemoryWriter:
 
     def _delete(self, keys: Sequence[str]) -> int:
         parts = (keys[start : start + _DELETE_BATCH] for start in range(0, len(keys), _DELETE_BATCH))
-        gone = sum(self._rows.store.delete(MEMORY, self._rows.tenant, part) for part in parts)
+        deleted = sum(self._rows.store.delete(MEMORY, self._rows.tenant, part) for part in parts)
         self._rows.words.forget()
-        return gone
+        return deleted
 
     def _embed_some(self) -> None:
         """Embed a few memories that have no vector, or one of another model."""

@@ -89,9 +89,9 @@ class KnowledgeWriter:
         row = self._rows.row(document_id)
         if row is None:
             return False
-        gone = self._rows.store.delete(KNOWLEDGE, self._rows.tenant, [row.key])
+        deleted = self._rows.store.delete(KNOWLEDGE, self._rows.tenant, [row.key])
         self._forget_history(row.key)
-        return gone > 0
+        return deleted > 0
 
     def history(self, document_id: str) -> list[KnowledgeDocument]:
         """See `Knowledge.history`."""
