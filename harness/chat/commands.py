@@ -215,7 +215,7 @@ def _quit(_chat: Chat, rest: str) -> Outcome:
 
 
 def _unquoted(text: str) -> str:
-    """Take off the quotation marks around a whole text."""
+    """Return a text without the quotation marks around it."""
     closing = _QUOTES.get(text[:1])
     if closing and len(text) > 1 and text.endswith(closing) and text.count(closing) == 1 + (closing == text[0]):
         return text[1:-1].strip()
@@ -224,7 +224,7 @@ def _unquoted(text: str) -> str:
 
 def _check_no_arguments(name: str, rest: str) -> None:
     if rest:
-        raise InvalidInput(f"/{name} takes nothing behind it, not {shorten(one_line(rest), 40)!r}")
+        raise InvalidInput(f"/{name} takes no argument, not {shorten(one_line(rest), 40)!r}")
 
 
 def _usage(name: str) -> str:
@@ -233,12 +233,12 @@ def _usage(name: str) -> str:
 
 def _wrong(name: str) -> InvalidInput:
     example = COMMANDS[name].examples
-    return InvalidInput(f"{_usage(name)}" + (f", as {example[0]}" if example else ""))
+    return InvalidInput(f"{_usage(name)}" + (f", such as {example[0]}" if example else ""))
 
 
 _ALL = (
     Command(
-        "research", "/research QUESTION", "Research a question: a cited report, remembered as an exchange.", _research,
+        "research", "/research QUESTION", "Research a question: a cited report, stored as an exchange.", _research,
         examples=("/research How does SQLite's write-ahead log work?",),
     ),
     Command(
