@@ -169,7 +169,7 @@ def _contenders(
             memory = Memory(store, embedder, settings)
             if strategy == "default":
                 for exchange in exchanges:
-                    memory.remember(exchange)
+                    memory.writer.remember(exchange)
             ranks.setdefault(strategy, {})[conversation] = partial(_injected, memory)
             if strategy == "hybrid":
                 ranks.setdefault("hybrid, all that is found", {})[conversation] = partial(_queried, memory)
@@ -181,11 +181,11 @@ def _contenders(
 
 
 def _injected(memory: Memory, text: str) -> list[str]:
-    return [match.remembered.id for match in memory.context_for(text)]
+    return [match.remembered.id for match in memory.search.context_for(text)]
 
 
 def _queried(memory: Memory, text: str) -> list[str]:
-    return [match.remembered.id for match in memory.query(text, _DEPTH)]
+    return [match.remembered.id for match in memory.search.query(text, _DEPTH)]
 
 
 def plain_cosine(ids: Sequence[str], texts: Sequence[str], embedder: RememberedEmbedder) -> Rank:
@@ -251,7 +251,7 @@ def cast(folder: Path, remembered: RememberedEmbedder, work: Path) -> dict[str, 
     store = SqliteStore(work / "cast.db")
     remembered.prepare([*(_asked(turn, "resolved").text for turn in turns), *(turn["raw"] for turn in turns)])
     for turn in turns:
-        _memory(store, remembered, turn["year"], "hybrid", 0).remember(_asked(turn, "resolved"))
+        _memory(store, remembered, turn["year"], "hybrid", 0).writer.remember(_asked(turn, "resolved"))
     follow_ups = [each for each in _follow_ups(turns) if each.topic % 2]
     ways = {
         (strategy, window): [_found(store, remembered, each, strategy, window) for each in follow_ups]
@@ -318,14 +318,14 @@ _memories: dict[tuple[int, str, int], Memory] = {}
 
 def _found(store: SqliteStore, embedder: RememberedEmbedder, each: FollowUp, strategy: str, window: int) -> list[str]:
     memory = _memory(store, embedder, each.year, strategy, window)
-    return [match.remembered.id for match in memory.context_for(each.text, each.earlier)]
+    return [match.remembered.id for match in memory.search.context_for(each.text, each.earlier)]
 
 
 def _found_as_one(store: SqliteStore, embedder: RememberedEmbedder, each: FollowUp) -> list[str]:
     """Look up the question and the earlier ones as one text, as is usual."""
     text = "\n".join([*(said.user_message for said in each.earlier[-3:]), each.text])
     memory = _memory(store, embedder, each.year, "default", 0)
-    return [match.remembered.id for match in memory.query(text, 5)]
+    return [match.remembered.id for match in memory.search.query(text, 5)]
 
 
 # Start-up ------------------------------------------------------------------------------------------------------------
@@ -401,7 +401,7 @@ def _look_ups(database: Path) -> list[float]:
         taken = []
         for number in range(6):
             start = time.perf_counter()
-            memory.context_for(f"what was it that I said about word{number + 30} and word{number + 90}")
+            memory.search.context_for(f"what was it that I said about word{number + 30} and word{number + 90}")
             taken.append(time.perf_counter() - start)
             if not number:
                 store.reindex()

@@ -9,7 +9,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion, Path
 from prompt_toolkit.document import Document
 
 from harness.chat.commands import COMMANDS, is_command
-from harness.chat.session import Chat
+from harness.chat.conversation import Chat
 from harness.cli.chat_screen import SHORT_ID, thread_line
 from harness.core.text import clean, shorten
 from harness.errors import HarnessError
@@ -102,7 +102,7 @@ class ChatCompleter(Completer):
             return []
         if time.monotonic() - self._asked > LIST_SECONDS:
             try:
-                self._threads = self._chat.memory.threads(MAX_LISTED)
+                self._threads = self._chat.memory.listing.threads(MAX_LISTED)
             except HarnessError:
                 self._threads = []  # /threads shows why
             self._asked = time.monotonic()

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 from msgspec import to_builtins
 
-from harness.chat.command_results import Found, Shown, Stored, Threads
+from harness.chat.command_results import MemoryDetails, QueryResults, Stored, ThreadList
 from harness.chat.commands import DEFAULT_RESULTS, DELETABLE, KINDS, MAX_RESULTS
+from harness.chat.conversation import checked_text
 from harness.chat.exchanges import MAX_MESSAGE, Remembered
 from harness.chat.ids import whole_id
-from harness.chat.session import checked_text
 from harness.cli.chat_screen import Screen, show, statistics
 from harness.cli.command_session import Session
 from harness.cli.output import consent, print_json
@@ -30,9 +30,9 @@ def add(session: Session, source: str, *, as_json: bool = False) -> None:
     """Remember a document, or standard input, and print a summary."""
     with opened(session, writes=True) as memory:
         if source == "-":
-            added = memory.add_text(checked_text(sys.stdin.read(MAX_MESSAGE + 1)))
+            added = memory.writer.add_text(checked_text(sys.stdin.read(MAX_MESSAGE + 1)))
         else:
-            added = memory.add_document(source)
+            added = memory.writer.add_document(source)
     if as_json:
         print_json({"source": source, **to_builtins(added)})
     else:
@@ -50,7 +50,7 @@ def query(session: Session, text: str, k: int = DEFAULT_RESULTS, *, as_json: boo
     if not text.strip():
         raise InvalidInput("the query is empty; give a text")
     with opened(session) as memory:
-        found = Found.of(text, memory.query(checked_text(text), k))
+        found = QueryResults.of(text, memory.search.query(checked_text(text), k))
     if as_json:
         matches = [
             {"similarity": round(each.similarity, 4), "score": round(each.score, 4), **as_json_value(each.remembered)}
@@ -66,7 +66,7 @@ def query(session: Session, text: str, k: int = DEFAULT_RESULTS, *, as_json: boo
 def stats(session: Session, *, as_json: bool = False) -> None:
     """Show the statistics of the memory."""
     with opened(session) as memory:
-        held = memory.stats()
+        held = memory.listing.stats()
     if as_json:
         print_json(to_builtins(held))
     else:
@@ -77,11 +77,11 @@ def stats(session: Session, *, as_json: bool = False) -> None:
 def get(session: Session, id_: str, *, as_json: bool = False) -> None:
     """Show the memories of an id."""
     with opened(session) as memory:
-        held = tuple(memory.find(whole_id(memory, id_, KINDS)))
+        held = tuple(memory.listing.find(whole_id(memory, id_, KINDS)))
     if as_json:
         print_json({"remembered": [as_json_value(each) for each in held]})
     else:
-        show(Screen(quiet=session.quiet), Shown(held))
+        show(Screen(quiet=session.quiet), MemoryDetails(held))
 
 
 def delete(session: Session, id_: str, *, yes: bool, as_json: bool = False) -> None:
@@ -89,34 +89,34 @@ def delete(session: Session, id_: str, *, yes: bool, as_json: bool = False) -> N
     with opened(session, writes=True) as memory:
         whole = whole_id(memory, id_, DELETABLE)
         if not yes:
-            held = memory.find(whole)
+            held = memory.listing.find(whole)
             what = "1 memory" if len(held) == 1 else f"{len(held)} memories"
             consent(f"Delete {what}, the first: “{shorten(held[0].text, 60)}”?", yes=False)
-        gone = memory.delete(whole)
+        gone = memory.writer.delete(whole)
     _print({"id": whole, "deleted": gone}, f"{gone} deleted", as_json=as_json)
 
 
 def threads(session: Session, limit: int, *, as_json: bool = False) -> None:
     """List the threads."""
     with opened(session) as memory:
-        listed = memory.threads(limit)
+        listed = memory.listing.threads(limit)
     if as_json:
         print_json({"threads": to_builtins(listed)})
     else:
-        show(Screen(quiet=session.quiet), Threads(tuple(listed), ""))
+        show(Screen(quiet=session.quiet), ThreadList(tuple(listed), ""))
 
 
 def export(session: Session, file: Path, *, as_json: bool = False) -> None:
     """Write everything to a file."""
     with opened(session) as memory:
-        written = memory.export_to(file)
+        written = memory.transfer.export_to(file)
     _print({"file": str(file), "exported": written}, f"{written} exported to {file}", as_json=as_json)
 
 
 def import_(session: Session, file: Path, *, as_json: bool = False) -> None:
     """Add the memories of an exported file."""
     with opened(session, writes=True) as memory:
-        came = memory.import_from(file)
+        came = memory.transfer.import_from(file)
     value = {"file": str(file), "imported": came.added, "known": came.known, "kept": came.kept}
     kept = f", {came.kept} unchanged here" if came.kept else ""
     _print(value, f"{came.added} imported from {file}, {came.known} already known{kept}", as_json=as_json)
@@ -132,7 +132,7 @@ def forget(session: Session, older_than: float | None, thread: str | None, *, ye
         whole = None if thread is None else whole_id(memory, thread, ("thread",))
         what = f"all older than {spelled(older_than or 0)}" if whole is None else f"the thread {whole}"
         consent(f"Forget {what}?", yes=yes)
-        gone = memory.forget(older_than=older_than, thread=whole)
+        gone = memory.writer.forget(older_than=older_than, thread=whole)
     _print({"forgotten": gone}, f"{gone} forgotten", as_json=as_json)
 
 

@@ -10,18 +10,18 @@ import typer
 from harness.chat.command_results import (
     Context,
     Continued,
-    Found,
     Help,
+    MemoryDetails,
+    Notice,
     Outcome,
+    QueryResults,
     Researched,
-    Said,
-    Shown,
     Statistics,
     Stored,
-    Threads,
+    ThreadList,
 )
-from harness.chat.exchanges import Exchange, Match, Remembered, ThreadInfo, seconds_of
-from harness.chat.session import Reply
+from harness.chat.conversation import ChatResponse
+from harness.chat.exchanges import Exchange, MemoryMatch, Remembered, ThreadInfo, seconds_of
 from harness.cli.chat_stream import PlainReply, StreamedReply
 from harness.cli.report import summary
 from harness.core.freshness import age_in_words
@@ -30,7 +30,7 @@ from harness.core.text import clean, shorten
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.chat.memory import MemoryStats
+    from harness.chat.conversation_memory import MemoryStats
 
 MAX_WIDTH = 100
 SHORT_ID = 8
@@ -128,7 +128,7 @@ class Screen:
         return PlainReply() if self.plain else StreamedReply(self.console, self.width)
 
 
-def show_reply(screen: Screen, reply: Reply) -> None:
+def show_reply(screen: Screen, reply: ChatResponse) -> None:
     """Show everything about a reply except its text."""
     for warning in reply.warnings:
         screen.warn(warning)
@@ -151,7 +151,7 @@ def show_reply(screen: Screen, reply: Reply) -> None:
         screen.note(f"with {len(reply.context)} {many} (similarity {similar}); /context summary shows them")
 
 
-def _show_without_model(screen: Screen, matches: Sequence[Match]) -> None:
+def _show_without_model(screen: Screen, matches: Sequence[MemoryMatch]) -> None:
     if matches:
         _show_matches(screen, matches)
     else:
@@ -165,17 +165,17 @@ def show(screen: Screen, outcome: Outcome) -> None:
         shown(screen, outcome)
 
 
-def _show_said(screen: Screen, said: Said) -> None:
+def _show_said(screen: Screen, said: Notice) -> None:
     screen.line(said.text)
 
 
-def _show_found(screen: Screen, found: Found) -> None:
+def _show_found(screen: Screen, found: QueryResults) -> None:
     _show_matches(screen, found.matches)
     if not found.matches:
         screen.line(f"No memory fits “{shorten(found.query, 60)}”.")
 
 
-def _show_shown(screen: Screen, shown: Shown) -> None:
+def _show_shown(screen: Screen, shown: MemoryDetails) -> None:
     for each in shown.remembered:
         _show_whole(screen, each)
 
@@ -205,7 +205,7 @@ def _show_stored(screen: Screen, stored: Stored) -> None:
     screen.line("; ".join(parts))
 
 
-def _show_matches(screen: Screen, matches: Sequence[Match]) -> None:
+def _show_matches(screen: Screen, matches: Sequence[MemoryMatch]) -> None:
     for number, match in enumerate(matches, start=1):
         title = f"{number} · similarity {match.similarity:.2f} · {_age(match.remembered)}"
         screen.panel(title, _excerpt(match.remembered), _place(match.remembered))
@@ -271,7 +271,7 @@ def statistics(stats: "MemoryStats") -> list[tuple[str, str]]:
     return lines
 
 
-def _show_threads(screen: Screen, listed: Threads) -> None:
+def _show_threads(screen: Screen, listed: ThreadList) -> None:
     for thread in listed.threads:
         screen.line(thread_line(thread) + (" · this one" if thread.id == listed.current else ""), "bold")
         screen.line(shorten(thread.title, TITLE), indent=2)
@@ -321,12 +321,12 @@ def _show_help(screen: Screen, listed: Help) -> None:
 
 
 _SHOWN: Mapping[type, Callable[[Screen, Any], None]] = {
-    Said: _show_said,
+    Notice: _show_said,
     Stored: _show_stored,
-    Found: _show_found,
-    Shown: _show_shown,
+    QueryResults: _show_found,
+    MemoryDetails: _show_shown,
     Statistics: _show_statistics,
-    Threads: _show_threads,
+    ThreadList: _show_threads,
     Continued: _show_continued,
     Researched: _show_research,
     Context: _show_context,

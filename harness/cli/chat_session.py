@@ -4,10 +4,10 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from harness.chat.command_results import Left
+from harness.chat.command_results import Quit
 from harness.chat.commands import continue_thread, is_command, run_command
+from harness.chat.conversation import Chat, EchoModel
 from harness.chat.exchanges import MAX_MESSAGE
-from harness.chat.session import Chat, EchoModel
 from harness.cli.chat_screen import Screen, show, show_reply
 from harness.cli.terminal import ExitCode, exit_code
 from harness.cli.terminal.progress import ProgressBars
@@ -80,7 +80,7 @@ def _memory(app: "App", *, no_memory: bool) -> "tuple[Memory | None, str]":
 def _save_late(memory: "Memory", screen: Screen) -> None:
     """Save exchanges that could not be saved before, if any."""
     try:
-        late = memory.retry_journal()
+        late = memory.writer.retry_journal()
     except HarnessError as error:
         screen.warn(f"exchanges that could not be saved before are still waiting: {error}")
         return
@@ -103,7 +103,7 @@ def answer(talk: Chat, screen: Screen, line: str) -> bool:
         finally:
             screen.settle()
         show(screen, outcome)
-        return not isinstance(outcome, Left)
+        return not isinstance(outcome, Quit)
     with screen.reply() as shown:
         reply = talk.say(line, shown)
     show_reply(screen, reply)

@@ -12,7 +12,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import create_output
 
-from harness.chat.session import Chat
+from harness.chat.conversation import Chat
 from harness.cli.chat_completion import ChatCompleter
 from harness.cli.terminal.streams import unguarded
 from harness.errors import HarnessError

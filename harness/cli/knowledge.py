@@ -19,7 +19,7 @@ from harness.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.knowledge import Document, Lookup, Written
+    from harness.knowledge import KnowledgeDocument, LookupResult, WriteResult
 
 MAX_READ = 2**20
 
@@ -70,7 +70,7 @@ def lookup(
         hours = None if max_age is None else max_age / HOUR
         found = app.knowledge.lookup(in_words(words), source_url, hours, min_confidence, limit, tag)
     if as_json:
-        print_json(found.shown())
+        print_json(found.as_dict())
     elif found.document is not None:
         _print_document(found.document)
     session.note(_how(found))
@@ -139,7 +139,7 @@ def write(
             expires_at=fields.expires_at,
         )
     if as_json:
-        print_json(written.shown())
+        print_json(written.as_dict())
     else:
         typer.echo(_outcome(written))
     if written.document is None:
@@ -160,7 +160,7 @@ def get(session: Session, document_id: IdArgument, as_json: JsonOption = False) 
     if document is None:
         _unknown(session, document_id)
     elif as_json:
-        print_json(document.shown())
+        print_json(document.as_dict())
     else:
         _print_document(document)
 
@@ -253,7 +253,7 @@ def _unknown(session: Session, document_id: str) -> None:
     raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
-def _how(found: "Lookup") -> str:
+def _how(found: "LookupResult") -> str:
     message = "nothing is known"
     if found.document is not None and found.found == "url":
         message = "found by its URL"
@@ -262,7 +262,7 @@ def _how(found: "Lookup") -> str:
     return f"{message}; stale: {found.stale_id}" if found.stale_exists else message
 
 
-def _outcome(written: "Written") -> str:
+def _outcome(written: "WriteResult") -> str:
     match written.outcome:
         case "duplicate":
             return f"duplicate: {written.id} has this URL; update it with --id"
@@ -271,7 +271,7 @@ def _outcome(written: "Written") -> str:
     return f"{written.outcome} {written.id}, version {written.version}"
 
 
-def _print_document(document: "Document") -> None:
+def _print_document(document: "KnowledgeDocument") -> None:
     now = time.time()
     state = "expired" if is_expired(document.expires_at, now, document.created_at) else "fresh"
     facts = [f"version {document.version}", f"confidence {document.confidence:g}"]
@@ -282,7 +282,9 @@ def _print_document(document: "Document") -> None:
     typer.echo(f"\n{document.content}")
 
 
-def _print_table(documents: "Sequence[Document]", named: "Callable[[Document], str]", name: str) -> None:
+def _print_table(
+    documents: "Sequence[KnowledgeDocument]", named: "Callable[[KnowledgeDocument], str]", name: str
+) -> None:
     from tabulate import tabulate
 
     now = time.time()

@@ -55,7 +55,7 @@ def fill() -> dict[str, str]:
             id="0" * 31 + "1", thread_id="0" * 31 + "2", session_id="0" * 31 + "3", user_message=HOSTILE,
             assistant_message=HOSTILE, timestamp="2026-11-22T10:00:00+00:00",
         )  # fmt: skip
-        app.chat_memory.remember(said)
+        app.chat_memory.writer.remember(said)
         token = app.databases.tokens.create("default", "ada", "reader", name=HOSTILE)
         found = Audit.of(HOSTILE, f"{HOSTILE} again", overlap=0.0, similarity=0.9, probability=None, now=now)
         app.databases.store.put_audit("default", found)

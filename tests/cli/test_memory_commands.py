@@ -112,8 +112,8 @@ def test_threads_are_listed_and_forgotten(harness: Program, tmp_path: Path) -> N
             session_id=f"{number}2222222-0000-4000-8000-000000000000", user_message=f"question {number}",
             assistant_message="answer", timestamp=f"2026-11-2{number}T10:00:00+00:00", thread_continuation_seq=number,
         )  # fmt: skip
-        memory.remember(exchange)
-    memory.export_to(tmp_path / "made.jsonl")
+        memory.writer.remember(exchange)
+    memory.transfer.export_to(tmp_path / "made.jsonl")
     harness("memory", "import", tmp_path / "made.jsonl")
     (listed,) = harness("memory", "threads", "--json").told["threads"]
     assert (listed["title"], listed["exchanges"], listed["sessions"]) == ("question 1", 2, 2)

@@ -194,9 +194,7 @@ def test_an_index_rebuilt_under_an_open_corpus_answers_the_same(
         opened(folder)
         (folder / name).write_text(text)
         opened(folder)
-    assert sorted(r["href"] for r in corpus.search("automobile doctor", 5)) == sorted(
-        r["href"] for r in expected
-    )
+    assert sorted(r["href"] for r in corpus.search("automobile doctor", 5)) == sorted(r["href"] for r in expected)
 
 
 # --- modes

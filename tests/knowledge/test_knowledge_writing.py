@@ -1,4 +1,4 @@
-"""Writing: created once, updated in turn, always fresher, nothing lost."""
+"""Writing: created once, updated in order, never older, nothing lost."""
 
 import doctest
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ import pytest
 from harness import knowledge as module
 from harness.errors import InvalidInput
 from harness.knowledge import HISTORY, KNOWLEDGE, Knowledge
-from harness.knowledge import writing as writing_module
+from harness.knowledge import knowledge_writing as writing_module
 from harness.ports import Store
 from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
@@ -25,7 +25,7 @@ THREADS = 8
 
 
 def together(do: Any) -> list[Any]:
-    """Let eight threads do something at the same moment; return what each got."""
+    """Run a function in eight threads at once; return the results."""
     barrier = Barrier(THREADS)
 
     def one(number: int) -> Any:
@@ -36,8 +36,8 @@ def together(do: Any) -> list[Any]:
         return list(pool.map(one, range(THREADS)))
 
 
-def test_a_document_is_kept_as_it_was_given(knowledge: Knowledge, clock: FakeClock) -> None:
-    """Texts without control characters, tags once each, numbers and times as given."""
+def test_a_document_is_stored_as_given(knowledge: Knowledge, clock: FakeClock) -> None:
+    """Texts without control characters, tags once each, numbers and times unchanged."""
     written = knowledge.write(
         "  A\n title ", "line\n\x07line", agent="scout", tags=["API", "api", "x"], confidence=1, source_url=URL,
         expires_at=clock.now + 5,
@@ -51,7 +51,7 @@ def test_a_document_is_kept_as_it_was_given(knowledge: Knowledge, clock: FakeClo
 
 
 def test_a_refresh_renews_the_lifetime(knowledge: Knowledge, clock: FakeClock) -> None:
-    """Without a lifetime, the one that the document has is counted anew; nothing else changes but the version."""
+    """Without a lifetime, the document's own starts again; only the version changes."""
     created = knowledge.write("one", "1", ttl_hours=10).document
     assert created is not None
     clock.advance(9 * HOURS)
@@ -64,8 +64,8 @@ def test_a_refresh_renews_the_lifetime(knowledge: Knowledge, clock: FakeClock) -
     assert knowledge.write(id=created.id, ttl_hours=1).document.expires_at == clock.now + HOURS  # type: ignore[union-attr]
 
 
-def test_the_service_s_lifetime_is_the_default(store: Store, clock: FakeClock) -> None:
-    """Thirty days, or what the service was told."""
+def test_the_lifetime_has_a_default(store: Store, clock: FakeClock) -> None:
+    """Thirty days, or that of the service."""
     for given, hours in (({}, 720), ({"ttl_hours": 2}, 2)):
         made = Knowledge(store, WordEmbedder(), clock=clock, **given).write("one", "1").document
         assert made is not None
@@ -73,17 +73,17 @@ def test_the_service_s_lifetime_is_the_default(store: Store, clock: FakeClock) -
 
 
 @pytest.mark.parametrize("told", ["2023-11-15T00:13:20+02:00", "2023-11-14 22:13:20.000001", "2023-11-14T22:13:21Z"])
-def test_an_expiry_may_be_written_out(knowledge: Knowledge, told: str) -> None:
-    """ISO 8601 with any offset; UTC where none is given. What is not to come is refused."""
+def test_an_expiry_may_be_a_date(knowledge: Knowledge, told: str) -> None:
+    """ISO 8601 with any offset, UTC without one. A past time is refused."""
     if "+02" in told:
-        with pytest.raises(InvalidInput, match="time to come"):
+        with pytest.raises(InvalidInput, match="in the future"):
             knowledge.write("one", "1", expires_at=told)
     else:
         assert knowledge.write("one", "1", expires_at=told).outcome == "created"
 
 
-def test_what_is_not_given_stays_and_empty_things_can_be_taken_away(knowledge: Knowledge) -> None:
-    """An update changes what it names; tags, agent and URL may be emptied, title and content may not."""
+def test_an_update_changes_only_given_fields(knowledge: Knowledge) -> None:
+    """Tags, agent and URL may be emptied, title and content may not."""
     written = knowledge.write("one", "1", agent="scout", tags=["a"], source_url=URL, confidence=0.9)
     updated = knowledge.write("two", id=written.id).document
     assert updated is not None
@@ -98,7 +98,7 @@ def test_what_is_not_given_stays_and_empty_things_can_be_taken_away(knowledge: K
 
 
 def test_a_new_title_is_found_and_the_old_one_is_not(knowledge: Knowledge) -> None:
-    """The vector goes with the title."""
+    """The vector changes with the title."""
     written = knowledge.write("redis eviction policies", "lru")
     knowledge.write("nginx proxy timeouts", id=written.id)
     assert knowledge.lookup("nginx proxy timeouts").hit
@@ -106,7 +106,7 @@ def test_a_new_title_is_found_and_the_old_one_is_not(knowledge: Knowledge) -> No
 
 
 def test_history_keeps_every_version(knowledge: Knowledge) -> None:
-    """The present one first, each as it was."""
+    """The present one first, each unchanged."""
     written = knowledge.write("one", "1")
     for content in ("2", "3"):
         knowledge.write(id=written.id, content=content)
@@ -114,7 +114,7 @@ def test_history_keeps_every_version(knowledge: Knowledge) -> None:
 
 
 def test_history_is_bounded(knowledge: Knowledge, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a document that is updated for ever the last versions are kept."""
+    """Only the last versions of a document are kept."""
     monkeypatch.setattr(writing_module, "KEPT_VERSIONS", 3)
     written = knowledge.write("one", "1")
     for _ in range(6):
@@ -123,10 +123,10 @@ def test_history_is_bounded(knowledge: Knowledge, clock: FakeClock, monkeypatch:
     assert [each.version for each in knowledge.history(written.id)] == [7, 6, 5]
 
 
-def test_a_death_before_the_swap_loses_nothing(
+def test_a_crash_before_the_swap_loses_nothing(
     knowledge: Knowledge, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The version that is about to be replaced is in the history already, and is not told twice."""
+    """The version to be replaced is already in the history, and is not listed twice."""
     written = knowledge.write("one", "1")
 
     def die(*_args: Any, **_named: Any) -> bool:
@@ -144,7 +144,7 @@ def test_a_death_before_the_swap_loses_nothing(
 def test_a_document_deleted_during_an_update_leaves_no_history(
     knowledge: Knowledge, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the update had put into the history goes, and the update says that there is no such document."""
+    """The history written by the update is deleted, and the update reports an unknown id."""
     written = knowledge.write("one", "1")
     swap = store.swap
 
@@ -159,7 +159,7 @@ def test_a_document_deleted_during_an_update_leaves_no_history(
 
 
 def test_one_url_has_one_document(knowledge: Knowledge) -> None:
-    """Creating with it, or moving another document to it, tells whose it is, and changes nothing."""
+    """Creating a second one, or moving another document to the URL, names the first and changes nothing."""
     owner = knowledge.write("one", "1", source_url=URL)
     other = knowledge.write("two", "2", source_url=f"{URL}/other")
     for outcome in (
@@ -172,8 +172,8 @@ def test_one_url_has_one_document(knowledge: Knowledge) -> None:
     assert knowledge.write(id=owner.id, source_url=f"{URL}/").outcome == "updated"
 
 
-def test_of_all_who_write_one_url_at_once_one_creates(knowledge: Knowledge) -> None:
-    """The others are told the id of that one."""
+def test_one_of_several_threads_creates_the_document_of_a_url(knowledge: Knowledge) -> None:
+    """The others get its id."""
     for round_ in range(5):
         url = f"{URL}/{round_}"
         written = together(lambda n, url=url: knowledge.write(f"title {n}", "1", source_url=url))
@@ -193,8 +193,8 @@ def _write_urls(path: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
-def test_of_all_processes_that_write_one_url_one_creates(tmp_path: Path) -> None:
-    """Four processes write the same twenty URLs: twenty documents, and everybody was told their ids."""
+def test_one_of_several_processes_creates_the_document_of_a_url(tmp_path: Path) -> None:
+    """Four processes write the same twenty URLs: twenty documents, and all get their ids."""
     path = tmp_path / "team.db"
     SqliteStore(path).close()
     with get_context("spawn").Pool(4) as pool:
@@ -204,15 +204,15 @@ def test_of_all_processes_that_write_one_url_one_creates(tmp_path: Path) -> None
         assert len({document_id for _, document_id in of_one_url}) == 1
 
 
-def test_of_two_holders_of_one_lock_the_first_row_stays(
+def test_the_first_row_stays_if_two_hold_one_lock(
     knowledge: Knowledge, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even if the lock let two in at once, one URL ends with one document."""
+    """Even if the lock admits two at once, one URL has one document."""
     put, written = store.put, []
 
     def another_first(*args: Any, **named: Any) -> None:
         monkeypatch.setattr(store, "put", put)
-        monkeypatch.setattr(knowledge, "_alone", lambda _: nullcontext())
+        monkeypatch.setattr(knowledge._writer, "_alone", lambda _: nullcontext())
         written.append(knowledge.write("first", "1", source_url=URL))
         put(*args, **named)
 
@@ -223,7 +223,7 @@ def test_of_two_holders_of_one_lock_the_first_row_stays(
 
 
 def test_another_version_is_a_conflict(knowledge: Knowledge) -> None:
-    """The present version is told, and nothing is changed."""
+    """The result has the present version, and nothing changes."""
     written = knowledge.write("one", "1")
     assert knowledge.write(id=written.id, content="2", version=1).outcome == "updated"
     conflict = knowledge.write(id=written.id, content="3", version=1)
@@ -231,16 +231,16 @@ def test_another_version_is_a_conflict(knowledge: Knowledge) -> None:
     assert [each.content for each in knowledge.history(written.id)] == ["2", "1"]
 
 
-def test_of_all_who_update_one_version_one_succeeds(knowledge: Knowledge) -> None:
-    """The others meet a conflict, and what they wrote is nowhere."""
+def test_one_of_several_updates_of_a_version_succeeds(knowledge: Knowledge) -> None:
+    """The others get a conflict and store nothing."""
     written = knowledge.write("one", "1")
     outcomes = together(lambda n: knowledge.write(id=written.id, content=f"by {n}", version=1))
     assert sorted(each.outcome for each in outcomes) == ["updated"] + ["version_conflict"] * (THREADS - 1)
     assert [each.version for each in knowledge.history(written.id)] == [2, 1]
 
 
-def test_updates_at_once_without_a_version_are_all_kept(knowledge: Knowledge) -> None:
-    """Each goes on the one before it, and the history has every one of them."""
+def test_simultaneous_updates_without_a_version_are_all_kept(knowledge: Knowledge) -> None:
+    """Each continues from the one before, and the history has all of them."""
     written = knowledge.write("one", "first")
     outcomes = together(lambda n: knowledge.write(id=written.id, content=f"by {n}"))
     assert sorted(each.version for each in outcomes) == list(range(2, THREADS + 2))
@@ -263,8 +263,8 @@ def test_updates_at_once_without_a_version_are_all_kept(knowledge: Knowledge) ->
     + [{"id": "0" * 32}, {"id": ""}, {"id": "0" * 32, "version": 0}, {"id": "0" * 32, "version": nan}],
     ids=lambda wrong: f"{next(iter(wrong))}={next(iter(wrong.values()))!r:.25}".encode("ascii", "replace").decode(),
 )
-def test_what_cannot_be_written_is_said(wrong: dict[str, Any]) -> None:
-    """A bound that is broken, a number that is none, an id that nobody knows: one line, and nothing is written."""
+def test_unusable_values_are_refused(wrong: dict[str, Any]) -> None:
+    """A bound, an invalid number, an unknown id: one line, and nothing is written."""
     store = MemoryStore()
     with pytest.raises(InvalidInput) as raised:
         Knowledge(store, WordEmbedder(), clock=FakeClock()).write(**{"title": "one", "content": "1", **wrong})
@@ -273,8 +273,8 @@ def test_what_cannot_be_written_is_said(wrong: dict[str, Any]) -> None:
     assert list(store.scan(KNOWLEDGE, "default")) == []
 
 
-def test_the_bounds_themselves_are_fine(knowledge: Knowledge) -> None:
-    """What is just as long as it may be is kept whole."""
+def test_the_bounds_are_inclusive(knowledge: Knowledge) -> None:
+    """A value of the maximum length is stored whole."""
     written = knowledge.write(
         "t" * 500, "ü" * 200_000, agent="a" * 200, tags=[f"{n:050}" for n in range(20)], ttl_hours=876_000,
         source_url="https://a.org/" + "x" * 9_986,
@@ -285,12 +285,12 @@ def test_the_bounds_themselves_are_fine(knowledge: Knowledge) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"tenant": " "}, {"ttl_hours": 0}, {"ttl_hours": nan}, {"floor": 1.1}, {"floor": nan}]
 )
-def test_a_service_needs_sound_defaults(store: Store, wrong: dict[str, Any]) -> None:
-    """A lifetime, a floor and a tenant are checked when the service is made."""
+def test_the_defaults_of_a_service_are_checked(store: Store, wrong: dict[str, Any]) -> None:
+    """Lifetime, floor and tenant, when the service is created."""
     with pytest.raises(InvalidInput):
         Knowledge(store, WordEmbedder(), **wrong)
 
 
-def test_the_documented_example_is_true() -> None:
-    """What the docstring shows happens, with the real model."""
+def test_the_documented_example_runs() -> None:
+    """With the real model."""
     assert doctest.testmod(module).failed == 0

@@ -1,4 +1,4 @@
-"""Reading a text file that somebody names: small enough, really text, and from where it may be."""
+"""Reading of text files named by a user, with checks of location, size and content."""
 
 import codecs
 import difflib
@@ -13,7 +13,7 @@ from harness.core.text import clean
 from harness.errors import InvalidInput
 
 MAX_BYTES = 5 * 2**20
-"""A file of this size makes about 6,000 chunks, which take MiniLM some minutes."""
+"""A file of this size makes about 6,000 chunks, which MiniLM embeds in a few minutes."""
 FOLDER_PREFIX = "docs:"
 MAX_LISTED = 1_000
 _SUFFIXES = ("", ".md", ".txt", ".rst")
@@ -24,38 +24,37 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks and what they mean; that of UTF-32 begins with that of UTF-16."""
-_LOOKED_AT = 100_000
-"""Characters, or bytes, by which text is told from what is none."""
+"""Byte order marks and their encodings. UTF-32 comes first: its mark starts with that of UTF-16."""
+_SAMPLE = 100_000
+"""Characters or bytes that are examined to recognise text."""
 _CONTROL_SHARE = 0.01
-"""Control characters that a text has at the most."""
+"""Largest share of control characters in a text."""
 
 
-class Document(Struct, frozen=True):
-    """A file that was read, and where it really is; `text` has no control characters."""
+class TextFile(Struct, frozen=True):
+    """Text of a file and its resolved path; `text` has no control characters."""
 
     path: Path
     text: str
 
 
-def read_document(name: str, folder: Path | None = None) -> Document:
-    """Read the text file at a path, or `docs:NAME`: a file of `folder` or of a folder in it, whose ending (.md, .txt,
-    .rst) need not be told. At most 5 MiB; in UTF-8, in UTF-16 or UTF-32 with a byte order mark, or in whatever other
-    encoding it plainly is.
+def read_document(name: str, folder: Path | None = None) -> TextFile:
+    """Read the text file at a path, or `docs:NAME`: a file in `folder` or below, with or without its ending (.md, .txt,
+    .rst). At most 5 MiB. Encodings: UTF-8, UTF-16 or UTF-32 with a byte order mark, or another that can be detected.
 
     Raises:
-        InvalidInput: there is no such file, it is too large, no regular file, or no text; the message says which.
+        InvalidInput: the file is missing, too large, not a regular file, or not text; the message says which.
     """
     path = _in_folder(name.removeprefix(FOLDER_PREFIX), folder) if name.startswith(FOLDER_PREFIX) else _at(name)
     text = _decoded(_bytes(path), path)
     if not text.strip():
-        raise InvalidInput(f"{path} is empty; there is nothing to remember")
-    return Document(path, text)
+        raise InvalidInput(f"{path} is empty; there is nothing to store")
+    return TextFile(path, text)
 
 
 def _at(name: str) -> Path:
     if not name.strip():
-        raise InvalidInput("name a file, as notes.md, or docs:notes")
+        raise InvalidInput("name a file, such as notes.md or docs:notes")
     try:
         path = Path(name).expanduser().resolve()
         str(path).encode()
@@ -64,17 +63,17 @@ def _at(name: str) -> Path:
         raise InvalidInput(f"no such file: {_shown(name)}{_nearest(Path(name).expanduser())}") from None
     except OSError as error:
         raise InvalidInput(f"cannot read {_shown(name)}: {error.strerror}") from error
-    except (ValueError, RuntimeError) as error:  # a NUL, a lone surrogate, the home of nobody
+    except (ValueError, RuntimeError) as error:  # a NUL, a lone surrogate, the home of an unknown user
         raise InvalidInput(f"not a path: {_shown(name)}") from error
     if len(str(path)) > MAX_SOURCE:
-        raise InvalidInput(f"a path has at most {MAX_SOURCE:,} characters; move the file nearer")
+        raise InvalidInput(f"a path has at most {MAX_SOURCE:,} characters; move the file to a shorter path")
     return path
 
 
 def _in_folder(name: str, folder: Path | None) -> Path:
     if folder is None or not folder.is_dir():
-        where = f"there is no folder {folder}" if folder else "no folder is set"
-        raise InvalidInput(f"{where}; make it, or set vector_store.documents_folder to where your documents are")
+        where = f"there is no folder {folder}" if folder else "no documents folder is set"
+        raise InvalidInput(f"{where}; create it, or set vector_store.documents_folder to the folder of your documents")
     root = folder.resolve()
     for suffix in _SUFFIXES:
         try:
@@ -87,7 +86,7 @@ def _in_folder(name: str, folder: Path | None) -> Path:
 
 
 def _nearest(path: Path) -> str:
-    """Return a hint at the file beside a missing one whose name is most alike, if one is."""
+    """Return a hint that names the most similar file in the same folder, or ""."""
     try:
         with os.scandir(path.parent) as entries:
             names = [entry.name for entry, _ in zip(entries, range(MAX_LISTED), strict=False)]
@@ -98,12 +97,12 @@ def _nearest(path: Path) -> str:
 
 
 def _bytes(path: Path) -> bytes:
-    """Return what a regular file holds."""
+    """Return the content of a regular file."""
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             state = os.fstat(file.fileno())
             if not stat.S_ISREG(state.st_mode):
-                raise InvalidInput(f"{path} is no regular file; name a text file")
+                raise InvalidInput(f"{path} is not a regular file; name a text file")
             data = file.read(MAX_BYTES + 1) if state.st_size <= MAX_BYTES else b""
     except IsADirectoryError:
         raise InvalidInput(f"{path} is a folder; name a file in it") from None
@@ -112,13 +111,13 @@ def _bytes(path: Path) -> bytes:
     if max(state.st_size, len(data)) > MAX_BYTES:
         size = max(state.st_size, len(data)) / 2**20
         raise InvalidInput(
-            f"{path} has {size:,.1f} MB, and a document has {MAX_BYTES // 2**20} MB at the most; cut it into parts"
+            f"{path} has {size:,.1f} MB, but a document may have at most {MAX_BYTES // 2**20} MB; split it"
         )
     return data
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Open as usual, but for a pipe that nobody writes to, which would keep us for ever."""
+    """Open a file without blocking, so that a pipe without a writer cannot block forever."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -131,8 +130,8 @@ def _decoded(data: bytes, path: Path) -> str:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         text = _guessed(data, path)
-    control = sum(1 for character in text[:_LOOKED_AT] if ord(character) < 32 and not character.isspace())
-    if control > _CONTROL_SHARE * len(text[:_LOOKED_AT]):
+    control = sum(1 for character in text[:_SAMPLE] if ord(character) < 32 and not character.isspace())
+    if control > _CONTROL_SHARE * len(text[:_SAMPLE]):
         raise _binary(path)
     return clean(text, len(text))
 
@@ -140,7 +139,7 @@ def _decoded(data: bytes, path: Path) -> str:
 def _guessed(data: bytes, path: Path) -> str:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data[:_LOOKED_AT], threshold=0.1).best()
+    best = from_bytes(data[:_SAMPLE], threshold=0.1).best()
     if best is None or best.encoding == "utf_8":
         raise _binary(path)
     try:

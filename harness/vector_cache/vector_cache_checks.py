@@ -1,4 +1,4 @@
-"""What callers of a vector cache pass: checked before anything is written."""
+"""Checks of a vector cache's arguments, before anything is written."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,33 +10,33 @@ from harness.core.text import one_line
 from harness.errors import InvalidInput
 
 MAX_DOCUMENT_CHARS = 2_000_000
-"""About a thousand pages; embedding them takes minutes."""
+"""About a thousand pages, which take minutes to embed."""
 MAX_JSON_BYTES = 8 * 2**20
 MAX_NAME_CHARS = 2_000
 
 OWN = ("document", "chunk_index", "section")
-"""What a chunk's metadata holds besides the document's own."""
+"""Names in a chunk's metadata besides the document's own."""
 
 
 def query(given: str) -> str:
-    """Return the query on one line, if it is one."""
+    """Return a query on one line."""
     normalise(given)
     return one_line(text(given, "query", len(given)))
 
 
-def name(given: str, otherwise: str) -> str:
-    """Return a name if it is one; `otherwise` is what is said if it is not there."""
+def name(given: str, missing: str) -> str:
+    """Return a name; `missing` is the error message if it is empty."""
     if not isinstance(given, str) or not given.strip():
-        raise InvalidInput(otherwise)
-    return text(given, otherwise.split()[1], MAX_NAME_CHARS)
+        raise InvalidInput(missing)
+    return text(given, missing.split()[1], MAX_NAME_CHARS)
 
 
 def text(given: str, what: str, most: int) -> str:
-    """Return a text if a database can keep it, unchanged."""
+    """Return a text unchanged, if a database can store it."""
     if not isinstance(given, str):
         raise InvalidInput(f"the {what} must be text, not {type(given).__name__}")
     if len(given) > most:
-        raise InvalidInput(f"the {what} is {len(given):,} characters long; at most {most:,} are kept, so split it")
+        raise InvalidInput(f"the {what} is {len(given):,} characters long; at most {most:,} are allowed, so split it")
     try:
         given.encode()
     except UnicodeEncodeError:
@@ -50,32 +50,32 @@ def metadata(mapping: Mapping[str, Any] | None) -> bytes:
         raise InvalidInput(f"metadata must be a mapping, not {type(mapping).__name__}")
     given = dict(mapping or {})
     if taken := sorted(given.keys() & {*OWN}):
-        raise InvalidInput(f"metadata cannot hold {', '.join(taken)}: every chunk has its own; choose another name")
+        raise InvalidInput(f"metadata cannot contain {', '.join(taken)}: every chunk has its own; choose another name")
     return as_json(given, "metadata")
 
 
 def as_json(value: dict[str, Any], what: str) -> bytes:
-    """Encode what comes back as it went in, and nothing else: no NaN, no tuples, no dates."""
+    """Encode a value as JSON, only if decoding returns the same value: no NaN, tuples or dates."""
     try:
         encoded = orjson.dumps(value)
     except TypeError as error:
         raise InvalidInput(f"the {what} is not JSON ({error}); pass dicts, lists, text and numbers only") from None
     if len(encoded) > MAX_JSON_BYTES:
-        raise InvalidInput(f"the {what} takes {len(encoded):,} bytes as JSON; at most {MAX_JSON_BYTES:,} are kept")
+        raise InvalidInput(f"the {what} takes {len(encoded):,} bytes as JSON; at most {MAX_JSON_BYTES:,} are allowed")
     if orjson.loads(encoded) != value:
-        raise InvalidInput(f"the {what} is not JSON (it would not come back as it is); use lists for tuples, no NaN")
+        raise InvalidInput(f"the {what} is not JSON (decoding would change it); use lists, not tuples, and no NaN")
     return encoded
 
 
-def share(value: float, what: str) -> float:
-    """Return a similarity."""
+def share(value: float | None, what: str) -> float:
+    """Return a similarity (0..1)."""
     if not isinstance(value, int | float) or not 0.0 <= value <= 1.0:  # false for NaN, too
         raise InvalidInput(f"{what} must be a similarity from 0 to 1, not {value!r:.40}")
     return float(value)
 
 
 def at_least(value: int, least: int, what: str) -> int:
-    """Return a whole number that is not too small."""
+    """Return a whole number of at least `least`."""
     if not isinstance(value, int) or value < least:
         raise InvalidInput(f"{what} must be a whole number of at least {least}, not {value!r:.40}")
     return value

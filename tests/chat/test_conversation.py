@@ -1,4 +1,4 @@
-"""The conversation: what the model is told, what is remembered, and what goes on when something fails."""
+"""Conversations: prompts, stored exchanges, and behaviour after failures."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from harness.chat import Memory
+from harness.chat.conversation import CUT, Chat, EchoModel
 from harness.chat.exchanges import MAX_MESSAGE, Exchange
 from harness.chat.prompt import MEMORY_HEADING
-from harness.chat.session import CUT, Chat, EchoModel
 from harness.errors import InvalidInput, ModelError, ModelUnavailable, StoreError
 from harness.models.remote import chat_completions
 from harness.models.remote.chat_completions import CompletionSettings, OpenAICompatible
@@ -21,7 +21,7 @@ LOOSE = VectorStoreSettings(retrieval_strategy="default", similarity_threshold=0
 
 
 class Scripted:
-    """A `LanguageModel` that says these pieces, and then raises, or not; `asked` is what it was told."""
+    """A `LanguageModel` that returns these pieces, then raises if told to; `asked` holds its prompts."""
 
     name, endpoint, parameters = "scripted", "none", {}
 
@@ -48,7 +48,7 @@ class Scripted:
 
 
 class BrokenStore(MemoryStore):
-    """A store that refuses everything, once it is `broken`."""
+    """A store that fails every call once it is `broken`."""
 
     broken = True
 
@@ -61,7 +61,7 @@ class BrokenStore(MemoryStore):
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
-    """A model's endpoint that does as told."""
+    """Return a model endpoint with scripted answers."""
     monkeypatch.setattr(chat_completions, "BACK_OFF", 0.01)
     serving = Endpoint()
     yield serving
@@ -70,21 +70,21 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
 
 @pytest.fixture
 def memory() -> Memory:
-    """A memory that finds what shares a word."""
+    """Return a memory that finds exchanges with a common word."""
     return Memory(MemoryStore(), WordEmbedder(), LOOSE, clock=FakeClock())
 
 
 def unheard(text: str) -> None:
-    """Listen to nothing."""
+    """Ignore a piece of text."""
 
 
 def kept(memory: Memory) -> list[Exchange]:
-    """Return every exchange that is remembered, the oldest first."""
-    return [each for thread in reversed(memory.threads()) for each in memory.thread(thread.id)]
+    """Return every stored exchange, oldest first."""
+    return [each for thread in reversed(memory.listing.threads()) for each in memory.listing.thread(thread.id)]
 
 
-def test_a_reply_is_streamed_and_remembered(endpoint: Endpoint, memory: Memory) -> None:
-    """What comes is heard as it comes; the exchange names its thread, its session, and those before it."""
+def test_an_answer_is_streamed_and_stored(endpoint: Endpoint, memory: Memory) -> None:
+    """Text arrives in pieces; the exchange lists its thread, its session, and the earlier exchanges."""
     endpoint.answers(saying("They back ", "off."), saying("Five."))
     chat = Chat(OpenAICompatible("m", endpoint.url), memory)
     heard: list[str] = []
@@ -100,8 +100,8 @@ def test_a_reply_is_streamed_and_remembered(endpoint: Endpoint, memory: Memory) 
     ]  # fmt: skip
 
 
-def test_another_conversation_is_given_as_memory_and_never_stored_again(memory: Memory) -> None:
-    """What only an earlier conversation knew reaches the model, marked; what is kept is what the user has said."""
+def test_a_memory_is_given_to_the_model_and_not_stored_again(memory: Memory) -> None:
+    """The prompt has a marked memory of another conversation; only the user's own text is stored."""
     Chat(Scripted("It is restarted on Monday."), memory).say("When is staging restarted?", unheard)
     model = Scripted("On Monday.")
     chat = Chat(model, memory)
@@ -116,7 +116,7 @@ def test_another_conversation_is_given_as_memory_and_never_stored_again(memory: 
 
 
 def test_context_can_be_switched_off(memory: Memory) -> None:
-    """Then the model is told of nothing else, and replies are still remembered."""
+    """The prompt then has no memories, and answers are still stored."""
     Chat(Scripted("Monday."), memory).say("When is staging restarted?", unheard)
     model = Scripted("?")
     chat = Chat(model, memory)
@@ -126,17 +126,17 @@ def test_context_can_be_switched_off(memory: Memory) -> None:
     assert len(kept(memory)) == 2
 
 
-def test_an_echo_is_not_remembered(memory: Memory) -> None:
-    """`--dummy`: a fixed reply, the user's own words without the memory before them, and nothing stored."""
-    memory.add_text("staging is restarted on Monday")
+def test_an_echo_is_not_stored(memory: Memory) -> None:
+    """`--dummy`: the answer is the user's own text without memories, and nothing is stored."""
+    memory.writer.add_text("staging is restarted on Monday")
     reply = Chat(EchoModel(), memory, remembers=False).say("when is staging restarted", unheard)
     assert reply.text == "You said: when is staging restarted"
     assert len(reply.context) == 1
     assert kept(memory) == []
 
 
-def test_what_the_user_stops_is_kept_as_far_as_it_came(memory: Memory) -> None:
-    """With a mark that it was cut; the conversation goes on with it."""
+def test_a_stopped_answer_is_kept(memory: Memory) -> None:
+    """It has the mark of a cut, and the conversation continues with it."""
     model = Scripted("It began ", then=KeyboardInterrupt())
     chat = Chat(model, memory)
     reply = chat.say("Tell me a long story", unheard)
@@ -147,16 +147,16 @@ def test_what_the_user_stops_is_kept_as_far_as_it_came(memory: Memory) -> None:
     assert model.asked[1][2]["content"] == f"It began\n\n{CUT}"
 
 
-def test_stopped_before_anything_came_nothing_is_kept(memory: Memory) -> None:
-    """There is no reply to remember."""
+def test_an_answer_stopped_before_the_first_text_is_not_kept(memory: Memory) -> None:
+    """There is no answer to store."""
     chat = Chat(Scripted(then=KeyboardInterrupt()), memory)
     with pytest.raises(KeyboardInterrupt):
         chat.say("Tell me a story", unheard)
     assert (kept(memory), chat.earlier) == ([], [])
 
 
-def test_what_breaks_off_is_kept_and_said(endpoint: Endpoint, memory: Memory) -> None:
-    """A connection that is lost in the middle: a warning, and what came."""
+def test_an_interrupted_answer_is_kept_with_a_warning(endpoint: Endpoint, memory: Memory) -> None:
+    """The connection is lost in the middle: a warning, and the text so far."""
     endpoint.answers(Reply(lambda: [said("word " * 100)], whole=False))
     reply = Chat(OpenAICompatible("m", endpoint.url, CompletionSettings(retries=0)), memory).say("Tell me", unheard)
     assert reply.ending == "failed"
@@ -166,16 +166,16 @@ def test_what_breaks_off_is_kept_and_said(endpoint: Endpoint, memory: Memory) ->
 
 
 @pytest.mark.parametrize("error", [ModelUnavailable("no answer; start it"), ModelError("nothing; ask otherwise")])
-def test_a_model_that_fails_at_once_leaves_the_conversation_as_it_was(memory: Memory, error: ModelError) -> None:
-    """The error says so; nothing is kept, and the next message finds the conversation whole."""
+def test_a_model_that_fails_at_once_changes_nothing(memory: Memory, error: ModelError) -> None:
+    """An error; nothing is stored, and the next message continues the conversation."""
     chat = Chat(Scripted(then=error), memory)
     with pytest.raises(type(error)):
         chat.say("Hello", unheard)
     assert (kept(memory), chat.earlier) == ([], [])
 
 
-def test_a_store_that_fails_ends_no_conversation() -> None:
-    """No memories, a warning for the look-up and one for the save; the reply is there, and so is the next."""
+def test_a_failing_store_does_not_end_the_conversation() -> None:
+    """No memories, one warning for the search and one for storing; this answer and the next arrive."""
     chat = Chat(Scripted("Yes."), Memory(BrokenStore(), WordEmbedder(), LOOSE))
     for message in ("Are you there?", "Still?"):
         reply = chat.say(message, unheard)
@@ -185,16 +185,16 @@ def test_a_store_that_fails_ends_no_conversation() -> None:
     assert len(chat.earlier) == 2
 
 
-def test_without_a_model_the_chat_shows_what_is_remembered(memory: Memory) -> None:
-    """The memories that fit are the answer; nothing is stored."""
-    memory.add_text("staging is restarted on Monday")
+def test_without_a_model_the_chat_shows_memories(memory: Memory) -> None:
+    """The matching memories are the answer; nothing is stored."""
+    memory.writer.add_text("staging is restarted on Monday")
     reply = Chat(None, memory).say("when is staging restarted", unheard)
     assert (reply.text, reply.ending, len(reply.context)) == ("", "no model", 1)
     assert kept(memory) == []
 
 
-def test_without_a_memory_the_chat_converses() -> None:
-    """Disabled: the model is told of the conversation alone."""
+def test_the_chat_works_without_a_memory() -> None:
+    """The prompt has the conversation only."""
     model = Scripted("Yes.")
     chat = Chat(model, None, why_no_memory="disabled")
     chat.say("one", unheard)
@@ -203,8 +203,8 @@ def test_without_a_memory_the_chat_converses() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "\x00\x1b", "x" * (MAX_MESSAGE + 1)])
-def test_what_is_no_message_is_refused(memory: Memory, text: str) -> None:
-    """Nothing, control characters alone, or more than a message may have: said, and nothing is asked."""
+def test_an_unusable_message_is_refused(memory: Memory, text: str) -> None:
+    """Empty, control characters only, or too long: an error, and the model is not called."""
     model = Scripted("?")
     with pytest.raises(InvalidInput):
         Chat(model, memory).say(text, unheard)

@@ -1,4 +1,4 @@
-"""A conversation: what was said, what is remembered of earlier ones, and the model's replies. No terminal in it."""
+"""Conversation with a language model and a memory of earlier ones, independent of the terminal."""
 
 import re
 import signal
@@ -10,41 +10,41 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from harness.chat.exchanges import MAX_MESSAGE, MAX_PRIOR, Exchange, Match, iso, new_id
+from harness.chat.exchanges import MAX_MESSAGE, MAX_PRIOR, Exchange, MemoryMatch, iso, new_id
 from harness.chat.prompt import own_words, prompt_for
 from harness.core.text import clean
 from harness.errors import HarnessError, InvalidInput, ModelError
 from harness.ports import NOTHING, Completion, LanguageModel, Message
 
 if TYPE_CHECKING:
-    from harness.chat.memory import Memory
+    from harness.chat.conversation_memory import Memory
     from harness.research.result import Research
 
 CUT = "[cut off here]"
-"""Ends a reply that was stopped, or that the model did not finish."""
+"""Last line of an answer that was stopped or that the model did not finish."""
 
 MAX_REPORT = 50_000
-"""Characters of a report that are remembered."""
+"""Characters of a report that are stored in memory."""
 
 Ending: TypeAlias = Literal["whole", "length", "stopped", "failed", "no model"]
 
 
-class Reply(Struct, frozen=True):
-    """What came of one message. `text` is what the model said, as far as it came; `ending` says why it ended: it is
-    `whole`, has the greatest `length`, was `stopped` by the user, `failed` in the middle, or there is `no model`.
+class ChatResponse(Struct, frozen=True):
+    """Response to one message. `text` is the model's answer, possibly incomplete; `ending` says why it ended: it is
+    `whole`, reached the maximum `length`, was `stopped` by the user, `failed` in the middle, or there is `no model`.
 
-    `context` are the memories that the model was shown (without a model, what was found), best first. `warnings` say
-    what did not work, one line each.
+    `context` are the memories in the prompt (without a model, those found), best first. `warnings` describe failures,
+    one line each.
     """
 
     text: str
     ending: Ending
-    context: tuple[Match, ...] = ()
+    context: tuple[MemoryMatch, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 class EchoModel:
-    """The `LanguageModel` of `--dummy`: it says what the user has said, word by word."""
+    """`LanguageModel` for `--dummy`: it repeats the user's message word by word."""
 
     name = "echo"
     endpoint = "none"
@@ -54,10 +54,10 @@ class EchoModel:
         self,
         messages: Sequence[Message],
         *,
-        schema: Mapping[str, Any] | None = None,  # noqa: ARG002 - the port's
+        schema: Mapping[str, Any] | None = None,  # noqa: ARG002 - part of the port
         on_text: Callable[[str], None] | None = None,
     ) -> Completion:
-        """See `LanguageModel.complete`; a schema is not heeded."""
+        """See `LanguageModel.complete`; the schema is ignored."""
         text = f"You said: {own_words(messages[-1]['content'])}"
         if on_text is not None:
             for word in re.findall(r"\s*\S+", text):
@@ -66,10 +66,10 @@ class EchoModel:
 
 
 class Chat:
-    """One conversation, for one thread. Every reply is remembered where there is a `memory` and `remembers` says so;
-    `why_no_memory` says to the user why there is none. `research` leads a research; `None` where it cannot.
+    """Conversation in one thread. Each exchange is stored if there is a `memory` and `remembers` is true;
+    `why_no_memory` is the user's message if there is none. `research` runs a research; `None` if unavailable.
 
-    `budget` is how many tokens the model is shown, by estimate.
+    `budget` is the estimated size of the prompt in tokens.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class Chat:
         self.remembers = remembers
         self.research = research
         self.retrieves = True
-        self.context: tuple[Match, ...] = ()
+        self.context: tuple[MemoryMatch, ...] = ()
         self._budget = budget
         self._clock = clock
         self.begin(new_id())
 
     def begin(self, thread_id: str, *, continuation: int = 0, earlier: Sequence[Exchange] = ()) -> None:
-        """Begin a new session, of a new thread or of one that goes on; what was said before is cleared."""
+        """Start a session of a new or continued thread; clear the conversation."""
         self.thread_id = thread_id
         self.session_id = new_id()
         self.continuation = continuation
@@ -106,41 +106,41 @@ class Chat:
         """Return the time, in seconds since the epoch."""
         return self._clock()
 
-    def remembering(self) -> "Memory":
+    def required_memory(self) -> "Memory":
         """Return the memory.
 
         Raises:
-            InvalidInput: there is none; the message says why, and what to do.
+            InvalidInput: there is no memory; the message says why and what to do.
         """
         if self.memory is None:
             raise InvalidInput(self.why_no_memory or "there is no memory")
         return self.memory
 
-    def say(self, text: str, on_text: Callable[[str], None]) -> Reply:
-        """Send a message; `on_text` gets the reply as it comes. What the user stops (`KeyboardInterrupt`) and what
-        breaks off is kept as far as it came, with the mark `CUT`. What cannot be looked up or remembered is a warning.
+    def say(self, text: str, on_text: Callable[[str], None]) -> ChatResponse:
+        """Send a message; `on_text` gets the answer in pieces. An answer that the user stops (`KeyboardInterrupt`) or
+        that breaks off is stored, marked with `CUT`. A memory that cannot be read or written is a warning.
 
         Raises:
-            InvalidInput: there is nothing in the message.
-            ModelError: the model failed before it said anything.
-            KeyboardInterrupt: the user stopped it before it said anything.
+            InvalidInput: the message is empty.
+            ModelError: the model failed before the first text.
+            KeyboardInterrupt: the user stopped it before the first text.
         """
         text = checked_text(text)
         if not text:
-            raise InvalidInput("there is nothing in this message; type a question, or /help")
+            raise InvalidInput("the message is empty; type a question, or /help")
         found, warnings = self._recalled(text)
         if self.model is None:
             self.context = found
-            return Reply("", "no model", found, warnings)
+            return ChatResponse("", "no model", found, warnings)
         prompt = prompt_for(text, self.earlier, found, self._budget)
         self.context = prompt.context
         answer, ending, failure = self._answer(self.model, prompt.messages, on_text)
-        kept = answer if ending == "whole" else f"{answer}\n\n{CUT}"
-        warnings += tuple(filter(None, (failure, self.note(text, kept))))
-        return Reply(answer, ending, prompt.context, warnings)
+        stored = answer if ending == "whole" else f"{answer}\n\n{CUT}"
+        warnings += tuple(filter(None, (failure, self.note(text, stored))))
+        return ChatResponse(answer, ending, prompt.context, warnings)
 
     def note(self, user: str, assistant: str) -> str:
-        """Add an exchange to the conversation, and remember it; return a warning if that did not work, else ""."""
+        """Add an exchange to the conversation and the memory; return a warning if storing it failed, else ""."""
         exchange = Exchange(
             id=new_id(),
             thread_id=self.thread_id,
@@ -155,35 +155,35 @@ class Chat:
         if self.memory is None or not self.remembers:
             return ""
         try:
-            with _undisturbed():
-                self.memory.remember(exchange)
+            with _without_interrupts():
+                self.memory.writer.remember(exchange)
         except HarnessError as error:
             return f"this exchange is not stored yet: {error}"
         return ""
 
-    def _recalled(self, text: str) -> tuple[tuple[Match, ...], tuple[str, ...]]:
-        """Look up what fits the message; a failure is a warning, and then nothing is recalled."""
+    def _recalled(self, text: str) -> tuple[tuple[MemoryMatch, ...], tuple[str, ...]]:
+        """Return the memories that fit the message; after a failure, none and a warning."""
         if self.memory is None or not self.retrieves:
             return (), ()
         try:
-            return tuple(self.memory.context_for(text, self.earlier)), ()
+            return tuple(self.memory.search.context_for(text, self.earlier)), ()
         except HarnessError as error:
-            return (), (f"earlier conversations cannot be looked up: {error}",)
+            return (), (f"earlier conversations cannot be searched: {error}",)
 
     def _answer(
         self, model: LanguageModel, messages: Sequence[Message], on_text: Callable[[str], None]
     ) -> tuple[str, Ending, str]:
-        """Return what the model said, why it ended, and what failed (else "")."""
+        """Return the model's answer, why it ended, and the error, else ""."""
         pieces: list[str] = []
 
-        def heard(piece: str) -> None:
+        def collect(piece: str) -> None:
             pieces.append(piece)
             on_text(piece)
 
         ending: Ending
         failure = ""
         try:
-            completion = model.complete(messages, on_text=heard)
+            completion = model.complete(messages, on_text=collect)
             return completion.text, "whole" if completion.whole else "length", ""
         except KeyboardInterrupt:
             if not "".join(pieces).strip():
@@ -197,19 +197,19 @@ class Chat:
 
 
 def checked_text(text: str) -> str:
-    """Return what was typed, cleaned.
+    """Return a typed text, cleaned.
 
     Raises:
-        InvalidInput: it is longer than a message may be.
+        InvalidInput: it is too long for a message.
     """
     if len(text) > MAX_MESSAGE:
-        raise InvalidInput(f"this is longer than {MAX_MESSAGE:,} characters; put it in a file, and /vdoc FILE")
+        raise InvalidInput(f"a message has at most {MAX_MESSAGE:,} characters; save it to a file, then /vdoc FILE")
     return clean(text, MAX_MESSAGE)
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let no Ctrl-C end what is done within: it takes milliseconds, and there is nothing left to stop."""
+def _without_interrupts() -> Iterator[None]:
+    """Ignore Ctrl-C in the block, which takes milliseconds."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

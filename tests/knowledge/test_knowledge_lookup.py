@@ -1,4 +1,4 @@
-"""Looking up: by URL first, then by meaning; a hit, something stale, or neither."""
+"""Lookups: by URL first, then by meaning; a hit, a stale document, or a miss."""
 
 from math import inf, nan
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 from harness.core.entries import Neighbour
 from harness.errors import EmbeddingError, InvalidInput, SearchBackendError, StoreCorrupt, StoreError
 from harness.knowledge import HISTORY, KNOWLEDGE, Knowledge
-from harness.knowledge.documents import Document
+from harness.knowledge.knowledge_documents import KnowledgeDocument
 from harness.ports import Store
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
@@ -19,20 +19,20 @@ URL = "https://docs.github.com/rest"
 
 
 class Broken(WordEmbedder):
-    """An embedder whose model is missing, until it is `mended`."""
+    """An embedder whose model is missing until it is `repaired`."""
 
-    mended = False
+    repaired = False
 
     def embed(self, texts: Any) -> np.ndarray:
         """See `Embedder.embed`."""
-        if not self.mended:
+        if not self.repaired:
             raise EmbeddingError("the model is missing; reinstall research-harness")
         return super().embed(texts)
 
 
-def test_the_whole_story(knowledge: Knowledge, clock: FakeClock) -> None:
+def test_the_life_of_a_document(knowledge: Knowledge, clock: FakeClock) -> None:
     """Miss, written, found by URL and by meaning, too old, refreshed, expired, refreshed again."""
-    assert knowledge.lookup(ASKED, URL).shown() == {
+    assert knowledge.lookup(ASKED, URL).as_dict() == {
         "hit": False, "document": None, "stale_exists": False, "stale_id": None, "found": None, "similarity": None,
     }  # fmt: skip
     written = knowledge.write(TITLE, "5,000 an hour.", source_url=URL, confidence=0.9, ttl_hours=48)
@@ -59,20 +59,20 @@ def test_the_whole_story(knowledge: Knowledge, clock: FakeClock) -> None:
     "url", ["HTTPS://Docs.GitHub.com:443/rest/", "https://docs.github.com/rest?utm_source=x#limits", f"  {URL}\n"]
 )
 def test_every_spelling_of_a_url_finds_its_document(knowledge: Knowledge, url: str) -> None:
-    """Case of the host, default port, fragment, tracking and a trailing slash tell no two addresses apart."""
+    """Case of the host, default port, fragment, tracking and a trailing slash do not distinguish URLs."""
     written = knowledge.write(TITLE, "5,000 an hour.", source_url=URL)
     assert knowledge.lookup("anything", url).document == written.document
 
 
 def test_a_url_is_found_without_a_model(store: Store) -> None:
-    """What is kept under the URL answers even if nothing can be embedded."""
+    """The document of the URL answers even if embedding fails."""
     knowledge = Knowledge(store, Broken())
     knowledge.write(TITLE, "5,000 an hour.", source_url=URL)
     assert knowledge.lookup("anything", URL).hit
 
 
 def test_the_age_limit_is_inclusive_and_expiry_is_not(knowledge: Knowledge, clock: FakeClock) -> None:
-    """At the very age that is allowed a document answers; at the very second of its expiry it does not."""
+    """At exactly the allowed age a document answers; at exactly its expiry it does not."""
     knowledge.write(TITLE, "5,000 an hour.", ttl_hours=2)
     clock.advance(HOURS)
     assert knowledge.lookup(ASKED, max_age_hours=1).hit
@@ -80,8 +80,8 @@ def test_the_age_limit_is_inclusive_and_expiry_is_not(knowledge: Knowledge, cloc
     assert knowledge.lookup(ASKED).stale_exists
 
 
-def test_another_document_answers_where_the_url_s_own_is_stale(knowledge: Knowledge, clock: FakeClock) -> None:
-    """The hit says which document wants a refresh: the URL's own, before others."""
+def test_another_document_answers_if_the_one_of_the_url_is_stale(knowledge: Knowledge, clock: FakeClock) -> None:
+    """The hit names the document to refresh: that of the URL before others."""
     knowledge.write(f"{TITLE} list", "Old.", ttl_hours=1)
     stale = knowledge.write("something else", "Old.", source_url=URL, ttl_hours=1)
     clock.advance(HOURS)
@@ -90,16 +90,16 @@ def test_another_document_answers_where_the_url_s_own_is_stale(knowledge: Knowle
     assert (found.hit, found.document, found.stale_exists, found.stale_id) == (True, fresh.document, True, stale.id)
 
 
-def test_of_stale_documents_the_most_similar_one_is_named(knowledge: Knowledge, clock: FakeClock) -> None:
-    """Without a URL, whoever refreshes is sent to the nearest one."""
+def test_the_most_similar_stale_document_is_named(knowledge: Knowledge, clock: FakeClock) -> None:
+    """If no URL is given."""
     knowledge.write("github rest rate limits for apps", "Old.", ttl_hours=1)
     nearest = knowledge.write(TITLE, "Old.", ttl_hours=1)
     clock.advance(HOURS)
     assert knowledge.lookup(ASKED).stale_id == nearest.id
 
 
-def test_too_little_confidence_is_neither(knowledge: Knowledge, clock: FakeClock) -> None:
-    """What is not sure enough is no hit and, expired, not stale; at the very confidence it answers."""
+def test_low_confidence_is_neither_hit_nor_stale(knowledge: Knowledge, clock: FakeClock) -> None:
+    """Expired or not; at exactly the required confidence a document answers."""
     knowledge.write(TITLE, "5,000 an hour?", source_url=URL, confidence=0.4, ttl_hours=1)
     assert knowledge.lookup(ASKED, min_confidence=0.4).hit
     for _ in range(2):
@@ -110,7 +110,7 @@ def test_too_little_confidence_is_neither(knowledge: Knowledge, clock: FakeClock
 
 
 def test_every_tag_is_needed(knowledge: Knowledge) -> None:
-    """All tags that are asked for, in whatever case, by URL as by meaning."""
+    """All requested tags, in any case, by URL and by meaning."""
     knowledge.write(TITLE, "5,000 an hour.", source_url=URL, tags=["API", "limits"])
     for url in (None, URL):
         assert knowledge.lookup(ASKED, url, tags=["api"]).hit
@@ -118,8 +118,8 @@ def test_every_tag_is_needed(knowledge: Knowledge) -> None:
         assert not knowledge.lookup(ASKED, url, tags=["api", "quotas"]).hit
 
 
-def test_the_surest_answers_and_of_equals_the_nearest(knowledge: Knowledge) -> None:
-    """Confidence before similarity; among equally sure documents the more similar one."""
+def test_the_highest_confidence_answers_then_the_nearest(knowledge: Knowledge) -> None:
+    """Confidence comes before similarity."""
     near = knowledge.write(TITLE, "Near.", confidence=0.6)
     far = knowledge.write(f"{TITLE} overview", "Far.", confidence=0.6)
     assert knowledge.lookup(ASKED).document == near.document
@@ -127,16 +127,16 @@ def test_the_surest_answers_and_of_equals_the_nearest(knowledge: Knowledge) -> N
     assert knowledge.lookup(ASKED).document == far.document
 
 
-def test_only_the_nearest_candidates_are_weighed(knowledge: Knowledge) -> None:
-    """With a limit of one, the nearest document decides, however sure others are."""
+def test_only_the_nearest_candidates_are_compared(knowledge: Knowledge) -> None:
+    """With a limit of one, the nearest document decides, whatever the confidence of others."""
     near = knowledge.write(TITLE, "Near.", confidence=0.6)
     sure = knowledge.write(f"{TITLE} overview", "Far.", confidence=0.9)
     assert knowledge.lookup(ASKED, limit=1).document == near.document
     assert knowledge.lookup(ASKED, limit=2).document == sure.document
 
 
-def test_what_is_not_similar_enough_does_not_answer(store: Store, embedder: WordEmbedder, clock: FakeClock) -> None:
-    """The floor is inclusive of what is nearer, and 1.0 lets the very words pass alone."""
+def test_a_document_below_the_floor_does_not_answer(store: Store, embedder: WordEmbedder, clock: FakeClock) -> None:
+    """At 1.0, only the identical title passes."""
     Knowledge(store, embedder, clock=clock).write(f"{TITLE} overview", "5,000 an hour.")
     assert Knowledge(store, embedder, clock=clock, floor=0.5).lookup(TITLE).hit
     assert not Knowledge(store, embedder, clock=clock, floor=0.99).lookup(TITLE).hit
@@ -173,7 +173,7 @@ def test_look_alikes_never_answer(title: str, query: str) -> None:
     + [{"tags": bad} for bad in ("api", [7], [""], ["x" * 51], ["a\0"], [f"t{n}" for n in range(21)], {"a": 1})],
     ids=lambda wrong: f"{next(iter(wrong))}={next(iter(wrong.values()))!r:.25}".encode("ascii", "replace").decode(),
 )  # fmt: skip
-def test_what_cannot_be_looked_up_is_said(wrong: dict[str, Any]) -> None:
+def test_unusable_arguments_are_reported(wrong: dict[str, Any]) -> None:
     """Numbers out of range, NaN and infinity, and unusable texts are the caller's error, in one line."""
     with pytest.raises(InvalidInput) as raised:
         Knowledge(MemoryStore(), WordEmbedder()).lookup(**{"query": ASKED, **wrong})
@@ -181,15 +181,15 @@ def test_what_cannot_be_looked_up_is_said(wrong: dict[str, Any]) -> None:
     assert len(str(raised.value)) < 300
 
 
-def test_a_model_that_is_down_is_no_miss(store: Store) -> None:
-    """If nothing can be compared by meaning, that is said, with its own code."""
+def test_a_failing_model_is_not_a_miss(store: Store) -> None:
+    """A lookup by meaning that fails has its own error code."""
     with pytest.raises(SearchBackendError, match="model is missing") as raised:
         Knowledge(store, Broken()).lookup(ASKED)
     assert raised.value.code == "search_backend_error"
 
 
-def test_a_store_that_cannot_compare_is_no_miss(embedder: WordEmbedder) -> None:
-    """If the rows cannot be searched by a vector, that is the same failure."""
+def test_a_failing_vector_search_is_not_a_miss(embedder: WordEmbedder) -> None:
+    """It is the same error."""
 
     class Deaf(MemoryStore):
         def nearest(self, *args: Any, **kwargs: Any) -> list[Neighbour]:
@@ -199,22 +199,18 @@ def test_a_store_that_cannot_compare_is_no_miss(embedder: WordEmbedder) -> None:
         Knowledge(Deaf(), embedder).lookup(ASKED)
 
 
-def test_what_had_no_vector_gets_one(store: Store, caplog: pytest.LogCaptureFixture) -> None:
-    """A document is kept without a model, with a warning, and found by meaning once there is one."""
+def test_a_document_without_a_vector_gets_one(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    """It is stored without a model, with a warning, and found by meaning once there is a model."""
     embedder = Broken()
     knowledge = Knowledge(store, embedder)
     written = knowledge.write(TITLE, "5,000 an hour.")
-    assert "found by its URL alone" in caplog.text
-    embedder.mended = True
+    assert "only its URL finds it" in caplog.text
+    embedder.repaired = True
     assert knowledge.lookup(ASKED).document == written.document
 
 
-def test_damaged_documents_are_passed_over(
-    knowledge: Knowledge, store: Store, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A row that holds no document is a warning in look-ups and lists, a typed error where it is asked for, and can be
-    deleted.
-    """
+def test_damaged_documents_are_skipped(knowledge: Knowledge, store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    """A damaged row is a warning in lookups and lists, a typed error by id, and can be deleted."""
     damaged = knowledge.write(TITLE, "Damaged.", source_url=URL)
     sound = knowledge.write(f"{TITLE} overview", "Sound.")
     (row,) = [row for row in store.scan(KNOWLEDGE, "default") if row.key == damaged.id]
@@ -231,19 +227,19 @@ def test_damaged_documents_are_passed_over(
     assert knowledge.delete(damaged.id)
 
 
-def test_get_shows_a_document_with_iso_times(knowledge: Knowledge) -> None:
-    """Times are ISO 8601 in UTC, and what nobody said is null."""
+def test_a_document_is_shown_with_iso_times(knowledge: Knowledge) -> None:
+    """Times are ISO 8601 in UTC, and empty fields are null."""
     written = knowledge.write(TITLE, "5,000 an hour.", ttl_hours=1)
     document = knowledge.get(written.id)
-    assert isinstance(document, Document)
-    told = document.shown()
+    assert isinstance(document, KnowledgeDocument)
+    told = document.as_dict()
     assert (told["created_at"], told["expires_at"]) == ("2023-11-14T22:13:20Z", "2023-11-14T23:13:20Z")
     assert (told["agent"], told["source_url"], told["tags"], told["confidence"]) == (None, None, (), 0.5)
 
 
 @pytest.mark.parametrize("unknown", ["", "0" * 32, "no such id", "../..", "x" * 1_000, "\0", "\ud800"])
 def test_an_unknown_id_is_a_value(unknown: str) -> None:
-    """Whatever is asked for: no document, no history, nothing deleted."""
+    """No document, no history, nothing deleted."""
     knowledge = Knowledge(MemoryStore(), WordEmbedder())
     assert knowledge.get(unknown) is None
     assert knowledge.history(unknown) == []
@@ -251,7 +247,7 @@ def test_an_unknown_id_is_a_value(unknown: str) -> None:
 
 
 def test_lists_begin_with_the_last_update(knowledge: Knowledge, clock: FakeClock) -> None:
-    """Newest first, expired or not; by tags and agent, at most so many."""
+    """Newest first, expired or not; by tags and agent, at most `limit`."""
     first = knowledge.write("one", "1", tags=["A", "b"], agent="Scout", ttl_hours=1)
     clock.advance(HOURS)
     second = knowledge.write("two", "2", tags=["a"])
@@ -267,8 +263,8 @@ def test_lists_begin_with_the_last_update(knowledge: Knowledge, clock: FakeClock
         knowledge.list(0)
 
 
-def test_deleting_takes_the_history_along(knowledge: Knowledge, store: Store) -> None:
-    """Nothing of a deleted document is left, nor found."""
+def test_deleting_removes_the_history(knowledge: Knowledge, store: Store) -> None:
+    """Nothing of a deleted document remains or is found."""
     written = knowledge.write(TITLE, "1", source_url=URL)
     other = knowledge.write("another thing", "1")
     for each in (written, other):

@@ -1,16 +1,16 @@
-"""Files that somebody names: what is read, and what is refused in plain words."""
+"""Text files named by users: reading, and refusals with clear messages."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from harness.chat.documents import MAX_BYTES, read_document
+from harness.chat.text_files import MAX_BYTES, read_document
 from harness.errors import InvalidInput
 
 
-def told(path: Path | str, folder: Path | None = None) -> str:
-    """Return what is said of a file that is refused."""
+def refusal(path: Path | str, folder: Path | None = None) -> str:
+    """Return the error message for a refused file."""
     with pytest.raises(InvalidInput) as caught:
         read_document(str(path), folder)
     message = str(caught.value)
@@ -29,14 +29,14 @@ def told(path: Path | str, folder: Path | None = None) -> str:
     ],
 )
 def test_text_is_read_in_its_encoding(tmp_path: Path, encoding: str, text: str) -> None:
-    """UTF-8, what has a byte order mark, and what it plainly is."""
+    """UTF-8, byte order marks, and detectable encodings."""
     file = tmp_path / "text.txt"
     file.write_bytes(text.encode(encoding))
     assert read_document(str(file)).text == text.strip()
 
 
-def test_control_characters_go(tmp_path: Path) -> None:
-    """A text with a stray one is still a text."""
+def test_control_characters_are_removed(tmp_path: Path) -> None:
+    """A text with a stray one is still text."""
     file = tmp_path / "text.txt"
     file.write_text("colour \x1b[31mred\x1b[0m " + "and more text " * 50)
     assert "\x1b" not in read_document(str(file)).text
@@ -50,58 +50,58 @@ def test_control_characters_go(tmp_path: Path) -> None:
         os.urandom(4_096),
     ],
 )
-def test_what_is_no_text_is_refused(tmp_path: Path, data: bytes) -> None:
-    """Programs, PDFs and noise: it says what to do."""
+def test_a_binary_file_is_refused(tmp_path: Path, data: bytes) -> None:
+    """Programs, PDFs and noise; the message says what to do."""
     file = tmp_path / "program"
     file.write_bytes(data)
-    assert "is not a text file" in told(file)
+    assert "is not a text file" in refusal(file)
 
 
 def test_a_large_file_is_refused_unread(tmp_path: Path) -> None:
-    """50 MB: the size is told, and the limit."""
+    """50 MB: the message has the size and the limit."""
     file = tmp_path / "large.txt"
     with file.open("wb") as large:
         large.truncate(50 * 2**20)
-    message = told(file)
+    message = refusal(file)
     assert "50.0 MB" in message
-    assert f"{MAX_BYTES // 2**20} MB at the most" in message
+    assert f"at most {MAX_BYTES // 2**20} MB" in message
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
-    """It says that it is one."""
-    assert "is a folder" in told(tmp_path)
+    """The message says that it is a folder."""
+    assert "is a folder" in refusal(tmp_path)
 
 
 def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
-    """Nobody writes to it, and nobody waits for it."""
+    """It has no writer, and reading does not block."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    assert "no regular file" in told(pipe)
+    assert "not a regular file" in refusal(pipe)
 
 
-def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
-    """With the one beside it whose name is most alike."""
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
+    """With the most similar name in the folder."""
     (tmp_path / "notes.md").write_text("text")
-    message = told(tmp_path / "note.md")
+    message = refusal(tmp_path / "note.md")
     assert "no such file" in message
     assert "did you mean notes.md?" in message
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\0b", "\ud800", "x" * 5_000, "~nobody-of-this-name/x"])
-def test_what_is_no_path_is_refused(name: str) -> None:
-    """Every one in words, none with a traceback."""
-    assert told(name)
+def test_an_invalid_path_is_refused(name: str) -> None:
+    """Each with a message, none with a traceback."""
+    assert refusal(name)
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    """There is nothing to remember in it."""
+    """It has no text to store."""
     file = tmp_path / "empty.txt"
     file.write_text(" \n")
-    assert "is empty" in told(file)
+    assert "is empty" in refusal(file)
 
 
 def test_a_document_of_the_folder_is_found_by_its_name(tmp_path: Path) -> None:
-    """With its ending or without, in a folder of the folder, too."""
+    """With or without its ending, in subfolders, too."""
     (tmp_path / "sub").mkdir()
     (tmp_path / "notes.md").write_text("one")
     (tmp_path / "sub" / "more.txt").write_text("two")
@@ -112,16 +112,16 @@ def test_a_document_of_the_folder_is_found_by_its_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../secret.txt", "/etc/passwd", "link", "a\0b", "x" * 5_000, ""])
 def test_nothing_outside_the_folder_is_found(tmp_path: Path, name: str) -> None:
-    """By no path, and through no link."""
+    """By no path and no link."""
     folder = tmp_path / "documents"
     folder.mkdir()
     (tmp_path / "secret.txt").write_text("secret")
     (folder / "link").symlink_to(tmp_path / "secret.txt")
-    assert "no document" in told(f"docs:{name}", folder)
+    assert "no document" in refusal(f"docs:{name}", folder)
 
 
-def test_without_a_folder_it_says_where_one_would_be(tmp_path: Path) -> None:
-    """With the setting that names it."""
-    message = told("docs:notes", tmp_path / "documents")
+def test_without_a_folder_the_message_says_where_it_would_be(tmp_path: Path) -> None:
+    """With the name of the setting."""
+    message = refusal("docs:notes", tmp_path / "documents")
     assert "there is no folder" in message
     assert "vector_store.documents_folder" in message
