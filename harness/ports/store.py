@@ -1,44 +1,16 @@
-"""What services ask of the outside world. Adapters implement these; services know nothing else of them."""
+"""Port of the database."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
-
-from msgspec import Struct
+from typing import Any, Protocol
 
 from harness.core.audits import Audit
 from harness.core.entries import Entry, Neighbour, Outline, TableStats
 from harness.core.origins import EVERY
-from harness.core.pages import Page
+from harness.ports.embedder import Vectors
 
-if TYPE_CHECKING:  # numpy takes 0.1 s to import, and an exact hit has no vectors
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from harness.core.equivalence import Rule
-
-Vectors: TypeAlias = "NDArray[np.float32]"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-class SearchResult(TypedDict):
-    """One result of a search engine, in the shape that DuckDuckGo's have. `body` is plain text."""
-
-    title: str
-    href: str
-    body: str
-
-
-class Stopped(Exception):
-    """Raised by a `Progress` to end work that is not wanted any more. What was found by then is cached."""
-
-
-class Progress(Protocol):
-    """Told about long work: `done` of `total` steps of `what` are finished; equal numbers mean the end."""
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Take note; must be quick, and raise nothing but `Stopped`, which ends the work."""
 
 
 class Store(Protocol):
@@ -135,7 +107,7 @@ class Store(Protocol):
         table: str,
         tenant: str,
         scope: tuple[str, ...],
-        vector: "Vectors",
+        vector: Vectors,
         *,
         embedder: str,
         k: int,
@@ -263,137 +235,3 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of every connection of this process."""
-
-
-class SearchEngine(Protocol):
-    """Something that answers queries."""
-
-    name: str
-    """Stable name: part of every key but the default engine's."""
-
-    options: Mapping[str, Any]
-    """The JSON-able options that differ from the defaults and change results; part of the key."""
-
-    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """Return up to `max_results` results, best first; empty when there truly are none.
-
-        Raises:
-            RateLimited: the engine asks for fewer requests.
-            EngineUnavailable: no answer, or not an answer of this engine.
-        """
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors whose dot product is their similarity."""
-
-    @property
-    def id(self) -> str:
-        """Names model, weights and version: vectors of different ids are never compared."""
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a text: float32, shape (len(texts), dimension). A text's vector depends on the
-        text alone, not on what else is in the batch.
-
-        Raises:
-            EmbeddingError: the model is missing, damaged, or failed.
-        """
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens the model makes of each text, however long; its special tokens do not count.
-
-        Raises:
-            EmbeddingError: the model is missing or damaged.
-        """
-
-
-class Verifier(Protocol):
-    """Reads two questions at once and says whether they have the same answer."""
-
-    @property
-    def id(self) -> str:
-        """Names model, weights and version: a rule is calibrated on what one of them says."""
-
-    def rule(self, max_wrong: float) -> "Rule":
-        """Return the rule that weighs what it says, for at most this share (0..1) of wrong answers among different
-        pairs.
-
-        Raises:
-            InvalidInput: for less than its calibration can promise.
-            VerifierError: the model is missing or damaged.
-        """
-
-    def probability(self, a: str, b: str) -> float:
-        """Return how likely (0..1) one answer serves both questions.
-
-        Of any two texts of up to 10,000 characters; the same whichever comes first, and whenever it is asked. Texts
-        that are too long to be read whole get a low one.
-
-        Raises:
-            VerifierError: the model is missing, damaged, or failed.
-        """
-
-
-class PageReader(Protocol):
-    """Fetches pages and takes the text out of them."""
-
-    name: str
-    """Names what fetches and extracts, with its version: what another one has read is read again."""
-
-    def read(self, url: str) -> Page:
-        """Return the page behind an address, its text bounded and cleaned, never empty.
-
-        Raises:
-            InvalidInput: not an address of the web (`http://…`, `https://…`).
-            AddressRefused: the address, or one that it leads to, is private, loopback or link-local.
-            PageError: no answer, an error status, too large, or nothing that is text.
-        """
-
-
-class Message(TypedDict):
-    """One message of a conversation with a language model."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
-class Completion(Struct, frozen=True):
-    """What a language model answered: `text` without its thoughts; `whole` is false where the bound cut it off.
-
-    The numbers of tokens are the endpoint's own, 0 where it tells none.
-    """
-
-    text: str
-    whole: bool
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-class LanguageModel(Protocol):
-    """Answers messages."""
-
-    name: str
-    """The model's name at its endpoint."""
-
-    endpoint: str
-    """Whom the name is told; with it and `parameters`, part of the key of every completion."""
-
-    parameters: Mapping[str, Any]
-    """JSON-able: what else decides the answer (temperature, seed, most tokens)."""
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        on_text: Callable[[str], None] | None = None,
-    ) -> Completion:
-        """Answer `messages`; as JSON that fits `schema` (a JSON schema), if given. `on_text` gets the text as it comes.
-
-        Raises:
-            ModelUnavailable: the endpoint does not answer, refuses, or takes too long.
-            ModelError: the answer cannot be used: empty, not JSON, or not of the schema.
-        """
