@@ -35,7 +35,8 @@ from harness.server.auth import Admission
 from harness.server.request_checks import Gate, Names, token_of
 from harness.server.run_server import listening, server_of
 from harness.settings import Settings
-from harness.storage.sqlite.store import SqliteStore, row_values
+from harness.storage.sqlite.entries import row_values
+from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import SEARCH
 
 FOUND = 10
@@ -71,7 +72,7 @@ def fill(database: Path, rows: Rows) -> None:
             connection.execute(SEARCH.upsert, row_values(SEARCH, "default", entry))
         connection.execute("COMMIT")
     store = SqliteStore(database)
-    say(f"  {store.reindex():,} vectors in the index")
+    say(f"  {store.admin.reindex():,} vectors in the index")
     store.close()
 
 

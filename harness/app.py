@@ -169,11 +169,11 @@ class App(Lending):
         a token: see `store`.
         """
         if self._replay is not None:
-            from harness.storage.snapshots import SnapshotStore
+            from harness.storage.replay_store import replay_store
 
-            return SnapshotStore(self.snapshot[1])
+            return replay_store(self.snapshot[1])
         if self.team_database is not None:
-            from harness.storage.postgres import PostgresStore
+            from harness.storage.postgres.store import PostgresStore
 
             return PostgresStore(self.team_database)
         from harness.storage.sqlite.store import SqliteStore

@@ -15,11 +15,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from typing import Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Struct
 
+from harness.core.access import ROLES, Role
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, is_expired
 from harness.core.text import clean, one_line
@@ -35,10 +35,6 @@ MAX_LABEL = 100
 MAX_KNOWN = 10_000
 """Tokens whose requests are remembered at the most."""
 REFUSED = "the token is not valid; ask for a new one with `harness token create`"
-
-Role: TypeAlias = Literal["reader", "writer", "admin"]
-ROLES: tuple[Role, ...] = get_args(Role)
-"""From the least to the most: a reader only looks up what is kept, a writer asks and keeps, an admin deletes, too."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _ID = re.compile(r"[0-9a-f]{16}")
@@ -161,7 +157,7 @@ class Tokens:
         payload = msgspec.json.encode(_Kept(_hash(secret), created_by))
         label = one_line(clean(name, MAX_LABEL))
         entry = Entry(identifier, label, payload, now, now + expires_days * DAY, now, (user, role))
-        self._store.put(TOKENS, tenant, entry)
+        self._store.rows.put(TOKENS, tenant, entry)
         text = f"{PREFIX}{_base64(tenant.encode())}.{identifier}.{secret}"
         return NewToken(text, _info(tenant, entry))
 
@@ -177,7 +173,7 @@ class Tokens:
         if match is None or tenant is None:
             raise AccessDenied(REFUSED)
         identifier, secret = match[2], match[3]
-        entry = self._store.get(TOKENS, tenant, identifier)
+        entry = self._store.rows.get(TOKENS, tenant, identifier)
         kept = _kept(entry).hash if entry else _NOBODYS
         same = hmac.compare_digest(_hash(secret).encode(), kept.encode())
         if entry is None or not same or is_expired(entry.expires_at, self._clock(), entry.created_at):
@@ -193,8 +189,8 @@ class Tokens:
         """
         if not _ID.fullmatch(identifier):  # it may be a whole token, so it is not repeated
             raise InvalidInput("a token's id has 16 digits (0-9, a-f); `harness token list` tells them")
-        tenants = self._store.tenants() if tenant is None else [tenant]
-        return sum(self._store.delete(TOKENS, each, [identifier]) for each in tenants) > 0
+        tenants = self._store.admin.tenants() if tenant is None else [tenant]
+        return sum(self._store.rows.delete(TOKENS, each, [identifier]) for each in tenants) > 0
 
     def list(self, tenant: str | None = None) -> list[TokenInfo]:
         """Return the tokens of a tenant, or (`None`) of all; by tenant, the oldest first. Expired ones are there until
@@ -208,8 +204,8 @@ class Tokens:
         return any(not is_expired(token.expires_at, now, token.created_at) for token in self._every(None))
 
     def _every(self, tenant: str | None) -> "Iterator[TokenInfo]":
-        for each in self._store.tenants() if tenant is None else [tenant]:
-            yield from (_info(each, entry) for entry in self._store.scan(TOKENS, each))
+        for each in self._store.admin.tenants() if tenant is None else [tenant]:
+            yield from (_info(each, entry) for entry in self._store.listings.scan(TOKENS, each))
 
 
 class RateLimit:

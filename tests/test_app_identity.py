@@ -4,9 +4,10 @@ import inspect
 import itertools
 import logging
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from harness.core.freshness import DAY, HOUR
 from harness.core.pages import Page
 from harness.errors import AccessDenied, HarnessError, InvalidInput, OfflineMiss
 from harness.identity import LOCAL, Identity, Role, Tokens
-from harness.ports import Store
+from harness.ports import STORE_PARTS, Store
 from harness.settings import Settings, is_secret, load
 from harness.storage.guarded import guarded
 from harness.storage.snapshots import write_snapshot
@@ -69,7 +70,7 @@ def test_without_a_token_it_is_the_local_tenant(bench: App, monkeypatch: pytest.
     assert bench.identity == LOCAL
     assert bench.store is bench.database_store
     bench.cache.put_search("q", results("q"))
-    assert bench.database_store.tenants() == ["default"]
+    assert bench.database_store.admin.tenants() == ["default"]
 
 
 def test_the_token_in_the_settings_says_whose(bench: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +127,7 @@ def test_a_replay_is_nobodys(bench: App, tmp_path: Path) -> None:
     file = tmp_path / "run.snapshot"
     write_snapshot(file, [])
     text = bench.tokens.create("lab", "ada", "reader").text
-    bench.store.forget("lab")
+    bench.store.admin.forget("lab")
     with App(replace(bench.settings, token=text), replay=file) as replayed:
         assert replayed.identity == LOCAL
         with pytest.raises(OfflineMiss):
@@ -229,8 +230,8 @@ def test_a_reader_changes_nothing(bench: App) -> None:
     fill(writer)
     store = bench.database_store
     for table in ("search_cache", "knowledge"):  # as a database from before look-ups by meaning has them
-        for row in list(store.scan(table, "lab")):
-            store.put(table, "lab", replace(row, embedding=None, embedder=None))
+        for row in list(store.listings.scan(table, "lab")):
+            store.rows.put(table, "lab", replace(row, embedding=None, embedder=None))
     writer.close()
     before = everything(store, "lab")
     clock.advance(30 * HOUR)
@@ -248,7 +249,7 @@ WRITING: dict[str, tuple[Role, Callable[[App], object]]] = {
     "knowledge": ("writer", lambda bench: bench.knowledge.write("title", "content")),
     "sweep": ("writer", lambda bench: bench.cache.sweep()),
     "clear": ("admin", lambda bench: bench.cache.clear()),
-    "forget": ("admin", lambda bench: bench.store.forget(bench.identity.tenant)),
+    "forget": ("admin", lambda bench: bench.store.admin.forget(bench.identity.tenant)),
 }
 
 
@@ -269,13 +270,24 @@ def test_a_reader_keeps_no_tools_answer(bench: App) -> None:
     """Told as what it is, whether by the cache's rules or by the store's."""
     with pytest.raises((AccessDenied, InvalidInput)):
         bench.serving(as_role("reader")).cache.put_tool("web", "q", {"a": 1})
-    assert bench.database_store.tenants() == []
+    assert bench.database_store.admin.tenants() == []
 
 
 # --- the store that a token sees
 
 
-METHODS = [name for name, _ in inspect.getmembers(Store, inspect.isfunction) if not name.startswith("_")]
+METHODS = [
+    f"{part}.{name}"
+    for part, port in STORE_PARTS.items()
+    for name, _ in inspect.getmembers(port, inspect.isfunction)
+    if not name.startswith("_")
+]
+
+
+def parameters_of(method: str) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a method of the store, `self` among them."""
+    part, name = method.split(".")
+    return inspect.signature(getattr(STORE_PARTS[part], name)).parameters
 
 
 def arguments_for(name: str, tenant: str) -> dict[str, Any]:
@@ -290,7 +302,7 @@ def arguments_for(name: str, tenant: str) -> dict[str, Any]:
         "sweep_before": None, "expecting": None, "expired_at": None, "repair": False, "after": 0, "since": 0.0,
         "offset": 0, "moments": [1.0], "audit": an_audit("a", "b"), "origin": "user", "origins": ("user",),
     }  # fmt: skip
-    return {each: given[each] for each in list(inspect.signature(getattr(Store, name)).parameters)[1:]}
+    return {each: given[each] for each in list(parameters_of(name))[1:]}
 
 
 @pytest.mark.parametrize("by_name", [True, False])
@@ -298,11 +310,11 @@ def arguments_for(name: str, tenant: str) -> dict[str, Any]:
 def test_no_method_of_the_store_reaches_another_tenant(tmp_path: Path, name: str, by_name: bool) -> None:
     """Nor all of them at once, whatever the role, and however the arguments are passed."""
     arguments = arguments_for(name, "mill")
-    parameters = inspect.signature(getattr(Store, name)).parameters
+    parameters = parameters_of(name)
     places = [] if by_name else [key for key in arguments if parameters[key].kind is not inspect.Parameter.KEYWORD_ONLY]
     named = {key: value for key, value in arguments.items() if key not in places}
     with closing(SqliteStore(tmp_path / "harness.db")) as store, pytest.raises(AccessDenied):
-        getattr(guarded(store, ADA), name)(*[arguments[key] for key in places], **named)
+        attrgetter(name)(guarded(store, ADA))(*[arguments[key] for key in places], **named)
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if "tenant" in arguments_for(name, "lab")])
@@ -310,7 +322,7 @@ def test_an_admin_reaches_its_own(tmp_path: Path, name: str) -> None:
     """Every method that names a tenant works for it."""
     arguments = arguments_for(name, "lab")
     with closing(SqliteStore(tmp_path / "harness.db")) as store:
-        found = getattr(guarded(store, ADA), name)(**arguments)
+        found = attrgetter(name)(guarded(store, ADA))(**arguments)
         if isinstance(found, Iterator):
             list(found)
 
@@ -321,9 +333,12 @@ def test_a_guarded_store_has_no_other_doors(tmp_path: Path) -> None:
         seen = guarded(store, ADA)
         assert not hasattr(seen, "path")
         assert not hasattr(seen, "vectors")
-        with pytest.raises(AccessDenied, match="another's"), seen.turn("mill q", 0.0):
+        assert not hasattr(seen.rows, "_connections")
+        with pytest.raises(AccessDenied):
+            seen.close()
+        with pytest.raises(AccessDenied, match="another's"), seen.locks.hold("mill q", 0.0):
             pass
-        with seen.turn("lab q", 0.0) as got:
+        with seen.locks.hold("lab q", 0.0) as got:
             assert got
         assert guarded(store, LOCAL) is store
 
@@ -371,7 +386,7 @@ def look_everywhere(bench: App) -> None:
 
 def everything(store: Store, tenant: str) -> dict[str, list[Entry]]:
     """Return all rows of a tenant."""
-    return {table: list(store.scan(table, tenant)) for table in TABLES}
+    return {table: list(store.listings.scan(table, tenant)) for table in TABLES}
 
 
 def plain(found: Any) -> Any:
@@ -431,7 +446,9 @@ def _forget_knowledge(bench: App, number: int) -> Any:
 
 def _stats(bench: App, _: int) -> Any:
     now = bench.cache.now
-    tables = [to_builtins(bench.store.stats(table, bench.identity.tenant, now, EMBEDDER.id)) for table in TABLES]
+    tables = [
+        to_builtins(bench.store.listings.stats(table, bench.identity.tenant, now, EMBEDDER.id)) for table in TABLES
+    ]
     return (
         tables,
         plain(bench.cache.stats()),
@@ -452,7 +469,7 @@ def _list_tokens(bench: App, _: int) -> Any:
 
 def _forget_user(bench: App, number: int) -> Any:
     user = bench.identity.user if number == 0 else f"user{number}"
-    return bench.store.forget(bench.identity.tenant, user)
+    return bench.store.admin.forget(bench.identity.tenant, user)
 
 
 OPERATIONS: dict[str, Callable[[App, int], Any]] = {
@@ -484,7 +501,7 @@ OPERATIONS: dict[str, Callable[[App, int], Any]] = {
     "make_token": _make_token,
     "list_tokens": _list_tokens,
     "forget_user": _forget_user,
-    "forget": lambda bench, _: bench.store.forget(bench.identity.tenant),
+    "forget": lambda bench, _: bench.store.admin.forget(bench.identity.tenant),
 }
 STEPS = st.lists(
     st.tuples(st.sampled_from(["lab", "mill", "tick"]), st.sampled_from(sorted(OPERATIONS)), st.integers(0, 3)),
@@ -612,5 +629,5 @@ def test_the_look_alike_of_another_tenant_does_not_answer(tmp_path: Path, empty_
         looking = ("find", "find_tool", "look_up", "get_memory", "get_document", "documents", "runs", "recent_tools")
         before = {operation: outcome(bob, operation, 0) for operation in looking}
         assert "lab" not in f"{before}"
-        assert world.first.database_store.tenants() == ["lab"]
+        assert world.first.database_store.admin.tenants() == ["lab"]
         assert everything(world.first.database_store, "mill") == {table: [] for table in TABLES}

@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.core.entries import Entry
 from harness.core.freshness import DAY
 from harness.errors import AccessDenied, InvalidInput, StoreError, TooManyRequests
 from harness.identity import LOCAL, MAX_KNOWN, REFUSED, ROLES, TOKENS, Identity, NewToken, RateLimit, Tokens
 from harness.ports import Store
 from harness.storage.sqlite.store import SqliteStore
-from tests.fakes import FakeClock, MemoryStore
+from tests.fakes import FakeClock, MemoryStore, refusing
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", fullmatch=True)
 TEXTS = st.one_of(
@@ -95,7 +94,7 @@ def test_a_role_and_a_lifetime_are_checked(tokens: Tokens) -> None:
 def test_only_a_hash_is_kept(store: Store, tokens: Tokens) -> None:
     """Nothing that the store holds has the secret in it, nor does what is told of a token."""
     made = tokens.create("lab", "ada", "writer", name="of a\n job", created_by="eve")
-    [row] = store.scan(TOKENS, "lab")
+    [row] = store.listings.scan(TOKENS, "lab")
     assert row.own == ("ada", "writer")
     assert secret_of(made) not in f"{row}"
     [info] = tokens.list()
@@ -181,8 +180,8 @@ def test_a_damaged_row_lets_nobody_in(payload: bytes) -> None:
     store = MemoryStore()
     tokens = Tokens(store)
     made = tokens.create("lab", "ada", "admin")
-    [row] = store.scan(TOKENS, "lab")
-    store.put(TOKENS, "lab", replace(row, payload=payload))
+    [row] = store.listings.scan(TOKENS, "lab")
+    store.rows.put(TOKENS, "lab", replace(row, payload=payload))
     assert refusal(tokens, made.text) == REFUSED
     assert [token.id for token in tokens.list()] == [made.info.id]
 
@@ -192,8 +191,8 @@ def test_a_row_with_an_unknown_role_is_a_readers() -> None:
     store = MemoryStore()
     tokens = Tokens(store)
     made = tokens.create("lab", "ada", "admin")
-    [row] = store.scan(TOKENS, "lab")
-    store.put(TOKENS, "lab", replace(row, own=("ada", "god")))
+    [row] = store.listings.scan(TOKENS, "lab")
+    store.rows.put(TOKENS, "lab", replace(row, own=("ada", "god")))
     assert tokens.verify(made.text).role == "reader"
 
 
@@ -217,19 +216,11 @@ def test_no_text_that_was_not_made_here_is_a_token(text: str) -> None:
     assert str(raised.value) == REFUSED
 
 
-class Dead(MemoryStore):
-    """A store that cannot be read."""
-
-    def get(self, table: str, tenant: str, key: str) -> Entry | None:
-        """Fail."""
-        raise StoreError("the disk is gone")
-
-
 def test_a_store_that_cannot_be_read_is_no_refusal() -> None:
     """The token may be valid: it is the store's error that is told."""
     text = Tokens(MemoryStore()).create("lab", "ada", "admin").text
     with pytest.raises(StoreError, match="the disk is gone"):
-        Tokens(Dead()).verify(text)
+        Tokens(refusing(StoreError("the disk is gone"), "rows.get")).verify(text)
 
 
 def test_nothing_is_logged(tokens: Tokens, caplog: pytest.LogCaptureFixture) -> None:
@@ -303,9 +294,9 @@ def test_whether_any_token_exists(tokens: Tokens, clock: FakeClock) -> None:
 def test_a_tenants_tokens_go_with_it_and_a_users_with_the_user(tokens: Tokens, store: Store) -> None:
     """Nobody comes in who was deleted."""
     ada, eve, bob = (tokens.create(*who, "reader") for who in (("lab", "ada"), ("lab", "eve"), ("mill", "bob")))
-    store.forget("lab", "ada")
+    store.admin.forget("lab", "ada")
     assert [token.user for token in tokens.list()] == ["eve", "bob"]
-    store.forget("lab")
+    store.admin.forget("lab")
     assert tokens.list() == [bob.info]
     for gone in (ada, eve):
         assert refusal(tokens, gone.text) == REFUSED

@@ -21,14 +21,17 @@ def sweep_all(store: Store, now: float, keep_expired: float = 0.0) -> dict[str, 
     """Delete every tenant's rows that have been expired for `keep_expired` seconds; return how many of each tenant.
     What tools brought stays as long as an agent is told that it is stale.
 
-    In batches (see `Store.sweep`), between which others may write: nobody waits for the whole of it.
+    In batches (see `Rows.sweep`), between which others may write: nobody waits for the whole of it.
 
     Raises:
         StoreError: the store cannot be written; what is deleted by then stays so.
     """
     before = dict.fromkeys(SWEPT, now - keep_expired)
     before[TOOLS] = now - max(keep_expired, STALE_FOR)
-    return {tenant: sum(store.sweep(table, tenant, before[table]) for table in SWEPT) for tenant in store.tenants()}
+    return {
+        tenant: sum(store.rows.sweep(table, tenant, before[table]) for table in SWEPT)
+        for tenant in store.admin.tenants()
+    }
 
 
 class Periodic:

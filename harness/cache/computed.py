@@ -150,7 +150,7 @@ class Kept(Road):
             StoreError: the store cannot be read.
         """
         key = sha256(msgspec.json.encode((question, ranking, sources))).hexdigest()
-        entry = self._store.get(EVIDENCE, self._tenant, key) if self.policy.read else None
+        entry = self._store.rows.get(EVIDENCE, self._tenant, key) if self.policy.read else None
         if entry is not None and not is_expired(entry.expires_at, self._clock(), entry.created_at):
             try:
                 value = msgspec.json.decode(entry.payload, type=kind)
@@ -196,7 +196,7 @@ class Kept(Road):
             return Answer(late.value, late, "stale")
 
     def _found_whole(self, table: str, key: str, text: str, kind: type[T]) -> Hit[T] | Stale[T] | Miss:
-        entry = self._store.get(table, self._tenant, key)
+        entry = self._store.rows.get(table, self._tenant, key)
         if entry is None:
             return self._missed(text, "unknown")
         try:
@@ -243,11 +243,11 @@ class Kept(Road):
     def _meanwhile(self, asked: Asked[Any], started: float) -> bytes | None:
         """Return what somebody else has stored since this look-up began; raise what they failed with."""
         now = self._clock()
-        entry = self._store.get(asked.table, self._tenant, asked.key)
+        entry = self._store.rows.get(asked.table, self._tenant, asked.key)
         fresh = entry is not None and not is_expired(entry.expires_at, now, entry.created_at)
         if entry is not None and fresh and (self.policy.read or self._answers_unread(entry, started)):
             return entry.payload if _is_readable(entry.payload, asked.kind) else None
-        ended = self._store.get(UNANSWERED, self._tenant, asked.told_as)
+        ended = self._store.rows.get(UNANSWERED, self._tenant, asked.told_as)
         if ended is None or ended.created_at <= started or is_expired(ended.expires_at, now, ended.created_at):
             return None
         reason = orjson.loads(ended.payload)
@@ -262,7 +262,7 @@ class Kept(Road):
         payload = canonical_json(reason).encode()
         entry = Entry(asked.told_as, asked.text, payload, now, now + FAILURE_SECONDS, now, (asked.table, "{}"))
         try:
-            self._store.put(UNANSWERED, self._tenant, entry, sweep_before=now)
+            self._store.rows.put(UNANSWERED, self._tenant, entry, sweep_before=now)
         except StoreError as failure:
             log.debug("others are not told how %r ended: %s", asked.text, failure)
 

@@ -117,7 +117,7 @@ class Road:
         counted = self._tally.take()
         if self.policy.write and counted:
             try:
-                self._store.count(self._tenant, day_of(self._clock()), counted, origin=self.origin)
+                self._store.usage.add(self._tenant, day_of(self._clock()), counted, origin=self.origin)
             except StoreError as error:
                 log.debug("uses were not counted: %s", error)
 
@@ -200,7 +200,7 @@ class Road:
 
     def _touch(self, table: str, key: str, now: float) -> None:
         try:
-            self._store.touch(table, self._tenant, key, now)
+            self._store.rows.touch(table, self._tenant, key, now)
         except StoreError as error:  # a read-only or busy store still answers
             log.debug("the use of %s was not noted: %s", key, error)
 
@@ -215,7 +215,7 @@ class Road:
         """
         if isinstance(outcome, Stale) and 0 < self.policy.stale_if_error >= outcome.expired_for:
             log.warning("%r: %s; serving the expired answer (%s)", asked, error or "offline", age_in_words(outcome.age))
-            entry = self._store.get(table, self._tenant, key)
+            entry = self._store.rows.get(table, self._tenant, key)
             self._note(table, key, key, "stale", entry.payload if entry else b"")
             return outcome
         if error is not None:
@@ -236,7 +236,7 @@ class Road:
 
     def _raise_as_then(self, key: str) -> None:
         """Replaying, raise what was raised at the time instead of an answer."""
-        if self.policy.replay and (entry := self._store.get(UNANSWERED, self._tenant, key)):
+        if self.policy.replay and (entry := self._store.rows.get(UNANSWERED, self._tenant, key)):
             reason = orjson.loads(entry.payload)
             if reason.get("code") != NO_RESULTS:
                 raise_told(reason)
@@ -277,7 +277,7 @@ class Road:
         expires_at = now + (jittered(ttl, policy.jitter, key) if policy.jitter and not exactly else ttl)
         entry = Entry(key, text, payload, now, expires_at, now, own, embedding, embedder, teaches)
         kept_for = max(policy.stale_if_error, policy.keep_expired, stale_for)
-        self._store.put(table, self._tenant, entry, sweep_before=now - kept_for)
+        self._store.rows.put(table, self._tenant, entry, sweep_before=now - kept_for)
         self._mark(table, key)
         log.debug("stored %r in %s", text, table)
         return entry
@@ -288,8 +288,8 @@ class Road:
             return
         origin = "run" if table == SEARCHES and self.began is not None and self.origin in OWN else self.origin
         try:
-            if origin != "user" or self._store.origins(table, self._tenant, [key]):
-                self._store.mark(table, self._tenant, key, origin)
+            if origin != "user" or self._store.usage.origins(table, self._tenant, [key]):
+                self._store.usage.mark_origin(table, self._tenant, key, origin)
         except StoreError as error:
             log.debug("who %s was stored for is not noted: %s", key, error)
 

@@ -139,7 +139,7 @@ class Maintenance(Searches):
         )
 
     def _peek(self, key: str, wanted: int) -> Hit[Any] | Stale[Any] | Miss:
-        entry = self._store.get(SEARCHES, self._tenant, key)
+        entry = self._store.rows.get(SEARCHES, self._tenant, key)
         empty = self._believed_empty(key)
         if (entry is None or is_expired(entry.expires_at, self.now, entry.created_at)) and empty is not None:
             return Hit([], "no results", empty.text, 1.0, max(0.0, self.now - empty.created_at))
@@ -175,13 +175,14 @@ class Maintenance(Searches):
             return old and (wanted is None or " ".join(entry.text.lower().split()) == wanted) and only(entry)
 
         return {
-            table: [_slim(entry) for entry in self._store.scan(table, self._tenant) if fits(entry)] for table in tables
+            table: [_slim(entry) for entry in self._store.listings.scan(table, self._tenant) if fits(entry)]
+            for table in tables
         }
 
     def delete(self, selected: Mapping[str, Sequence[Entry]]) -> dict[str, int]:
         """Delete what was selected; return how many rows of each table there still were."""
         return {
-            table: self._store.delete(table, self._tenant, [entry.key for entry in entries])
+            table: self._store.rows.delete(table, self._tenant, [entry.key for entry in entries])
             for table, entries in selected.items()
         }
 
@@ -197,7 +198,9 @@ class Maintenance(Searches):
             raise InvalidInput("look-ups by meaning are off; set `semantic: true` first")
         embedder = self.semantics.embedder.id
         tools = self.unembedded_tools()
-        total = len(tools) + sum(self._store.stats(table, self._tenant, 0.0, embedder).unembedded for table in TABLES)
+        total = len(tools) + sum(
+            self._store.listings.stats(table, self._tenant, 0.0, embedder).unembedded for table in TABLES
+        )
         done = 0
         for table in TABLES:
             while done < total and (embedded := self.semantics.embed_missing(table, BATCH)):
@@ -215,14 +218,14 @@ class Maintenance(Searches):
         """
         if self.semantics is None:
             return []
-        embedder, total = self.semantics.embedder.id, self._store.stats(TOOLS, self._tenant, 0.0).total
-        missing = self._store.unembedded(TOOLS, self._tenant, embedder, total)
+        embedder, total = self.semantics.embedder.id, self._store.listings.stats(TOOLS, self._tenant, 0.0).total
+        missing = self._store.nearest.unembedded(TOOLS, self._tenant, embedder, total)
         return [(key, query) for key, query in missing if in_words(query)]
 
     def entries(self, tables: Sequence[str]) -> Iterator[tuple[str, Entry]]:
         """Yield every row of `tables`, whole."""
         for table in tables:
-            for entry in self._store.scan(table, self._tenant):
+            for entry in self._store.listings.scan(table, self._tenant):
                 yield table, entry
 
     def restore(self, table: str, entry: Entry) -> bool:
@@ -240,16 +243,16 @@ class Maintenance(Searches):
         if self._is_superseded(table, entry):
             return False
         teaches = tuple(find_abbreviations(taught_by(table, entry.payload)))
-        self._store.put(table, self._tenant, replace(entry, teaches=teaches))
+        self._store.rows.put(table, self._tenant, replace(entry, teaches=teaches))
         return True
 
     def _is_superseded(self, table: str, entry: Entry) -> bool:
-        held = self._store.get(table, self._tenant, entry.key)
+        held = self._store.rows.get(table, self._tenant, entry.key)
         if table == KNOWLEDGE:
             url_key, version = entry.own
-            others = self._store.rows(KNOWLEDGE, self._tenant, {"url_key": url_key}) if url_key else ()
+            others = self._store.listings.find(KNOWLEDGE, self._tenant, {"url_key": url_key}) if url_key else ()
             return any(other.key != entry.key for other in others) or (held is not None and held.own[1] >= version)
-        if table == KNOWLEDGE_HISTORY and self._store.get(KNOWLEDGE, self._tenant, entry.own[0]) is None:
+        if table == KNOWLEDGE_HISTORY and self._store.rows.get(KNOWLEDGE, self._tenant, entry.own[0]) is None:
             return True  # of a document that was not added
         return held is not None and held.created_at >= entry.created_at
 

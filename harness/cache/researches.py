@@ -39,7 +39,7 @@ class Researches(Road):
         key = research_key(task, task_type, fingerprint)
         outcome: Hit[ResearchContext] | Stale[ResearchContext] | Miss = Miss("not looked up")
         if self.policy.read:
-            entry = self._store.get(RESEARCH, self._tenant, key)
+            entry = self._store.rows.get(RESEARCH, self._tenant, key)
             outcome = self._missed(task, "unknown") if entry is None else self._research(entry, key, task)
             if type(outcome) is not Hit and self.semantics is not None:
                 found = self._nearest(RESEARCH, (task_type.lower(), fingerprint), task, _unfit_research)

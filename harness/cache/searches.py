@@ -155,7 +155,7 @@ class Searches(Road):
 
     def _look_up(self, question: Question) -> Hit[Any] | Stale[Any] | Miss:
         """Look a search up by its key."""
-        entry = self._store.get(SEARCHES, self._tenant, question.key)
+        entry = self._store.rows.get(SEARCHES, self._tenant, question.key)
         if entry is None:
             return self._missed(question.query, "unknown")
         results = self._results(entry, question.max_results, any_json=bool(question.function))
@@ -195,7 +195,7 @@ class Searches(Road):
 
     def _believed_empty(self, key: str) -> Entry | None:
         """Return the row that says "no results", if it is still believed; it is kept longer for those who wait."""
-        entry = self._store.get(UNANSWERED, self._tenant, key)
+        entry = self._store.rows.get(UNANSWERED, self._tenant, key)
         if entry is None or orjson.loads(entry.payload) != _NO_RESULTS:
             return None
         believed = self._clock() - entry.created_at < self.policy.negative_ttl
@@ -253,7 +253,7 @@ class Searches(Road):
         finally:
             self.flush()
         if is_results(live) and (audit := compared(question.query, served, shown, live, self._clock())) is not None:
-            self._store.put_audit(self._tenant, audit)
+            self._store.audits.put(self._tenant, audit)
 
     def _live(
         self, question: Question, compute: SearchFunction, ttl: float, outcome: Hit[Any] | Stale[Any] | Miss
@@ -305,7 +305,7 @@ class Searches(Road):
     def _computed_meanwhile(self, question: Question, started: float) -> "bytes | Uncached | None":
         """Return what somebody else has stored since this look-up began; raise what they failed with."""
         now = self._clock()
-        entry = self._store.get(SEARCHES, self._tenant, question.key)
+        entry = self._store.rows.get(SEARCHES, self._tenant, question.key)
         if (
             entry is not None
             and not is_expired(entry.expires_at, now, entry.created_at)
@@ -313,7 +313,7 @@ class Searches(Road):
         ):
             unfit = self._unfit(entry, question.max_results, any_json=bool(question.function))
             return None if unfit else entry.payload
-        unanswered = self._store.get(UNANSWERED, self._tenant, question.key)
+        unanswered = self._store.rows.get(UNANSWERED, self._tenant, question.key)
         # of somebody who asked at the same time as this one, or it would not be waiting: not of an earlier failure
         if (
             unanswered is None
@@ -333,7 +333,7 @@ class Searches(Road):
         own = (question.engine, question.options)
         entry = Entry(question.key, question.query, orjson.dumps(reason), now, now + ttl, now, own)
         try:
-            self._store.put(UNANSWERED, self._tenant, entry, sweep_before=now)
+            self._store.rows.put(UNANSWERED, self._tenant, entry, sweep_before=now)
         except StoreError as error:
             log.debug("not kept that %r was not answered: %s", question.query, error)
 

@@ -41,8 +41,10 @@ class Cache(Maintenance, Researches, Tools):
     def stats(self) -> list[TableStats]:
         """Count what each table holds."""
         embedder = self.semantics.embedder.id if self.semantics else ""
-        meant = [self._store.stats(table, self._tenant, self._clock(), embedder) for table in TABLES]
-        exact = [self._store.stats(table, self._tenant, self._clock()) for table in ANSWERS if table not in TABLES]
+        meant = [self._store.listings.stats(table, self._tenant, self._clock(), embedder) for table in TABLES]
+        exact = [
+            self._store.listings.stats(table, self._tenant, self._clock()) for table in ANSWERS if table not in TABLES
+        ]
         # which are to have no vectors, but for the tools' that are in words
         missing = {TOOLS: len(self.unembedded_tools())}
         return [*meant, *(structs.replace(each, unembedded=missing.get(each.table, 0)) for each in exact)]
@@ -61,20 +63,20 @@ class Cache(Maintenance, Researches, Tools):
         What this cache has not stored yet counts as today's.
         """
         self.flush()
-        return self._store.counted(self._tenant, origins)
+        return self._store.usage.by_day(self._tenant, origins)
 
     def size(self) -> int:
         """Return the bytes that the database takes on disk."""
-        return self._store.size()
+        return self._store.admin.size()
 
     def clear(self) -> dict[str, int]:
         """Delete everything but the records of runs, and what audits found; return how many rows of each table."""
-        deleted = {table: self._store.clear(table, self._tenant) for table in (*ANSWERS, *MADE, UNANSWERED)}
+        deleted = {table: self._store.admin.clear(table, self._tenant) for table in (*ANSWERS, *MADE, UNANSWERED)}
         return {table: deleted[table] for table in ANSWERS}
 
     def sweep(self) -> dict[str, int]:
         """Delete what is expired; return how many rows of each table."""
-        deleted = {table: self._store.sweep(table, self._tenant, self._clock()) for table in EVERY_TABLE}
+        deleted = {table: self._store.rows.sweep(table, self._tenant, self._clock()) for table in EVERY_TABLE}
         return {table: deleted[table] for table in ANSWERS}
 
     def refreshing(self) -> Self:
@@ -87,21 +89,21 @@ class Cache(Maintenance, Researches, Tools):
 
     def audits(self) -> list[Audit]:
         """Return what the audits of look-ups by meaning found, one of each pair of queries; the oldest first."""
-        return self._store.audits(self._tenant)
+        return self._store.audits.all(self._tenant)
 
     def audited(self) -> "Audited":
         """Return how many pairs of queries were audited, and what share of them disagreed."""
         from harness.cache.audit import summed
 
-        return summed(self._store.audited(self._tenant))
+        return summed(self._store.audits.count(self._tenant))
 
     def restore_audit(self, audit: Audit) -> bool:
         """Keep what an audit found elsewhere, unless as much is known here; return whether it was."""
-        return self._store.put_audit(self._tenant, audit)
+        return self._store.audits.put(self._tenant, audit)
 
     def clear_audits(self) -> int:
         """Forget what audits found, so that pairs that disagreed may answer each other again; return of how many."""
-        return self._store.clear_audits(self._tenant)
+        return self._store.audits.clear(self._tenant)
 
     # Runs --------------------------------------------------------------------------------------------------------
 
@@ -132,7 +134,7 @@ class Cache(Maintenance, Researches, Tools):
         """
         now = self._clock()
         entry = Entry(run, question, encode(record), now, now + RUN_TTL, now, (engine,))
-        self._store.put(RUNS, self._tenant, entry, sweep_before=now)
+        self._store.rows.put(RUNS, self._tenant, entry, sweep_before=now)
         self._mark(RUNS, run)
 
     def claim(self, query: str, engine: str, options: Mapping[str, Any]) -> None:
@@ -144,7 +146,7 @@ class Cache(Maintenance, Researches, Tools):
             StoreError: the store cannot be read.
         """
         key = search_key(query, engine, options)
-        if self.policy.write and self.origin in OWN and key in self._store.origins(SEARCHES, self._tenant, [key]):
+        if self.policy.write and self.origin in OWN and key in self._store.usage.origins(SEARCHES, self._tenant, [key]):
             self._mark(SEARCHES, key)
 
     def get_run(self, run: str) -> dict[str, Any]:
@@ -154,7 +156,7 @@ class Cache(Maintenance, Researches, Tools):
             NotFound: there is no such run.
             StoreError: the store cannot be read.
         """
-        entry = self._store.get(RUNS, self._tenant, run)
+        entry = self._store.rows.get(RUNS, self._tenant, run)
         if entry is None:
             raise NotFound(f"no such run: {run!r}; `harness cache runs` lists them")
         record: dict[str, Any] = orjson.loads(entry.payload)
@@ -162,4 +164,6 @@ class Cache(Maintenance, Researches, Tools):
 
     def runs(self) -> list[Entry]:
         """Return the recorded runs, newest first: key is the id, text the question, payload the record."""
-        return sorted(self._store.scan(RUNS, self._tenant), key=lambda entry: (entry.created_at, entry.key))[::-1]
+        return sorted(self._store.listings.scan(RUNS, self._tenant), key=lambda entry: (entry.created_at, entry.key))[
+            ::-1
+        ]

@@ -73,7 +73,7 @@ class Once(Generic[T]):
     def _take_turn(self, name: str, stack: ExitStack) -> None:
         """Wait for the turn among processes. Where none can be had, two may compute: better than none."""
         try:
-            stack.enter_context(self._store.turn(name, self._wait))
+            stack.enter_context(self._store.locks.hold(name, self._wait))
         except StoreError as error:
             if not self._said:
                 self._said = True

@@ -150,7 +150,7 @@ class Tools(Kept):
         if type(limit) is not int or not 1 <= limit <= MAX_RECENT:
             raise InvalidInput(f"limit must be a whole number from 1 to {MAX_RECENT:,}")
         where = {} if cache_type is None else {"cache_type": checked_cache_type(cache_type)}
-        return [entry_of(each) for each in self._store.recent(TOOLS, self._tenant, limit, where=where)]
+        return [entry_of(each) for each in self._store.listings.recent(TOOLS, self._tenant, limit, where=where)]
 
     def tool_entry(self, cache_type: str, query: str) -> ToolEntry | None:
         """Return how the very query is kept, expired or not, if it is.
@@ -159,7 +159,7 @@ class Tools(Kept):
             InvalidInput: an unusable type or query.
             StoreError: the store cannot be read.
         """
-        entry = self._store.get(TOOLS, self._tenant, tool_key(cache_type, query))
+        entry = self._store.rows.get(TOOLS, self._tenant, tool_key(cache_type, query))
         return None if entry is None else entry_of(entry)
 
     def clear_tools(self, *, cache_type: str | None = None, created_by: str | None = None) -> int:
@@ -170,10 +170,10 @@ class Tools(Kept):
             StoreError: the store cannot be written.
         """
         if cache_type is None and created_by is None:
-            return self._store.clear(TOOLS, self._tenant)
+            return self._store.admin.clear(TOOLS, self._tenant)
         fits = stored_by(cache_type, created_by)
-        keys = [entry.key for entry in self._store.scan(TOOLS, self._tenant) if fits(entry)]
-        return self._store.delete(TOOLS, self._tenant, keys)
+        keys = [entry.key for entry in self._store.listings.scan(TOOLS, self._tenant) if fits(entry)]
+        return self._store.rows.delete(TOOLS, self._tenant, keys)
 
     def tool_ttl(self, cache_type: str, ttl_hours: float | None = None) -> float:
         """Return the lifetime (seconds) of what is stored of a type now: `ttl_hours`, else as the setting says.

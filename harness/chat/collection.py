@@ -73,8 +73,8 @@ class Collection:
         return self.settings.collection_name
 
     def outlines(self, after: int, limit: int) -> list[Outline]:
-        """Return what is remembered, without vectors and payloads; see `Store.outlines`."""
-        return self._store.outlines(MEMORY, self._tenant, {"collection": self._name}, after=after, limit=limit)
+        """Return what is remembered, without vectors and payloads; see `Listings.outlines`."""
+        return self._store.listings.outlines(MEMORY, self._tenant, {"collection": self._name}, after=after, limit=limit)
 
     def close(self) -> None:
         """Let go of the word index; the store is whoever's opened it. A later call begins anew."""
@@ -85,11 +85,11 @@ class Collection:
         return self._redactor.redact(text)
 
     def _rows(self, **where: object) -> list[Entry]:
-        return self._store.rows(MEMORY, self._tenant, {"collection": self._name, **where})
+        return self._store.listings.find(MEMORY, self._tenant, {"collection": self._name, **where})
 
     def _row(self, key: str) -> Entry | None:
         """Return the row of this collection with this key, without its embedding."""
-        entry = self._store.get(MEMORY, self._tenant, key) if key and len(key) <= 64 else None
+        entry = self._store.rows.get(MEMORY, self._tenant, key) if key and len(key) <= 64 else None
         return entry if entry is not None and entry.own[0] == self._name else None
 
     def _vectors(self, texts: list[str]) -> Vectors:

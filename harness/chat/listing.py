@@ -135,7 +135,7 @@ class Listing(Keeping):
             sessions=len({each.own[3] for each in exchanges}),
             documents=len({each.own[2] for each in held if each.own[1] == "document"}),
             document_chunks=kinds["document"],
-            not_embedded=self._store.stats(MEMORY, self._tenant, self._clock(), self._embedder.id).unembedded,
+            not_embedded=self._store.listings.stats(MEMORY, self._tenant, self._clock(), self._embedder.id).unembedded,
             waiting=self._journal is not None and self._journal.exists,
             oldest=iso(min(times)) if times else None,
             newest=iso(max(times)) if times else None,
@@ -177,12 +177,12 @@ class Listing(Keeping):
         if thread is not None:
             return self._delete([each.id for each in self.thread(thread)])
         before = self._clock() - (older_than or 0.0)
-        rows = self._store.scan(MEMORY, self._tenant)
+        rows = self._store.listings.scan(MEMORY, self._tenant)
         return self._delete([row.key for row in rows if row.own[0] == self._name and row.created_at < before])
 
     def _delete(self, keys: Sequence[str]) -> int:
         parts = (keys[start : start + _DELETE_BATCH] for start in range(0, len(keys), _DELETE_BATCH))
-        gone = sum(self._store.delete(MEMORY, self._tenant, part) for part in parts)
+        gone = sum(self._store.rows.delete(MEMORY, self._tenant, part) for part in parts)
         self._words.forget()
         return gone
 

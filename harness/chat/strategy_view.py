@@ -33,7 +33,7 @@ class View:
 
     def nearest(self, vector: Vectors, k: int, *, at_least: float = 0.0) -> Sequence[Found]:
         """See `Searchable.nearest`."""
-        near = self._store.nearest(
+        near = self._store.nearest.search(
             MEMORY,
             self._tenant,
             (self._collection,),
@@ -62,7 +62,7 @@ class View:
 
         names = ("collection", "kind", "thread_id", "session_id", "continuation", "position")
         where = dict(zip(names, entry.own, strict=True))
-        for row in self._store.rows(MEMORY, self._tenant, where):
+        for row in self._store.listings.find(MEMORY, self._tenant, where):
             if row.key == entry.key and row.embedder == self._embedder and row.embedding:
                 held = np.frombuffer(row.embedding, np.float32)
                 return min(1.0, max(0.0, float(held @ vector))) if len(held) == len(vector) else 0.0

@@ -109,7 +109,7 @@ class Transfer(Keeping):
 
     def _write_lines(self, file: IO[bytes]) -> Header:
         count, digest = 0, hashlib.sha256()
-        for row in self._store.scan(MEMORY, self._tenant):
+        for row in self._store.listings.scan(MEMORY, self._tenant):
             if row.own[0] == self._name:
                 line = msgspec.json.encode(_line(row)) + b"\n"
                 digest.update(line)
@@ -121,12 +121,12 @@ class Transfer(Keeping):
         remembered, vector = self._masked_whole(line.remembered), _vector(line)
         if remembered != line.remembered:
             vector = None  # it is one of the text with the secret
-        row = self._store.get(MEMORY, self._tenant, remembered.id)
+        row = self._store.rows.get(MEMORY, self._tenant, remembered.id)
         if row is not None:
             same = row.own[0] == self._name and remembered_in(row) == remembered
             return "known" if same else "kept"
         entry = replace(self._entry(remembered, None), embedding=vector, embedder=line.embedder if vector else None)
-        return "added" if self._store.swap(MEMORY, self._tenant, entry, expecting=None) else "kept"
+        return "added" if self._store.rows.swap(MEMORY, self._tenant, entry, expecting=None) else "kept"
 
     def _masked_whole(self, remembered: Remembered) -> Remembered:
         if isinstance(remembered, DocumentChunk):

@@ -129,7 +129,7 @@ class Keeping(Collection):
             self._entry(chunk, vector) for chunk, vector in zip(chunks, self._vectors_of_many(texts), strict=True)
         ]
         instead = {"collection": self._name, "kind": "document", "thread_id": document}
-        replaced = self._store.replace(MEMORY, self._tenant, entries, instead_of=instead)
+        replaced = self._store.rows.replace(MEMORY, self._tenant, entries, instead_of=instead)
         if replaced:
             self._words.forget()
         return Added(document, len(chunks), len(text), replaced, count, left_out, path)
@@ -155,7 +155,7 @@ class Keeping(Collection):
             vector = self._vectors([remembered.text])[0].tobytes()
         except EmbeddingError as error:
             log.warning("an exchange is kept, but found by its words alone until it has a vector: %s", error)
-        self._store.put(MEMORY, self._tenant, self._entry(remembered, vector))
+        self._store.rows.put(MEMORY, self._tenant, self._entry(remembered, vector))
 
     def _journalled(self, exchange: Exchange, error: StoreError) -> StoreError:
         """Put an exchange that could not be kept in the journal; return the error to raise."""
@@ -170,10 +170,10 @@ class Keeping(Collection):
     def _embed_some(self) -> None:
         """Embed a few memories of another model, or of a time when there was none: in the background of use."""
         try:
-            missing = self._store.unembedded(MEMORY, self._tenant, self._embedder.id, EMBED_AT_ONCE)
+            missing = self._store.nearest.unembedded(MEMORY, self._tenant, self._embedder.id, EMBED_AT_ONCE)
             mine = [(key, text) for key, text in missing if self._row(key) is not None]
             vectors = self._vectors([text for _, text in mine]) if mine else ()
             for (key, _), vector in zip(mine, vectors, strict=True):
-                self._store.embed(MEMORY, self._tenant, key, vector.tobytes(), self._embedder.id)
+                self._store.nearest.embed(MEMORY, self._tenant, key, vector.tobytes(), self._embedder.id)
         except (EmbeddingError, StoreError) as error:
             log.debug("memories without a vector stay so: %s", error)

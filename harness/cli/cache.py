@@ -236,7 +236,7 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
         app.identity.require("admin")
         cache = app.cache
         embedded = cache.reembed(app.progress)
-        indexed = app.database_store.reindex()
+        indexed = app.database_store.admin.reindex()
         if not app.identity.local:  # the index is all tenants'
             indexed = sum(each.indexed for each in cache.stats())
     if as_json:
@@ -265,8 +265,8 @@ def verify(
     with session.app() as app:
         app.identity.require_local()
         app.progress("checking the database", 0, 0)
-        problems = app.database_store.verify(repair=repair)
-        unchecked = app.database_store.unchecked()
+        problems = app.database_store.admin.verify(repair=repair)
+        unchecked = app.database_store.admin.unchecked()
         database = app.place
     if as_json:
         repaired = repair and bool(problems)

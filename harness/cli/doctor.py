@@ -87,7 +87,7 @@ def _disk(app: "App") -> Finding:
 
 def _database(app: "App") -> Finding:
     identity = app.identity
-    problems = app.database_store.verify(repair=False)
+    problems = app.database_store.admin.verify(repair=False)
     if problems and not identity.local:  # what they are may tell of other tenants' rows
         return Finding("database", "broken", "damaged; whoever keeps it mends it: `harness cache verify --repair`")
     if problems:
@@ -196,7 +196,7 @@ def _stats(app: "App") -> "list[TableStats]":
     """Count without the embedder: whatever is wrong with that is told of it alone."""
     from harness.cache import ANSWERS
 
-    return [app.store.stats(table, app.identity.tenant, 0.0) for table in ANSWERS]
+    return [app.store.listings.stats(table, app.identity.tenant, 0.0) for table in ANSWERS]
 
 
 def _settings(app: "App") -> Finding:

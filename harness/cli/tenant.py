@@ -25,7 +25,7 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
     with session.app() as app:
         asks = app.identity
         asks.require("admin")
-        tenants = app.database_store.tenants() if asks.local else [asks.tenant]
+        tenants = app.database_store.admin.tenants() if asks.local else [asks.tenant]
         told = [_counts(app.store, tenant) for tenant in tenants]
     if as_json:
         print_json({"tenants": told})
@@ -67,10 +67,12 @@ def delete(
         if user is None:
             what = f"{counts['entries']:,} entries and {counts['tokens']:,} tokens of {tenant}"
         else:
-            what = f"{user} and their {len(store.rows(TOKENS, tenant, {'user_id': user})):,} tokens of {tenant}"
+            what = (
+                f"{user} and their {len(store.listings.find(TOKENS, tenant, {'user_id': user})):,} tokens of {tenant}"
+            )
         if not yes and not confirmed(f"Delete {what} in {app.place}?"):
             raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-        gone = store.forget(tenant, user)
+        gone = store.admin.forget(tenant, user)
     if as_json:
         print_json({"tenant": tenant, "user": user, "deleted": gone})
     else:
@@ -83,6 +85,6 @@ def _counts(store: "Store", tenant: str) -> dict[str, Any]:
     from harness.storage.tables import TABLES
 
     now = time.time()
-    held = {table: store.stats(table, tenant, now).total for table in TABLES}
+    held = {table: store.listings.stats(table, tenant, now).total for table in TABLES}
     tokens = held.pop(TOKENS)
     return {"tenant": tenant, "entries": sum(held.values()), "tokens": tokens}

@@ -73,7 +73,7 @@ class Knowledge(Lookups, Writing):
         author = None if agent is None else checks.agent(agent).casefold()
         found = (
             (document.updated_at, place, document)
-            for place, document in enumerate(readable(self._store.scan(KNOWLEDGE, self._tenant)))
+            for place, document in enumerate(readable(self._store.listings.scan(KNOWLEDGE, self._tenant)))
             if wanted <= {tag.casefold() for tag in document.tags}
             and (author is None or document.agent.casefold() == author)
         )

@@ -151,7 +151,7 @@ class Lookups(Shelf):
         """
         self._embed_some()
         try:
-            return self._store.nearest(
+            return self._store.nearest.search(
                 KNOWLEDGE,
                 self._tenant,
                 (),

@@ -55,11 +55,11 @@ class Shelf:
     def _row(self, document_id: str) -> Entry | None:
         """Return the row of a document of this tenant; what is no id names none."""
         known = isinstance(document_id, str) and document_id.isalnum() and document_id.isascii()
-        return self._store.get(KNOWLEDGE, self._tenant, document_id) if known and len(document_id) <= 64 else None
+        return self._store.rows.get(KNOWLEDGE, self._tenant, document_id) if known and len(document_id) <= 64 else None
 
     def _rows_of(self, url_key: str) -> list[Entry]:
         """Return the rows whose document was read at this address: one at the most, unless somebody meddled."""
-        return self._store.rows(KNOWLEDGE, self._tenant, {"url_key": url_key})
+        return self._store.listings.find(KNOWLEDGE, self._tenant, {"url_key": url_key})
 
     def _vector(self, text: str) -> Vectors:
         vector: Vectors = self._embedder.embed([text])[0]
@@ -89,14 +89,14 @@ class Shelf:
         if not self._writable:
             return
         try:
-            missing = self._store.unembedded(KNOWLEDGE, self._tenant, self._embedder.id, EMBED_AT_ONCE)
+            missing = self._store.nearest.unembedded(KNOWLEDGE, self._tenant, self._embedder.id, EMBED_AT_ONCE)
             vectors = self._embedder.embed([title for _, title in missing]) if missing else ()
             for (key, title), vector in zip(missing, vectors, strict=True):
-                row = self._store.get(KNOWLEDGE, self._tenant, key)
+                row = self._store.rows.get(KNOWLEDGE, self._tenant, key)
                 if row is not None and row.text == title:
                     embedded = replace(row, embedding=vector.tobytes(), embedder=self._embedder.id)
-                    # not `Store.embed`: a title that is changed at this moment would get the old one's vector
-                    self._store.swap(KNOWLEDGE, self._tenant, embedded, expecting={"version": row.own[1]})
+                    # not `Nearest.embed`: a title that is changed at this moment would get the old one's vector
+                    self._store.rows.swap(KNOWLEDGE, self._tenant, embedded, expecting={"version": row.own[1]})
         except EmbeddingError as error:
             log.debug("titles without a vector stay so: %s", error)
         except (StoreError, AccessDenied) as error:  # a read-only store, or a reader's token: the next one is, too

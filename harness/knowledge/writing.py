@@ -101,7 +101,7 @@ class Writing(Shelf):
         row = self._row(document_id)
         if row is None:
             return False
-        gone = self._store.delete(KNOWLEDGE, self._tenant, [row.key])
+        gone = self._store.rows.delete(KNOWLEDGE, self._tenant, [row.key])
         self._forget_history(row.key)
         return gone > 0
 
@@ -115,7 +115,7 @@ class Writing(Shelf):
         row = self._row(document_id)
         if row is None:
             return []
-        before = self._store.rows(HISTORY, self._tenant, {"document_id": row.key})
+        before = self._store.listings.find(HISTORY, self._tenant, {"document_id": row.key})
         below = [document for document in readable(before) if document.version < row.own[1]]
         return [*readable([row]), *sorted(below, key=lambda document: -document.version)]
 
@@ -137,7 +137,7 @@ class Writing(Shelf):
         if not url_key:
             yield
             return
-        with self._store.turn(f"{self._tenant} knowledge {url_key}", TURN_SECONDS) as got:
+        with self._store.locks.hold(f"{self._tenant} knowledge {url_key}", TURN_SECONDS) as got:
             if not got:
                 raise StoreBusy(f"somebody else has been writing this URL for {TURN_SECONDS:.0f} seconds; try again")
             yield
@@ -153,10 +153,10 @@ class Writing(Shelf):
             version=1,
             **{"confidence": DEFAULT_CONFIDENCE, **change.fields},
         )
-        self._store.put(KNOWLEDGE, self._tenant, self._entry(document))
+        self._store.rows.put(KNOWLEDGE, self._tenant, self._entry(document))
         if (first := self._first(change.url_key)) and first.key != document.id:
             # whoever has waited for a lock file that was removed may hold it beside another one: the first stays
-            self._store.delete(KNOWLEDGE, self._tenant, [document.id])
+            self._store.rows.delete(KNOWLEDGE, self._tenant, [document.id])
             return _duplicate(first)
         return Written(outcome="created", id=document.id, version=1, document=document)
 
@@ -195,11 +195,13 @@ class Writing(Shelf):
             present.updated_at,
             (present.id, present.version),
         )
-        self._store.put(HISTORY, self._tenant, kept)
-        if not self._store.swap(KNOWLEDGE, self._tenant, self._entry(document), expecting={"version": present.version}):
+        self._store.rows.put(HISTORY, self._tenant, kept)
+        if not self._store.rows.swap(
+            KNOWLEDGE, self._tenant, self._entry(document), expecting={"version": present.version}
+        ):
             return None
         if document.version > KEPT_VERSIONS:
-            self._store.evict(HISTORY, self._tenant, (present.id,), KEPT_VERSIONS - 1)
+            self._store.rows.evict(HISTORY, self._tenant, (present.id,), KEPT_VERSIONS - 1)
         return document
 
     def _first(self, url_key: str, but: str = "") -> Entry | None:
@@ -208,7 +210,7 @@ class Writing(Shelf):
         return next((row for row in rows if row.key != but), None)
 
     def _forget_history(self, document_id: str) -> None:
-        self._store.replace(HISTORY, self._tenant, [], instead_of={"document_id": document_id})
+        self._store.rows.replace(HISTORY, self._tenant, [], instead_of={"document_id": document_id})
 
 
 def _duplicate(other: Entry) -> Written:

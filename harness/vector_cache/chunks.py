@@ -98,7 +98,7 @@ class Chunks(Space):
         Raises:
             StoreError: the store cannot be written.
         """
-        return self._store.sweep(CHUNKS, self._tenant, self._clock())
+        return self._store.rows.sweep(CHUNKS, self._tenant, self._clock())
 
     def remove_document(self, document: str) -> int:
         """Remove a document's chunks; return how many there were.
@@ -107,7 +107,7 @@ class Chunks(Space):
             InvalidInput: no id.
             StoreError: the store cannot be written.
         """
-        return self._store.replace(CHUNKS, self._tenant, (), instead_of=self._of(document))
+        return self._store.rows.replace(CHUNKS, self._tenant, (), instead_of=self._of(document))
 
     def search_chunks(
         self,
@@ -159,7 +159,7 @@ class Chunks(Space):
             StoreError: the store cannot be used (`StoreCorrupt`: the row is damaged).
         """
         self._of(document)  # is it an id?
-        entry = self._store.get(CHUNKS, self._tenant, self._key(document, str(index)))
+        entry = self._store.rows.get(CHUNKS, self._tenant, self._key(document, str(index)))
         return StoredChunk(text=entry.text, metadata=_described(entry)) if entry else None
 
     def document_chunks(self, document: str) -> list[StoredChunk]:
@@ -173,13 +173,15 @@ class Chunks(Space):
 
     def _rows(self, document: str) -> list[Entry]:
         """Return the rows of a document, in its order."""
-        return sorted(self._store.rows(CHUNKS, self._tenant, self._of(document)), key=lambda entry: entry.own[2])
+        return sorted(
+            self._store.listings.find(CHUNKS, self._tenant, self._of(document)), key=lambda entry: entry.own[2]
+        )
 
     def _add(
         self, document: str, text: str, metadata: Mapping[str, Any] | None, section: str | None, ttl: float | None
     ) -> list[Entry]:
         entries = self._cut(document, text, metadata, section, ttl)
-        self._store.replace(CHUNKS, self._tenant, entries, instead_of=self._of(document))
+        self._store.rows.replace(CHUNKS, self._tenant, entries, instead_of=self._of(document))
         return entries
 
     def _cut(

@@ -50,7 +50,7 @@ class Space:
 
     def _nearest(self, table: str, vector: Vectors, k: int, least: float) -> list[Neighbour]:
         """Return the rows of this space that are near enough, expired or not."""
-        return self._store.nearest(
+        return self._store.nearest.search(
             table,
             self._tenant,
             (self._space,),

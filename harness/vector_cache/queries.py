@@ -54,8 +54,8 @@ class Queries(Space):
         vector = self._embedder.embed([text])[0]
         now = self._clock()
         entry = self._entry(self._key(normalise(text)), text, encoded, now, now + lifetime, (self._space,), vector)
-        self._store.put(QUERIES, self._tenant, entry, sweep_before=now)
-        self._store.evict(QUERIES, self._tenant, (self._space,), self.max_queries)
+        self._store.rows.put(QUERIES, self._tenant, entry, sweep_before=now)
+        self._store.rows.evict(QUERIES, self._tenant, (self._space,), self.max_queries)
 
     def get_query(
         self,
@@ -83,10 +83,10 @@ class Queries(Space):
         for near in self._candidates(text, same, 0 if same_only else candidates):
             entry, now = near.entry, self._clock()
             if is_expired(entry.expires_at, now, entry.created_at):  # unless it has just been renewed
-                self._note(partial(self._store.delete, QUERIES, self._tenant, [entry.key], expired_at=now))
+                self._note(partial(self._store.rows.delete, QUERIES, self._tenant, [entry.key], expired_at=now))
             elif entry.key == same or accept(entry.text, near.similarity):
                 payload = loaded(entry, "payload")["payload"]
-                self._note(partial(self._store.touch, QUERIES, self._tenant, entry.key, now))
+                self._note(partial(self._store.rows.touch, QUERIES, self._tenant, entry.key, now))
                 return QueryHit(payload, entry.text, near.similarity, max(0.0, now - entry.created_at))
         return None
 
@@ -99,8 +99,8 @@ class Queries(Space):
 
     def _candidates(self, query: str, key: str, count: int) -> Iterator[Neighbour]:
         """Yield the query of this key, if it is there, and then the nearest others, each when it is asked for."""
-        same = self._store.get(QUERIES, self._tenant, key)
-        others = self._store.stats(QUERIES, self._tenant, self._clock()).total - (same is not None)
+        same = self._store.rows.get(QUERIES, self._tenant, key)
+        others = self._store.listings.stats(QUERIES, self._tenant, self._clock()).total - (same is not None)
         if same is not None:
             yield Neighbour(same, 1.0)
         if count and others:  # where there is nothing to compare with, no vector is needed

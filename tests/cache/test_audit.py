@@ -133,11 +133,11 @@ def test_a_pair_that_disagrees_never_answers_again(checked: Audited, clock: Fake
     """Either way round, and though the row that the audit brought is gone; also to another cache on the store."""
     checked.ask(ASKED, OTHERS)
     assert checked.cache.audited().disagreeing == 1
-    checked.store.delete("search_cache", "default", [search_key(ASKED)])
+    checked.store.rows.delete("search_cache", "default", [search_key(ASKED)])
     other = Audited(checked.store, rate=0.0, clock=clock)
     for cache in (checked.cache, other.cache):
         assert isinstance(cache.get_search(ASKED.upper()), Miss)
-    checked.store.clear("search_cache", "default")
+    checked.store.admin.clear("search_cache", "default")
     checked.cache.put_search(ASKED, OTHERS)
     for cache in (checked.cache, other.cache):
         assert isinstance(cache.get_search(STORED), Miss)
@@ -164,7 +164,7 @@ def test_the_refusal_is_the_tenants_own(store: SqliteStore, checked: Audited, cl
 def test_the_refusal_is_explained(checked: Audited) -> None:
     """Among the candidates of the query, in words; what solved another question is refused alike."""
     checked.ask(ASKED, OTHERS)
-    checked.store.delete("search_cache", "default", [search_key(ASKED)])
+    checked.store.rows.delete("search_cache", "default", [search_key(ASKED)])
     explained = checked.cache.explain(ASKED)
     assert [candidate.refusal for candidate in explained.candidates] == [REFUSAL]
     assert explained.shown(0.0)["candidates"][0]["refused"] == "an audit found other results"

@@ -4,19 +4,20 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.cache import Answer, Cache, Policy
 from harness.cache.tables import COMPLETIONS, PAGES, UNANSWERED
-from harness.core.entries import Entry, Hit, Miss
+from harness.core.entries import Hit, Miss
 from harness.core.pages import Page
 from harness.errors import AddressRefused, InvalidInput, ModelUnavailable, OfflineMiss, PageError, StoreError
 from harness.ports import Completion, Message
 from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import semantic_cache
-from tests.fakes import FakeClock
+from tests.fakes import FakeClock, refusing
 
 URL = "https://example.org/a?x=1"
 HOUR = 3_600.0
@@ -67,12 +68,10 @@ class Model:
         return Completion(self.text, whole=True, prompt_tokens=7)
 
 
-class FullStore(SqliteStore):
-    """A store that takes nothing more."""
-
-    def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
-        """Refuse."""
-        raise StoreError("the disk is full")
+def full_store(path: Path) -> SqliteStore:
+    """Return a store that takes nothing more."""
+    store: SqliteStore = refusing(StoreError("the disk is full"), "rows.put", store=SqliteStore(path))
+    return store
 
 
 @pytest.fixture
@@ -178,7 +177,7 @@ def test_without_the_cache_nothing_is_looked_up_or_kept(store: SqliteStore, cloc
     with pytest.raises(PageError):
         without.page(URL, Reader(PageError("gone")))
     assert with_policy(store, clock).page(URL, Reader("never")).value.text == "then"
-    assert list(store.scan(UNANSWERED, "default")) == []
+    assert list(store.listings.scan(UNANSWERED, "default")) == []
 
 
 def test_offline_only_the_cache_answers(store: SqliteStore, clock: FakeClock) -> None:
@@ -301,12 +300,14 @@ def test_a_page_teaches_abbreviations_but_is_not_found_by_meaning(store: SqliteS
     """What it defines is learned, as from results; it has no vector, and goes with the row."""
     cache = semantic_cache(store)
     cache.page(URL, Reader("Retrieval-augmented generation (RAG) looks documents up first."))
-    assert [meaning.lower() for _, meaning in store.meanings("default", ["RAG"])] == ["retrieval-augmented generation"]
-    (entry,) = store.scan(PAGES, "default")
+    assert [meaning.lower() for _, meaning in store.nearest.meanings("default", ["RAG"])] == [
+        "retrieval-augmented generation"
+    ]
+    (entry,) = store.listings.scan(PAGES, "default")
     assert (entry.embedding, entry.embedder) == (None, None)
     assert all(row.unembedded == 0 for row in cache.stats())
     cache.clear()
-    assert store.meanings("default", ["RAG"]) == []
+    assert store.nearest.meanings("default", ["RAG"]) == []
 
 
 @pytest.mark.parametrize("payload", ["", "{", "[]", '{"url": 1}', '"text"', "null"])
@@ -328,7 +329,7 @@ def test_a_page_is_returned_though_it_cannot_be_kept(
     store: SqliteStore, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A full disk costs an error in the log, once."""
-    full = FullStore(store.path)
+    full = full_store(store.path)
     cache = Cache(full, clock=clock)
     for _ in range(2):
         assert cache.page(URL, Reader("read all the same")).value.text == "read all the same"
@@ -338,7 +339,7 @@ def test_a_page_is_returned_though_it_cannot_be_kept(
 
 def test_a_failure_on_a_full_disk_is_still_that_failure(store: SqliteStore, clock: FakeClock) -> None:
     """That others cannot be told does not hide why it failed."""
-    full = FullStore(store.path)
+    full = full_store(store.path)
     with pytest.raises(PageError, match="gone"):
         Cache(full, clock=clock).page(URL, Reader(PageError("gone")))
     full.close()
@@ -348,7 +349,7 @@ def test_a_long_address_is_kept_whole(cache: Cache, store: SqliteStore) -> None:
     """A report is verified by the address of the page."""
     url = f"https://example.org/{'a' * 3_000}"
     cache.page(url, Reader())
-    assert [entry.text for entry in store.scan(PAGES, "default")] == [url]
+    assert [entry.text for entry in store.listings.scan(PAGES, "default")] == [url]
 
 
 def test_an_address_of_broken_unicode_is_refused(cache: Cache) -> None:
@@ -447,7 +448,7 @@ def test_an_unreadable_completion_is_asked_again(cache: Cache, store: SqliteStor
     cache.completion(Model(), ASKED)
     store._connections.write(lambda connection: connection.execute("UPDATE completions SET completion = '{}'"))
     assert cache.completion(Model("anew"), ASKED).value.text == "anew"
-    assert len(list(store.scan(COMPLETIONS, "default"))) == 1
+    assert len(list(store.listings.scan(COMPLETIONS, "default"))) == 1
 
 
 def test_what_a_run_was_answered_with_is_noted(cache: Cache) -> None:

@@ -134,7 +134,7 @@ def test_without_semantics_only_the_very_search_answers(store: SqliteStore) -> N
     cache.search(STORED, Engine())
     assert isinstance(cache.search(ASKED, Engine()).outcome, Miss)
     assert isinstance(cache.search(STORED, Engine()).outcome, Hit)
-    assert next(store.scan("search_cache", "default")).embedding is None
+    assert next(store.listings.scan("search_cache", "default")).embedding is None
 
 
 @pytest.mark.parametrize(("share", "answers"), [(1.01, True), (0.99, False), (0.0, False)])
@@ -233,7 +233,7 @@ def test_tenants_do_not_answer_each_other_by_meaning(store: SqliteStore) -> None
     one.put_search(STORED, results("retrieval-augmented generation (RAG) is a pattern"))
     assert isinstance(one.get_search(ASKED), Hit)
     assert isinstance(other.get_search(ASKED), Miss)
-    assert store.meanings("b", ["RAG"]) == []
+    assert store.nearest.meanings("b", ["RAG"]) == []
 
 
 # --- abbreviations
@@ -282,7 +282,7 @@ def test_a_meaning_is_forgotten_with_the_entry_that_taught_it(store: SqliteStore
         cache.put_search("grounding", TEACHING, ttl=60)
         assert isinstance(cache.get_search(SHORT), Hit)
         forget()
-        assert store.meanings("default", ["RAG"]) == []
+        assert store.nearest.meanings("default", ["RAG"]) == []
         assert isinstance(cache.get_search(SHORT), Miss)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -95,7 +96,7 @@ def test_no_results_are_computed_once_too(store: SqliteStore) -> None:
         assert [answer.value for answer in got] == [[]] * 8
         assert {answer.outcome.found for answer in got if isinstance(answer.outcome, Hit)} == {"no results"}
         cache.clear()
-        store.clear("unanswered_searches", "default")
+        store.admin.clear("unanswered_searches", "default")
 
 
 @pytest.mark.parametrize(
@@ -187,18 +188,18 @@ def test_two_caches_of_one_process_compute_once(store: SqliteStore) -> None:
     assert [answer.value for answer in got] == [results("x")] * 4
 
 
-class NoTurns:
-    """A store that is asked for turns alone, and gives everybody one."""
+class FreeLocks:
+    """Locks that everybody gets."""
 
     @contextmanager
-    def turn(self, name: str, wait: float) -> Iterator[bool]:
-        """See `Store.turn`."""
+    def hold(self, name: str, wait: float) -> Iterator[bool]:
+        """See `Locks.hold`."""
         yield True
 
 
 def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent() -> None:
     """The thread that computes is not in the child: the child computes for itself."""
-    once: Once[str] = Once(NoTurns(), 1.0)  # type: ignore[arg-type]
+    once: Once[str] = Once(SimpleNamespace(locks=FreeLocks()), 1.0)  # type: ignore[arg-type]
     computing, ended = threading.Event(), threading.Event()
 
     def compute() -> str:

@@ -23,7 +23,7 @@ from harness.errors import InvalidInput, OfflineMiss, RateLimited, SearchError, 
 from harness.ports import Store
 from harness.storage.sqlite.store import SqliteStore
 from tests.cache.stand_ins import semantics
-from tests.fakes import FakeClock, MemoryStore
+from tests.fakes import FakeClock, MemoryStore, refusing
 
 ROOT = Path(__file__).parents[2]
 JOBS = [{"title": "Engineer", "city": "Berlin"}, {"title": "Analyst", "city": "Bonn"}]
@@ -91,21 +91,21 @@ def test_a_query_that_means_the_same_is_answered(cache: Cache) -> None:
 def test_addresses_and_data_are_not_found_by_meaning(cache: Cache, store: Store, stored: str, asked: str) -> None:
     """Nor have they vectors; not even for a query in words, whoever gave them one."""
     cache.put_tool("web_fetch", stored, JOBS)
-    (row,) = store.scan("tool_cache", "default")
+    (row,) = store.listings.scan("tool_cache", "default")
     assert row.embedding is None
     assert isinstance(cache.find_tool("web_fetch", asked), Miss)
     semantic = cache.semantics
     assert semantic is not None
     vector = semantic.embedding("https example org")
     assert vector is not None
-    store.embed("tool_cache", "default", row.key, vector, "words")
+    store.nearest.embed("tool_cache", "default", row.key, vector, "words")
     assert isinstance(cache.find_tool("web_fetch", "https example org"), Miss)
 
 
 def test_the_row_holds_json_and_tells_who_stored_it(cache: Cache, store: Store) -> None:
     """Key, type, parameters, count and author, in the columns that the table declares."""
     entry = cache.put_tool("job_search", "Python", JOBS, params={"limit": 2, "a": None}, created_by="ada\n")
-    (row,) = store.scan("tool_cache", "default")
+    (row,) = store.listings.scan("tool_cache", "default")
     assert row.key == entry.key == sha256(b"job_search:python").hexdigest()
     assert row.own == ("job_search", '{"a":null,"limit":2,"query":"Python"}', 2, "ada")
     assert row.payload == b'[{"city":"Berlin","title":"Engineer"},{"city":"Bonn","title":"Analyst"}]'
@@ -286,7 +286,7 @@ def test_rows_of_another_embedder_are_embedded_anew(store: Store, clock: FakeClo
     told: list[tuple[str, int, int]] = []
     assert cache.reembed(lambda *step: told.append(step)) == 1
     assert told == [("embedding", 1, 1)]
-    assert sum(row.embedding is not None for row in store.scan("tool_cache", "default")) == 1
+    assert sum(row.embedding is not None for row in store.listings.scan("tool_cache", "default")) == 1
     assert isinstance(cache.find_tool("x", "false positives semantic cache"), Hit)
 
 
@@ -294,9 +294,11 @@ def test_a_damaged_row_is_a_miss(store: Store, clock: FakeClock, caplog: pytest.
     """And is told as what it is."""
     cache = Cache(store, clock=clock, semantics=semantics(store))
     entry = cache.put_tool("x", "q", [1])
-    (row,) = store.scan("tool_cache", "default")
+    (row,) = store.listings.scan("tool_cache", "default")
     own = ("x", "[", 1, None)
-    store.put("tool_cache", "default", Entry(row.key, "q", b"{", row.created_at, row.expires_at, row.created_at, own))
+    store.rows.put(
+        "tool_cache", "default", Entry(row.key, "q", b"{", row.created_at, row.expires_at, row.created_at, own)
+    )
     assert isinstance(cache.find_tool("x", "q"), Miss)
     assert "unreadable" in caplog.text
     assert cache.tool_entry("x", "q") == ToolEntry(entry.key, "x", "q", {}, 1, None, row.created_at, row.expires_at)
@@ -483,12 +485,8 @@ def test_a_cache_that_is_not_read_or_not_written_is_left_alone(store: Store, clo
 
 def test_a_store_that_takes_nothing_costs_no_answer(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
     """A full disk is told once, and results are returned."""
-
-    class Full(MemoryStore):
-        def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
-            raise StoreError("the disk is full")
-
-    cache = Cache(Full(), clock=clock)
+    store = refusing(StoreError("the disk is full"), "rows.put")
+    cache = Cache(store, clock=clock)
     assert [cache.tool("x", query, Tool()).value for query in ("q", "p")] == ["found"] * 2
     assert caplog.text.count("the disk is full") == 1
 

@@ -10,7 +10,7 @@ from harness.chat import Memory
 from harness.core.freshness import DAY
 from harness.errors import InvalidInput, StoreBusy, StoreError
 from tests.chat.said import BEGAN, said
-from tests.fakes import FakeClock, MemoryStore, WordEmbedder
+from tests.fakes import FakeClock, WordEmbedder, refusing
 
 Remembering = Callable[..., Memory]
 
@@ -156,13 +156,9 @@ def test_what_to_forget_must_be_plain(memory: Memory, how: dict[str, Any]) -> No
 
 def test_what_waits_in_the_journal_is_forgotten_too(remembering: Remembering, journal: Path) -> None:
     """Or it would come back at the next start."""
-
-    class Failing(MemoryStore):
-        def put(self, *_: Any, **__: Any) -> NoReturn:
-            raise StoreBusy("locked")
-
+    failing = refusing(StoreBusy("locked"), "rows.put")
     with pytest.raises(StoreError):
-        remembering(opens=Failing()).remember(said("e1", "hello"))
+        remembering(opens=failing).remember(said("e1", "hello"))
     memory = remembering()
     assert memory.forget(thread="t1") == 1
     assert not journal.exists()

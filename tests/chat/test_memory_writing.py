@@ -14,22 +14,15 @@ from harness.chat.exchanges import MAX_MESSAGE
 from harness.errors import EmbeddingError, InvalidInput, StoreBusy, StoreError
 from harness.ports import Store
 from tests.chat.said import said
-from tests.fakes import MemoryStore, WordEmbedder
+from tests.fakes import WordEmbedder, refusing
 
 Remembering = Callable[..., Memory]
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 
 
-class Failing(MemoryStore):
-    """A store that writes nothing."""
-
-    def put(self, *_: Any, **__: Any) -> NoReturn:
-        """Fail."""
-        raise StoreBusy("the database is locked; try again")
-
-    def replace(self, *_: Any, **__: Any) -> NoReturn:
-        """Fail."""
-        raise StoreBusy("the database is locked; try again")
+def failing_store() -> Any:
+    """Return a store that writes nothing."""
+    return refusing(StoreBusy("the database is locked; try again"), "rows.put", "rows.replace")
 
 
 class Speechless(WordEmbedder):
@@ -136,7 +129,7 @@ def test_what_cannot_be_kept_waits_for_the_next_start(remembering: Remembering, 
     """The error says so; the next start keeps it, once, and the journal is gone."""
     exchange = said("e1", f"remember {KEY}")
     with pytest.raises(StoreError, match=r"locked.*waits in .*journal\.jsonl"):
-        remembering(opens=Failing()).remember(exchange)
+        remembering(opens=failing_store()).remember(exchange)
     assert KEY not in journal.read_text()
     assert stat.S_IMODE(journal.stat().st_mode) == 0o600
     later = remembering()
@@ -159,7 +152,7 @@ def test_a_store_that_does_not_open_loses_nothing(remembering: Remembering) -> N
 
 def test_as_long_as_it_cannot_be_kept_it_waits(remembering: Remembering, journal: Path) -> None:
     """A start that fails loses nothing and keeps the order."""
-    failing = remembering(opens=Failing())
+    failing = remembering(opens=failing_store())
     for number in range(3):
         with pytest.raises(StoreError):
             failing.remember(said(f"e{number}", "hello"))
@@ -174,9 +167,9 @@ def test_as_long_as_it_cannot_be_kept_it_waits(remembering: Remembering, journal
 def test_what_is_somebody_elses_stays_in_the_journal(remembering: Remembering) -> None:
     """Another tenant, or another collection, is not kept under this one."""
     with pytest.raises(StoreError):
-        remembering(opens=Failing(), tenant="ann").remember(said("e1", "hello"))
+        remembering(opens=failing_store(), tenant="ann").remember(said("e1", "hello"))
     with pytest.raises(StoreError):
-        remembering(opens=Failing(), collection_name="other").remember(said("e2", "hello"))
+        remembering(opens=failing_store(), collection_name="other").remember(said("e2", "hello"))
     assert remembering().retry_journal() == 0
     assert remembering(tenant="ann").retry_journal() == 1
     assert remembering(collection_name="other").retry_journal() == 1
@@ -184,7 +177,7 @@ def test_what_is_somebody_elses_stays_in_the_journal(remembering: Remembering) -
 
 def test_without_a_journal_the_error_is_the_stores() -> None:
     """Nothing is said of a journal that there is none."""
-    memory = Memory(Failing(), WordEmbedder())
+    memory = Memory(failing_store(), WordEmbedder())
     with pytest.raises(StoreBusy, match=r"^the database is locked; try again$"):
         memory.remember(said("e1", "hello"))
 
@@ -248,7 +241,7 @@ def test_of_a_document_that_fails_nothing_is_kept(remembering: Remembering, brok
     """No vector, or no room in the store: a typed error, and not one chunk."""
     file = tmp_path / "long.txt"
     file.write_text("A sentence about ferrets. " * 400)
-    failing = remembering(opens=Failing()) if broken == "store" else remembering(model=Speechless())
+    failing = remembering(opens=failing_store()) if broken == "store" else remembering(model=Speechless())
     with pytest.raises((StoreBusy, EmbeddingError)):
         failing.add_document(file)
     assert failing.stats().document_chunks == 0

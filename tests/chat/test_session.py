@@ -48,9 +48,13 @@ class Scripted:
 
 
 class BrokenStore(MemoryStore):
-    """A store that refuses everything, once it is `broken`."""
+    """A store that refuses everything."""
 
-    broken = True
+    broken = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broken = True
 
     def __getattribute__(self, name: str) -> Any:
         """Refuse the methods of the port."""

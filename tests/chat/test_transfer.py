@@ -38,7 +38,7 @@ def test_nothing_is_lost_on_the_way(full: Memory, remembering: Remembering, file
     other, model = MemoryStore(), WordEmbedder()
     imported = remembering(opens=other, model=model).import_from(file)
     assert (imported.added, imported.known, imported.kept) == (count, 0, 0)
-    assert list(other.scan("memory", "default")) == list(store.scan("memory", "default"))
+    assert list(other.listings.scan("memory", "default")) == list(store.listings.scan("memory", "default"))
     assert model.texts == []
 
 
@@ -99,7 +99,7 @@ def test_of_a_damaged_file_nothing_gets_in(full: Memory, remembering: Rememberin
     with pytest.raises(InvalidInput) as caught:
         remembering(opens=other).import_from(file)
     assert str(file) in str(caught.value)
-    assert list(other.scan("memory", "default")) == []
+    assert list(other.listings.scan("memory", "default")) == []
 
 
 def test_a_vector_must_have_the_length_1(full: Memory, remembering: Remembering, file: Path) -> None:
@@ -129,7 +129,7 @@ def test_secrets_are_masked_on_the_way_in(memory: Memory, remembering: Rememberi
     file.write_bytes(msgspec.json.encode(told) + b"\n" + line + b"\n")
     other = MemoryStore()
     assert remembering(opens=other).import_from(file).added == 1
-    (row,) = other.scan("memory", "default")
+    (row,) = other.listings.scan("memory", "default")
     assert KEY not in row.text + row.payload.decode()
     assert row.embedding is None
 

@@ -58,6 +58,6 @@ def fill() -> dict[str, str]:
         app.remembering.remember(said)
         token = app.tokens.create("default", "ada", "reader", name=HOSTILE)
         found = Audit.of(HOSTILE, f"{HOSTILE} again", overlap=0.0, similarity=0.9, probability=None, now=now)
-        app.database_store.put_audit("default", found)
+        app.database_store.audits.put("default", found)
         cache.flush()
         return {"document": document.id or "", "exchange": said.id, "thread": said.thread_id, "token": token.info.id}

@@ -287,7 +287,7 @@ def test_an_imported_file_brings_no_token(harness: Program, tmp_path: Path) -> N
     store = MemoryStore()
     Tokens(store).create("default", "eve", "admin")
     file = tmp_path / "evil.snapshot"
-    write_snapshot(file, [line_of(TOKENS, row) for row in store.scan(TOKENS, "default")])
+    write_snapshot(file, [line_of(TOKENS, row) for row in store.listings.scan(TOKENS, "default")])
     assert "no such table" in harness("cache", "import", file).one_line_error(2)
     assert harness("token", "list", "--json").told == {"tokens": []}
 

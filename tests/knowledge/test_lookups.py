@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.core.entries import Neighbour
 from harness.errors import EmbeddingError, InvalidInput, SearchBackendError, StoreCorrupt, StoreError
 from harness.knowledge import HISTORY, KNOWLEDGE, Knowledge
 from harness.knowledge.documents import Document
 from harness.ports import Store
-from tests.fakes import FakeClock, MemoryStore, WordEmbedder
+from tests.fakes import FakeClock, MemoryStore, WordEmbedder, refusing
 
 HOURS = 3_600.0
 TITLE, ASKED = "github rest rate limits", "what are the github rest rate limits"
@@ -190,13 +189,9 @@ def test_a_model_that_is_down_is_no_miss(store: Store) -> None:
 
 def test_a_store_that_cannot_compare_is_no_miss(embedder: WordEmbedder) -> None:
     """If the rows cannot be searched by a vector, that is the same failure."""
-
-    class Deaf(MemoryStore):
-        def nearest(self, *args: Any, **kwargs: Any) -> list[Neighbour]:
-            raise StoreError("the disk is full")
-
+    deaf = refusing(StoreError("the disk is full"), "nearest.search")
     with pytest.raises(SearchBackendError, match="disk is full"):
-        Knowledge(Deaf(), embedder).lookup(ASKED)
+        Knowledge(deaf, embedder).lookup(ASKED)
 
 
 def test_what_had_no_vector_gets_one(store: Store, caplog: pytest.LogCaptureFixture) -> None:
@@ -217,9 +212,9 @@ def test_damaged_documents_are_passed_over(
     """
     damaged = knowledge.write(TITLE, "Damaged.", source_url=URL)
     sound = knowledge.write(f"{TITLE} overview", "Sound.")
-    (row,) = [row for row in store.scan(KNOWLEDGE, "default") if row.key == damaged.id]
+    (row,) = [row for row in store.listings.scan(KNOWLEDGE, "default") if row.key == damaged.id]
     for payload in (b"{", b"[]", b'{"id": 1}', row.payload.replace(b'"expires_at":17', b'"expires_at":1e99,"x":')):
-        store.put(KNOWLEDGE, "default", type(row)(**{name: getattr(row, name) for name in row.__struct_fields__}
+        store.rows.put(KNOWLEDGE, "default", type(row)(**{name: getattr(row, name) for name in row.__struct_fields__}
                                                   | {"payload": payload}))  # fmt: skip
         assert knowledge.lookup(ASKED, URL).document == sound.document
         assert knowledge.list() == [sound.document]
@@ -276,5 +271,5 @@ def test_deleting_takes_the_history_along(knowledge: Knowledge, store: Store) ->
     assert knowledge.delete(written.id)
     assert not knowledge.delete(written.id)
     assert not knowledge.lookup(ASKED, URL).hit
-    assert [row.own[0] for row in store.scan(HISTORY, "default")] == [other.id]
+    assert [row.own[0] for row in store.listings.scan(HISTORY, "default")] == [other.id]
     assert knowledge.write(TITLE, "1", source_url=URL).outcome == "created"

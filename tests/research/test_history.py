@@ -21,8 +21,8 @@ from harness.errors import EmbeddingError, InvalidInput, NotFound, SearchBackend
 from harness.knowledge import Knowledge
 from harness.ports import Store
 from harness.research.history import MAX_LIMIT, MAX_OFFSET, TABLES_OF, History, Past, as_json, since_of
-from harness.storage.sqlite.store import SqliteStore
-from tests.fakes import FakeClock, MemoryStore, WordEmbedder
+from harness.storage.sqlite.store import SqliteParts, SqliteStore
+from tests.fakes import FakeClock, MemoryStore, WordEmbedder, put_payload, refusing
 
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
 RUN = "20261122-101500-1a2b3c"
@@ -102,7 +102,14 @@ def put(store: Store, key: str, text: str, payload: bytes, *, at: float = NOW, t
     entry = Entry(key, text, payload, at, at + DAY, at, own[table])
     if table == KNOWLEDGE:  # which has its vectors from where it is written
         entry = replace(entry, embedding=WordEmbedder().embed([text])[0].tobytes(), embedder=WordEmbedder().id)
-    store.put(table, "default", entry)
+    put_payload(store, table, entry)
+
+
+def _is_text(payload: bytes) -> bool:
+    try:
+        return bool(payload.decode()) or not payload
+    except UnicodeDecodeError:
+        return False
 
 
 # --- by origin, and repeats
@@ -277,12 +284,7 @@ def test_vectors_of_another_model_are_not_compared(store: Store, clock: FakeCloc
 @in_memory
 def test_a_store_that_takes_no_vectors_still_answers(clock: FakeClock, cache: Cache, tmp_path: Path) -> None:
     """Looking is reading: where vectors cannot be kept (another writes, the disk is full), it goes on without."""
-
-    class Full(MemoryStore):
-        def embed(self, *_: Any) -> None:
-            raise StoreBusy("another process writes")
-
-    store = Full()
+    store = refusing(StoreBusy("another process writes"), "nearest.embed")
     Cache(store, clock=clock).put_search("retries", [RESULT])
     assert past_of(store, clock).find("retries") == []
     assert titles(past_of(store, clock).find()) == ["retries"]
@@ -351,22 +353,21 @@ def test_the_last_page_says_that_it_is(history: History, cache: Cache, clock: Fa
     assert history.page(limit=3, offset=4).items == []
 
 
-def test_what_goes_while_one_looks_leaves_a_gap_and_no_end(clock: FakeClock) -> None:
+def test_what_goes_while_one_looks_leaves_a_gap_and_no_end(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry that is deleted between its listing and its reading is left out; the pages after it are still there."""
+    store = MemoryStore()
+    get, gone = store.rows.get, ""
 
-    class Vanishing(MemoryStore):
-        gone = ""
+    def vanishing(table: str, tenant: str, key: str) -> Entry | None:
+        return None if key == gone else get(table, tenant, key)
 
-        def get(self, table: str, tenant: str, key: str) -> Entry | None:
-            return None if key == self.gone else super().get(table, tenant, key)
-
-    store = Vanishing()
+    monkeypatch.setattr(store.rows, "get", vanishing)
     cache = Cache(store, clock=clock)
     for number in range(5):
         cache.put_search(f"retries {number}", [RESULT])
         clock.advance(1)
     history = past_of(store, clock)
-    store.gone = history.find()[1].id
+    gone = history.find()[1].id
     page = history.page(limit=3)
     assert (titles(page.items), page.more) == (["retries 4", "retries 2"], True)
 
@@ -545,7 +546,7 @@ def assert_harmless(past: Past) -> None:
 @pytest.mark.parametrize("table", [table for tables in TABLES_OF.values() for table in tables])
 def test_damaged_payloads_are_shown_as_text(store: Store, history: History, table: str) -> None:
     """Whatever a row holds, it is listed, found by meaning, and told whole, without an error."""
-    nasty = [each for each in NASTY if isinstance(store, MemoryStore) or _is_text(each)]
+    nasty = [each for each in NASTY if isinstance(store, SqliteParts) or _is_text(each)]
     for number, payload in enumerate(nasty):
         put(store, f"{number:08x}", f"retries {number}", payload, table=table)
     for found in (history.find(limit=100), history.find("retries", limit=100)):
@@ -554,13 +555,6 @@ def test_damaged_payloads_are_shown_as_text(store: Store, history: History, tabl
             assert_harmless(past)
     for number in range(len(nasty)):
         msgspec.json.encode(history.entry(past.source, f"{number:08x}").data)
-
-
-def _is_text(payload: bytes) -> bool:
-    try:
-        return bool(payload.decode()) or not payload
-    except UnicodeDecodeError:
-        return False
 
 
 @given(
@@ -574,9 +568,9 @@ def test_any_payload_is_harmless(payload: bytes, table: str) -> None:
     for name in TABLES_OF[table]:  # type: ignore[index]
         put(store, "0", "retries", payload, table=name)
     history = past_of(store, clock)
+    assert history.entry(table, "0").entry.payload == payload
     for past in (*history.find(), *history.find("retries")):
         assert_harmless(past)
-    assert history.entry(table, "0").entry.payload == payload
     msgspec.json.encode(history.entry(table, "0").data)
 
 
@@ -636,14 +630,8 @@ def test_a_context_that_is_json_of_its_own_is_shown(history: History, cache: Cac
 
 def test_a_store_that_is_down_is_told(clock: FakeClock) -> None:
     """Where the database cannot be read, that is said; an empty past would be a lie."""
-
-    class Down(MemoryStore):
-        def timeline(self, *_: Any, **__: Any) -> Any:
-            raise StoreBusy("another process writes")
-
-        scopes = get = whole = timeline
-
-    history = past_of(Down(), clock)
+    methods = ("listings.timeline", "nearest.scopes", "rows.get", "rows.get_whole")
+    history = past_of(refusing(StoreBusy("another process writes"), *methods), clock)
     for look in (history.find, lambda: history.find("retries"), lambda: history.entry("search", "0")):
         with pytest.raises(StoreBusy):
             look()

@@ -89,32 +89,40 @@ class Steps(RulePlanner):
         return None if self.wider in asked else self.wider
 
 
+WRITES = {
+    "rows": ("put", "replace", "touch", "sweep", "delete", "evict"),
+    "nearest": ("embed",),
+    "admin": ("clear",),
+    "usage": ("add",),
+}
+EVERY_WRITE = frozenset(name for names in WRITES.values() for name in names)
+
+
 class Watched(MemoryStore):
-    """A store that counts how often rows of chunks are read, and refuses to write where it is told to."""
+    """A store that counts how often rows of chunks are read, and refuses the writes named in `full`."""
 
-    full: frozenset[str] = frozenset()
-    read = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.full: frozenset[str] = frozenset()
+        self.read = 0
+        for part, names in WRITES.items():
+            for name in names:
+                setattr(getattr(self, part), name, self._refusing(name, getattr(getattr(self, part), name)))
+        find = self.listings.find
 
-    def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> Any:
-        """See `Store.rows`."""
-        self.read += table == CHUNKS
-        return super().rows(table, tenant, where)
+        def counted(table: str, tenant: str, where: Mapping[str, Any]) -> Any:
+            self.read += table == CHUNKS
+            return find(table, tenant, where)
 
+        self.listings.find = counted
 
-def _refusing(name: str) -> Any:
-    original = getattr(MemoryStore, name)
+    def _refusing(self, name: str, original: Any) -> Any:
+        def method(*given: Any, **named: Any) -> Any:
+            if name in self.full:
+                raise StoreError("the disk is full; make room")
+            return original(*given, **named)
 
-    def method(self: Watched, *given: Any, **named: Any) -> Any:
-        if name in self.full:
-            raise StoreError("the disk is full; make room")
-        return original(self, *given, **named)
-
-    return method
-
-
-WRITES = ("put", "replace", "embed", "touch", "sweep", "delete", "evict", "clear", "count")
-for _name in WRITES:
-    setattr(Watched, _name, _refusing(_name))
+        return method
 
 
 @pytest.fixture
@@ -576,14 +584,15 @@ def test_without_the_cache_the_numbers_are_the_same(caches: Any) -> None:
     found = ask(cache, TWO, Told())
     assert (numbers(found), found.report) == (numbers(kept), kept.report)
     assert all(
-        cache._store.stats(table, "default", 0.0).total == 0 for table in (CHUNKS, "agent_queries", "research_evidence")
+        cache._store.listings.stats(table, "default", 0.0).total == 0
+        for table in (CHUNKS, "agent_queries", "research_evidence")
     )
 
 
 # --- what it bears
 
 
-@pytest.mark.parametrize("full", [frozenset({"replace"}), frozenset(WRITES)], ids=["chunks", "everything"])
+@pytest.mark.parametrize("full", [frozenset({"replace"}), EVERY_WRITE], ids=["chunks", "everything"])
 def test_a_full_disk_ends_nothing_and_loses_nothing(
     caches: Any, full: frozenset[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -602,18 +611,18 @@ def test_a_disk_that_was_full_is_used_again(caches: Any) -> None:
     cache = caches()
     cache._store.full = frozenset({"replace"})
     first = ask(cache, TWO, Told())
-    assert cache._store.stats(CHUNKS, "default", 0.0).total == 0
+    assert cache._store.listings.stats(CHUNKS, "default", 0.0).total == 0
     cache._store.full = frozenset()
-    cache._store.clear("research_evidence", "default")
+    cache._store.admin.clear("research_evidence", "default")
     assert ask(cache, TWO, Told()).report == first.report
-    assert cache._store.stats(CHUNKS, "default", 0.0).total == 3
+    assert cache._store.listings.stats(CHUNKS, "default", 0.0).total == 3
 
 
 def test_a_solved_question_is_answered_from_a_store_that_cannot_be_written(caches: Any) -> None:
     """Its use is not noted, and that is all."""
     cache = caches()
     first = ask(cache, TWO, Told(), enough=0.6)
-    cache._store.full = frozenset(WRITES)
+    cache._store.full = EVERY_WRITE
     again = ask(cache, TWO, Told(), enough=0.6)
     assert (again.research_cache, again.report) == ("solved", first.report)
 
@@ -643,7 +652,7 @@ def test_damaged_rows_end_nothing(disk: SqliteStore, embedder: Any, damage: str)
     first = ask(cache, answers, embedder)
     disk._connections.write(lambda connection: connection.execute(damage))
     if "agent_chunks" in damage:
-        disk.clear("research_evidence", "default")
+        disk.admin.clear("research_evidence", "default")
     again = ask(cache, answers, embedder)
     assert numbers(again) == numbers(first)
     assert again.report == first.report

@@ -30,7 +30,7 @@ from harness.research.run import Writing
 from harness.research.saved_report import saved_research
 from harness.vector_cache import QUERIES
 from tests.cli.program import Program
-from tests.fakes import FakeClock, MemoryStore
+from tests.fakes import FakeClock, MemoryStore, put_payload
 from tests.research.test_loop import QUESTION, SITE, TWO, Model, Steps, Told, ask, result
 from tests.research.test_run import PAGE, Library, Scripted, research, researcher
 
@@ -82,7 +82,7 @@ def solve(cache: Cache, embedder: Any, **how: Any) -> Research:
 
 def held(store: MemoryStore) -> list[str]:
     """Return the questions that are remembered."""
-    return [entry.text for entry in store.scan(QUERIES, "default")]
+    return [entry.text for entry in store.listings.scan(QUERIES, "default")]
 
 
 def markdown(found: Research) -> str:
@@ -457,14 +457,14 @@ def test_clearing_the_cache_forgets_it(store: MemoryStore, cache: Cache, embedde
 
 def spoil(store: MemoryStore, change: Any) -> None:
     """Change what is kept for the solved question."""
-    [entry] = store.scan(QUERIES, "default")
+    [entry] = store.listings.scan(QUERIES, "default")
     if isinstance(change, bytes):
         payload = change
     else:
         told = json.loads(entry.payload)
         change(told["payload"])
         payload = json.dumps(told).encode()
-    store.put(QUERIES, "default", replace(entry, payload=payload))
+    put_payload(store, QUERIES, replace(entry, payload=payload))
 
 
 DAMAGE: dict[str, Any] = {

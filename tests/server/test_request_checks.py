@@ -508,9 +508,14 @@ def test_a_store_that_is_down_is_told_everywhere(client: TestClient, app: App, m
         raise StoreBusy("the database is locked by another process; try again")
 
     store = app.database_store
-    for name in ("get", "timeline", "whole", "scopes", "nearest", "scan", "recent", "rows", "stats", "counted", "put",
-                 "delete", "sweep", "expiring", "unembedded"):  # fmt: skip
-        monkeypatch.setattr(store, name, down)
+    for part, names in {
+        "rows": ("get", "get_whole", "put", "delete", "sweep"),
+        "listings": ("find", "recent", "timeline", "scan", "stats", "expiring"),
+        "nearest": ("search", "scopes", "unembedded"),
+        "usage": ("by_day",),
+    }.items():
+        for name in names:
+            monkeypatch.setattr(getattr(store, part), name, down)
     look_everywhere(client)
 
 
@@ -541,7 +546,7 @@ def test_tokens_that_cannot_be_read_let_nobody_in(
     def down(*_: Any, **__: Any) -> Any:
         raise StoreBusy("the database is locked by another process; try again")
 
-    monkeypatch.setattr(app.database_store, "tenants", down)
+    monkeypatch.setattr(app.database_store.admin, "tenants", down)
     look_everywhere(client)
     answer = client.post("/tavily/search", json={"query": "x"})
     assert (answer.status_code, answer.json()["code"]) == (503, "store_busy")

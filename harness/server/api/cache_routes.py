@@ -89,7 +89,7 @@ def _expiring(app: App) -> list[Expiring]:
     """Count what is live by when it expires, each entry in the first span that it fits."""
     now = time.time()
     moments = [now, *(now + seconds for _, seconds in _WITHIN)]
-    tables = [app.store.expiring(table, app.identity.tenant, moments) for table in ANSWERS]
+    tables = [app.store.listings.expiring(table, app.identity.tenant, moments) for table in ANSWERS]
     upto = [sum(counts) for counts in zip(*tables, strict=True)]
     return [
         Expiring(within=name, entries=after - before)

@@ -139,7 +139,7 @@ async def events(
 @router.get("/runs")
 def runs(app: Mine, limit: Limit = 20, offset: Offset = 0) -> RunsReply:
     """List the recorded runs, the newest first."""
-    found = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, offset=offset)
+    found = app.store.listings.timeline(RUNS, app.identity.tenant, limit=limit + 1, offset=offset)
     lines = [
         RunLine(id=each.key, question=each.text, engine=each.own[0], created_at=iso(each.created_at)) for each in found
     ]
@@ -163,7 +163,7 @@ def delete(request: Request, app: Mine, id: RunPath) -> Done:  # noqa: A002
     """Delete the record of a run that is not under way; what was found stays in the cache."""
     app.identity.require("admin")
     researches_of(request).check_ended(app.identity.tenant, id)
-    return done(app.store.delete(RUNS, app.identity.tenant, [id]), "run")
+    return done(app.store.rows.delete(RUNS, app.identity.tenant, [id]), "run")
 
 
 def round_reply(number: int, found: Round) -> RoundReply:

@@ -166,7 +166,7 @@ def suggestions(app: App, beginning: str) -> list[str]:
     typed = _one_spelling(beginning)
     if not typed:
         return []
-    rows = app.store.timeline(SEARCHES, app.identity.tenant, limit=MAX_LOOKED_AT)
+    rows = app.store.listings.timeline(SEARCHES, app.identity.tenant, limit=MAX_LOOKED_AT)
     found: dict[str, str] = {}
     for row in rows:
         if len(row.text) <= MAX_SUGGESTION and (query := _one_spelling(row.text)).startswith(typed) and query != typed:

@@ -47,7 +47,7 @@ _NOBODY = "\x1b"
 """Named where no tenant is. An escape is never alone, so this is nobody's name; the empty one may be somebody's."""
 
 
-class Connections:
+class PostgresConnections:
     """The connections of one process to the database behind `url`, each of which serves one thread at a time.
 
     What fails because the server restarts, or is out of reach, is tried again for `busy_seconds`.

@@ -17,7 +17,7 @@ from harness.core.entries import Neighbour
 from harness.errors import StoreBusy, StoreError
 from harness.ports import Vectors
 from harness.storage import forks
-from harness.storage.postgres.connections import Connections
+from harness.storage.postgres.connections import PostgresConnections
 from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped, vector_text
 from harness.storage.tables import TABLES
 
@@ -43,10 +43,10 @@ _LOCK = 0x686E7377
 _POLL_SECONDS = 0.1
 
 
-class VectorSearch:
-    """`Store.nearest` on PostgreSQL. `index_from` is the number of rows from which on they are indexed."""
+class HnswIndexes:
+    """Vector search on PostgreSQL. `index_from` is the number of rows from which on they are indexed."""
 
-    def __init__(self, connections: Connections, *, index_from: int = INDEX_FROM) -> None:
+    def __init__(self, connections: PostgresConnections, *, index_from: int = INDEX_FROM) -> None:
         self._connections = connections
         self._index_from = index_from
         self.begin_anew()
@@ -70,7 +70,7 @@ class VectorSearch:
         now: float,
         at_least: float,
     ) -> list[Neighbour]:
-        """See `Store.nearest`. The similarities are computed here, from the rows, whatever the index said."""
+        """See `Nearest.search`. The similarities are computed here, from the rows, whatever the index said."""
         import numpy as np
 
         if k <= 0:

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 from weakref import WeakSet
 
 from harness.errors import MigrationError, StoreBusy, StoreCorrupt, StoreError
@@ -75,7 +75,7 @@ class Handle:
             self.connection.close()
 
 
-class Connections:
+class SqliteConnections:
     """Every thread's connection to the database at `path`, made or brought up to date on opening.
 
     `local.handle` is this thread's, once it has one. Text comes back as bytes: a payload goes to a JSON parser, which
@@ -143,6 +143,19 @@ class Connections:
 
         with self._writing:  # only one can write: threads that queue here need not poll for the file's lock
             return self.run(transaction)
+
+    def fetch_all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        """Return every row of a query."""
+        return self.run(lambda handle: handle.connection.execute(sql, values).fetchall())
+
+    def fetch_one(self, sql: str, values: tuple[Any, ...]) -> Any:
+        """Return the first row of a query, or `None`."""
+        return self.run(lambda handle: handle.connection.execute(sql, values).fetchone())
+
+    def size(self) -> int:
+        """Return the size of the file and its write-ahead log, in bytes."""
+        files = (self.path, beside(self.path, "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def reopen(self) -> None:
         """Let go of every thread's connection; each opens a new one at its next call."""
@@ -373,11 +386,11 @@ def _journal_mode(connection: sqlite3.Connection) -> str:
 # A fork copies one thread, every lock, and what SQLite knows of the parent's locks on the file, none of which holds for
 # the child. So before a fork, threads that write, open, look up or close finish, and every connection is closed; parent
 # and child each open their own afterwards.
-_all: WeakSet[Connections] = WeakSet()
+_all: WeakSet[SqliteConnections] = WeakSet()
 _closing = threading.RLock()
-_paused: list[Connections] = []
+_paused: list[SqliteConnections] = []
 _turn = threading.Lock()
-"""Held during a fork: no other thread forks meanwhile or makes new `Connections`."""
+"""Held during a fork: no other thread forks meanwhile or makes new `SqliteConnections`."""
 
 
 def _before_fork() -> None:

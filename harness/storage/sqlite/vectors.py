@@ -13,7 +13,8 @@ from weakref import WeakSet
 from harness.core.freshness import latest_creation
 from harness.errors import HarnessError, IndexUnavailable
 from harness.ports import Vectors
-from harness.storage.sqlite.connections import Connections, Handle
+from harness.storage.sqlite.database import Database
+from harness.storage.sqlite.entries import as_text
 from harness.storage.sqlite.tails import Scope, Tail, by_similarity, is_unit
 from harness.storage.tables import FRESH, INDEXES, TABLES
 
@@ -43,7 +44,7 @@ class VectorSearch:
     and the index is rebuilt from them, without an embedding call; that is said once.
     """
 
-    def __init__(self, connections: Connections, folder: Path, *, tail_limit: int = TAIL_LIMIT) -> None:
+    def __init__(self, connections: Database, folder: Path | None, *, tail_limit: int = TAIL_LIMIT) -> None:
         self._connections = connections
         self._folder = folder
         self._tail_limit = tail_limit
@@ -89,18 +90,20 @@ class VectorSearch:
 
     def counts(self, table: str, tenant: str) -> tuple[int, int]:
         """Return how many of a tenant's vectors are in the index, and how many only in the rows."""
-        total = self._one(f"SELECT count(*) FROM {table} WHERE tenant = ? AND embedding IS NOT NULL", (tenant,))[0]
+        total = self._connections.fetch_one(
+            f"SELECT count(*) FROM {table} WHERE tenant = ? AND embedding IS NOT NULL", (tenant,)
+        )[0]
         indexed = 0
-        for name, _, upto in self._all(f"SELECT name, generation, upto FROM {INDEXES}", ()):
-            if _text(name).startswith(f"{table}_vec-"):
+        for name, _, upto in self._connections.fetch_all(f"SELECT name, generation, upto FROM {INDEXES}", ()):
+            if as_text(name).startswith(f"{table}_vec-"):
                 scopes = ", ".join((*TABLES[table].scope, "embedder"))
-                for *values, found in self._all(
+                for *values, found in self._connections.fetch_all(
                     f"SELECT {scopes}, count(*) FROM {table} "
                     f"WHERE tenant = ? AND embedding IS NOT NULL AND seq <= ? GROUP BY {scopes}",
                     (tenant, upto),
                 ):
-                    *own, embedder = map(_text, values)
-                    indexed += found if Scope(table, tenant, tuple(own), embedder).collection == _text(name) else 0
+                    *own, embedder = map(as_text, values)
+                    indexed += found if Scope(table, tenant, tuple(own), embedder).collection == as_text(name) else 0
         return indexed, total - indexed
 
     def rebuild(self) -> dict[str, int]:
@@ -109,15 +112,17 @@ class VectorSearch:
         Raises:
             IndexUnavailable: no index can be made here.
         """
+        if self._folder is None:
+            return {}
         with self._alone(wait=True), self._lock:
             self._discard()
             written = {}
             for table in TABLES.values():
                 scopes = ", ".join(("tenant", *table.scope, "embedder"))
-                for *values, count in self._all(
+                for *values, count in self._connections.fetch_all(
                     f"SELECT {scopes}, count(*) FROM {table.name} WHERE embedding IS NOT NULL GROUP BY {scopes}", ()
                 ):
-                    tenant, *own, embedder = map(_text, values)
+                    tenant, *own, embedder = map(as_text, values)
                     scope = Scope(table.name, tenant, tuple(own), embedder)
                     if count > self._tail_limit:
                         written[scope.collection] = self._write(scope)
@@ -126,15 +131,15 @@ class VectorSearch:
     def lost(self) -> list[str]:
         """Return the collections that the database speaks of and the index does not have."""
         with self._lock:
-            recorded = self._all(f"SELECT name, generation FROM {INDEXES}", ())
-            return [_text(name) for name, generation in recorded if not self._has(_text(name), _text(generation))]
+            recorded = self._connections.fetch_all(f"SELECT name, generation FROM {INDEXES}", ())
+            return [as_text(name) for name, generation in recorded if not self._has(as_text(name), as_text(generation))]
 
     def _has(self, name: str, generation: str) -> bool:
         try:
             index = self._opened()
             if index.generation(name) != generation:
                 return False
-            row = self._one(
+            row = self._connections.fetch_one(
                 f"SELECT length(embedding) FROM {name.split('_vec-', maxsplit=1)[0]} WHERE embedding IS NOT NULL", ()
             )
             if row:
@@ -147,13 +152,13 @@ class VectorSearch:
 
     def forget(self, table: str) -> None:
         """Drop a table's collections: all of its rows have gone."""
-        recorded = self._all(f"SELECT name FROM {INDEXES} WHERE name LIKE ?", (f"{table}_vec-%",))
+        recorded = self._connections.fetch_all(f"SELECT name FROM {INDEXES} WHERE name LIKE ?", (f"{table}_vec-%",))
         try:
             if recorded:
                 with self._alone(wait=True):
                     for (name,) in recorded:
-                        self._opened().drop(_text(name))
-                        self._execute(f"DELETE FROM {INDEXES} WHERE name = ?", (_text(name),))
+                        self._opened().drop(as_text(name))
+                        self._execute(f"DELETE FROM {INDEXES} WHERE name = ?", (as_text(name),))
         except IndexUnavailable as error:
             log.debug("the vector index keeps what has gone: %s", error)
         with self._lock:
@@ -201,7 +206,11 @@ class VectorSearch:
         """Say whether another file's content stands here by now (a backup was restored): seqs mean other rows then."""
         if self._newest(scope.table) < tail.last:
             return True
-        row = self._one(f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,)) if tail.seqs else None
+        row = (
+            self._connections.fetch_one(f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,))
+            if tail.seqs
+            else None
+        )
         known, tail.newest = tail.newest, row or tail.newest
         return row is not None and known is not None and row != known
 
@@ -209,7 +218,9 @@ class VectorSearch:
         room = STALE_SHARE * self._tail_limit
         while len(tail.seqs) < room and (rows := self._rows(scope, tail.last, dimension)):
             tail.add(rows)
-            tail.newest = self._one(f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,))
+            tail.newest = self._connections.fetch_one(
+                f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,)
+            )
         tail.complete = len(tail.seqs) < room
 
     def _shorten(self, scope: Scope, tail: Tail, upto: int, dimension: int) -> None:
@@ -233,7 +244,7 @@ class VectorSearch:
         if fresh_at is not None:
             condition, values = f"{condition} AND +{FRESH}", [*values, fresh_at, latest_creation(fresh_at)]
         sql = f"SELECT seq, embedding FROM {scope.table} WHERE {condition} ORDER BY seq LIMIT {BATCH}"
-        while rows := self._all(sql, tuple(values)):
+        while rows := self._connections.fetch_all(sql, tuple(values)):
             found = [(seq, np.frombuffer(held, np.float32)) for seq, held in rows if is_unit(held, dimension)]
             if found:
                 return found
@@ -242,7 +253,7 @@ class VectorSearch:
 
     def _usual_dimension(self, scope: Scope) -> int:
         """Return the commonest dimension of the scope's vectors; 0 when there are none."""
-        row = self._one(
+        row = self._connections.fetch_one(
             f"SELECT length(embedding) FROM {scope.table} WHERE {scope.condition} AND embedding IS NOT NULL "
             "GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
             scope.bound,
@@ -345,13 +356,16 @@ class VectorSearch:
 
     def _created(self, scope: Scope, dimension: int) -> str:
         """Make the collection anew; if something else stands where the index should, that goes first."""
-        if self._folder.exists() and not self._folder.is_dir():
+        folder = self._place()
+        if folder.exists() and not folder.is_dir():
             self._discard()
         return self._opened().create(scope.collection, embedder=scope.embedder, dimension=dimension)
 
     def _mostly_gone(self, scope: Scope) -> bool:
         """Say whether most of what the collection holds are rows that have gone."""
-        there = self._one(f"SELECT count(*) FROM {scope.table} WHERE {scope.condition}", scope.bound)[0]
+        there = self._connections.fetch_one(f"SELECT count(*) FROM {scope.table} WHERE {scope.condition}", scope.bound)[
+            0
+        ]
         gone: bool = self._opened().count(scope.collection) > 2 * there + self._tail_limit
         return gone
 
@@ -359,11 +373,16 @@ class VectorSearch:
         self._opened().discard()
         self._connections.write(lambda connection: connection.execute(f"DELETE FROM {INDEXES}"))
 
+    def _place(self) -> Path:
+        if self._folder is None:
+            raise IndexUnavailable("a database in memory has no vector index")
+        return self._folder
+
     def _opened(self) -> "ChromaIndex":
         if self._index is None:
             from harness.storage.chroma import ChromaIndex
 
-            self._index = ChromaIndex(self._folder)
+            self._index = ChromaIndex(self._place())
         return self._index
 
     @contextmanager
@@ -371,7 +390,8 @@ class VectorSearch:
         """Hold the index's lock among all processes; yield whether it was free, where one does not wait for it."""
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self._folder.with_name(f"{self._folder.name}.lock"), timeout=600 if wait else 0)
+        folder = self._place()
+        lock = FileLock(folder.with_name(f"{folder.name}.lock"), timeout=600 if wait else 0)
         try:
             lock.acquire()
         except Timeout:
@@ -390,24 +410,15 @@ class VectorSearch:
 
     def _recorded(self, scope: Scope) -> tuple[str, int]:
         """Return the generation of the scope's collection and the seq up to which it holds the rows."""
-        row = self._one(f"SELECT generation, upto FROM {INDEXES} WHERE name = ?", (scope.collection,))
-        return (_text(row[0]), row[1]) if row else ("", 0)
+        row = self._connections.fetch_one(f"SELECT generation, upto FROM {INDEXES} WHERE name = ?", (scope.collection,))
+        return (as_text(row[0]), row[1]) if row else ("", 0)
 
     def _newest(self, table: str) -> int:
-        row = self._one("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
+        row = self._connections.fetch_one("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
         return row[0] if row else 0
 
     def _execute(self, sql: str, values: tuple[Any, ...]) -> None:
         self._connections.write(lambda connection: connection.execute(sql, values))
-
-    def _one(self, sql: str, values: tuple[Any, ...]) -> Any:
-        return self._connections.run(lambda handle: handle.connection.execute(sql, values).fetchone())
-
-    def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
-        def fetch(handle: Handle) -> list[Any]:
-            return handle.connection.execute(sql, values).fetchall()
-
-        return self._connections.run(fetch)
 
     def _say_once(self, message: str) -> None:
         log.log(logging.DEBUG if self._said else logging.WARNING, message)  # of one trouble, the first word is enough
@@ -426,7 +437,3 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-def _text(value: Any) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
