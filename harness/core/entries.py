@@ -15,8 +15,8 @@ class Entry(Struct, frozen=True, gc=False):
     """One row of a cache table, as the store keeps it.
 
     `text` is what was asked (a query, a task), `payload` the answer in UTF-8. Times are seconds since the epoch.
-    `own` holds the columns that only this table has, in their declared order; a look-up reads back the first of them,
-    which decide whether the row answers, and neither `embedding` (float32, little-endian) nor `embedder`.
+    `own` holds the columns that only this table has: a tuple declared in `harness.core.tables`. A lookup reads neither
+    `embedding` (float32, little-endian) nor `embedder`.
     `teaches` are the abbreviations that this entry defines, as (short, meaning); they are kept, and go, with it.
     """
 
@@ -26,7 +26,7 @@ class Entry(Struct, frozen=True, gc=False):
     created_at: float
     expires_at: float
     last_used_at: float
-    own: tuple[Any, ...]
+    own: Any
     embedding: bytes | None = None
     embedder: str | None = None
     teaches: tuple[tuple[str, str], ...] = ()
@@ -42,7 +42,7 @@ class Outline(Struct, frozen=True, gc=False):
     text: str
     created_at: float
     expires_at: float
-    own: tuple[Any, ...]
+    own: Any
 
 
 class Neighbour(Struct, frozen=True, gc=False):

@@ -176,7 +176,7 @@ def entry_of(line: Line) -> Entry:
         line.created_at,
         line.expires_at,
         line.created_at if line.used_at is None else line.used_at,
-        tuple(line.own),
+        TABLES[line.table].make_own(line.own),
         embedding,
         line.embedder or None,
     )

@@ -102,11 +102,11 @@ def test_keys_come_nearest_first(index: ChromaIndex) -> None:
 def test_a_small_collection_gives_all_it_has(new: ChromaIndex) -> None:
     """Asked for more keys than there are, it returns them all; asked for none, or while it is empty, none."""
     new.create(NAME, embedder="fake", dimension=WIDTH)
-    assert new.nearest.search(NAME, vectors(1)[0], 8) == []
+    assert new.nearest(NAME, vectors(1)[0], 8) == []
     new.add(NAME, keys(3), vectors(3))
-    assert new.nearest.search(NAME, vectors(3)[1], 8)[0] == "k1"
-    assert sorted(new.nearest.search(NAME, vectors(1)[0], 100)) == keys(3)
-    assert new.nearest.search(NAME, vectors(1)[0], 0) == []
+    assert new.nearest(NAME, vectors(3)[1], 8)[0] == "k1"
+    assert sorted(new.nearest(NAME, vectors(1)[0], 100)) == keys(3)
+    assert new.nearest(NAME, vectors(1)[0], 0) == []
 
 
 def test_adding_a_key_again_replaces_its_vector(index: ChromaIndex) -> None:
@@ -222,7 +222,7 @@ def test_long_vectors_are_found_by_their_neighbours(new: ChromaIndex) -> None:
     new.create(NAME, embedder="fake", dimension=384)
     new.add(NAME, keys(500), stored)
     asked = 0.9 * stored + np.sqrt(1 - 0.9**2) * vectors(500, width=384, seed=2)
-    assert all(f"k{number}" in new.nearest.search(NAME, asked[number], 8) for number in range(0, 500, 10))
+    assert all(f"k{number}" in new.nearest(NAME, asked[number], 8) for number in range(0, 500, 10))
 
 
 def test_long_vectors_are_shortened_alike_for_ever() -> None:

@@ -43,7 +43,7 @@ def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
         with replacing(path, private=private) as file:
             file.write(b"")
         other = tmp_path / "other"
-        other.rows.touch()
+        other.touch()
         assert stat.S_IMODE(path.stat().st_mode) == (mode or stat.S_IMODE(other.stat().st_mode))
 
 

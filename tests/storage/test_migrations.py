@@ -17,6 +17,7 @@ from harness.errors import MigrationError, StoreError
 from harness.storage.sqlite import migrations
 from harness.storage.sqlite.migrations import MIGRATIONS, RECORD, Migration
 from harness.storage.sqlite.store import SqliteStore
+from harness.storage.sqlite.table_schema import create_statements
 from harness.storage.tables import (
     ABBREVIATIONS,
     AUDITED,
@@ -273,7 +274,11 @@ def test_a_migrated_schema_is_the_fresh_schema(path: Path, tmp_path: Path, name:
 def test_the_fresh_schema_is_the_declared_one(path: Path) -> None:
     """A new file has the declared tables, indexes and triggers, and nothing else but the record of its migrations."""
     SqliteStore(path).close()
-    declared = {statement for table in TABLES.values() for statement in table.schema} | {*BESIDE, *AUDITED, *BY_ORIGIN}
+    declared = {statement for table in TABLES.values() for statement in create_statements(table)} | {
+        *BESIDE,
+        *AUDITED,
+        *BY_ORIGIN,
+    }
     declared -= {statement for statement in BESIDE if f"TABLE {USES} " in statement}  # the one by origin instead
     ours = f"sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name != '{RECORD}'"
     made = _query(path, f"SELECT sql FROM sqlite_master WHERE {ours}")

@@ -290,10 +290,12 @@ class PostgresTable:
         )
         if checked(self.declared, tenant, self._settled(entry), stored, None) is None:
             return None
-        return replace(entry, own=entry.own[: self.declared.decisive])
+        return entry
 
     def _own_values(self, own: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(self._value(name, value) for name, value in zip(self.declared.own_names, own, strict=True))
+        named = zip(self.declared.own_names, own, strict=True)
+        values: tuple[Any, ...] = self.declared.make_own([self._value(name, value) for name, value in named])
+        return values
 
     def outline(self, row: tuple[Any, ...]) -> Outline:
         """Make an outline of what `select_outline` reads."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 from harness.errors import MigrationError, StoreCorrupt
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
 from harness.storage.sqlite.migrations import unknown_names
-from harness.storage.tables import ABBREVIATIONS, AUDITS, BY_TIME, ORIGIN_SOURCES, ORIGINS, USES
+from harness.storage.tables import ABBREVIATIONS, AUDITS, ORIGIN_SOURCES, ORIGINS, USES
 
 ROLE = "harness_access"
 RECORD = "harness_migrations"
@@ -97,8 +97,8 @@ def _forgetting(logical: str, *beside: str) -> str:
 def _indexed(logical: str) -> tuple[str, ...]:
     """Make the index by the time of creation, which a database made today has from the first migration."""
     table = POSTGRES_TABLES[logical]
-    ((name, columns),) = BY_TIME.items()
-    return f'DROP INDEX IF EXISTS "{table.bare_name}_{name}"', table.index(name, columns)
+    name = "created_at"
+    return f'DROP INDEX IF EXISTS "{table.bare_name}_{name}"', table.index(name, ("tenant", name))
 
 
 _LISTING = (

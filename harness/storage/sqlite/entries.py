@@ -43,10 +43,10 @@ def write_row(
     )
 
 
-def outline_of(row: tuple[Any, ...]) -> Outline:
+def outline_of(table: Table, row: tuple[Any, ...]) -> Outline:
     """Make an outline of what `Table.select_outline` reads."""
     number, key, text, created_at, expires_at, *own = row
-    return Outline(number, as_text(key), as_text(text), created_at, expires_at, tuple(map(as_text, own)))
+    return Outline(number, as_text(key), as_text(text), created_at, expires_at, table.make_own(map(as_text, own)))
 
 
 def entry_of(table: Table, row: tuple[Any, ...]) -> Entry | None:
@@ -54,7 +54,9 @@ def entry_of(table: Table, row: tuple[Any, ...]) -> Entry | None:
     tenant, key, text, *own = map(as_text, (*row[:3], *row[4:-7]))
     created_at, expires_at, last_used_at, embedding, embedder, *stored = row[-7:]
     vector = embedding if type(embedding) is bytes else None
-    entry = Entry(key, text, row[3], created_at, expires_at, last_used_at, tuple(own), vector, as_text(embedder))
+    entry = Entry(
+        key, text, row[3], created_at, expires_at, last_used_at, table.make_own(own), vector, as_text(embedder)
+    )
     return checked(table, tenant, entry, *stored)
 
 

@@ -44,7 +44,8 @@ class SqliteListings:
         declared = TABLES[table]
         sql = f"{declared.select_outline} WHERE {declared.where(where)} AND seq > ? ORDER BY seq DESC LIMIT ?"
         return [
-            outline_of(row) for row in self._connections.fetch_all(sql, (tenant, *where.values(), after, max(0, limit)))
+            outline_of(TABLES[table], row)
+            for row in self._connections.fetch_all(sql, (tenant, *where.values(), after, max(0, limit)))
         ]
 
     def timeline(
@@ -67,7 +68,7 @@ class SqliteListings:
         order = "ORDER BY created_at DESC, seq DESC LIMIT ? OFFSET ?"
         sql = f"{TABLES[table].select_outline} WHERE tenant = ? AND created_at >= ? {condition} {order}"
         return [
-            outline_of(row)
+            outline_of(TABLES[table], row)
             for row in self._connections.fetch_all(sql, (tenant, since, *bound, max(0, limit), max(0, offset)))
         ]
 

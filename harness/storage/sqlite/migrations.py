@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from harness.errors import MigrationError
+from harness.storage.sqlite.table_schema import checksum_statements, create_statements, index_statements
 from harness.storage.tables import (
     AGENT_CHUNKS,
     AGENT_QUERIES,
@@ -204,7 +205,7 @@ def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
         _reindex(connection, table)
     for table in migration.summed:
         if not _columns(connection, table.name).keys() >= set(CHECKSUMS):
-            for statement in table.checksum_statements:
+            for statement in checksum_statements(table):
                 connection.execute(statement)
 
 
@@ -222,7 +223,7 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration, table: Table)
         connection.execute(f"ALTER TABLE {table.name} RENAME TO {aside}")
         for kind in ("index", "trigger"):
             _drop(connection, aside, kind)
-    for statement in table.schema:
+    for statement in create_statements(table):
         connection.execute(statement)
     if old and migration.fill:
         values = ", ".join(_value(column, migration, table, old) for column in table.columns)
@@ -239,8 +240,8 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration, table: Table)
 
 def _reindex(connection: sqlite3.Connection, table: Table) -> None:
     """Drop the indexes that are not declared, and make the declared ones that are not there: each reads all rows."""
-    _drop(connection, table.name, "index", but=table.index_statements)
-    for statement in table.index_statements:
+    _drop(connection, table.name, "index", but=index_statements(table))
+    for statement in index_statements(table):
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE sql = ?", (statement,)).fetchone():
             connection.execute(statement)
 

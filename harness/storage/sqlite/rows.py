@@ -40,11 +40,11 @@ class SqliteRows:
         stored = row[OWN_START - 1]
         if stored is None:
             entry = self.get_whole(table, tenant, key)  # looks at more than is read here
-            return entry and structs.replace(entry, own=entry.own[: declared.decisive], embedding=None, embedder=None)
+            return entry and structs.replace(entry, embedding=None, embedder=None)
         if stored != row_checksum(declared, tenant, key, row[0], row[1], row[2], row[3], own):
             report(declared, key, stored)
             return None
-        own = tuple(map(as_text, own[: declared.decisive])) if declared.decides_by_text else own[: declared.decisive]
+        own = declared.make_own(map(as_text, own))
         return Entry(key, as_text(row[0]), row[1], row[2], row[3], row[4], own)
 
     def get_whole(self, table: str, tenant: str, key: str) -> Entry | None:
