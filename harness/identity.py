@@ -22,12 +22,12 @@ from msgspec import Struct
 from harness.core.access import ROLES, Role
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, is_expired
+from harness.core.tables import TOKENS, TokenColumns
 from harness.core.text import clean, one_line
 from harness.errors import AccessDenied, InvalidInput, TooManyRequests
 from harness.ports import Store
 from harness.storage.forks import free_in_child
 
-TOKENS = "access_tokens"
 PREFIX = "hrn_"
 DEFAULT_DAYS = 365
 MAX_DAYS = 3_650
@@ -156,7 +156,7 @@ class Tokens:
         now = self._clock()
         payload = msgspec.json.encode(_Kept(_hash(secret), created_by))
         label = one_line(clean(name, MAX_LABEL))
-        entry = Entry(identifier, label, payload, now, now + expires_days * DAY, now, (user, role))
+        entry = Entry(identifier, label, payload, now, now + expires_days * DAY, now, TokenColumns(user, role))
         self._store.rows.put(TOKENS, tenant, entry)
         text = f"{PREFIX}{_base64(tenant.encode())}.{identifier}.{secret}"
         return NewToken(text, _info(tenant, entry))
@@ -178,7 +178,7 @@ class Tokens:
         same = hmac.compare_digest(_hash(secret).encode(), kept.encode())
         if entry is None or not same or is_expired(entry.expires_at, self._clock(), entry.created_at):
             raise AccessDenied(REFUSED)
-        return Identity(tenant, entry.own[0], _role(entry), identifier)
+        return Identity(tenant, entry.own.user_id, _role(entry), identifier)
 
     def revoke(self, identifier: str, tenant: str | None = None) -> bool:
         """Delete the token with this id, of this tenant or (`None`) of any; return whether there was one.
@@ -276,7 +276,7 @@ def _info(tenant: str, entry: Entry) -> TokenInfo:
     return TokenInfo(
         entry.key,
         tenant,
-        entry.own[0],
+        entry.own.user_id,
         _role(entry),
         entry.text,
         created_by,
@@ -295,7 +295,7 @@ def _kept(entry: Entry) -> _Kept:
 
 def _role(entry: Entry) -> Role:
     """Return the role in a row; of a damaged row, the least."""
-    return next((role for role in ROLES if role == entry.own[1]), "reader")
+    return next((role for role in ROLES if role == entry.own.role), "reader")
 
 
 def _hash(secret: str) -> str:

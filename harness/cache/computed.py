@@ -18,6 +18,7 @@ from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, HOUR, checked_ttl, is_expired
 from harness.core.keys import canonical_json, canonical_url, completion_key, page_key
 from harness.core.pages import Page
+from harness.core.tables import UnansweredColumns
 from harness.core.text import shorten
 from harness.errors import HarnessError, InvalidInput, ModelError, PageError, StoreError
 from harness.ports import Completion, LanguageModel, Message, PageReader
@@ -260,7 +261,9 @@ class Kept(Road):
             return
         now = self._clock()
         payload = canonical_json(reason).encode()
-        entry = Entry(asked.told_as, asked.text, payload, now, now + FAILURE_SECONDS, now, (asked.table, "{}"))
+        entry = Entry(
+            asked.told_as, asked.text, payload, now, now + FAILURE_SECONDS, now, UnansweredColumns(asked.table, "{}")
+        )
         try:
             self._store.rows.put(UNANSWERED, self._tenant, entry, sweep_before=now)
         except StoreError as failure:

@@ -249,10 +249,10 @@ class Maintenance(Searches):
     def _is_superseded(self, table: str, entry: Entry) -> bool:
         held = self._store.rows.get(table, self._tenant, entry.key)
         if table == KNOWLEDGE:
-            url_key, version = entry.own
+            url_key, version = entry.own.url_key, entry.own.version
             others = self._store.listings.find(KNOWLEDGE, self._tenant, {"url_key": url_key}) if url_key else ()
-            return any(other.key != entry.key for other in others) or (held is not None and held.own[1] >= version)
-        if table == KNOWLEDGE_HISTORY and self._store.rows.get(KNOWLEDGE, self._tenant, entry.own[0]) is None:
+            return any(other.key != entry.key for other in others) or (held is not None and held.own.version >= version)
+        if table == KNOWLEDGE_HISTORY and self._store.rows.get(KNOWLEDGE, self._tenant, entry.own.document_id) is None:
             return True  # of a document that was not added
         return held is not None and held.created_at >= entry.created_at
 

@@ -11,6 +11,7 @@ from harness.cache.tables import RESEARCH
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl
 from harness.core.keys import research_key
+from harness.core.tables import ResearchColumns
 from harness.errors import InvalidInput
 
 log = logging.getLogger(__name__)
@@ -80,14 +81,14 @@ class Researches(Road):
         rounds, scores = (encode(each).decode() for each in (research.search_rounds, research.novelty_scores))
         payload = _utf8(research.context)
         if self.policy.write:
-            own = (rounds, scores, task_type.lower(), fingerprint)
+            own = ResearchColumns(rounds, scores, task_type.lower(), fingerprint)
             self._put(RESEARCH, key, task, payload, ttl, own, research.context)
         return self.policy.write
 
 
 def _context(entry: Entry) -> ResearchContext | None:
     try:
-        rounds, scores = map(orjson.loads, entry.own[:2])  # own: search_rounds, novelty_scores, …
+        rounds, scores = map(orjson.loads, (entry.own.search_rounds, entry.own.novelty_scores))
         return ResearchContext(entry.payload.decode(), rounds, scores)
     except ValueError:
         return None

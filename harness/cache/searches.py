@@ -18,6 +18,7 @@ from harness.cache.values import is_empty
 from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl, is_expired
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, search_key
+from harness.core.tables import SearchColumns, UnansweredColumns
 from harness.errors import (
     InvalidInput,
     SearchError,
@@ -167,7 +168,7 @@ class Searches(Road):
         """Return what a row holds, at most `wanted` results (0: all of them), or the `Miss` that says why it cannot
         answer; a value that is not a list of JSON objects does so only where `any_json` may.
         """
-        if entry.own[0] < wanted:  # own: max_results, engine, options
+        if entry.own.max_results < wanted:
             return Miss("fewer results than asked for")
         try:
             results = orjson.loads(entry.payload)
@@ -330,7 +331,7 @@ class Searches(Road):
         if not self.policy.write:
             return
         now = self._clock()
-        own = (question.engine, question.options)
+        own = UnansweredColumns(question.engine, question.options)
         entry = Entry(question.key, question.query, orjson.dumps(reason), now, now + ttl, now, own)
         try:
             self._store.rows.put(UNANSWERED, self._tenant, entry, sweep_before=now)
@@ -366,7 +367,7 @@ class Searches(Road):
         return True
 
     def _put_search(self, question: Question, results: object, payload: bytes, ttl: float) -> None:
-        own = (question.max_results, question.engine, question.options)
+        own = SearchColumns(question.max_results, question.engine, question.options)
         self._put(SEARCHES, question.key, question.query, payload, ttl, own, text_of(results))
 
 

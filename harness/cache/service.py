@@ -19,6 +19,7 @@ from harness.core.entries import Entry, TableStats
 from harness.core.freshness import DAY
 from harness.core.keys import search_key
 from harness.core.origins import EVERY, OWN
+from harness.core.tables import RunColumns
 from harness.errors import NotFound
 
 if TYPE_CHECKING:  # for who looks at them
@@ -133,7 +134,7 @@ class Cache(Maintenance, Researches, Tools):
             StoreError: the store cannot take it.
         """
         now = self._clock()
-        entry = Entry(run, question, encode(record), now, now + RUN_TTL, now, (engine,))
+        entry = Entry(run, question, encode(record), now, now + RUN_TTL, now, RunColumns(engine))
         self._store.rows.put(RUNS, self._tenant, entry, sweep_before=now)
         self._mark(RUNS, run)
 

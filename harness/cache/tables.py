@@ -1,22 +1,41 @@
 """The names of the tables that the cache keeps."""
 
-SEARCHES = "search_cache"
-RESEARCH = "research_cache"
-UNANSWERED = "unanswered_searches"
-"""Searches without results, and those that failed a moment ago: a kind of entry of their own, never results."""
-RUNS = "research_runs"
-PAGES = "web_pages"
-COMPLETIONS = "completions"
-EVIDENCE = "research_evidence"
-"""What was computed here from answers: made again where it is missing, so no run is answered with it."""
-QUERIES = "agent_queries"
-CHUNKS = "agent_chunks"
-"""What agents keep in a `VectorCache`: solved questions, and documents in slices."""
-TOOLS = "tool_cache"
-"""What the tools of agents brought."""
-KNOWLEDGE = "knowledge"
-KNOWLEDGE_HISTORY = "knowledge_history"
-"""Documents that were looked up and kept, and what they were before; no cache: nothing clears or sweeps them here."""
+from harness.core.tables import (
+    CHUNKS,
+    COMPLETIONS,
+    EVIDENCE,
+    KNOWLEDGE,
+    KNOWLEDGE_HISTORY,
+    PAGES,
+    QUERIES,
+    RESEARCH,
+    RUNS,
+    SEARCHES,
+    TOOLS,
+    UNANSWERED,
+)
+
+__all__ = [
+    "ANSWERS",
+    "BY_ORIGIN",
+    "CHUNKS",
+    "COMPLETIONS",
+    "EVERY_TABLE",
+    "EVIDENCE",
+    "KNOWLEDGE",
+    "KNOWLEDGE_HISTORY",
+    "MADE",
+    "MOVED",
+    "PAGES",
+    "QUERIES",
+    "RESEARCH",
+    "RUNS",
+    "SEARCHES",
+    "TABLES",
+    "TOOLS",
+    "UNANSWERED",
+]
+
 TABLES = (SEARCHES, RESEARCH)
 """What is also found by meaning, each row of it. (Of the tools' rows, those are that are in words.)"""
 ANSWERS = (*TABLES, PAGES, COMPLETIONS, TOOLS)

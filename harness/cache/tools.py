@@ -16,6 +16,7 @@ from harness.cache.values import count_of, encoded, is_empty
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, DEFAULT_TTL, seconds_of
 from harness.core.keys import checked_cache_type, in_words, tool_key
+from harness.core.tables import ToolColumns
 from harness.core.text import clean
 from harness.errors import InvalidInput
 
@@ -88,7 +89,7 @@ class Tools(Kept):
             raise InvalidInput(f"nothing to store for {name}: the data is empty; store what was found")
         if not self.policy.write:
             raise InvalidInput("nothing was stored: this cache is only read (--no-cache, a replay, or a reader)")
-        own = (name, _params(text, params), count_of(data), _user(created_by))
+        own = ToolColumns(name, _params(text, params), count_of(data), _user(created_by))
         return entry_of(self._put_tool(key, text, payload, ttl, own))
 
     def tool(
@@ -123,7 +124,7 @@ class Tools(Kept):
             if is_empty(value):
                 self._tell_waiting(asked, {"code": NO_RESULTS, "value": value})
             else:
-                self._put_tool(key, text, payload, ttl, (kind, told, count_of(value), _user(created_by)))
+                self._put_tool(key, text, payload, ttl, ToolColumns(kind, told, count_of(value), _user(created_by)))
 
         asked: Asked[Any] = Asked(
             table=TOOLS,
@@ -192,9 +193,7 @@ class Tools(Kept):
         found = self._nearest(TOOLS, (cache_type,), text, _unfit)
         return None if found is None else self._meant(TOOLS, key, text, found, orjson.loads(found.entry.payload))
 
-    def _put_tool(
-        self, key: str, text: str, payload: bytes, ttl: float, own: tuple[str, str, int, str | None]
-    ) -> Entry:
+    def _put_tool(self, key: str, text: str, payload: bytes, ttl: float, own: ToolColumns) -> Entry:
         return self._put(
             TOOLS, key, text, payload, ttl, own, "", meant=in_words(text), exactly=True, stale_for=STALE_FOR
         )
@@ -209,20 +208,21 @@ def stored_by(cache_type: str | None, created_by: str | None) -> Callable[[Entry
     name, user = None if cache_type is None else checked_cache_type(cache_type), _user(created_by)
 
     def fits(entry: Entry) -> bool:
-        return (name is None or entry.own[0] == name) and (created_by is None or entry.own[3] == user)
+        return (name is None or entry.own.cache_type == name) and (created_by is None or entry.own.created_by == user)
 
     return fits
 
 
 def entry_of(entry: Entry) -> ToolEntry:
     """Tell a row of the table without its answer."""
-    cache_type, params, count, created_by = entry.own
+    own: ToolColumns = entry.own
     try:
-        told = msgspec.json.decode(params, type=dict[str, Any])
+        told = msgspec.json.decode(own.query_params, type=dict[str, Any])
     except msgspec.MsgspecError:
         told = {}
     told.pop("query", None)
-    return ToolEntry(entry.key, cache_type, entry.text, told, count, created_by, entry.created_at, entry.expires_at)
+    times = (entry.created_at, entry.expires_at)
+    return ToolEntry(entry.key, own.cache_type, entry.text, told, own.result_count, own.created_by, *times)
 
 
 def _unfit(entry: Entry) -> str:

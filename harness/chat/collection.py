@@ -5,11 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.chat.exchanges import MEMORY, Remembered, entry_of
+from harness.chat.exchanges import Remembered, entry_of
 from harness.chat.journal import Journal
 from harness.chat.strategies import RetrievalStrategy, strategy_named
 from harness.chat.word_index import WordIndex
 from harness.core.entries import Entry, Outline
+from harness.core.tables import MEMORY
 from harness.errors import EmbeddingError, InvalidInput
 from harness.ports import Embedder, Progress, Store, Vectors
 from harness.settings import VectorStoreSettings
@@ -90,7 +91,7 @@ class Collection:
     def _row(self, key: str) -> Entry | None:
         """Return the row of this collection with this key, without its embedding."""
         entry = self._store.rows.get(MEMORY, self._tenant, key) if key and len(key) <= 64 else None
-        return entry if entry is not None and entry.own[0] == self._name else None
+        return entry if entry is not None and entry.own.collection == self._name else None
 
     def _vectors(self, texts: list[str]) -> Vectors:
         """Return a vector of each text.

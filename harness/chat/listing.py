@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from harness.chat.exchanges import (
-    MEMORY,
     Exchange,
     Remembered,
     ThreadInfo,
@@ -16,6 +15,7 @@ from harness.chat.exchanges import (
 )
 from harness.chat.writing import Keeping
 from harness.core.entries import Outline
+from harness.core.tables import MEMORY
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EmbeddingError, InvalidInput
 
@@ -101,7 +101,7 @@ class Listing(Keeping):
         if (entry := self._row(wanted)) is not None:
             return [remembered_in(entry)]
         if rows := self._rows(kind="document", thread_id=wanted) or self._rows(session_id=wanted):
-            return [remembered_in(row) for row in sorted(rows, key=lambda row: (row.created_at, row.own[-1]))]
+            return [remembered_in(row) for row in sorted(rows, key=lambda row: (row.created_at, row.own.position))]
         if not self._rows(kind="exchange", thread_id=wanted) and not self._threads_beginning(wanted):
             raise _unknown(id)
         return self.thread(wanted)
@@ -114,8 +114,8 @@ class Listing(Keeping):
         """
         threads = dict[str, list[Outline]]()
         for each in self.outlines(0, MAX_LISTED):
-            if each.own[1] == "exchange":
-                threads.setdefault(each.own[2], []).append(each)
+            if each.own.kind == "exchange":
+                threads.setdefault(each.own.thread_id, []).append(each)
         newest = sorted(threads.items(), key=lambda item: -max(each.created_at for each in item[1]))
         return [_thread_info(*each) for each in newest[: max(0, limit)]]
 
@@ -126,14 +126,14 @@ class Listing(Keeping):
             StoreError: the store cannot be read.
         """
         held = self.outlines(0, MAX_LISTED)
-        kinds = Counter(each.own[1] for each in held)
-        exchanges = [each for each in held if each.own[1] == "exchange"]
+        kinds = Counter(each.own.kind for each in held)
+        exchanges = [each for each in held if each.own.kind == "exchange"]
         times = [each.created_at for each in held]
         return MemoryStats(
             total_exchanges=kinds["exchange"],
-            threads=len({each.own[2] for each in exchanges}),
-            sessions=len({each.own[3] for each in exchanges}),
-            documents=len({each.own[2] for each in held if each.own[1] == "document"}),
+            threads=len({each.own.thread_id for each in exchanges}),
+            sessions=len({each.own.session_id for each in exchanges}),
+            documents=len({each.own.thread_id for each in held if each.own.kind == "document"}),
             document_chunks=kinds["document"],
             not_embedded=self._store.listings.stats(MEMORY, self._tenant, self._clock(), self._embedder.id).unembedded,
             waiting=self._journal is not None and self._journal.exists,
@@ -178,7 +178,7 @@ class Listing(Keeping):
             return self._delete([each.id for each in self.thread(thread)])
         before = self._clock() - (older_than or 0.0)
         rows = self._store.listings.scan(MEMORY, self._tenant)
-        return self._delete([row.key for row in rows if row.own[0] == self._name and row.created_at < before])
+        return self._delete([row.key for row in rows if row.own.collection == self._name and row.created_at < before])
 
     def _delete(self, keys: Sequence[str]) -> int:
         parts = (keys[start : start + _DELETE_BATCH] for start in range(0, len(keys), _DELETE_BATCH))
@@ -199,7 +199,11 @@ class Listing(Keeping):
     def _threads_beginning(self, prefix: str) -> list[str]:
         outlines = self.outlines(0, MAX_LISTED) if prefix else []
         return sorted(
-            {each.own[2] for each in outlines if each.own[1] == "exchange" and each.own[2].startswith(prefix)}
+            {
+                each.own.thread_id
+                for each in outlines
+                if each.own.kind == "exchange" and each.own.thread_id.startswith(prefix)
+            }
         )
 
     def _dimension(self) -> int | None:
@@ -221,10 +225,10 @@ def _thread_info(thread: str, outlines: Sequence[Outline]) -> ThreadInfo:
         id=thread,
         title=shorten(one_line(said), TITLE_CHARS),
         exchanges=len(outlines),
-        sessions=len({each.own[3] for each in outlines}),
+        sessions=len({each.own.session_id for each in outlines}),
         first=iso(first.created_at),
         last=iso(last.created_at),
-        continuation=max(each.own[4] for each in outlines),
+        continuation=max(each.own.continuation for each in outlines),
     )
 
 

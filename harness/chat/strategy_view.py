@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from harness.chat.exchanges import MEMORY
 from harness.chat.strategies import Found
 from harness.chat.word_index import WordIndex
 from harness.core.entries import Entry
+from harness.core.tables import MEMORY
 from harness.ports import Store, Vectors
 
 
@@ -60,8 +60,7 @@ class View:
         """Return the cosine (0..1) of a row's embedding to `vector`; 0 without one of this embedder."""
         import numpy as np
 
-        names = ("collection", "kind", "thread_id", "session_id", "continuation", "position")
-        where = dict(zip(names, entry.own, strict=True))
+        where = entry.own._asdict()
         for row in self._store.listings.find(MEMORY, self._tenant, where):
             if row.key == entry.key and row.embedder == self._embedder and row.embedding:
                 held = np.frombuffer(row.embedding, np.float32)

@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.chat.exchanges import (
-    MEMORY,
     DocumentChunk,
     Exchange,
     Remembered,
@@ -23,6 +22,7 @@ from harness.chat.exchanges import (
 )
 from harness.chat.writing import Keeping
 from harness.core.entries import Entry
+from harness.core.tables import MEMORY
 from harness.errors import InvalidInput
 from harness.storage.files import replacing
 
@@ -110,7 +110,7 @@ class Transfer(Keeping):
     def _write_lines(self, file: IO[bytes]) -> Header:
         count, digest = 0, hashlib.sha256()
         for row in self._store.listings.scan(MEMORY, self._tenant):
-            if row.own[0] == self._name:
+            if row.own.collection == self._name:
                 line = msgspec.json.encode(_line(row)) + b"\n"
                 digest.update(line)
                 file.write(line)
@@ -123,7 +123,7 @@ class Transfer(Keeping):
             vector = None  # it is one of the text with the secret
         row = self._store.rows.get(MEMORY, self._tenant, remembered.id)
         if row is not None:
-            same = row.own[0] == self._name and remembered_in(row) == remembered
+            same = row.own.collection == self._name and remembered_in(row) == remembered
             return "known" if same else "kept"
         entry = replace(self._entry(remembered, None), embedding=vector, embedder=line.embedder if vector else None)
         return "added" if self._store.rows.swap(MEMORY, self._tenant, entry, expecting=None) else "kept"

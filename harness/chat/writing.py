@@ -12,7 +12,6 @@ from harness.chat.collection import Collection
 from harness.chat.documents import read_document
 from harness.chat.exchanges import (
     MAX_MESSAGE,
-    MEMORY,
     DocumentChunk,
     Exchange,
     Remembered,
@@ -20,6 +19,7 @@ from harness.chat.exchanges import (
     iso,
     new_id,
 )
+from harness.core.tables import MEMORY
 from harness.core.text import clean
 from harness.errors import EmbeddingError, InvalidInput, StoreError
 

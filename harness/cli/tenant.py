@@ -56,7 +56,7 @@ def delete(
       harness tenant delete lab
       harness tenant delete lab --user ada --yes
     """
-    from harness.identity import TOKENS
+    from harness.core.tables import TOKENS
 
     with session.app() as app:
         app.identity.require_over(tenant)
@@ -81,7 +81,7 @@ def delete(
 
 def _counts(store: "Store", tenant: str) -> dict[str, Any]:
     """Count what a tenant has, in every table."""
-    from harness.identity import TOKENS
+    from harness.core.tables import TOKENS
     from harness.storage.tables import TABLES
 
     now = time.time()

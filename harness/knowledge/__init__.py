@@ -5,10 +5,12 @@ meaning.
 from collections.abc import Sequence
 from heapq import nlargest
 
+from harness.core.tables import KNOWLEDGE
+from harness.core.tables import KNOWLEDGE_HISTORY as HISTORY
 from harness.knowledge import checks
 from harness.knowledge.documents import Document, Lookup, Written
 from harness.knowledge.lookups import Lookups
-from harness.knowledge.rows import FLOOR, HISTORY, KNOWLEDGE, TTL_HOURS, readable
+from harness.knowledge.rows import FLOOR, TTL_HOURS, readable
 from harness.knowledge.writing import DEFAULT_CONFIDENCE, Writing
 
 __all__ = [

@@ -8,10 +8,11 @@ from msgspec import Struct
 
 from harness.core.entries import Neighbour
 from harness.core.freshness import is_expired
+from harness.core.tables import KNOWLEDGE
 from harness.errors import EmbeddingError, IndexUnavailable, SearchBackendError, StoreCorrupt, StoreError
 from harness.knowledge import checks
 from harness.knowledge.documents import Document, Lookup, decode
-from harness.knowledge.rows import KNOWLEDGE, Shelf, readable
+from harness.knowledge.rows import Shelf, readable
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +127,7 @@ class Lookups(Shelf):
 
         counted = 0
         for near in self._nearest(asked, NEAREST_PER_CANDIDATE * (wanted.limit + 2)):
-            if url_key and near.entry.own[0] == url_key:
+            if url_key and near.entry.own.url_key == url_key:
                 continue
             try:
                 document = decode(near.entry)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
+from harness.core.tables import KNOWLEDGE, KnowledgeColumns
 from harness.errors import AccessDenied, EmbeddingError, InvalidInput, StoreCorrupt, StoreError
 from harness.knowledge import checks
 from harness.knowledge.documents import Document, decode, encode
@@ -15,8 +16,6 @@ from harness.storage.forks import cached_property
 
 log = logging.getLogger(__name__)
 
-KNOWLEDGE = "knowledge"
-HISTORY = "knowledge_history"
 TTL_HOURS = 720.0
 FLOOR = 0.6
 EMBED_AT_ONCE = 8
@@ -79,7 +78,7 @@ class Shelf:
             document.created_at,
             document.expires_at,
             document.updated_at,
-            (checks.url_key(document.source_url), document.version),
+            KnowledgeColumns(checks.url_key(document.source_url), document.version),
             embedding,
             self._embedder.id if embedding else None,
         )
@@ -96,7 +95,7 @@ class Shelf:
                 if row is not None and row.text == title:
                     embedded = replace(row, embedding=vector.tobytes(), embedder=self._embedder.id)
                     # not `Nearest.embed`: a title that is changed at this moment would get the old one's vector
-                    self._store.rows.swap(KNOWLEDGE, self._tenant, embedded, expecting={"version": row.own[1]})
+                    self._store.rows.swap(KNOWLEDGE, self._tenant, embedded, expecting={"version": row.own.version})
         except EmbeddingError as error:
             log.debug("titles without a vector stay so: %s", error)
         except (StoreError, AccessDenied) as error:  # a read-only store, or a reader's token: the next one is, too

@@ -10,10 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
+from harness.core.tables import KNOWLEDGE, KnowledgeHistoryColumns
+from harness.core.tables import KNOWLEDGE_HISTORY as HISTORY
 from harness.errors import InvalidInput, StoreBusy
 from harness.knowledge import checks
 from harness.knowledge.documents import Document, Written, decode, encode
-from harness.knowledge.rows import HISTORY, KNOWLEDGE, Shelf, readable
+from harness.knowledge.rows import Shelf, readable
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +118,7 @@ class Writing(Shelf):
         if row is None:
             return []
         before = self._store.listings.find(HISTORY, self._tenant, {"document_id": row.key})
-        below = [document for document in readable(before) if document.version < row.own[1]]
+        below = [document for document in readable(before) if document.version < row.own.version]
         return [*readable([row]), *sorted(below, key=lambda document: -document.version)]
 
     def _checked(
@@ -170,7 +172,7 @@ class Writing(Shelf):
             present = decode(row)
             if expected is not None and expected != present.version:
                 return Written(outcome="version_conflict", id=row.key, version=present.version)
-            if change.url_key not in {"", row.own[0]} and (other := self._first(change.url_key, row.key)):
+            if change.url_key not in {"", row.own.url_key} and (other := self._first(change.url_key, row.key)):
                 return _duplicate(other)
             if document := self._put_next(present, change):
                 return Written(outcome="updated", id=row.key, version=document.version, document=document)
@@ -193,7 +195,7 @@ class Writing(Shelf):
             present.created_at,
             present.expires_at,
             present.updated_at,
-            (present.id, present.version),
+            KnowledgeHistoryColumns(present.id, present.version),
         )
         self._store.rows.put(HISTORY, self._tenant, kept)
         if not self._store.rows.swap(
@@ -214,4 +216,4 @@ class Writing(Shelf):
 
 
 def _duplicate(other: Entry) -> Written:
-    return Written(outcome="duplicate", id=other.key, version=other.own[1])
+    return Written(outcome="duplicate", id=other.key, version=other.own.version)

@@ -48,13 +48,6 @@ MAX_URL = 2_000
 MAX_READ = 100_000
 """Characters of one text that are looked at for a snippet."""
 EMBED_AT_ONCE = 64
-OWN_NAMES: Mapping[str, tuple[str, ...]] = {
-    SEARCHES: ("max_results", "engine", "options"),
-    RESEARCH: ("search_rounds", "novelty_scores", "task_type", "fingerprint"),
-    RUNS: ("engine",),
-    KNOWLEDGE: ("url_key", "version"),
-}
-"""The tables' own columns, as they are declared."""
 MAX_IDS = 100
 EVER = 0.0
 """Asked for the rows that are not expired at this time, a store brings expired ones too."""
@@ -200,7 +193,7 @@ class History:
         sources = _sources(source)
         for table in (each for name in sources for each in TABLES_OF[name]):
             if (entry := self._store.rows.get_whole(table, self._tenant, key)) is not None:
-                return Kept(table, entry, dict(zip(OWN_NAMES[table], entry.own, strict=True)))
+                return Kept(table, entry, entry.own._asdict())
         raise NotFound(f"there is no {source} {clean(key, 80)!r}, or not any more")
 
     def _newest(self, wanted: _Wanted, repeats: Repeats) -> Iterator[_Found]:

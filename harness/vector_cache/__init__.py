@@ -1,7 +1,8 @@
 """An agent's hybrid vector cache: solved queries, and chunks of documents. The two layers are never merged."""
 
-from harness.vector_cache.chunks import CHUNKS, Anchor, Chunks, EmbeddedChunk, StoredChunk
-from harness.vector_cache.queries import QUERIES, Queries, QueryHit
+from harness.core.tables import CHUNKS, QUERIES
+from harness.vector_cache.chunks import Anchor, Chunks, EmbeddedChunk, StoredChunk
+from harness.vector_cache.queries import Queries, QueryHit
 
 __all__ = ["CHUNKS", "QUERIES", "Anchor", "EmbeddedChunk", "QueryHit", "StoredChunk", "VectorCache"]
 

@@ -7,12 +7,11 @@ from msgspec import Struct
 
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import NEVER, checked_ttl, is_expired
+from harness.core.tables import CHUNKS, ChunkColumns
 from harness.errors import InvalidInput
 from harness.ports import Vectors
 from harness.vector_cache import checks
 from harness.vector_cache.collection import Space, loaded
-
-CHUNKS = "agent_chunks"
 
 
 class StoredChunk(Struct, frozen=True, kw_only=True):
@@ -82,7 +81,7 @@ class Chunks(Space):
             entry.embedder == self._embedder.id
             and len(entry.embedding or b"") == size
             and not is_expired(entry.expires_at, now, entry.created_at)
-            and entry.own[2] == at
+            and entry.own.chunk_index == at
             and entry.payload == checks.metadata(metadata)
             for at, entry in enumerate(held)
         )
@@ -174,7 +173,7 @@ class Chunks(Space):
     def _rows(self, document: str) -> list[Entry]:
         """Return the rows of a document, in its order."""
         return sorted(
-            self._store.listings.find(CHUNKS, self._tenant, self._of(document)), key=lambda entry: entry.own[2]
+            self._store.listings.find(CHUNKS, self._tenant, self._of(document)), key=lambda entry: entry.own.chunk_index
         )
 
     def _add(
@@ -205,7 +204,7 @@ class Chunks(Space):
                 encoded,
                 now,
                 until,
-                (self._space, document, at, part),
+                ChunkColumns(self._space, document, at, part),
                 vector,
             )
             for at, (chunk, vector) in enumerate(zip(chunks, vectors, strict=True))
@@ -217,7 +216,7 @@ def _capped(near: list[Neighbour], k: int, per_document: int) -> list[Neighbour]
     taken: list[Neighbour] = []
     counts: dict[str, int] = {}
     for each in near:
-        document = each.entry.own[1]
+        document = each.entry.own.document
         if len(taken) < k and counts.get(document, 0) < per_document:
             taken.append(each)
             counts[document] = counts.get(document, 0) + 1
@@ -226,7 +225,7 @@ def _capped(near: list[Neighbour], k: int, per_document: int) -> list[Neighbour]
 
 def _described(entry: Entry) -> dict[str, Any]:
     """Return a chunk's metadata with what its own columns tell."""
-    return loaded(entry) | dict(zip(checks.OWN, entry.own[1:], strict=True))
+    return loaded(entry) | {name: getattr(entry.own, name) for name in checks.OWN}
 
 
 def _embedded(entry: Entry) -> EmbeddedChunk:

@@ -10,13 +10,12 @@ from msgspec import Struct
 from harness.core.entries import Neighbour
 from harness.core.freshness import checked_ttl, is_expired
 from harness.core.keys import normalise
+from harness.core.tables import QUERIES, QueryColumns
 from harness.errors import StoreError
 from harness.vector_cache import checks
 from harness.vector_cache.collection import Space, loaded
 
 log = logging.getLogger(__name__)
-
-QUERIES = "agent_queries"
 
 
 def _any(_query: str, _similarity: float) -> bool:
@@ -53,7 +52,9 @@ class Queries(Space):
         encoded = checks.as_json({"payload": payload}, "payload")  # a database keeps objects, whatever the payload is
         vector = self._embedder.embed([text])[0]
         now = self._clock()
-        entry = self._entry(self._key(normalise(text)), text, encoded, now, now + lifetime, (self._space,), vector)
+        entry = self._entry(
+            self._key(normalise(text)), text, encoded, now, now + lifetime, QueryColumns(self._space), vector
+        )
         self._store.rows.put(QUERIES, self._tenant, entry, sweep_before=now)
         self._store.rows.evict(QUERIES, self._tenant, (self._space,), self.max_queries)
 

@@ -11,7 +11,8 @@ import pytest
 import search_cache
 from harness.app import App
 from harness.cli.main import main
-from harness.identity import TOKENS, Tokens
+from harness.core.tables import TOKENS
+from harness.identity import Tokens
 from harness.settings import load
 from harness.storage.snapshots import line_of, write_snapshot
 from tests.cli.program import Program

@@ -141,7 +141,8 @@ def runs(app: Mine, limit: Limit = 20, offset: Offset = 0) -> RunsReply:
     """List the recorded runs, the newest first."""
     found = app.store.listings.timeline(RUNS, app.identity.tenant, limit=limit + 1, offset=offset)
     lines = [
-        RunLine(id=each.key, question=each.text, engine=each.own[0], created_at=iso(each.created_at)) for each in found
+        RunLine(id=each.key, question=each.text, engine=each.own.engine, created_at=iso(each.created_at))
+        for each in found
     ]
     return RunsReply(items=lines[:limit], next_offset=offset + limit if len(lines) > limit else None)
 

@@ -165,10 +165,9 @@ class PostgresTable:
         return (primary,)
 
     @property
-    def user_column(self) -> int | None:
-        """The place, among the own columns, of the user whom the table refers to."""
-        name = "created_by" if self.is_tools else "user_id" if self.declared is TOKENS else ""
-        return self.declared.own_names.index(name) if name else None
+    def user_column(self) -> str:
+        """The own column that refers to a user, "" if there is none."""
+        return "created_by" if self.is_tools else "user_id" if self.declared is TOKENS else ""
 
     # Conditions --------------------------------------------------------------------------------------------------
 

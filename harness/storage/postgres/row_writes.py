@@ -36,7 +36,7 @@ def teach(connection: Any, table: PostgresTable, tenant: str, entry: Entry) -> N
 
 def name_user(connection: Any, table: PostgresTable, tenant: str, entry: Entry) -> None:
     """Make the user known whom the row refers to."""
-    at = table.user_column
-    if at is not None and entry.own[at] is not None:
+    named = dict(zip(table.declared.own_names, entry.own, strict=True))
+    if (user := named.get(table.user_column)) is not None:
         sql = f"INSERT INTO {USERS} (tenant_id, id) VALUES ($1, $2) ON CONFLICT DO NOTHING"
-        connection.execute(sql, (escaped(tenant), escaped(entry.own[at])))
+        connection.execute(sql, (escaped(tenant), escaped(user)))
