@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from harness.research.run import Researcher
     from harness.research.search import Asked
     from harness.sources.pages.reader import WebReader
-    from harness.storage.snapshots import Header, Line
+    from harness.storage.snapshots import SnapshotHeader, SnapshotLine
     from harness.vector_cache import VectorCache
 
 DATABASE = "harness.db"
@@ -182,7 +182,7 @@ class App(Lending):
         return SqliteStore(path, durability=self.settings.durability)
 
     @shared
-    def snapshot(self) -> "tuple[Header, list[Line]]":
+    def snapshot(self) -> "tuple[SnapshotHeader, list[SnapshotLine]]":
         """The snapshot that is replayed, checked."""
         from harness.storage.snapshots import read_snapshot
 

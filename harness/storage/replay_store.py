@@ -10,7 +10,7 @@ from harness.core.entries import Entry
 from harness.errors import StoreError
 from harness.ports import Store
 from harness.storage.interception import PortMethod, intercepted
-from harness.storage.snapshots import Line, audit_of, entry_of
+from harness.storage.snapshots import SnapshotLine, audit_of, entry_of
 from harness.storage.sqlite.memory import MemoryStore
 from harness.storage.tables import AUDITS
 
@@ -19,7 +19,7 @@ _NOTHING_TO_DO: Mapping[str, Callable[[], Any]] = {"unembedded": list, "tenants"
 """Answers of a replay: it embeds no rows later, is of no tenant, and was checked when the file was read."""
 
 
-def replay_store(lines: Iterable[Line]) -> Store:
+def replay_store(lines: Iterable[SnapshotLine]) -> Store:
     """Return a store that answers from a snapshot, whichever tenant asks. Nothing expires; every write raises
     `StoreError`.
     """

@@ -80,7 +80,7 @@ class Run(Struct, frozen=True, omit_defaults=True):  # older snapshots are check
     """Names the code that made what it reused; older runs do not say."""
 
 
-class Header(Struct, frozen=True, kw_only=True):
+class SnapshotHeader(Struct, frozen=True, kw_only=True):
     """What stands first in a snapshot. `run` is the run that it holds, if it holds one run. `sha256` is that of the
     header without it and of all that follows.
     """
@@ -100,7 +100,7 @@ class _Format(Struct, frozen=True):
     version: int
 
 
-class Line(Struct, frozen=True, omit_defaults=True):
+class SnapshotLine(Struct, frozen=True, omit_defaults=True):
     """One entry in the file, or what an audit found. `asked` is the key that it answers, where that is another one than
     its own.
 
@@ -121,7 +121,7 @@ class Line(Struct, frozen=True, omit_defaults=True):
     used_at: float | None = None
 
 
-def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) -> Line:
+def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) -> SnapshotLine:
     """Return the line for an entry that answers `asked` (its own key when empty); with `used`, it tells its last use.
 
     Raises:
@@ -131,7 +131,7 @@ def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) ->
         payload = entry.payload.decode()
     except UnicodeDecodeError:
         raise InvalidInput(f"what is cached for {entry.text[:60]!r} in {table} is unreadable") from None
-    return Line(
+    return SnapshotLine(
         table,
         entry.key,
         entry.text,
@@ -146,13 +146,13 @@ def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) ->
     )
 
 
-def line_of_audit(audit: Audit) -> Line:
+def line_of_audit(audit: Audit) -> SnapshotLine:
     """Return the line for what an audit found, by the keys of its two queries."""
     key = " ".join(audit.keys)
-    return Line(AUDITS, key, audit.queries[0], msgspec.json.encode(audit).decode(), audit.created_at, NEVER, [])
+    return SnapshotLine(AUDITS, key, audit.queries[0], msgspec.json.encode(audit).decode(), audit.created_at, NEVER, [])
 
 
-def audit_of(line: Line) -> Audit:
+def audit_of(line: SnapshotLine) -> Audit:
     """Return the audit that a line holds.
 
     Raises:
@@ -166,7 +166,7 @@ def audit_of(line: Line) -> Audit:
     return audit
 
 
-def entry_of(line: Line) -> Entry:
+def entry_of(line: SnapshotLine) -> Entry:
     """Return the entry that a line holds."""
     embedding = base64.b64decode(line.embedding, validate=True) if line.embedding else None
     return Entry(
@@ -182,7 +182,7 @@ def entry_of(line: Line) -> Entry:
     )
 
 
-def write_snapshot(path: Path, lines: Iterable[Line], *, run: Run | None = None) -> Header:
+def write_snapshot(path: Path, lines: Iterable[SnapshotLine], *, run: Run | None = None) -> SnapshotHeader:
     """Write a snapshot to `path`, whole or not at all; return its header.
 
     Raises:
@@ -195,7 +195,7 @@ def write_snapshot(path: Path, lines: Iterable[Line], *, run: Run | None = None)
                 encoded = msgspec.json.encode(line) + b"\n"
                 body.write(encoded)
                 count, size = count + 1, size + len(encoded)
-            header = Header(entries=count, bytes=size, run=run)
+            header = SnapshotHeader(entries=count, bytes=size, run=run)
             body.seek(0)
             digest = _digest(header)
             for block in iter(partial(body.read, 2**20), b""):
@@ -214,7 +214,7 @@ def write_snapshot(path: Path, lines: Iterable[Line], *, run: Run | None = None)
     return header
 
 
-def read_snapshot(path: Path) -> tuple[Header, list[Line]]:
+def read_snapshot(path: Path) -> tuple[SnapshotHeader, list[SnapshotLine]]:
     """Read and check a snapshot.
 
     Raises:
@@ -238,7 +238,7 @@ def read_snapshot(path: Path) -> tuple[Header, list[Line]]:
         raise InvalidInput(f"{path} is no snapshot of this program, or was damaged: {error}") from None
 
 
-def _lines(body: IO[bytes], header: Header, path: Path) -> list[Line]:
+def _lines(body: IO[bytes], header: SnapshotHeader, path: Path) -> list[SnapshotLine]:
     try:
         lines = [_line(each) for each in iter(partial(body.readline, MAX_LINE_BYTES), b"")]
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
@@ -248,17 +248,17 @@ def _lines(body: IO[bytes], header: Header, path: Path) -> list[Line]:
     return lines
 
 
-def _digest(header: Header) -> "hashlib._Hash":
+def _digest(header: SnapshotHeader) -> "hashlib._Hash":
     """Return the digest of the header without its checksum, to be updated by what follows."""
     return hashlib.sha256(msgspec.json.encode(replace(header, sha256="")))
 
 
-def _header(line: bytes, path: Path) -> Header:
+def _header(line: bytes, path: Path) -> SnapshotHeader:
     try:
         told = msgspec.json.decode(line, type=_Format)
         if told.format == FORMAT and told.version != VERSION:
             raise InvalidInput(f"{path} is a snapshot of version {told.version}; upgrade harness to read it")
-        header = msgspec.json.decode(line, type=Header)
+        header = msgspec.json.decode(line, type=SnapshotHeader)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         raise InvalidInput(f"{path} is no snapshot of this program") from None
     if header.format != FORMAT or not 0 <= header.bytes <= MAX_BODY_BYTES:
@@ -266,8 +266,8 @@ def _header(line: bytes, path: Path) -> Header:
     return header
 
 
-def _line(encoded: bytes) -> Line:
-    line = msgspec.json.decode(encoded, type=Line)
+def _line(encoded: bytes) -> SnapshotLine:
+    line = msgspec.json.decode(encoded, type=SnapshotLine)
     if line.table == AUDITS:
         audit_of(line)
         return line

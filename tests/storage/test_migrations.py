@@ -15,7 +15,7 @@ from harness.cache import Cache
 from harness.core.entries import Hit, Miss, Stale
 from harness.errors import MigrationError, StoreError
 from harness.storage.sqlite import migrations
-from harness.storage.sqlite.migrations import MIGRATIONS, RECORD, Migration
+from harness.storage.sqlite.migrations import MIGRATIONS, RECORD, SqliteMigration
 from harness.storage.sqlite.store import SqliteStore
 from harness.storage.sqlite.table_schema import create_statements
 from harness.storage.tables import (
@@ -477,11 +477,11 @@ def _file_before(step: int, path: Path) -> Path:
     return _old_file("indexes" if step < 2 else "without-seq", path)
 
 
-def _let_fail(migration: Migration, monkeypatch: pytest.MonkeyPatch) -> None:
+def _let_fail(migration: SqliteMigration, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the migration fail when all but its record is done."""
     apply = migrations._apply
 
-    def failing(connection: sqlite3.Connection, step: Migration) -> None:
+    def failing(connection: sqlite3.Connection, step: SqliteMigration) -> None:
         apply(connection, step)
         if step.name == migration.name:
             connection.execute("SELECT no_such_function()")

@@ -28,9 +28,9 @@ from harness.storage.snapshots import (
     MAX_HEADER_BYTES,
     AskedEngine,
     AskedModel,
-    Header,
-    Line,
     Run,
+    SnapshotHeader,
+    SnapshotLine,
     audit_of,
     entry_of,
     line_of,
@@ -99,7 +99,7 @@ def store() -> Store:
     return replay_store(_lines())
 
 
-def _lines() -> list[Line]:
+def _lines() -> list[SnapshotLine]:
     return [line_of(table, entry) for table, entry in ENTRIES]
 
 
@@ -507,7 +507,7 @@ def _pack(path: Path, header: bytes, body: bytes = b"") -> None:
 
 def _sealed(path: Path, body: bytes, entries: int | None = None) -> None:
     """Write a snapshot of any body, with a header that speaks true of it."""
-    header = Header(entries=len(body.splitlines()) if entries is None else entries, bytes=len(body))
+    header = SnapshotHeader(entries=len(body.splitlines()) if entries is None else entries, bytes=len(body))
     sealed = hashlib.sha256(msgspec.json.encode(header) + body).hexdigest()
     _pack(path, msgspec.json.encode(replace(header, sha256=sealed)), body)
 

@@ -8,6 +8,7 @@ from harness.storage import checks
 from harness.storage.postgres.audits import PostgresAudits
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS, escaped, text_of
 from harness.storage.postgres.listings import whole_rows
+from harness.storage.postgres.row_codec import ROW_CODECS
 from harness.storage.postgres.rows import PostgresRows
 from harness.storage.postgres.schema import TENANT_COLUMNS
 from harness.storage.postgres.statements import Statements
@@ -95,7 +96,7 @@ class PostgresAdmin:
         """Yield a line for each damaged row of the tenant; with `repair`, it is deleted, or its embedding forgotten."""
         declared = POSTGRES_TABLES[name]
         for row in whole_rows(self._statements, name, tenant):
-            key, entry = text_of(row[0]), declared.whole(tenant, row)
+            key, entry = text_of(row[0]), ROW_CODECS[name].whole(tenant, row)
             reason = checks.CHANGED if entry is None else checks.payload_problem(declared.declared, entry.payload)
             if reason:
                 if repair:

@@ -9,6 +9,7 @@ from harness.core.entries import Entry, Outline, TableStats
 from harness.core.origins import EVERY
 from harness.ports import NOTHING
 from harness.storage.postgres.dialect import POSTGRES_TABLES
+from harness.storage.postgres.row_codec import ROW_CODECS
 from harness.storage.postgres.row_writes import plain
 from harness.storage.postgres.statements import Statements
 from harness.storage.postgres.vectors import HnswIndexes
@@ -28,14 +29,14 @@ class PostgresListings:
         """See `Listings.find`."""
         declared = POSTGRES_TABLES[table]
         sql = f"{declared.select_whole} WHERE {declared.where(where)} ORDER BY seq"
-        return declared.entries(tenant, self._statements.fetch_all(tenant, sql, *map(plain, where.values())))
+        return ROW_CODECS[table].entries(tenant, self._statements.fetch_all(tenant, sql, *map(plain, where.values())))
 
     def recent(self, table: str, tenant: str, limit: int, *, where: Mapping[str, Any] = NOTHING) -> list[Entry]:
         """See `Listings.recent`."""
         declared = POSTGRES_TABLES[table]
         condition = declared.where(where) if where else declared.mine
         sql = f"{declared.select_whole} WHERE {condition} ORDER BY seq DESC LIMIT ${len(where) + 2}"
-        return declared.entries(
+        return ROW_CODECS[table].entries(
             tenant, self._statements.fetch_all(tenant, sql, *map(plain, where.values()), max(0, limit))
         )
 
@@ -47,7 +48,7 @@ class PostgresListings:
         condition = f"{declared.where(where)} AND seq > ${len(where) + 2}"
         sql = f"{declared.select_outline} WHERE {condition} ORDER BY seq DESC LIMIT ${len(where) + 3}"
         rows = self._statements.fetch_all(tenant, sql, *map(plain, where.values()), after, max(0, limit))
-        return [declared.outline(row) for row in rows]
+        return [ROW_CODECS[table].outline(row) for row in rows]
 
     def timeline(
         self,
@@ -67,11 +68,11 @@ class PostgresListings:
         order = "ORDER BY created_at DESC, seq DESC LIMIT $3 OFFSET $4"
         sql = f"{declared.select_outline} WHERE {declared.mine} AND created_at >= {declared.moment(2)} {condition}"
         bound = (since, max(0, limit), max(0, offset), list(origins))
-        return [declared.outline(row) for row in self._statements.fetch_all(tenant, f"{sql} {order}", *bound)]
+        return [ROW_CODECS[table].outline(row) for row in self._statements.fetch_all(tenant, f"{sql} {order}", *bound)]
 
     def scan(self, table: str, tenant: str) -> Iterator[Entry]:
         """See `Listings.scan`; in batches, so that a large table never stands in memory."""
-        yield from POSTGRES_TABLES[table].entries(tenant, whole_rows(self._statements, table, tenant))
+        yield from ROW_CODECS[table].entries(tenant, whole_rows(self._statements, table, tenant))
 
     def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
         """See `Listings.stats`."""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from harness.core.entries import Neighbour
 from harness.ports import Vectors
 from harness.storage.checksums import embedding_checksum
-from harness.storage.postgres.dialect import POSTGRES_TABLES, escaped, text_of, vector_text
+from harness.storage.postgres.dialect import POSTGRES_TABLES, escaped, text_of
+from harness.storage.postgres.row_codec import vector_text
 from harness.storage.postgres.statements import Statements
 from harness.storage.postgres.vectors import HnswIndexes
 from harness.storage.tables import ABBREVIATIONS

@@ -4,6 +4,7 @@ from typing import Any
 
 from harness.core.entries import Entry
 from harness.storage.postgres.dialect import USERS, PostgresTable, escaped
+from harness.storage.postgres.row_codec import ROW_CODECS
 from harness.storage.tables import ABBREVIATIONS
 
 
@@ -15,7 +16,7 @@ def plain(value: Any) -> Any:
 def write_row(connection: Any, table: PostgresTable, tenant: str, entry: Entry) -> None:
     """Insert or replace one row, with what it teaches."""
     name_user(connection, table, tenant, entry)
-    connection.execute(table.upsert, table.values(tenant, entry))
+    connection.execute(table.upsert, ROW_CODECS[table.declared.name].values(tenant, entry))
     connection.execute(
         f"DELETE FROM {ABBREVIATIONS} WHERE tenant = $1 AND source = $2 AND key = $3",
         (escaped(tenant), table.declared.name, escaped(entry.key)),

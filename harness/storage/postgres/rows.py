@@ -1,10 +1,12 @@
 """Rows of PostgreSQL: read, write, delete."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from harness.core.entries import Entry
-from harness.storage.postgres.dialect import POSTGRES_TABLES, escaped
+from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped
+from harness.storage.postgres.row_codec import ROW_CODECS
 from harness.storage.postgres.row_writes import name_user, plain, teach, write_row
 from harness.storage.postgres.statements import Statements
 
@@ -23,7 +25,7 @@ class PostgresRows:
         declared = POSTGRES_TABLES[table]
         bound = (escaped(tenant), escaped(key))
         row = self._statements.connections.run(tenant, lambda connection: connection.fetch(declared.select, bound))
-        return None if row is None else declared.found(tenant, key, row)
+        return None if row is None else ROW_CODECS[table].found(tenant, key, row)
 
     def get_whole(self, table: str, tenant: str, key: str) -> Entry | None:
         """See `Rows.get_whole`."""
@@ -31,7 +33,7 @@ class PostgresRows:
         rows = self._statements.fetch_all(
             tenant, f"{declared.select_whole} WHERE {declared.mine} AND key = $2", escaped(key)
         )
-        return declared.whole(tenant, rows[0]) if rows else None
+        return ROW_CODECS[table].whole(tenant, rows[0]) if rows else None
 
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
         """See `Rows.put`."""
@@ -39,7 +41,7 @@ class PostgresRows:
 
         def write(connection: Any) -> None:
             if sweep_before is not None:
-                connection.execute(declared.sweep, (escaped(tenant), sweep_before, SWEEP_BATCH))
+                connection.execute(_sweep(declared), (escaped(tenant), sweep_before, SWEEP_BATCH))
             write_row(connection, declared, tenant, entry)
 
         self._statements.write(tenant, write)
@@ -56,13 +58,13 @@ class PostgresRows:
 
         def write(connection: Any) -> bool:
             name_user(connection, declared, tenant, entry)
-            values = declared.values(tenant, entry)
+            values = ROW_CODECS[table].values(tenant, entry)
             if expecting is None and connection.execute(declared.insert_new, values).rowcount == 1:
                 teach(connection, declared, tenant, entry)
                 return True
             # a damaged row counts as none
             rows = connection.execute(sql, bound, binary=True).fetchall()
-            if bool(declared.entries(tenant, rows)) != (expecting is not None):
+            if bool(ROW_CODECS[table].entries(tenant, rows)) != (expecting is not None):
                 return False
             write_row(connection, declared, tenant, entry)
             return True
@@ -110,7 +112,7 @@ class PostgresRows:
         bound = (escaped(tenant), before, SWEEP_BATCH)
         deleted = 0
         while batch := self._statements.write(
-            tenant, lambda connection: int(connection.execute(declared.sweep, bound).rowcount)
+            tenant, lambda connection: int(connection.execute(_sweep(declared), bound).rowcount)
         ):
             deleted += batch
         return deleted
@@ -118,5 +120,28 @@ class PostgresRows:
     def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
         """See `Rows.evict`."""
         bound = (escaped(tenant), *map(escaped, scope), max(0, keep))
-        sql = POSTGRES_TABLES[table].evict
+        sql = _evict(POSTGRES_TABLES[table])
         return self._statements.write(tenant, lambda connection: int(connection.execute(sql, bound).rowcount))
+
+
+@cache
+def _sweep(table: PostgresTable) -> str:
+    """Return the statement that deletes up to `$3` rows of a tenant that expired at or before `$2`; rows that others
+    work on are left.
+    """
+    expired = (
+        f"SELECT ctid FROM {table.name} WHERE {table.mine} AND expires_at <= {table.moment(2)} "
+        "LIMIT $3 FOR UPDATE SKIP LOCKED"
+    )
+    return f"DELETE FROM {table.name} WHERE {table.mine} AND ctid = ANY (ARRAY({expired}))"
+
+
+@cache
+def _evict(table: PostgresTable) -> str:
+    """Return the statement that deletes all rows of one scope but the most recently used; binds tenant, the scope's
+    values, how many stay.
+    """
+    columns = (table.column("tenant"), *table.declared.scope)
+    scope = " AND ".join(f"{column} = ${at}" for at, column in enumerate(columns, start=1))
+    oldest = f"SELECT seq FROM {table.name} WHERE {scope} ORDER BY last_used_at DESC, seq DESC"
+    return f"DELETE FROM {table.name} WHERE {scope} AND seq IN ({oldest} OFFSET ${len(columns) + 1})"

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from harness.errors import MigrationError, StoreCorrupt
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
+from harness.storage.postgres.table_schema import checksum_statements, create_statements, index_statement
 from harness.storage.sqlite.migrations import unknown_names
 from harness.storage.tables import ABBREVIATIONS, AUDITS, ORIGIN_SOURCES, ORIGINS, USES
 
@@ -76,7 +77,7 @@ def _made(logical: str) -> tuple[str, ...]:
     """Make a cache table; what a row of it teaches goes with the row."""
     table, function = POSTGRES_TABLES[logical], f"harness_forget_{logical}"
     return (
-        *table.schema,
+        *create_statements(table),
         _forgetting(logical, ABBREVIATIONS),
         f"CREATE TRIGGER {function} AFTER DELETE ON {table.name} FOR EACH ROW EXECUTE FUNCTION {function}()",
         *_guarded(table.name, table.column("tenant")),
@@ -98,7 +99,7 @@ def _indexed(logical: str) -> tuple[str, ...]:
     """Make the index by the time of creation, which a database made today has from the first migration."""
     table = POSTGRES_TABLES[logical]
     name = "created_at"
-    return f'DROP INDEX IF EXISTS "{table.bare_name}_{name}"', table.index(name, ("tenant", name))
+    return f'DROP INDEX IF EXISTS "{table.bare_name}_{name}"', index_statement(table, name, ("tenant", name))
 
 
 _LISTING = (
@@ -113,7 +114,7 @@ _BEFORE = (
 )
 
 
-class Migration(Struct, frozen=True):
+class PostgresMigration(Struct, frozen=True):
     """One named step."""
 
     name: str
@@ -127,7 +128,7 @@ _FIRST = (
 )
 _BY_TIME = ("search_cache", "research_cache", "research_runs", "knowledge")
 MIGRATIONS = (
-    Migration(
+    PostgresMigration(
         "0001-tables",
         (
             *_BESIDE,
@@ -136,14 +137,16 @@ MIGRATIONS = (
             *(each for logical in _FIRST for each in _made(logical)),
         ),
     ),
-    Migration("0002-memory", _made("memory")),
-    Migration("0003-indexes-by-time", tuple(statement for logical in _BY_TIME for statement in _indexed(logical))),
-    Migration("0004-audits", (*_AUDITED, *_guarded(AUDITS, "tenant"))),
-    Migration(
-        "0005-checksums",
-        tuple(statement for table in POSTGRES_TABLES.values() for statement in table.checksum_statements),
+    PostgresMigration("0002-memory", _made("memory")),
+    PostgresMigration(
+        "0003-indexes-by-time", tuple(statement for logical in _BY_TIME for statement in _indexed(logical))
     ),
-    Migration(
+    PostgresMigration("0004-audits", (*_AUDITED, *_guarded(AUDITS, "tenant"))),
+    PostgresMigration(
+        "0005-checksums",
+        tuple(statement for table in POSTGRES_TABLES.values() for statement in checksum_statements(table)),
+    ),
+    PostgresMigration(
         "0006-origins",
         (
             *_ORIGINS,

@@ -18,7 +18,8 @@ from harness.errors import StoreBusy, StoreError
 from harness.ports import Vectors
 from harness.storage import forks
 from harness.storage.postgres.connections import PostgresConnections
-from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped, vector_text
+from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped
+from harness.storage.postgres.row_codec import ROW_CODECS, vector_text
 from harness.storage.tables import TABLES
 
 log = logging.getLogger(__name__)
@@ -94,7 +95,7 @@ class HnswIndexes:
         )
         near = []
         for row in rows:
-            entry = declared.whole(tenant, row)
+            entry = ROW_CODECS[table].whole(tenant, row)
             if entry is None or entry.embedding is None:
                 continue
             held = np.frombuffer(entry.embedding, np.float32)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 from weakref import WeakSet
 
-from harness.errors import MigrationError, StoreBusy, StoreCorrupt, StoreError
+from harness.errors import MigrationError, StoreBusy, StoreError
 from harness.storage.sqlite.damaged_files import (
     DAMAGED,
     beside,
@@ -27,6 +27,7 @@ from harness.storage.sqlite.damaged_files import (
     without,
 )
 from harness.storage.sqlite.migrations import is_current, migrate
+from harness.storage.sqlite.store_errors import is_full, store_error
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -111,7 +112,7 @@ class SqliteConnections:
                 return operation(handle)
         except sqlite3.Error as error:
             if not self._is_damage(error):
-                raise self._translated(error) from error
+                raise store_error(error, self.path, self._busy_seconds) from error
         del handle  # or its connection would be open on the damaged file while that is moved
         self._replace_damaged()
         with self._translating(), self._held() as handle:
@@ -283,7 +284,7 @@ class SqliteConnections:
         try:
             return self.write(lambda connection: connection.execute(sql, (tenant,)).rowcount)
         except StoreError as error:
-            if not _is_full(error):
+            if not is_full(error):
                 raise
         with self._writing, self._opening, self._translating(), self._file_lock():
             with closing(sqlite3.connect(self.path, timeout=self._busy_seconds, isolation_level=None)) as lock:
@@ -299,7 +300,7 @@ class SqliteConnections:
             try:
                 self.run(lambda handle, sql=statement: handle.connection.execute(sql).fetchone())  # type: ignore[misc]
             except StoreError as error:
-                if not _is_full(error):
+                if not is_full(error):
                     raise
 
     # Damage ------------------------------------------------------------------------------------------------------
@@ -344,34 +345,7 @@ class SqliteConnections:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise self._translated(error) from error
-
-    def _translated(self, error: sqlite3.Error | OSError) -> StoreError:
-        match primary(error):
-            case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-                return StoreBusy(f"another process held {self.path} for over {self._busy_seconds:g} s; try again")
-            case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-                return StoreCorrupt(f"{self.path} is damaged ({error}); move it away and try again")
-            case sqlite3.SQLITE_FULL:
-                return StoreError(
-                    f"the disk is full: nothing more fits into {self.path}; free space or choose another --data-dir"
-                )
-            case sqlite3.SQLITE_READONLY:
-                return StoreError(
-                    f"the database {self.path} is read-only ({error}); "
-                    "check its permissions and those of its folder, or choose another --data-dir"
-                )
-            case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-                return StoreError(
-                    f"cannot write {self.path} ({error}); check its permissions or choose another --data-dir"
-                )
-        return StoreError(
-            f"cannot use {self.path} ({error}); check the disk and permissions or choose another --data-dir"
-        )
-
-
-def _is_full(error: StoreError) -> bool:
-    return error.__cause__ is not None and primary(error.__cause__) == sqlite3.SQLITE_FULL
+            raise store_error(error, self.path, self._busy_seconds) from error
 
 
 def _refuse(*_statement: object) -> sqlite3.Cursor:

@@ -11,7 +11,7 @@ from harness.storage.checksums import embedding_checksum
 from harness.storage.sqlite.connections import Handle
 from harness.storage.sqlite.database import Database
 from harness.storage.sqlite.entries import MAX_BOUND, as_text, entry_of, marks
-from harness.storage.sqlite.tails import Scope, is_unit
+from harness.storage.sqlite.tails import VectorScope, is_unit
 from harness.storage.sqlite.vectors import VectorSearch
 from harness.storage.tables import ABBREVIATIONS, FRESH, TABLES
 
@@ -39,11 +39,11 @@ class SqliteNearest:
         found: dict[int, tuple[float, str]] = {}
 
         def take(seqs: Sequence[int]) -> int:
-            checked = self._checked(Scope(table, tenant, scope, embedder), seqs, vector, now)
+            checked = self._checked(VectorScope(table, tenant, scope, embedder), seqs, vector, now)
             found.update((seq, near) for seq, near in checked.items() if near[0] >= at_least)
             return len(checked)  # less similar rows count: behind them there is nothing more similar to look for
 
-        self._vectors.nearest(Scope(table, tenant, scope, embedder), vector, k, take, now=now, at_least=at_least)
+        self._vectors.nearest(VectorScope(table, tenant, scope, embedder), vector, k, take, now=now, at_least=at_least)
         nearest = sorted(found, key=lambda seq: (-found[seq][0], found[seq][1]))[:k]
         declared = TABLES[table]
         entries: dict[int, Entry | None] = {}
@@ -57,7 +57,9 @@ class SqliteNearest:
             if (entry := entries.get(seq)) is not None and entry.embedding is not None
         ]
 
-    def _checked(self, scope: Scope, seqs: Sequence[int], vector: Vectors, now: float) -> dict[int, tuple[float, str]]:
+    def _checked(
+        self, scope: VectorScope, seqs: Sequence[int], vector: Vectors, now: float
+    ) -> dict[int, tuple[float, str]]:
         """Return similarity and key of those of the rows that are there, in this scope, whole and not expired."""
         import numpy as np
 

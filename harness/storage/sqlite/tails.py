@@ -19,7 +19,7 @@ MAX_OFF = 0.01
 """How far the square of a unit vector's length may be from 1."""
 
 
-class Scope(NamedTuple):
+class VectorScope(NamedTuple):
     """Rows that are compared with each other: of one table and tenant, with equal scope columns, of one embedder."""
 
     table: str

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from harness.storage.postgres.dialect import POSTGRES_TABLES
+from harness.storage.postgres.row_codec import ROW_CODECS
 from harness.storage.postgres.store import PostgresStore
 from harness.storage.postgres.vectors import _INDEXES, _through_index
 from tests.storage.embedded import SCOPES, Vectors, ask, embedded, keys_near, vector_of
@@ -39,7 +40,7 @@ def fill(store: PostgresStore, tenant: str, vectors: Vectors) -> None:
         own = (10, *(OTHER_SCOPE if number % 3 == 0 else SCOPES[SEARCHES]))
         expires = NOW - 1 if number % 2 else NOW + 3_600
         entry = an_entry(str(number), own=own, expires_at=expires, embedding=vector.tobytes(), embedder=MODEL)
-        rows.append(table.values(tenant, entry))
+        rows.append(ROW_CODECS[table.declared.name].values(tenant, entry))
     store._connections.introduce(tenant)
     store._connections.run(tenant, lambda each: each.cursor().executemany(table.upsert, rows))
 
