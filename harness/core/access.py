@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 Role: TypeAlias = Literal["reader", "writer", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""From least to most: a reader looks up, a writer also asks and stores, an admin also deletes."""
+"""Roles from least to most: a reader looks up, a writer also asks and stores, an admin also deletes."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

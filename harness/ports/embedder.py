@@ -15,11 +15,11 @@ class Embedder(Protocol):
 
     @property
     def id(self) -> str:
-        """Names model, weights and version: vectors of different ids are never compared."""
+        """Return the name of model, weights and version: vectors of different ids are never compared."""
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """Return the number of dimensions of a vector."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text: float32, shape (len(texts), dimension). A text's vector depends on the

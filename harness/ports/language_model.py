@@ -14,9 +14,9 @@ class Message(TypedDict):
 
 
 class Completion(Struct, frozen=True):
-    """What a language model answered: `text` without its thoughts; `whole` is false where the bound cut it off.
+    """Answer of a language model: `text` without its reasoning; `whole` is false if the limit cut it off.
 
-    The numbers of tokens are the endpoint's own, 0 where it tells none.
+    The token counts are those that the endpoint reports, 0 if it reports none.
     """
 
     text: str
@@ -32,10 +32,10 @@ class LanguageModel(Protocol):
     """The model's name at its endpoint."""
 
     endpoint: str
-    """Whom the name is told; with it and `parameters`, part of the key of every completion."""
+    """Address that serves the model; with the name and `parameters`, part of the key of every completion."""
 
     parameters: Mapping[str, Any]
-    """JSON-able: what else decides the answer (temperature, seed, most tokens)."""
+    """JSON-able: the other settings of the answer (temperature, seed, token limit)."""
 
     def complete(
         self,

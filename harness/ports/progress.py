@@ -4,11 +4,11 @@ from typing import Protocol
 
 
 class Stopped(Exception):
-    """Raised by a `Progress` to end work that is not wanted any more. What was found by then is cached."""
+    """Raised by a `Progress` to end work that is not wanted any more. Results found until then are cached."""
 
 
 class Progress(Protocol):
-    """Told about long work: `done` of `total` steps of `what` are finished; equal numbers mean the end."""
+    """Receives the progress of long work: `done` of `total` steps of `what` are done; equal numbers mean the end."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Take note; must be quick, and raise nothing but `Stopped`, which ends the work."""
+        """Show it; must be quick, and raise nothing but `Stopped`, which ends the work."""

@@ -7,14 +7,14 @@ if TYPE_CHECKING:
 
 
 class Verifier(Protocol):
-    """Reads two questions at once and says whether they have the same answer."""
+    """Model that reads two questions together and estimates whether one answer serves both."""
 
     @property
     def id(self) -> str:
-        """Names model, weights and version: a rule is calibrated on what one of them says."""
+        """Return the name of model, weights and version: a rule is calibrated on the output of one of them."""
 
     def rule(self, max_wrong: float) -> "Rule":
-        """Return the rule that weighs what it says, for at most this share (0..1) of wrong answers among different
+        """Return the rule that decides on its output, for at most this share (0..1) of wrong answers among different
         pairs.
 
         Raises:
@@ -25,7 +25,7 @@ class Verifier(Protocol):
     def probability(self, a: str, b: str) -> float:
         """Return how likely (0..1) one answer serves both questions.
 
-        Of any two texts of up to 10,000 characters; the same whichever comes first, and whenever it is asked. Texts
+        Of any two texts of up to 10,000 characters; the same in either order, at any time. Texts
         that are too long to be read whole get a low one.
 
         Raises:

@@ -15,7 +15,7 @@ COLUMNS = (
 )
 _NUMBERED = ", ".join(f"?{number}" for number in range(1, len(COLUMNS) + 1))
 _REPLACED = ", ".join(f"{column} = excluded.{column}" for column in COLUMNS[3:])
-"""What a later audit of a pair changes."""
+"""Columns that a later audit of a pair updates."""
 
 # values are numbered as SQLite has it; PostgreSQL writes `$` for `?`
 PUT = (

@@ -8,7 +8,7 @@ process killed while writing, crashes the interpreter or hangs it (chroma-core/c
 use one folder at a time lose vectors (#3792). So an `add` works on a copy, which replacing the manifest publishes, and
 files are opened only if they have the manifest's checksums. Readers need no lock; anybody may be killed at any time.
 
-Writing is done in a process of its own. Here it would stop every other thread (ChromaDB keeps the interpreter's lock,
+Writing is done in a separate process. Here it would stop every other thread (ChromaDB keeps the interpreter's lock,
 2 s for 2,000 vectors) and leave its memory behind: 315 MB, instead of 95, after 10 calls for 100,000 vectors.
 """
 
@@ -53,15 +53,15 @@ FORMAT = 1
 MAX_LOADED = 4
 """Collections that stay in memory."""
 
-# The threshold has each batch flushed to the files. What is left in the log would be inserted again by every process
-# that opens them. Larger `ef_construction`, `ef_search` or `max_neighbors` found nothing more.
+# The threshold has each batch flushed to the files: every process that opens them would insert the rest of the log
+# again. Larger `ef_construction`, `ef_search` or `max_neighbors` found nothing more.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of malloc.h
 _MANIFEST = "manifest.json"
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,126}[a-zA-Z0-9]")
 
 
 class _Manifest(Struct, frozen=True):
-    """What a collection is: `snapshot` is `""` while it is empty, `checksums` are those of its files."""
+    """Description of a collection: `snapshot` is `""` while it is empty, `checksums` are those of its files."""
 
     format: int
     generation: str
@@ -76,11 +76,11 @@ class ChromaIndex:
     """Collections of vectors with keys, found by cosine similarity, in `folder`. For any thread, and after a fork.
 
     Making one opens nothing. Each call sees what any process has published before. But only one process may write at a
-    time: whoever calls `create`, `add`, `add_batches`, `drop` or `discard` holds a lock of its own. (Without, vectors
+    time: callers of `create`, `add`, `add_batches`, `drop` or `discard` must hold a lock. (Without, vectors
     may be missing; nothing is damaged.)
 
     Every method raises `IndexUnavailable`, and nothing else, when ChromaDB is not installed, and when the folder or
-    the collection is lost, damaged or not writable. `create` makes a damaged collection anew, `discard` all of them.
+    the collection is lost, damaged or not writable. `create` recreates a damaged collection, `discard` deletes all.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -146,7 +146,7 @@ class ChromaIndex:
         """Insert or replace vectors, shape (keys, dimension): all of them, or none when it raises.
 
         Takes 0.3 to 0.8 ms a vector, and for each call 0.3 s, with 100,000 vectors in the collection 0.9 s: prefer a
-        few large calls, or `add_batches`. Searches go on meanwhile, in what was there before.
+        few large calls, or `add_batches`. Meanwhile searches use the previous content.
         """
         self.add_batches(name, [(keys, vectors)])
 
@@ -238,7 +238,7 @@ class ChromaIndex:
             del snapshot
             _free_memory()
             loaded = _Snapshot(self._home(name) / manifest.snapshot, name, manifest)
-            if self._manifest(name).snapshot != manifest.snapshot:  # ChromaDB does without some files that are gone
+            if self._manifest(name).snapshot != manifest.snapshot:  # ChromaDB ignores some missing files
                 raise IndexUnavailable(f"the vector index in {self._folder} was written while it was read")
             self._loaded = dict([*self._loaded.items(), (name, loaded)][-MAX_LOADED:])
             return loaded
@@ -256,7 +256,7 @@ class ChromaIndex:
             _check(target, manifest)
 
     def _write_apart(self, name: str, manifest: _Manifest, target: Path) -> int:
-        """Write what was handed over, in a process of its own; return how many keys there are then."""
+        """Write what was handed over, in a separate process; return how many keys there are then."""
         program = (
             f"import sys; sys.path[:] = {[*map(str, sys.path)]}; "
             f"from {write.__module__} import write; write(*sys.argv[1:])"
@@ -288,7 +288,7 @@ class ChromaIndex:
                 "pip install 'chromadb~=1.5'"
             ) from error
         except BaseException as error:
-            # a panic of Rust code is no Exception, so that nobody catches it by accident
+            # a panic of Rust code is no Exception, so that no handler catches it by accident
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
                 raise
             raise IndexUnavailable(f"cannot use the vector index in {self._folder} ({one_line(error)})") from error

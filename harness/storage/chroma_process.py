@@ -77,7 +77,7 @@ def write(folder: str, name: str, about: str) -> None:
         for keys, vectors in _handed_over(Path(folder)):
             chroma.upsert(str(made.id), keys, vectors, None, None, None, *SCOPE)
         sys.stdout.write(str(chroma.count(str(made.id), *SCOPE)))
-    except BaseException as error:  # noqa: BLE001 - whatever it is, it is told, and this process ends
+    except BaseException as error:  # noqa: BLE001 - every error is reported, and this process ends
         sys.stdout.write(one_line(error))
         sys.exit(1)
 

@@ -12,7 +12,7 @@ _SKIPPED: Mapping[str, Callable[[], Any]] = {
     **dict.fromkeys(("touch", "mark_origin", "embed"), lambda: None),
     "unembedded": list,
 }
-"""What lookups do for later ones, and what a reader's get instead: no record of use, no row to embed."""
+"""Methods that lookups call for later lookups, and what a reader gets instead: no record of use, no row to embed."""
 
 
 def guarded(store: Store, identity: Identity) -> Store:

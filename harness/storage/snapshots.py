@@ -1,8 +1,8 @@
 """Snapshots: one portable file of cache entries.
 
 The file is gzip-compressed JSON Lines. The first line is the header; it names the format and has the number of the
-lines that follow, their bytes, and the SHA-256 of these. The same entries make the same file, to the byte. Nothing of a
-file is used before all of it has been checked.
+lines that follow, their bytes, and the SHA-256 of these. The same entries make the same file, to the byte. No part of a
+file is used before all of it is checked.
 """
 
 import base64
@@ -50,7 +50,7 @@ class AskedModel(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True, omit_defaults=True):  # older snapshots are checked as they were written
-    """What a recorded run was made with, so that it can be made again."""
+    """Settings of a recorded run, to repeat it."""
 
     question: str
     sections: Annotated[int, Meta(ge=1)] | None
@@ -81,7 +81,7 @@ class Run(Struct, frozen=True, omit_defaults=True):  # older snapshots are check
 
 
 class SnapshotHeader(Struct, frozen=True, kw_only=True):
-    """What stands first in a snapshot. `run` is the run that it holds, if it holds one run. `sha256` is that of the
+    """First line of a snapshot. `run` is the run that it holds, if it holds one run. `sha256` is that of the
     header without it and of all that follows.
     """
 
@@ -94,14 +94,14 @@ class SnapshotHeader(Struct, frozen=True, kw_only=True):
 
 
 class _Format(Struct, frozen=True):
-    """What every version's header has."""
+    """Fields of the header of every version."""
 
     format: str
     version: int
 
 
 class SnapshotLine(Struct, frozen=True, omit_defaults=True):
-    """One entry in the file, or what an audit found. `asked` is the key that it answers, where that is another one than
+    """One entry in the file, or one audit. `asked` is the key that it answers, where that is another one than
     its own.
 
     `payload` is text, `embedding` base64 of float32, little-endian. `used_at` is when it was last used, where that is
@@ -122,7 +122,7 @@ class SnapshotLine(Struct, frozen=True, omit_defaults=True):
 
 
 def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) -> SnapshotLine:
-    """Return the line for an entry that answers `asked` (its own key when empty); with `used`, it tells its last use.
+    """Return the line for an entry that answers `asked` (its own key when empty); with `used`, it holds the last use.
 
     Raises:
         InvalidInput: what it holds is no text.
@@ -130,7 +130,7 @@ def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) ->
     try:
         payload = entry.payload.decode()
     except UnicodeDecodeError:
-        raise InvalidInput(f"what is cached for {entry.text[:60]!r} in {table} is unreadable") from None
+        raise InvalidInput(f"the cached entry for {entry.text[:60]!r} in {table} is unreadable") from None
     return SnapshotLine(
         table,
         entry.key,
@@ -160,7 +160,7 @@ def audit_of(line: SnapshotLine) -> Audit:
     """
     audit = msgspec.json.decode(line.payload, type=Audit)
     if line.own:
-        raise ValueError("it has columns of its own")
+        raise ValueError("it has own columns")
     if wrong := flaw(audit, line.key.split(" ")):
         raise ValueError(wrong)
     return audit

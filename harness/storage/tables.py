@@ -24,7 +24,7 @@ FRESH = fresh_sql("?", "?", str(NEVER))
 FORGET_EMBEDDING = "embedding = NULL, embedder = NULL, embedding_checksum = NULL"
 _TYPES = {int: "INTEGER NOT NULL", str: "TEXT NOT NULL", str | None: "TEXT"}
 OWN_START = 6
-"""How many columns `select` returns before the table's own."""
+"""Number of columns that `select` returns before the table's own."""
 
 
 class Table:
@@ -56,7 +56,7 @@ class Table:
 
     @cached_property
     def in_scope(self) -> str:
-        """The condition that tells the rows of one scope; binds tenant, the scope's values, embedder."""
+        """The condition for the rows of one scope; binds tenant, the scope's values, embedder."""
         return " AND ".join(f"{column} = ?" for column in ("tenant", *self.scope, "embedder"))
 
     @cached_property
@@ -76,7 +76,7 @@ class Table:
         names = tuple(names)
         if not names or not set(names) <= set(self.own_names):
             wrong = ", ".join(map(repr, sorted(set(names) - set(self.own_names)))) or "no column"
-            raise InvalidInput(f"rows of {self.name} are told by {', '.join(self.own_names)}, not by {wrong:.100}")
+            raise InvalidInput(f"rows of {self.name} are selected by {', '.join(self.own_names)}, not by {wrong:.100}")
         return " AND ".join(f"{column} = ?" for column in ("tenant", *names))
 
     @cached_property

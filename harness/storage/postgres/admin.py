@@ -78,7 +78,7 @@ class PostgresAdmin:
         return bool(self._statements.fetch_all(tenant, f"SELECT {' OR '.join(held)}")[0][0])
 
     def verify(self, *, repair: bool) -> list[str]:
-        """See `Admin.verify`. The schema keeps most damage out; what is left are payloads and vectors."""
+        """See `Admin.verify`. The schema prevents most damage; payloads and vectors remain to check."""
         problems = [
             line
             for tenant in self.tenants()
@@ -90,7 +90,7 @@ class PostgresAdmin:
         if repair:
             self._vectors.drop(lost + orphaned)
         problems += [f"the vector index {name} was never finished" for name in lost]
-        return problems + [f"the vector index {name} is nobody's any longer" for name in orphaned]
+        return problems + [f"the vector index {name} belongs to no tenant any more" for name in orphaned]
 
     def _unusable_rows(self, name: str, tenant: str, *, repair: bool) -> Iterator[str]:
         """Yield a line for each damaged row of the tenant; with `repair`, it is deleted, or its embedding forgotten."""

@@ -71,7 +71,7 @@ class PostgresListings:
         return [ROW_CODECS[table].outline(row) for row in self._statements.fetch_all(tenant, f"{sql} {order}", *bound)]
 
     def scan(self, table: str, tenant: str) -> Iterator[Entry]:
-        """See `Listings.scan`; in batches, so that a large table never stands in memory."""
+        """See `Listings.scan`; in batches, so that a large table is never in memory."""
         yield from ROW_CODECS[table].entries(tenant, whole_rows(self._statements, table, tenant))
 
     def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:

@@ -132,6 +132,6 @@ def vector_bytes(sent: bytes) -> bytes:
 
 
 MAX_DIMENSION = 16_000
-"""Numbers that pgvector's vectors have at the most."""
+"""Largest dimension of a vector in pgvector."""
 
 ROW_CODECS: Mapping[str, RowCodec] = {name: RowCodec(table) for name, table in TABLES.items()}

@@ -47,7 +47,7 @@ class PostgresRows:
         self._statements.write(tenant, write)
 
     def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
-        """See `Rows.swap`. If the connection breaks at the very end, nobody knows whether it was put: `StoreBusy`."""
+        """See `Rows.swap`. If the connection breaks during the commit, the outcome is unknown: `StoreBusy`."""
         declared = POSTGRES_TABLES[table]
         condition, expected = declared.mine, tuple(map(plain, (expecting or {}).values()))
         if expecting is not None:

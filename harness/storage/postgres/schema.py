@@ -1,7 +1,7 @@
 """Bringing a PostgreSQL database to the declared schema: named migrations, each applied with its record in one
 transaction, by one process at a time.
 
-Every table stands under row-level security, as a second lock: a connection sees the rows of the tenant that it has
+Every table has row-level security as a second check: a connection sees the rows of the tenant that it has
 named in `harness.tenant`, and none while it has named none. Superusers, whom PostgreSQL exempts, work as the role
 `harness_access`, which is not.
 """
@@ -23,7 +23,7 @@ RECORD = "harness_migrations"
 OWN_SCHEMA = "options=-csearch_path%3Dharness,public"
 """In the address of a database, this makes the tables in the schema `harness`; `public` is where pgvector is."""
 _LOCK = 0x6861726E657373
-"""Of the advisory lock under which one process migrates: "harness" in ASCII."""
+"""Number of the advisory lock for migrations: "harness" in ASCII."""
 
 _BESIDE_COLUMNS = {TENANTS: "id", USERS: "tenant_id", ABBREVIATIONS: "tenant", USES: "tenant"}
 TENANT_COLUMNS = {
@@ -105,7 +105,7 @@ def _indexed(logical: str) -> tuple[str, ...]:
 _LISTING = (
     f"CREATE POLICY harness_listing ON {TENANTS} FOR SELECT USING (current_setting('harness.listing', true) = 'on')"
 )
-"""Who the tenants are is for whoever looks after all of them."""
+"""Only administration lists the tenants."""
 
 
 _BEFORE = (
@@ -195,7 +195,7 @@ def migrate(connection: Any) -> None:
 
     Raises:
         MigrationError: the server lacks pgvector, the database is not in UTF-8, the user lacks a right, or a table of
-            that name is somebody else's.
+            that name belongs to another program.
     """
     import psycopg
 

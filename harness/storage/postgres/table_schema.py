@@ -34,7 +34,7 @@ def create_statements(table: PostgresTable) -> tuple[str, ...]:
         "newest": (tenant, "seq"),
         **{name: (tenant, *columns[1:]) for name, columns in declared.indexes.items()},
     }
-    if table.is_tools:  # the three that the table is known by; all rows are told by these
+    if table.is_tools:  # the agreed table has three indexes, and they serve every query
         del indexes["newest"], indexes["scope"]
     return (
         f"CREATE TABLE {table.name} ({', '.join(body)})",
@@ -55,7 +55,7 @@ def index_statement(table: PostgresTable, name: str, columns: tuple[str, ...]) -
 
 
 def _default(table: PostgresTable, name: str) -> str:
-    """What other programs leave out, which know the columns that are agreed."""
+    """Return the default of a column that other programs leave out."""
     defaults = {table.declared.text: " DEFAULT ''", "created_at": " DEFAULT now()", "last_used_at": " DEFAULT now()"}
     return defaults.get(name, "") if table.is_tools else ""
 

@@ -45,7 +45,7 @@ class SqliteAdmin:
         problems = checks.file_problems(self._connections.database)
         if problems:  # nothing else can be relied on, and looking on would replace the file
             if repair:
-                self._connections.mend()
+                self._connections.repair()
             return problems
         for table in TABLES.values():
             unusable = checks.unusable_rows(table, self._connections.fetch_all)

@@ -44,8 +44,8 @@ _REFUSED = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.
 class Handle:
     """One thread's connection; `file` identifies the file that it is open on.
 
-    It is closed when nobody holds the handle any more: its thread has ended, or the store was closed. So whoever uses
-    the connection must hold the handle meanwhile: closing a connection that another thread is using is a crash.
+    It is closed when the last reference goes: its thread has ended, or the store was closed. So users of the
+    connection must hold the handle meanwhile: closing a connection that another thread is using is a crash.
 
     It also sets `busy`, and asks for `execute` after that: a fork must not copy what SQLite itself has locked at some
     moment, because the child would wait for it for ever. So it has `execute` refuse, and waits for `busy` to end.
@@ -69,7 +69,7 @@ class Handle:
         self.connection.close()
 
     def __del__(self) -> None:
-        if sys.is_finalizing():  # nobody forks any more, and who held the lock may have been stopped for good
+        if sys.is_finalizing():  # no fork follows, and the holder of the lock may have been stopped
             self.connection.close()
             return
         with _closing:
@@ -132,7 +132,7 @@ class SqliteConnections:
                 handle.busy = False
 
     def write(self, operation: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `operation` in one transaction, on the file that stands at `path` now."""
+        """Run `operation` in one transaction, on the file that is at `path` now."""
 
         def transaction(handle: Handle) -> T:
             if handle.file != identity(self.path):  # deleted or moved under us: writing on would lose it all
@@ -253,7 +253,7 @@ class SqliteConnections:
         )
 
     def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
-        """Wait ourselves: where somebody reads the file, SQLite fails at once instead of waiting its busy time-out."""
+        """Wait here: while another process reads the file, SQLite fails at once instead of waiting."""
         deadline = time.monotonic() + self._busy_seconds
         while True:
             try:
@@ -305,13 +305,13 @@ class SqliteConnections:
 
     # Damage ------------------------------------------------------------------------------------------------------
 
-    def mend(self) -> None:
-        """Make the file's indexes anew; if that does not mend it, move it aside and start a new one."""
+    def repair(self) -> None:
+        """Rebuild the file's indexes; if that does not repair it, move it aside and start a new one."""
         try:
             with closing(sqlite3.connect(self.path, timeout=self._busy_seconds)) as connection:
                 connection.execute("REINDEX")
         except sqlite3.DatabaseError as error:
-            log.debug("the indexes cannot be made anew: %s", error)
+            log.debug("the indexes cannot be rebuilt: %s", error)
         self._replace_damaged()
 
     def _is_damage(self, error: sqlite3.Error) -> bool:
@@ -331,7 +331,7 @@ class SqliteConnections:
             aside = beside(self.path, f".damaged-{time.strftime('%Y%m%d-%H%M%S')}")
             while aside.exists():
                 aside = beside(aside, "-again")
-            for suffix in ("-wal", "-shm", ""):  # the log first: nobody may open the file with another's
+            for suffix in ("-wal", "-shm", ""):  # the log first: no process may open the file with the log of another
                 part = beside(self.path, suffix)
                 if part.exists():
                     part.rename(beside(aside, suffix))

@@ -47,7 +47,7 @@ class Database(Protocol):
     def shrink(self) -> None:
         """Return the space of deleted rows to the file system."""
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Repair the file, or replace it."""
 
     def size(self) -> int:

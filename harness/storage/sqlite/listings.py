@@ -73,7 +73,7 @@ class SqliteListings:
         ]
 
     def scan(self, table: str, tenant: str) -> Iterator[Entry]:
-        """See `Listings.scan`; in batches, so that a large table never stands in memory."""
+        """See `Listings.scan`; in batches, so that a large table is never in memory."""
         declared = TABLES[table]
         since = 0
         sql = f"{declared.select_numbered} WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT {SCAN_BATCH}"

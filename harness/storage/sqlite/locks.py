@@ -1,4 +1,4 @@
-"""Locks between processes: files beside the database."""
+"""Locks between processes: files next to the database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,14 +9,14 @@ from harness.errors import StoreError
 
 
 class FileLocks:
-    """The port `Locks` with one locked file a name in `folder`."""
+    """The port `Locks` with one locked file per name in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     @contextmanager
     def hold(self, name: str, wait: float) -> Iterator[bool]:
-        """See `Locks.hold`: a lock on a file, which the system lets go of when the process dies."""
+        """See `Locks.hold`: a lock on a file, which the system frees when the process dies."""
         from filelock import FileLock, Timeout
 
         folder = self._folder
@@ -33,5 +33,5 @@ class FileLocks:
         try:
             yield True
         finally:
-            Path(lock.lock_file).unlink(missing_ok=True)  # whoever waits on it looks the answer up before computing
+            Path(lock.lock_file).unlink(missing_ok=True)  # a waiter looks the answer up before computing
             lock.release()

@@ -72,7 +72,7 @@ class MemoryConnections:
     def shrink(self) -> None:
         """Do nothing: there is no file."""
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Do nothing: there is no file."""
 
     def size(self) -> int:

@@ -2,7 +2,7 @@
 
 A migration names a table and says, as SQL expressions, what the columns hold that an older file lacks. Applying one
 rebuilds the table in its declared shape. All that a file lacks is applied, with its record, in one transaction. A new
-database takes the same road, from no table at all, so a fresh schema and a migrated one are the same.
+database starts from no table and takes the same steps, so a fresh schema and a migrated one are the same.
 """
 
 import re
@@ -52,8 +52,8 @@ _COUNT = "iif(json_valid({results}), json_array_length({results}), 0)"
 
 class SqliteMigration(Struct, frozen=True):
     """One named step: `needs` are the columns that a table must have to be adopted at all, `fill` gives the value of
-    every other column. In `fill`, `{column}` stands for the old column, or NULL where the old table lacks it. Without
-    `fill`, no older program had such a table: one that is there is somebody else's, and stays, under another name.
+    every other column. In `fill`, `{column}` is the old column, or NULL where the old table lacks it. Without
+    `fill`, no older program had such a table: an existing one belongs to another program, and stays under another name.
     """
 
     name: str
@@ -61,7 +61,7 @@ class SqliteMigration(Struct, frozen=True):
     needs: tuple[str, ...] = ()
     fill: dict[str, str] = {}
     beside: tuple[str, ...] = ()
-    """Statements that make what stands beside the table."""
+    """Statements for the tables and triggers that belong to it."""
     reindexed: tuple[Table, ...] = ()
     """Tables whose indexes become those that are declared now."""
     summed: tuple[Table, ...] = ()
@@ -112,7 +112,7 @@ _BY_ORIGIN = (
 MIGRATIONS = (
     SqliteMigration("0001-search-cache", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL),
     SqliteMigration("0002-research-cache", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
-    # seq, for look-ups by meaning: what was written since
+    # seq, so that semantic lookups find newer rows
     SqliteMigration("0003-search-cache-seq", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL, BESIDE),
     SqliteMigration("0004-research-cache-seq", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
     SqliteMigration("0005-unanswered-searches", UNANSWERED),
@@ -216,7 +216,7 @@ def _rebuild(connection: sqlite3.Connection, migration: SqliteMigration, table: 
             f"the table {table.name} has no column {', '.join(missing)}, so it is not a cache of this program; "
             "choose another file with --db or --data-dir"
         )
-    # A column that is not ours may be somebody's work: then the old table stays, under another name.
+    # A column that is not ours may be a user's work: then the old table stays, under another name.
     foreign = not migration.fill or bool(old.keys() - {"seq", *table.stored})
     aside = _free_name(connection, f"{table.name}_{'kept' if foreign else 'old'}")
     if old:

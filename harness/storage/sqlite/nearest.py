@@ -66,7 +66,7 @@ class SqliteNearest:
         found: dict[int, tuple[float, str]] = {}
         for start in range(0, len(seqs), MAX_BOUND):
             part = seqs[start : start + MAX_BOUND]
-            # the signs keep SQLite from walking the whole index of a scope or of expiry times instead
+            # the signs keep SQLite from scanning the whole index of a scope or of expiry times instead
             others = scope.condition.replace(" AND ", " AND +")
             condition = f"seq IN ({marks(part)}) AND +{others} AND +{FRESH}"
             sql = f"SELECT seq, key, embedding FROM {scope.table} WHERE {condition}"
@@ -112,7 +112,7 @@ class SqliteNearest:
         ]
 
     def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
-        """See `Nearest.embed`. The row is written anew, so that every process notices."""
+        """See `Nearest.embed`. The row is rewritten under a new `seq`, so that every process notices."""
         declared = TABLES[table]
 
         def write(connection: sqlite3.Connection) -> None:

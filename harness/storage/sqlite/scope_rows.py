@@ -9,7 +9,7 @@ from harness.storage.sqlite.tails import VectorScope, is_unit
 from harness.storage.tables import FRESH
 
 BATCH = 2_000
-"""Rows read at a time where not all may stand in memory."""
+"""Rows read at a time where not all may be in memory."""
 
 
 def scope_rows(

@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 TAIL_LIMIT = 10_000
 """Rows of one scope that are scanned exactly; what is more goes to the index. 384 dimensions: 15 MB of memory."""
 FULL_TAILS = 4
-"""How many full tails those of all scopes that stay in memory may make up, by their rows."""
+"""Limit of all tails in memory, in rows: this many full ones."""
 OVER_FETCH = 8
-"""How many more rows are asked of the index than wanted: it ranks by shortened vectors, and rows may have gone."""
+"""Factor on the rows asked of the index: it ranks by shortened vectors, and rows may have gone."""
 STALE_SHARE = 2
 """A tail this many times over the limit is cut by what another process has written to the index meanwhile."""
 
@@ -129,7 +129,7 @@ class VectorSearch:
             return written
 
     def lost(self) -> list[str]:
-        """Return the collections that the database speaks of and the index does not have."""
+        """Return the collections that the database records and the index lacks."""
         with self._lock:
             recorded = self._connections.fetch_all(f"SELECT name, generation FROM {INDEXES}", ())
             return [as_text(name) for name, generation in recorded if not self._has(as_text(name), as_text(generation))]
@@ -182,7 +182,7 @@ class VectorSearch:
         if self._pid != os.getpid():  # a fork: what the parent has loaded is the parent's
             self._start()
         file = self._connections.handle().file
-        if file != self._file:  # another file stands there now: nothing of the old one holds
+        if file != self._file:  # another file is there now: nothing of the old one is valid
             self._tails.clear()
             self._file = file
         tail = self._tails.get(scope)
@@ -262,7 +262,7 @@ class VectorSearch:
     def _asked(self, scope: VectorScope, generation: str, vector: Vectors, k: int) -> list[int]:
         index = self._opened()
         if index.generation(scope.collection) != generation:
-            raise IndexUnavailable("the vector index that the database speaks of is lost")
+            raise IndexUnavailable("the vector index that the database records is lost")
         return [int(key) for key in index.nearest(scope.collection, vector, k) if key.isdecimal()]
 
     def _write_in_background(self, scope: VectorScope) -> None:
@@ -289,7 +289,7 @@ class VectorSearch:
         self._writer.start()
 
     def _write(self, scope: VectorScope, *, anew: bool = False) -> int:
-        """Bring the scope's collection up to the newest row; whoever calls is alone. Return how many were written."""
+        """Add the newest rows to the scope's collection; the caller holds the lock. Return how many were written."""
         index = self._opened()
         generation, upto = self._recorded(scope)
         dimension = usual_dimension(self._connections, scope)
@@ -314,7 +314,7 @@ class VectorSearch:
         return written
 
     def _created(self, scope: VectorScope, dimension: int) -> str:
-        """Make the collection anew; if something else stands where the index should, that goes first."""
+        """Recreate the collection; a file in place of the index is removed first."""
         folder = self._place()
         if folder.exists() and not folder.is_dir():
             self._discard()

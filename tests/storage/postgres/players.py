@@ -213,7 +213,7 @@ def die_in_a_migration(url: str) -> None:
 
     first = schema.MIGRATIONS[0]
     half = first.statements[: len(first.statements) // 2]
-    schema.MIGRATIONS = (schema.Migration(first.name, (*half, "SELECT pg_sleep(600)")), *schema.MIGRATIONS[1:])
+    schema.MIGRATIONS = (schema.PostgresMigration(first.name, (*half, "SELECT pg_sleep(600)")), *schema.MIGRATIONS[1:])
     threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
     try:
         opened(url)

@@ -21,12 +21,12 @@ EVERYTHING = """
 """
 
 
-def failing(at: int) -> tuple[schema.Migration, ...]:
+def failing(at: int) -> tuple[schema.PostgresMigration, ...]:
     """Return the migrations, of which one has a statement in the middle that fails."""
     broken = MIGRATIONS[at]
     half = len(broken.statements) // 2
     statements = (*broken.statements[:half], "SELECT 1/0", *broken.statements[half:])
-    return (*MIGRATIONS[:at], schema.Migration(broken.name, statements), *MIGRATIONS[at + 1 :])
+    return (*MIGRATIONS[:at], schema.PostgresMigration(broken.name, statements), *MIGRATIONS[at + 1 :])
 
 
 @pytest.mark.slow

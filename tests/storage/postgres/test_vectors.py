@@ -229,8 +229,8 @@ def test_a_tenants_indexes_go_with_it(small: PostgresStore, server: Server) -> N
     small.admin.forget("large")
     (name,) = indexes(server)
     server.execute('DELETE FROM "Tenant"')
-    assert small.admin.verify(repair=False) == [f"the vector index {name} is nobody's any longer"]
-    assert small.admin.verify(repair=True) == [f"the vector index {name} is nobody's any longer"]
+    assert small.admin.verify(repair=False) == [f"the vector index {name} belongs to no tenant any more"]
+    assert small.admin.verify(repair=True) == [f"the vector index {name} belongs to no tenant any more"]
     assert indexes(server) == []
 
 
