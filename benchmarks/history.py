@@ -36,7 +36,8 @@ from harness.server.request_checks import HostNames, RequestChecks, token_of
 from harness.server.routes import build_routes
 from harness.settings import Settings
 from harness.storage.opening import DATABASE
-from harness.storage.sqlite.store import SqliteStore, row_values
+from harness.storage.sqlite.entries import row_values
+from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import SEARCH
 
 FOUND = 10
@@ -72,7 +73,7 @@ def fill(database: Path, rows: Rows) -> None:
             connection.execute(SEARCH.upsert, row_values(SEARCH, "default", entry))
         connection.execute("COMMIT")
     store = SqliteStore(database)
-    say(f"  {store.reindex():,} vectors in the index")
+    say(f"  {store.admin.reindex():,} vectors in the index")
     store.close()
 
 

@@ -43,7 +43,8 @@ from harness.core.text import content_words, words
 from harness.models.local.embedder import MiniLM
 from harness.settings import VectorStoreSettings
 from harness.storage.opening import DATABASE
-from harness.storage.sqlite.store import SqliteStore, row_values
+from harness.storage.sqlite.entries import row_values
+from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import MEMORY
 
 TUNED = frozenset({"conv-26", "conv-41"})
@@ -404,7 +405,7 @@ def _look_ups(database: Path) -> list[float]:
             memory.search.context_for(f"what was it that I said about word{number + 30} and word{number + 90}")
             taken.append(time.perf_counter() - start)
             if not number:
-                store.reindex()
+                store.admin.reindex()
     return taken
 
 

@@ -19,7 +19,8 @@ import orjson
 from harness.core.entries import Entry
 from harness.core.freshness import DEFAULT_TTL
 from harness.core.keys import DEFAULT_ENGINE, search_key
-from harness.storage.sqlite.store import SqliteStore, row_values
+from harness.storage.sqlite.entries import row_values
+from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import SEARCH
 
 Results = list[dict[str, str]]

@@ -87,7 +87,7 @@ class Ours(Contender):
             own = (len(results(number)), DEFAULT_ENGINE, "{}")
             embedding = vector.astype("<f4").tobytes()
             entry = Entry(search_key(text), text, payload, now, now + TTL, now, own, embedding, MiniLM.id)
-            self._store.put(SEARCHES, "default", entry)
+            self._store.rows.put(SEARCHES, "default", entry)
 
     def ask(self, query: str) -> Answer[Results]:
         """Look `query` up; nothing is stored if it is not there.

@@ -25,7 +25,7 @@ from harness.cache import Cache
 from harness.core.entries import Entry
 from harness.core.keys import search_key
 from harness.ports import Store, Vectors
-from harness.storage.postgres import PostgresStore
+from harness.storage.postgres.store import PostgresStore
 from harness.storage.sqlite.store import SqliteStore
 
 BARE = "psycopg SELECT"
@@ -188,7 +188,7 @@ def _fill(store: Store, tenant: str, vectors: Vectors) -> None:
             Entry(str(at), query(at), payload, now, now + 86_400, now, (10, *SCOPE), vectors[at].tobytes(), EMBEDDER)
             for at in range(start, min(start + 1_000, len(vectors)))
         ]
-        store.replace("search_cache", tenant, entries, instead_of={"engine": "nobody's"})
+        store.rows.replace("search_cache", tenant, entries, instead_of={"engine": "nobody's"})
 
 
 def _measured(store: Store, asked: list[tuple[str, Vectors, Vectors]]) -> tuple[float, float, float]:
@@ -197,7 +197,7 @@ def _measured(store: Store, asked: list[tuple[str, Vectors, Vectors]]) -> tuple[
     for tenant, held, vector in asked:
         true = {str(at) for at in np.argsort(-(held @ vector), kind="stable")[:K]}
         started = time.perf_counter()
-        near = store.nearest("search_cache", tenant, SCOPE, vector, embedder=EMBEDDER, k=K, now=time.time())
+        near = store.nearest.search("search_cache", tenant, SCOPE, vector, embedder=EMBEDDER, k=K, now=time.time())
         times.append(1_000 * (time.perf_counter() - started))
         found += len(true & {each.entry.key for each in near})
     ordered = sorted(times)
@@ -241,7 +241,7 @@ def _one_large(url: str, chance: np.random.Generator, centres: Vectors, rows: in
         row_by_row = (f"1 tenant x {rows:,}", "PostgreSQL, row by row", *_measured(store, asked))
     with closing(PostgresStore(url, index_from=rows)) as store:
         say("making its index ...")
-        store.reindex()
+        store.admin.reindex()
         indexed = (f"1 tenant x {rows:,}", "PostgreSQL, HNSW", *_measured(store, asked))
     return [row_by_row, indexed]
 

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, is_expired
+from harness.core.tables import TokenColumns
 from harness.core.text import clean, one_line
 from harness.errors import AccessDenied, InvalidInput, TooManyRequests
 from harness.ports import Store
@@ -160,8 +161,8 @@ class Tokens:
         now = self._clock()
         payload = msgspec.json.encode(_TokenRow(_hash(secret), created_by))
         label = one_line(clean(name, MAX_LABEL))
-        entry = Entry(identifier, label, payload, now, now + expires_days * DAY, now, (user, role))
-        self._store.put(TOKENS, tenant, entry)
+        entry = Entry(identifier, label, payload, now, now + expires_days * DAY, now, TokenColumns(user, role))
+        self._store.rows.put(TOKENS, tenant, entry)
         text = f"{PREFIX}{_base64(tenant.encode())}.{identifier}.{secret}"
         return NewToken(text, _info(tenant, entry))
 
@@ -177,12 +178,12 @@ class Tokens:
         if match is None or tenant is None:
             raise AccessDenied(REFUSED)
         identifier, secret = match[2], match[3]
-        entry = self._store.get(TOKENS, tenant, identifier)
+        entry = self._store.rows.get(TOKENS, tenant, identifier)
         kept = _kept(entry).hash if entry else _NO_HASH
         same = hmac.compare_digest(_hash(secret).encode(), kept.encode())
         if entry is None or not same or is_expired(entry.expires_at, self._clock(), entry.created_at):
             raise AccessDenied(REFUSED)
-        return Identity(tenant, entry.own[0], _role(entry), identifier)
+        return Identity(tenant, entry.own.user_id, _role(entry), identifier)
 
     def revoke(self, identifier: str, tenant: str | None = None) -> bool:
         """Delete the token with this id, of this tenant or (`None`) of any; return whether there was one.
@@ -193,8 +194,8 @@ class Tokens:
         """
         if not _ID.fullmatch(identifier):  # it may be a whole token, so it is not repeated
             raise InvalidInput("a token's id has 16 digits (0-9, a-f); `harness token list` shows them")
-        tenants = self._store.tenants() if tenant is None else [tenant]
-        return sum(self._store.delete(TOKENS, each, [identifier]) for each in tenants) > 0
+        tenants = self._store.admin.tenants() if tenant is None else [tenant]
+        return sum(self._store.rows.delete(TOKENS, each, [identifier]) for each in tenants) > 0
 
     def list(self, tenant: str | None = None) -> list[TokenInfo]:
         """Return the tokens of a tenant, or (`None`) of all, by tenant, oldest first; expired ones until swept."""
@@ -206,8 +207,8 @@ class Tokens:
         return any(not is_expired(token.expires_at, now, token.created_at) for token in self._every(None))
 
     def _every(self, tenant: str | None) -> "Iterator[TokenInfo]":
-        for each in self._store.tenants() if tenant is None else [tenant]:
-            yield from (_info(each, entry) for entry in self._store.scan(TOKENS, each))
+        for each in self._store.admin.tenants() if tenant is None else [tenant]:
+            yield from (_info(each, entry) for entry in self._store.listings.scan(TOKENS, each))
 
 
 class RateLimit:
@@ -278,7 +279,7 @@ def _info(tenant: str, entry: Entry) -> TokenInfo:
     return TokenInfo(
         entry.key,
         tenant,
-        entry.own[0],
+        entry.own.user_id,
         _role(entry),
         entry.text,
         created_by,
@@ -297,7 +298,7 @@ def _kept(entry: Entry) -> _TokenRow:
 
 def _role(entry: Entry) -> Role:
     """Return the role in a row; for a damaged row, reader."""
-    return next((role for role in ROLES if role == entry.own[1]), "reader")
+    return next((role for role in ROLES if role == entry.own.role), "reader")
 
 
 def _hash(secret: str) -> str:

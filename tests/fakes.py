@@ -51,7 +51,7 @@ class MemoryStore:
         self._written = 0
 
     def get(self, table: str, tenant: str, key: str) -> Entry | None:
-        """See `Store.get`."""
+        """See `Rows.get`."""
         with self._lock:
             entry = self._tables[table].get((tenant, key))
         if entry is None:
@@ -60,12 +60,12 @@ class MemoryStore:
         return msgspec.structs.replace(entry, own=decisive, embedding=None, embedder=None, teaches=())
 
     def whole(self, table: str, tenant: str, key: str) -> Entry | None:
-        """See `Store.whole`."""
+        """See `Rows.get_whole`."""
         with self._lock:
             return self._tables[table].get((tenant, key))
 
     def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
-        """See `Store.put`."""
+        """See `Rows.put`."""
         with self._lock:
             if sweep_before is not None:
                 self._sweep(table, tenant, sweep_before, SWEEP_BATCH)
@@ -74,7 +74,7 @@ class MemoryStore:
             self._number(table, tenant, entry.key)
 
     def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
-        """See `Store.replace`."""
+        """See `Rows.replace`."""
         with self._lock:
             gone = [entry.key for entry in self.rows(table, tenant, instead_of)]
             self.delete(table, tenant, gone)
@@ -83,7 +83,7 @@ class MemoryStore:
         return len(gone)
 
     def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
-        """See `Store.swap`."""
+        """See `Rows.swap`."""
         with self._lock:
             if expecting is None:
                 fits = self.get(table, tenant, entry.key) is None
@@ -94,12 +94,12 @@ class MemoryStore:
             return fits
 
     def recent(self, table: str, tenant: str, limit: int, *, where: Mapping[str, Any] = NOTHING) -> list[Entry]:
-        """See `Store.recent`."""
+        """See `Listings.recent`."""
         entries = self.rows(table, tenant, where) if where else list(self.scan(table, tenant))
         return entries[::-1][: max(0, limit)]
 
     def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
-        """See `Store.rows`."""
+        """See `Listings.find`."""
         declared = TABLES[table]
         declared.where(where)
         wanted = [(declared.own_names.index(name), value) for name, value in where.items()]
@@ -109,7 +109,7 @@ class MemoryStore:
     def outlines(
         self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
     ) -> list[Outline]:
-        """See `Store.outlines`."""
+        """See `Listings.outlines`."""
         with self._lock:
             found = [self._outline(table, tenant, each) for each in self.rows(table, tenant, where)]
         return [each for each in found if each.number > after][::-1][: max(0, limit)]
@@ -124,7 +124,7 @@ class MemoryStore:
         offset: int = 0,
         origins: Sequence[str] = EVERY,
     ) -> list[Outline]:
-        """See `Store.timeline`."""
+        """See `Listings.timeline`."""
         with self._lock:
             found = [self._outline(table, tenant, each) for each in self.scan(table, tenant)]
         marks = self.origins(table, tenant, [each.key for each in found])
@@ -133,7 +133,7 @@ class MemoryStore:
         return newest[max(0, offset) :][: max(0, limit)]
 
     def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
-        """See `Store.scopes`."""
+        """See `Nearest.scopes`."""
         places = [TABLES[table].own_names.index(column) for column in TABLES[table].scope]
         held = [entry for entry in self.scan(table, tenant) if entry.embedder == embedder]
         return sorted({tuple(entry.own[place] for place in places) for entry in held})
@@ -150,7 +150,7 @@ class MemoryStore:
         now: float,
         at_least: float = 0.0,
     ) -> list[Neighbour]:
-        """See `Store.nearest`."""
+        """See `Nearest.search`."""
         declared = TABLES[table]
         places = [declared.own_names.index(column) for column in declared.scope]
         found = [
@@ -166,17 +166,17 @@ class MemoryStore:
         return sorted(found, key=lambda each: (-each.similarity, each.entry.key))[:k]
 
     def scan(self, table: str, tenant: str) -> Iterator[Entry]:
-        """See `Store.scan`."""
+        """See `Listings.scan`."""
         with self._lock:
             entries = [entry for (owner, _), entry in self._tables[table].items() if owner == tenant]
         yield from (msgspec.structs.replace(entry, teaches=()) for entry in entries)
 
     def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
-        """See `Store.unembedded`."""
+        """See `Nearest.unembedded`."""
         return [(e.key, e.text) for e in self.scan(table, tenant) if e.embedder != embedder][:limit]
 
     def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
-        """See `Store.embed`."""
+        """See `Nearest.embed`."""
         with self._lock:
             rows = self._tables[table]
             if entry := rows.pop((tenant, key), None):
@@ -184,7 +184,7 @@ class MemoryStore:
                 self._number(table, tenant, key)
 
     def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
-        """See `Store.delete`."""
+        """See `Rows.delete`."""
         with self._lock:
             rows = self._tables[table]
             gone = {key for key in keys if (entry := rows.get((tenant, key))) and _may_go(entry, expired_at)}
@@ -193,7 +193,7 @@ class MemoryStore:
             return len(gone)
 
     def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
-        """See `Store.evict`."""
+        """See `Rows.evict`."""
         with self._lock:
             entries = self.rows(table, tenant, dict(zip(TABLES[table].scope, scope, strict=True)))
             by_use = sorted(entries, key=lambda entry: entry.last_used_at)  # of those used at once, the older first
@@ -201,21 +201,21 @@ class MemoryStore:
             return self.delete(table, tenant, [entry.key for entry in gone])
 
     def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
-        """See `Store.meanings`."""
+        """See `Nearest.meanings`."""
         wanted = {short.casefold() for short in shorts}
         with self._lock:
             entries = [e for rows in self._tables.values() for (owner, _), e in rows.items() if owner == tenant]
         return [pair for entry in entries for pair in entry.teaches if pair[0].casefold() in wanted]
 
     def count(self, tenant: str, day: str, times: Mapping[str, int], *, origin: str = "user") -> None:
-        """See `Store.count`."""
+        """See `Usage.add`."""
         with self._lock:
             for what, number in times.items():
                 place = (tenant, day, what, origin)
                 self._times[place] = self._times.get(place, 0) + number
 
     def counted(self, tenant: str, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
-        """See `Store.counted`."""
+        """See `Usage.by_day`."""
         told: dict[str, dict[str, int]] = {}
         with self._lock:
             for owner, day, what, origin in sorted(self._times):
@@ -225,19 +225,19 @@ class MemoryStore:
         return told
 
     def mark(self, table: str, tenant: str, key: str, origin: str) -> None:
-        """See `Store.mark`."""
+        """See `Usage.mark_origin`."""
         with self._lock:
             self._marks[table, tenant, key] = origin
 
     def origins(self, table: str, tenant: str, keys: Sequence[str]) -> dict[str, str]:
-        """See `Store.origins`."""
+        """See `Usage.origins`."""
         with self._lock:
             held = {key: self._marks.get((table, tenant, key), "user") for key in keys}
             there = self._tables[table]
         return {key: origin for key, origin in held.items() if origin != "user" and (tenant, key) in there}
 
     def put_audit(self, tenant: str, audit: Audit) -> bool:
-        """See `Store.put_audit`."""
+        """See `Audits.put`."""
         with self._lock:
             held = self._audits.get((tenant, audit.keys))
             kept = held is None or (held.agreed and not (audit.agreed and audit.created_at <= held.created_at))
@@ -246,23 +246,23 @@ class MemoryStore:
             return kept
 
     def audits(self, tenant: str) -> list[Audit]:
-        """See `Store.audits`."""
+        """See `Audits.all`."""
         with self._lock:
             mine = [audit for (owner, _), audit in self._audits.items() if owner == tenant]
         return sorted(mine, key=lambda audit: (audit.created_at, audit.keys))
 
     def audited(self, tenant: str) -> tuple[int, int]:
-        """See `Store.audited`."""
+        """See `Audits.count`."""
         agreed = [audit.agreed for audit in self.audits(tenant)]
         return agreed.count(True), agreed.count(False)
 
     def disagreeing(self, tenant: str, key: str) -> frozenset[str]:
-        """See `Store.disagreeing`."""
+        """See `Audits.disagreeing`."""
         pairs = [audit.keys for audit in self.audits(tenant) if not audit.agreed]
         return frozenset(one if key == other else other for one, other in pairs if key in {one, other})
 
     def clear_audits(self, tenant: str) -> int:
-        """See `Store.clear_audits`."""
+        """See `Audits.clear`."""
         with self._lock:
             gone = [place for place in self._audits if place[0] == tenant]
             for place in gone:
@@ -270,13 +270,13 @@ class MemoryStore:
         return len(gone)
 
     def expiring(self, table: str, tenant: str, moments: Sequence[float]) -> list[int]:
-        """See `Store.expiring`."""
+        """See `Listings.expiring`."""
         entries = list(self.scan(table, tenant))
         return [sum(is_expired(entry.expires_at, moment) for entry in entries) for moment in moments]
 
     @contextmanager
     def turn(self, name: str, wait: float) -> Iterator[bool]:
-        """See `Store.turn`; there is only one process."""
+        """See `Locks.hold`; there is only one process."""
         with self._lock:
             lock = self._turns.setdefault(name, threading.Lock())
         got = lock.acquire(timeout=wait)
@@ -287,29 +287,29 @@ class MemoryStore:
                 lock.release()
 
     def touch(self, table: str, tenant: str, key: str, now: float) -> None:
-        """See `Store.touch`."""
+        """See `Rows.touch`."""
         with self._lock:
             rows = self._tables[table]
             if entry := rows.get((tenant, key)):
                 rows[tenant, key] = msgspec.structs.replace(entry, last_used_at=now)
 
     def sweep(self, table: str, tenant: str, before: float) -> int:
-        """See `Store.sweep`."""
+        """See `Rows.sweep`."""
         with self._lock:
             return self._sweep(table, tenant, before, None)
 
     def clear(self, table: str, tenant: str) -> int:
-        """See `Store.clear`."""
+        """See `Admin.clear`."""
         with self._lock:
             return self.delete(table, tenant, [entry.key for entry in self.scan(table, tenant)])
 
     def tenants(self) -> list[str]:
-        """See `Store.tenants`."""
+        """See `Admin.tenants`."""
         with self._lock:
             return sorted({tenant for rows in self._tables.values() for tenant, _ in rows})
 
     def forget(self, tenant: str, user: str | None = None) -> int:
-        """See `Store.forget`."""
+        """See `Admin.forget`."""
         with self._lock:
             if user is None:
                 self._times = {place: times for place, times in self._times.items() if place[0] != tenant}
@@ -322,7 +322,7 @@ class MemoryStore:
             return self.delete("access_tokens", tenant, [entry.key for entry in tokens])
 
     def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
-        """See `Store.stats`."""
+        """See `Listings.stats`."""
         entries = list(self.scan(table, tenant))
         expired = sum(is_expired(entry.expires_at, now, entry.created_at) for entry in entries)
         created = [entry.created_at for entry in entries]
@@ -342,15 +342,15 @@ class MemoryStore:
         )
 
     def verify(self, *, repair: bool) -> list[str]:
-        """See `Store.verify`."""
+        """See `Admin.verify`."""
         return []
 
     def unchecked(self) -> int:
-        """See `Store.unchecked`."""
+        """See `Admin.unchecked`."""
         return 0
 
     def reindex(self) -> int:
-        """See `Store.reindex`."""
+        """See `Admin.reindex`."""
         return 0
 
     def size(self) -> int:

@@ -71,7 +71,7 @@ def test_without_a_token_it_is_the_local_tenant(bench: App, monkeypatch: pytest.
     assert bench.identity == LOCAL
     assert bench.store is bench.databases.store
     bench.cache.searches.put("q", results("q"))
-    assert bench.databases.store.tenants() == ["default"]
+    assert bench.databases.store.admin.tenants() == ["default"]
 
 
 def test_the_token_in_the_settings_decides_the_identity(bench: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ def test_a_replay_needs_no_token(bench: App, tmp_path: Path) -> None:
     file = tmp_path / "run.snapshot"
     write_snapshot(file, [])
     text = bench.databases.tokens.create("lab", "ada", "reader").text
-    bench.store.forget("lab")
+    bench.store.admin.forget("lab")
     with App(replace(bench.settings, token=text), Mode(replay=file)) as replayed:
         assert replayed.identity == LOCAL
         with pytest.raises(OfflineMiss):
@@ -232,8 +232,8 @@ def test_a_reader_changes_nothing(bench: App) -> None:
     fill(writer)
     store = bench.databases.store
     for table in ("search_cache", "knowledge"):  # as a database from before look-ups by meaning has them
-        for row in list(store.scan(table, "lab")):
-            store.put(table, "lab", replace(row, embedding=None, embedder=None))
+        for row in list(store.listings.scan(table, "lab")):
+            store.rows.put(table, "lab", replace(row, embedding=None, embedder=None))
     writer.close()
     before = everything(store, "lab")
     clock.advance(30 * HOUR)
@@ -251,7 +251,7 @@ WRITING: dict[str, tuple[Role, Callable[[App], object]]] = {
     "knowledge": ("writer", lambda bench: bench.knowledge.write("title", "content")),
     "sweep": ("writer", lambda bench: bench.cache.maintenance.sweep()),
     "clear": ("admin", lambda bench: bench.cache.maintenance.clear()),
-    "forget": ("admin", lambda bench: bench.store.forget(bench.identity.tenant)),
+    "forget": ("admin", lambda bench: bench.store.admin.forget(bench.identity.tenant)),
 }
 
 
@@ -272,7 +272,7 @@ def test_a_reader_stores_no_tool_result(bench: App) -> None:
     """The error is clear, whether the cache or the store refuses."""
     with pytest.raises((AccessDenied, InvalidInput)):
         bench.serving(as_role("reader")).cache.tools.put("web", "q", {"a": 1})
-    assert bench.databases.store.tenants() == []
+    assert bench.databases.store.admin.tenants() == []
 
 
 # --- the guarded store
@@ -374,7 +374,7 @@ def look_everywhere(bench: App) -> None:
 
 def everything(store: Store, tenant: str) -> dict[str, list[Entry]]:
     """Return all rows of a tenant."""
-    return {table: list(store.scan(table, tenant)) for table in TABLES}
+    return {table: list(store.listings.scan(table, tenant)) for table in TABLES}
 
 
 def plain(found: Any) -> Any:
@@ -434,7 +434,9 @@ def _forget_knowledge(bench: App, number: int) -> Any:
 
 def _stats(bench: App, _: int) -> Any:
     now = bench.cache.now
-    tables = [to_builtins(bench.store.stats(table, bench.identity.tenant, now, EMBEDDER.id)) for table in TABLES]
+    tables = [
+        to_builtins(bench.store.listings.stats(table, bench.identity.tenant, now, EMBEDDER.id)) for table in TABLES
+    ]
     return (
         tables,
         plain(bench.cache.maintenance.stats()),
@@ -455,7 +457,7 @@ def _list_tokens(bench: App, _: int) -> Any:
 
 def _forget_user(bench: App, number: int) -> Any:
     user = bench.identity.user if number == 0 else f"user{number}"
-    return bench.store.forget(bench.identity.tenant, user)
+    return bench.store.admin.forget(bench.identity.tenant, user)
 
 
 OPERATIONS: dict[str, Callable[[App, int], Any]] = {
@@ -487,7 +489,7 @@ OPERATIONS: dict[str, Callable[[App, int], Any]] = {
     "make_token": _make_token,
     "list_tokens": _list_tokens,
     "forget_user": _forget_user,
-    "forget": lambda bench, _: bench.store.forget(bench.identity.tenant),
+    "forget": lambda bench, _: bench.store.admin.forget(bench.identity.tenant),
 }
 STEPS = st.lists(
     st.tuples(st.sampled_from(["lab", "mill", "tick"]), st.sampled_from(sorted(OPERATIONS)), st.integers(0, 3)),
@@ -615,5 +617,5 @@ def test_an_equal_entry_of_another_tenant_does_not_answer(tmp_path: Path, empty_
         looking = ("find", "find_tool", "look_up", "get_memory", "get_document", "documents", "runs", "recent_tools")
         before = {operation: outcome(bob, operation, 0) for operation in looking}
         assert "lab" not in f"{before}"
-        assert world.first.databases.store.tenants() == ["lab"]
+        assert world.first.databases.store.admin.tenants() == ["lab"]
         assert everything(world.first.databases.store, "mill") == {table: [] for table in TABLES}

@@ -17,7 +17,7 @@ from harness import vector_cache
 from harness.errors import EmbeddingError, HarnessError, InvalidInput, StoreCorrupt, StoreError
 from harness.models.local.embedder import MiniLM
 from harness.ports import Store
-from harness.storage.snapshots import SnapshotStore
+from harness.storage.replay_store import replay_store
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import CHUNKS, QUERIES, Anchor, QueryHit, StoredChunk, VectorCache
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
@@ -123,7 +123,7 @@ def test_the_same_query_is_one_entry(cache: VectorCache, store: Store, embedder:
     cache.put_query(" what is rag\n", "new")
     assert len(embedder.texts) == 2
     assert payloads(cache, "WHAT IS RAG") == ["new"]
-    assert [entry.text for entry in store.scan(QUERIES, TENANT)] == ["what is rag"]
+    assert [entry.text for entry in store.listings.scan(QUERIES, TENANT)] == ["what is rag"]
 
 
 def test_an_answer_lives_48_hours(cache: VectorCache, clock: FakeClock) -> None:
@@ -154,9 +154,9 @@ def test_an_expired_candidate_is_deleted_and_the_next_one_answers(
     cache.put_query("a b c d e f g h", "fresh")
     cache.put_query("a b c d e f g h i", "expired", ttl=10)
     clock.advance(10)
-    assert len(list(store.scan(QUERIES, TENANT))) == 2
+    assert len(list(store.listings.scan(QUERIES, TENANT))) == 2
     assert payloads(cache, "a b c d e f g h i") == ["fresh"]
-    assert [entry.text for entry in store.scan(QUERIES, TENANT)] == ["a b c d e f g h"]
+    assert [entry.text for entry in store.listings.scan(QUERIES, TENANT)] == ["a b c d e f g h"]
 
 
 def test_an_expired_row_below_the_threshold_stays(cache: VectorCache, store: Store, clock: FakeClock) -> None:
@@ -164,7 +164,7 @@ def test_an_expired_row_below_the_threshold_stays(cache: VectorCache, store: Sto
     cache.put_query("alpha", 1, ttl=10)
     clock.advance(10)
     assert payloads(cache, "omega") == [None]
-    assert len(list(store.scan(QUERIES, TENANT))) == 1
+    assert len(list(store.listings.scan(QUERIES, TENANT))) == 1
 
 
 @pytest.mark.parametrize(("candidates", "found"), [(1, None), (2, None), (3, "fresh")])
@@ -186,13 +186,13 @@ def test_a_renewed_answer_is_not_deleted(path: Path, clock: FakeClock, monkeypat
     cache = VectorCache(store, WordEmbedder(), clock=clock)
     cache.put_query("query", "old", ttl=10)
     clock.advance(10)
-    delete = store.delete
+    delete = store.rows.delete
 
     def renewed_first(*args: Any, **options: Any) -> int:
         cache.put_query("query", "new")
         return delete(*args, **options)
 
-    monkeypatch.setattr(store, "delete", renewed_first)
+    monkeypatch.setattr(store.rows, "delete", renewed_first)
     cache.get_query("query")
     assert payloads(cache, "query") == ["new"]
     store.close()
@@ -203,7 +203,7 @@ def test_a_put_deletes_expired_answers(cache: VectorCache, store: Store, clock: 
     cache.put_query("old", 1, ttl=10)
     clock.advance(10)
     cache.put_query("new", 2)
-    assert [entry.text for entry in store.scan(QUERIES, TENANT)] == ["new"]
+    assert [entry.text for entry in store.listings.scan(QUERIES, TENANT)] == ["new"]
 
 
 def test_the_least_recently_used_answer_is_evicted(store: Store, clock: FakeClock) -> None:
@@ -254,7 +254,7 @@ _actions = st.lists(
 def test_queries_behave_like_an_lru_dict(kind: str, path: Path, actions: list[tuple[str, str, int]]) -> None:
     """After any puts, gets and waits, the answers are those of an LRU dict with expiries."""
     store: Store = MemoryStore() if kind == "memory" else SqliteStore(path)
-    store.clear(QUERIES, TENANT)
+    store.admin.clear(QUERIES, TENANT)
     clock = FakeClock()
     cache = VectorCache(store, WordEmbedder(), max_queries=3, clock=clock)
     held: dict[str, tuple[int, float]] = {}  # the least recently used first
@@ -370,12 +370,12 @@ class Full(MemoryStore):
     full = False
 
     def touch(self, table: str, tenant: str, key: str, now: float) -> None:
-        """See `Store.touch`."""
+        """See `Rows.touch`."""
         self._refuse()
         super().touch(table, tenant, key, now)
 
     def delete(self, table: str, tenant: str, keys: Any, *, expired_at: float | None = None) -> int:
-        """See `Store.delete`."""
+        """See `Rows.delete`."""
         self._refuse()
         return super().delete(table, tenant, keys, expired_at=expired_at)
 
@@ -427,7 +427,7 @@ def test_adding_a_document_again_replaces_its_chunks(cache: VectorCache, store: 
     cache.add_document("other", "gamma")
     assert cache.add_document("doc", "delta") == 1
     assert [chunk.text for chunk in cache.document_chunks("doc")] == ["delta"]
-    assert sorted(entry.text for entry in store.scan(CHUNKS, TENANT)) == ["delta", "gamma"]
+    assert sorted(entry.text for entry in store.listings.scan(CHUNKS, TENANT)) == ["delta", "gamma"]
     assert cache.search_chunks("alpha", threshold=0.5) == []
 
 
@@ -558,7 +558,7 @@ def test_an_expired_document_is_not_found(cache: VectorCache, store: Store, cloc
         found.append([anchor.metadata["document"] for anchor in cache.search_chunks("alpha beta", 2)])
     assert found == [["short", "long"], ["long", "for ever"], ["for ever"]]
     assert cache.drop_expired() == 2
-    assert [entry.own[1] for entry in store.scan(CHUNKS, TENANT)] == ["for ever"]
+    assert [entry.own[1] for entry in store.listings.scan(CHUNKS, TENANT)] == ["for ever"]
     assert cache.drop_expired() == 0
 
 
@@ -570,7 +570,7 @@ def test_expired_chunks_of_every_space_are_dropped(store: Store, clock: FakeCloc
     cache.put_query("query", 1, ttl=10)
     clock.advance(10)
     assert cache.drop_expired() == 2
-    assert len(list(store.scan(QUERIES, TENANT))) == 1
+    assert len(list(store.listings.scan(QUERIES, TENANT))) == 1
 
 
 @pytest.mark.parametrize("ttl", [0, -1.0, nan, inf, "day"])
@@ -579,7 +579,7 @@ def test_an_invalid_lifetime_is_refused(cache: VectorCache, store: Store, ttl: A
     for add in (cache.add_document, cache.embedded_document):
         with pytest.raises(InvalidInput):
             add("doc", "alpha", ttl=ttl)
-    assert list(store.scan(CHUNKS, TENANT)) == []
+    assert list(store.listings.scan(CHUNKS, TENANT)) == []
 
 
 def test_an_embedded_document_is_added_once(cache: VectorCache, embedder: WordEmbedder) -> None:
@@ -605,8 +605,8 @@ def test_a_document_of_another_embedder_is_replaced(store: Store, embedder: Word
     VectorCache(store, embedder).embedded_document("doc", text)
     chunks = VectorCache(store, other).embedded_document("doc", text)
     assert [each.vector.shape for each in chunks] == [(8,), (8,)]
-    assert {entry.embedder for entry in store.scan(CHUNKS, TENANT)} == {"others-8"}
-    assert len(list(store.scan(CHUNKS, TENANT))) == 2
+    assert {entry.embedder for entry in store.listings.scan(CHUNKS, TENANT)} == {"others-8"}
+    assert len(list(store.listings.scan(CHUNKS, TENANT))) == 2
 
 
 def test_an_expired_document_is_added_again(cache: VectorCache, clock: FakeClock) -> None:
@@ -621,8 +621,8 @@ def test_an_incomplete_document_is_added_again(cache: VectorCache, store: Store)
     """`verify --repair` may have deleted a damaged row."""
     text = "\n\n".join(f"part{number} {LONG}" for number in range(3))
     whole = [each.text for each in cache.embedded_document("doc", text)]
-    first = next(entry for entry in store.scan(CHUNKS, TENANT) if entry.own[2] == 0)
-    store.delete(CHUNKS, TENANT, [first.key])
+    first = next(entry for entry in store.listings.scan(CHUNKS, TENANT) if entry.own[2] == 0)
+    store.rows.delete(CHUNKS, TENANT, [first.key])
     assert [each.text for each in cache.embedded_document("doc", text)] == whole
 
 
@@ -646,7 +646,7 @@ def test_cutting_stores_nothing(cache: VectorCache, store: Store) -> None:
     """It returns the chunks that adding would store, and refuses the same input."""
     text = "\n\n".join(f"part{number} {LONG}" for number in range(3))
     cut = cache.cut("doc", text, {"title": "T"})
-    assert list(store.scan(CHUNKS, TENANT)) == []
+    assert list(store.listings.scan(CHUNKS, TENANT)) == []
     kept = cache.embedded_document("doc", text, {"title": "T"})
     assert [(each.text, each.metadata) for each in cut] == [(each.text, each.metadata) for each in kept]
     assert all((one.vector == other.vector).all() for one, other in zip(cut, kept, strict=True))
@@ -787,11 +787,11 @@ def test_bad_input_writes_nothing(
     """The error is one line; nothing is embedded and no row changes."""
     cache.put_query("q", "kept")
     cache.add_document("doc", "kept")
-    before = [list(store.scan(table, TENANT)) for table in (QUERIES, CHUNKS)], len(embedder.texts)
+    before = [list(store.listings.scan(table, TENANT)) for table in (QUERIES, CHUNKS)], len(embedder.texts)
     with pytest.raises(InvalidInput, match=words) as raised:
         call(cache)
     assert "\n" not in str(raised.value)
-    assert ([list(store.scan(table, TENANT)) for table in (QUERIES, CHUNKS)], len(embedder.texts)) == before
+    assert ([list(store.listings.scan(table, TENANT)) for table in (QUERIES, CHUNKS)], len(embedder.texts)) == before
 
 
 @pytest.mark.parametrize(
@@ -822,8 +822,8 @@ def test_a_damaged_row_is_an_error(path: Path) -> None:
     for call in (lambda: cache.get_query("query"), lambda: cache.search_chunks("alpha"), lambda: cache.chunk("doc", 0)):
         with pytest.raises(StoreCorrupt, match="verify --repair"):
             call()
-    assert len(store.verify(repair=True)) == 2
-    assert store.verify(repair=False) == []
+    assert len(store.admin.verify(repair=True)) == 2
+    assert store.admin.verify(repair=False) == []
     assert payloads(cache, "query") == [None]
     store.close()
 
@@ -836,27 +836,29 @@ def test_an_undamaged_cache_passes_the_check_of_its_store(store: Store, clock: F
     cache = VectorCache(store, WordEmbedder(), clock=clock)
     cache.put_query("query", [1])
     cache.add_document("doc", "alpha", {"a": 1})
-    assert store.verify(repair=False) == []
+    assert store.admin.verify(repair=False) == []
 
 
 def test_a_refused_replacement_changes_nothing(path: Path) -> None:
     """If the database refuses one of the new rows, all old ones remain."""
     store = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry("old"))
+    store.rows.put(SEARCHES, TENANT, an_entry("old"))
     with pytest.raises(StoreError):
-        store.replace(SEARCHES, TENANT, [an_entry("a"), an_entry("b", expires_at=nan)], instead_of={"engine": "ddgs"})
-    assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["old"]
+        store.rows.replace(
+            SEARCHES, TENANT, [an_entry("a"), an_entry("b", expires_at=nan)], instead_of={"engine": "ddgs"}
+        )
+    assert [entry.key for entry in store.listings.scan(SEARCHES, TENANT)] == ["old"]
     store.close()
 
 
 def test_a_snapshot_is_read_and_never_written() -> None:
     """Its store refuses the new methods that write, and supports the new one that reads."""
-    store = SnapshotStore([])
-    assert store.rows(CHUNKS, TENANT, {"document": "doc"}) == []
+    store = replay_store([])
+    assert store.listings.find(CHUNKS, TENANT, {"document": "doc"}) == []
     for write in (
-        lambda: store.replace(CHUNKS, TENANT, [], instead_of={"document": "doc"}),
-        lambda: store.evict(QUERIES, TENANT, ("default",), 1),
-        lambda: store.delete(QUERIES, TENANT, ["k"], expired_at=0.0),
+        lambda: store.rows.replace(CHUNKS, TENANT, [], instead_of={"document": "doc"}),
+        lambda: store.rows.evict(QUERIES, TENANT, ("default",), 1),
+        lambda: store.rows.delete(QUERIES, TENANT, ["k"], expired_at=0.0),
     ):
         with pytest.raises(StoreError, match="read-only"):
             write()
@@ -887,7 +889,7 @@ def test_a_foreign_table_with_a_new_name_is_renamed(path: Path) -> None:
     )
     connection.close()
     store = SqliteStore(path)
-    assert store.stats("completions", TENANT, 0.0).total == 0
+    assert store.listings.stats("completions", TENANT, 0.0).total == 0
     store.close()
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT * FROM completions_kept").fetchall() == [(1, "x")]
@@ -902,8 +904,8 @@ def test_more_neighbours_than_a_statement_binds_are_found(path: Path) -> None:
         an_entry(f"{number:04}", own=(10, "ddgs", "{}"), embedding=vector.tobytes(), embedder="words-64")
         for number in range(1_200)
     ]
-    store.replace(SEARCHES, TENANT, entries, instead_of={"engine": "ddgs"})
-    found = store.nearest(SEARCHES, TENANT, ("ddgs", "{}"), vector, embedder="words-64", k=1_200, now=0.0)
+    store.rows.replace(SEARCHES, TENANT, entries, instead_of={"engine": "ddgs"})
+    found = store.nearest.search(SEARCHES, TENANT, ("ddgs", "{}"), vector, embedder="words-64", k=1_200, now=0.0)
     assert [each.entry for each in found] == entries
     store.close()
 

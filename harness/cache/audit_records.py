@@ -18,18 +18,18 @@ class AuditRecords:
 
     def all(self) -> list[Audit]:
         """Return all outcomes, oldest first."""
-        return self._store.audits(self._tenant)
+        return self._store.audits.all(self._tenant)
 
     def summary(self) -> "Audited":
         """Return how many pairs were audited, and what share of them disagreed."""
         from harness.cache.audit import summary_of
 
-        return summary_of(*self._store.audited(self._tenant))
+        return summary_of(*self._store.audits.count(self._tenant))
 
     def restore(self, audit: Audit) -> bool:
         """Store an imported outcome, unless the pair has a newer one, or one that disagrees; return whether it was."""
-        return self._store.put_audit(self._tenant, audit)
+        return self._store.audits.put(self._tenant, audit)
 
     def clear(self) -> int:
         """Delete all outcomes, so that pairs that disagreed may answer each other again; return how many."""
-        return self._store.clear_audits(self._tenant)
+        return self._store.audits.clear(self._tenant)

@@ -21,14 +21,17 @@ def sweep_all(store: Store, now: float, keep_expired: float = 0.0) -> dict[str, 
     """Delete every tenant's rows that have been expired for `keep_expired` seconds; return how many of each tenant.
     Tool results stay for at least `STALE_FOR` seconds, because agents get them as stale.
 
-    Rows are deleted in batches (see `Store.sweep`), so that others can write in between.
+    Rows are deleted in batches (see `Rows.sweep`), so that others can write in between.
 
     Raises:
         StoreError: the store cannot be written; rows deleted by then stay deleted.
     """
     before = dict.fromkeys(SWEPT, now - keep_expired)
     before[TOOLS] = now - max(keep_expired, STALE_FOR)
-    return {tenant: sum(store.sweep(table, tenant, before[table]) for table in SWEPT) for tenant in store.tenants()}
+    return {
+        tenant: sum(store.rows.sweep(table, tenant, before[table]) for table in SWEPT)
+        for tenant in store.admin.tenants()
+    }
 
 
 class Periodic:

@@ -10,6 +10,7 @@ from harness.cache.lookup_request import StructRequest
 from harness.cache.tables import COMPLETIONS
 from harness.core.freshness import DAY, checked_ttl
 from harness.core.keys import completion_key
+from harness.core.tables import CompletionColumns
 from harness.core.text import shorten
 from harness.errors import ModelError
 from harness.ports import Completion, LanguageModel, Message
@@ -58,7 +59,7 @@ class CompletionCache:
             model.endpoint, model.name, list(messages), parameters=dict(model.parameters), schema=schema, epoch=epoch
         )
         text = shorten(messages[-1]["content"], MAX_TEXT) if messages else ""
-        request = CompletionRequest(key=key, text=text, ttl=ttl, own=(model.name,), kind=Completion)
+        request = CompletionRequest(key=key, text=text, ttl=ttl, own=CompletionColumns(model.name), kind=Completion)
         answer = self._lookup.answer(request, partial(model.complete, messages, schema=schema, on_text=on_text))
         completion = answer.value
         if on_text is not None and answer.how != "live":

@@ -12,6 +12,7 @@ from harness.cache.lookup import Lookup
 from harness.cache.lookup_request import UNREADABLE, StructRequest
 from harness.cache.tables import EVIDENCE
 from harness.core.entries import Hit, Miss
+from harness.core.tables import EvidenceColumns
 from harness.core.text import shorten
 from harness.errors import InvalidInput, StoreError
 
@@ -52,7 +53,9 @@ class DerivedCache:
         """
         key = sha256(msgspec.json.encode((question, ranking, sources))).hexdigest()
         text = shorten(question, MAX_TEXT)
-        request: DerivedRequest[T] = DerivedRequest(key=key, text=text, ttl=ttl, own=(ranking,), kind=kind)
+        request: DerivedRequest[T] = DerivedRequest(
+            key=key, text=text, ttl=ttl, own=EvidenceColumns(ranking), kind=kind
+        )
         if self._policy.read:
             outcome = self._lookup.peek(request)
             if isinstance(outcome, Hit):

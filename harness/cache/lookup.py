@@ -128,10 +128,10 @@ class Lookup:
         Raises:
             StoreError: the store cannot be read.
         """
-        return self._outcome(request, self._store.get(request.table, self._tenant, request.key))
+        return self._outcome(request, self._store.rows.get(request.table, self._tenant, request.key))
 
     def _exact(self, request: LookupRequest[T]) -> Hit[T] | Stale[T] | Miss:
-        entry = self._store.get(request.table, self._tenant, request.key)
+        entry = self._store.rows.get(request.table, self._tenant, request.key)
         outcome = self._outcome(request, entry)
         if entry is not None and type(outcome) is Hit:
             if log.isEnabledFor(logging.INFO):  # this is the path of every hit
@@ -278,7 +278,7 @@ class Lookup:
 
         Where nothing is read from the cache, only a row counts that was stored since this lookup, or the run, began.
         """
-        entry = self._store.get(request.table, self._tenant, request.key)
+        entry = self._store.rows.get(request.table, self._tenant, request.key)
         if entry is not None and not is_expired(entry.expires_at, self._clock(), entry.created_at):
             run = self._run
             since = run.began if run.resumed and run.began is not None else started
@@ -325,7 +325,7 @@ class Lookup:
         own = request.columns(value)
         entry = Entry(request.key, text, payload, now, now + ttl, now, own, embedding, embedder, teaches)
         keep_stale = max(policy.stale_if_error, policy.keep_expired, request.keep_stale)
-        self._store.put(request.table, self._tenant, entry, sweep_before=now - keep_stale)
+        self._store.rows.put(request.table, self._tenant, entry, sweep_before=now - keep_stale)
         self.mark_origin(request.table, request.key)
         log.debug("stored %r in %s", text, request.table)
         return entry
@@ -336,8 +336,8 @@ class Lookup:
             return
         origin = "run" if table == SEARCHES and self._recording and self._origin in OWN else self._origin
         try:
-            if origin != "user" or self._store.origins(table, self._tenant, [key]):
-                self._store.mark(table, self._tenant, key, origin)
+            if origin != "user" or self._store.usage.origins(table, self._tenant, [key]):
+                self._store.usage.mark_origin(table, self._tenant, key, origin)
         except StoreError as error:
             log.debug("the origin of %s is not recorded: %s", key, error)
 
@@ -347,7 +347,7 @@ class Lookup:
         now = self._clock()
         if now - entry.last_used_at > TOUCH_AFTER:
             try:
-                self._store.touch(request.table, self._tenant, entry.key, now)
+                self._store.rows.touch(request.table, self._tenant, entry.key, now)
             except StoreError as error:  # a read-only or busy store still answers
                 log.debug("the use of %s was not recorded: %s", entry.key, error)
         self._note(request.table, request.key, entry.key, how, entry.payload)

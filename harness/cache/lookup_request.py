@@ -10,6 +10,7 @@ from msgspec import Struct
 from harness.cache.failures import is_failure
 from harness.cache.json_form import Made, Uncached
 from harness.core.entries import Entry, Miss
+from harness.core.tables import UnansweredColumns
 from harness.core.text import shorten
 from harness.errors import InvalidInput
 
@@ -56,9 +57,9 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True, gc=False):
         return f"{self.table} {self.key}"
 
     @property
-    def unanswered_row(self) -> tuple[str, tuple[str, str]]:
+    def unanswered_row(self) -> tuple[str, UnansweredColumns]:
         """Key and own columns of the row about an empty result or a failure."""
-        return self.key, (self.table, "{}")
+        return self.key, UnansweredColumns(self.table, "{}")
 
     def decode(self, entry: Entry) -> T | Miss:
         """Return the value of a row, or a `Miss` with the reason why the row cannot answer."""

@@ -55,24 +55,24 @@ class Maintenance:
         """Count the rows of each table."""
         embedder = self._semantics.embedder.id if self._semantics else ""
         now = self._clock()
-        semantic = [self._store.stats(table, self._tenant, now, embedder) for table in TABLES]
-        exact = [self._store.stats(table, self._tenant, now) for table in ANSWERS if table not in TABLES]
+        semantic = [self._store.listings.stats(table, self._tenant, now, embedder) for table in TABLES]
+        exact = [self._store.listings.stats(table, self._tenant, now) for table in ANSWERS if table not in TABLES]
         # these tables need no vectors, except for tool queries in words
         missing = {TOOLS: len(self._unembedded_tools())}
         return [*semantic, *(replace(each, unembedded=missing.get(each.table, 0)) for each in exact)]
 
     def size(self) -> int:
         """Return the size of the database on disk, in bytes."""
-        return self._store.size()
+        return self._store.admin.size()
 
     def clear(self) -> dict[str, int]:
         """Delete everything except the records of runs and audits; return how many rows of each table."""
-        deleted = {table: self._store.clear(table, self._tenant) for table in (*ANSWERS, *MADE, UNANSWERED)}
+        deleted = {table: self._store.admin.clear(table, self._tenant) for table in (*ANSWERS, *MADE, UNANSWERED)}
         return {table: deleted[table] for table in ANSWERS}
 
     def sweep(self) -> dict[str, int]:
         """Delete all expired rows; return how many of each table."""
-        deleted = {table: self._store.sweep(table, self._tenant, self._clock()) for table in EVERY_TABLE}
+        deleted = {table: self._store.rows.sweep(table, self._tenant, self._clock()) for table in EVERY_TABLE}
         return {table: deleted[table] for table in ANSWERS}
 
     def select(
@@ -98,14 +98,14 @@ class Maintenance:
             return old and (wanted is None or " ".join(entry.text.lower().split()) == wanted) and only(entry)
 
         return {
-            table: [_without_payload(entry) for entry in self._store.scan(table, self._tenant) if fits(entry)]
+            table: [_without_payload(entry) for entry in self._store.listings.scan(table, self._tenant) if fits(entry)]
             for table in tables
         }
 
     def delete(self, selected: Mapping[str, Sequence[Entry]]) -> dict[str, int]:
         """Delete selected entries; return how many rows of each table there still were."""
         return {
-            table: self._store.delete(table, self._tenant, [entry.key for entry in entries])
+            table: self._store.rows.delete(table, self._tenant, [entry.key for entry in entries])
             for table, entries in selected.items()
         }
 
@@ -122,7 +122,9 @@ class Maintenance:
             raise InvalidInput("lookups by meaning are off; set `semantic: true` first")
         embedder = semantics.embedder.id
         tools = self._unembedded_tools()
-        total = len(tools) + sum(self._store.stats(table, self._tenant, 0.0, embedder).unembedded for table in TABLES)
+        total = len(tools) + sum(
+            self._store.listings.stats(table, self._tenant, 0.0, embedder).unembedded for table in TABLES
+        )
         done = 0
         for table in TABLES:
             while done < total and (embedded := semantics.embed_missing(table, BATCH)):
@@ -140,14 +142,14 @@ class Maintenance:
         """
         if self._semantics is None:
             return []
-        embedder, total = self._semantics.embedder.id, self._store.stats(TOOLS, self._tenant, 0.0).total
-        missing = self._store.unembedded(TOOLS, self._tenant, embedder, total)
+        embedder, total = self._semantics.embedder.id, self._store.listings.stats(TOOLS, self._tenant, 0.0).total
+        missing = self._store.nearest.unembedded(TOOLS, self._tenant, embedder, total)
         return [(key, query) for key, query in missing if in_words(query)]
 
     def entries(self, tables: Sequence[str]) -> Iterator[tuple[str, Entry]]:
         """Yield every row of `tables`, with all its columns."""
         for table in tables:
-            for entry in self._store.scan(table, self._tenant):
+            for entry in self._store.listings.scan(table, self._tenant):
                 yield table, entry
 
     def restore(self, table: str, entry: Entry) -> bool:
@@ -165,17 +167,17 @@ class Maintenance:
         if self._is_superseded(table, entry):
             return False
         teaches = tuple(find_abbreviations(taught_text_of_row(table, entry.payload)))
-        self._store.put(table, self._tenant, replace(entry, teaches=teaches))
+        self._store.rows.put(table, self._tenant, replace(entry, teaches=teaches))
         return True
 
     def _is_superseded(self, table: str, entry: Entry) -> bool:
-        present = self._store.get(table, self._tenant, entry.key)
+        present = self._store.rows.get(table, self._tenant, entry.key)
         if table == KNOWLEDGE:
-            url_key, version = entry.own
-            others = self._store.rows(KNOWLEDGE, self._tenant, {"url_key": url_key}) if url_key else ()
-            newer = present is not None and present.own[1] >= version
+            url_key, version = entry.own.url_key, entry.own.version
+            others = self._store.listings.find(KNOWLEDGE, self._tenant, {"url_key": url_key}) if url_key else ()
+            newer = present is not None and present.own.version >= version
             return newer or any(other.key != entry.key for other in others)
-        if table == KNOWLEDGE_HISTORY and self._store.get(KNOWLEDGE, self._tenant, entry.own[0]) is None:
+        if table == KNOWLEDGE_HISTORY and self._store.rows.get(KNOWLEDGE, self._tenant, entry.own.document_id) is None:
             return True  # its document was not added
         return present is not None and present.created_at >= entry.created_at
 

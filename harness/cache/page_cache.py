@@ -9,6 +9,7 @@ from harness.cache.tables import PAGES
 from harness.core.freshness import HOUR, checked_ttl
 from harness.core.keys import canonical_url, page_key
 from harness.core.pages import Page
+from harness.core.tables import PageColumns
 from harness.errors import PageError
 from harness.ports import PageReader
 
@@ -47,5 +48,5 @@ class PageCache:
         """
         checked_ttl(ttl)
         key, text = page_key(url, reader.name), canonical_url(url)[:MAX_URL]
-        request = PageRequest(key=key, text=text, ttl=ttl, own=(reader.name,), kind=Page)
+        request = PageRequest(key=key, text=text, ttl=ttl, own=PageColumns(reader.name), kind=Page)
         return self._lookup.answer(request, partial(reader.read, url))

@@ -13,6 +13,7 @@ from harness.cache.tables import RESEARCH
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl
 from harness.core.keys import research_key
+from harness.core.tables import ResearchColumns
 from harness.errors import InvalidInput
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ class ResearchRequest(LookupRequest[ResearchContext], frozen=True, kw_only=True,
     def decode(self, entry: Entry) -> ResearchContext | Miss:
         """Return the context with its rounds and scores."""
         try:
-            rounds, scores = map(orjson.loads, entry.own[:2])  # own: search_rounds, novelty_scores, …
+            rounds, scores = map(orjson.loads, (entry.own.search_rounds, entry.own.novelty_scores))
             return ResearchContext(entry.payload.decode(), rounds, scores)
         except ValueError:
             return Miss(UNREADABLE)
@@ -50,7 +51,7 @@ class ResearchRequest(LookupRequest[ResearchContext], frozen=True, kw_only=True,
     def columns(self, value: ResearchContext) -> tuple[Any, ...]:
         """Return rounds and scores as JSON, task type and fingerprint."""
         rounds, scores = (encoded_json(each).decode() for each in (value.search_rounds, value.novelty_scores))
-        return (rounds, scores, self.task_type, self.fingerprint)
+        return ResearchColumns(rounds, scores, self.task_type, self.fingerprint)
 
     def taught_text(self, value: ResearchContext) -> str:
         """Return the context."""

@@ -11,6 +11,7 @@ from harness.cache.lookup_request import encoded_json
 from harness.cache.tables import RUNS
 from harness.core.entries import Entry
 from harness.core.freshness import DAY
+from harness.core.tables import RunColumns
 from harness.errors import NotFound
 
 RUN_TTL = 400 * DAY
@@ -33,8 +34,8 @@ class RunRecords:
             StoreError: the store cannot take it.
         """
         now = self._clock()
-        entry = Entry(run, question, encoded_json(record), now, now + RUN_TTL, now, (engine,))
-        self._store.put(RUNS, self._tenant, entry, sweep_before=now)
+        entry = Entry(run, question, encoded_json(record), now, now + RUN_TTL, now, RunColumns(engine))
+        self._store.rows.put(RUNS, self._tenant, entry, sweep_before=now)
         self._lookup.mark_origin(RUNS, run)
 
     def get(self, run: str) -> dict[str, Any]:
@@ -44,7 +45,7 @@ class RunRecords:
             NotFound: there is no such run.
             StoreError: the store cannot be read.
         """
-        entry = self._store.get(RUNS, self._tenant, run)
+        entry = self._store.rows.get(RUNS, self._tenant, run)
         if entry is None:
             raise NotFound(f"no such run: {run!r}; `harness cache runs` lists them")
         record: dict[str, Any] = orjson.loads(entry.payload)
@@ -52,4 +53,6 @@ class RunRecords:
 
     def all(self) -> list[Entry]:
         """Return the rows of all runs, newest first: `key` is the id, `text` the question, `payload` the record."""
-        return sorted(self._store.scan(RUNS, self._tenant), key=lambda entry: (entry.created_at, entry.key))[::-1]
+        return sorted(self._store.listings.scan(RUNS, self._tenant), key=lambda entry: (entry.created_at, entry.key))[
+            ::-1
+        ]

@@ -24,6 +24,7 @@ from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl, is_volatile
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, search_key
 from harness.core.origins import OWN
+from harness.core.tables import SearchColumns, UnansweredColumns
 from harness.errors import SearchError
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
     def decode(self, entry: Entry) -> Any:
         """Return at most `max_results` results, or a `Miss`."""
         wanted = self.max_results
-        if entry.own[0] < wanted:  # own: max_results, engine, options
+        if entry.own.max_results < wanted:
             return Miss("fewer results than asked for")
         try:
             results = orjson.loads(entry.payload)
@@ -80,7 +81,7 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
 
     def columns(self, value: Any) -> tuple[Any, ...]:
         """Return the number asked for, engine and options."""
-        return (self.max_results, self.engine, self.options)
+        return SearchColumns(self.max_results, self.engine, self.options)
 
     def origin(self, entry: Entry) -> str:
         """Return the engine."""
@@ -104,9 +105,9 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         return f"{self.key} {self.max_results} {bool(self.function)}"
 
     @property
-    def unanswered_row(self) -> tuple[str, tuple[str, str]]:
+    def unanswered_row(self) -> tuple[str, UnansweredColumns]:
         """Key, engine and options."""
-        return self.key, self.scope
+        return self.key, UnansweredColumns(*self.scope)
 
 
 class SearchCache:
@@ -227,7 +228,11 @@ class SearchCache:
             StoreError: the store cannot be read.
         """
         context = self._context
-        if context.policy.write and context.origin in OWN and key in self._store.origins(SEARCHES, self._tenant, [key]):
+        if (
+            context.policy.write
+            and context.origin in OWN
+            and key in self._store.usage.origins(SEARCHES, self._tenant, [key])
+        ):
             self._lookup.mark_origin(SEARCHES, key)
 
     def explain(
@@ -308,7 +313,7 @@ class SearchCache:
         finally:
             context.usage().flush()
         if is_results(live) and (audit := compared(request.text, served, shown, live, context.clock())) is not None:
-            self._store.put_audit(self._tenant, audit)
+            self._store.audits.put(self._tenant, audit)
 
 
 def _request(

@@ -164,7 +164,7 @@ class Semantics:
             examined = examine(query, entry.text, each.similarity, known=self._words, meanings=meanings)
             volatile = is_volatile(query, year) or is_volatile(entry.text, year)
             if apart is None and not examined.vetoed:
-                apart = self._store.disagreeing(self._tenant, query_key(query))
+                apart = self._store.audits.disagreeing(self._tenant, query_key(query))
             if apart and query_key(entry.text) in apart:
                 reason = REFUSAL
             elif volatile and now - entry.created_at > volatile_ttl:
@@ -181,7 +181,7 @@ class Semantics:
         """Return whether the results of `other` may answer `query`, given their similarity."""
         from harness.core.equivalence import examine
 
-        if query_key(other) in self._store.disagreeing(self._tenant, query_key(query)):
+        if query_key(other) in self._store.audits.disagreeing(self._tenant, query_key(query)):
             return False
         examined = examine(query, other, similarity, known=self._words, meanings=self.meanings(query, other))
         near = 1.0 - similarity <= self.farthest
@@ -212,7 +212,7 @@ class Semantics:
             EmbeddingError: the embedder failed.
             StoreError: the store cannot be written.
         """
-        missing = self._store.unembedded(table, self._tenant, self.embedder.id, limit)
+        missing = self._store.nearest.unembedded(table, self._tenant, self.embedder.id, limit)
         if missing:
             self.embed_rows(table, missing)
         return len(missing)
@@ -240,14 +240,14 @@ class Semantics:
         known = [self.meanings(text) for _, text in rows]
         texts = [each.expand(text) if each else text for each, (_, text) in zip(known, rows, strict=True)]
         for (key, _), vector in zip(rows, self.embedder.embed(texts), strict=True):
-            self._store.embed(table, self._tenant, key, vector.tobytes(), self.embedder.id)
+            self._store.nearest.embed(table, self._tenant, key, vector.tobytes(), self.embedder.id)
 
     def meanings(self, *texts: str, teaches: tuple[tuple[str, str], ...] = ()) -> "Meanings | None":
         """Return the meanings that cached texts define for the abbreviations in `texts`, if any."""
         from harness.core.abbreviations import Meanings
 
         shorts = sorted({short for text in texts for short in Meanings.shorts_in(text)})
-        taught = [*teaches, *(self._store.meanings(self._tenant, shorts) if shorts else ())]
+        taught = [*teaches, *(self._store.nearest.meanings(self._tenant, shorts) if shorts else ())]
         return Meanings(taught) if taught else None
 
     def _near(
@@ -268,7 +268,7 @@ class Semantics:
             vector = self._vector(text)
             if vector is None:
                 return []
-            for each in self._store.nearest(
+            for each in self._store.nearest.search(
                 table,
                 self._tenant,
                 scope,

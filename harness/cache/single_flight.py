@@ -76,7 +76,7 @@ class SingleFlight(Generic[T]):
     def _take_lock(self, name: str, stack: ExitStack) -> None:
         """Wait for the lock among processes. If the store has none, two processes may compute the same."""
         try:
-            stack.enter_context(self._store.turn(name, self._wait))
+            stack.enter_context(self._store.locks.hold(name, self._wait))
         except StoreError as error:
             if not self._warned:
                 self._warned = True

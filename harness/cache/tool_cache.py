@@ -17,6 +17,7 @@ from harness.cache.tables import TOOLS
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, DEFAULT_TTL, seconds_of
 from harness.core.keys import checked_cache_type, in_words, tool_key
+from harness.core.tables import ToolColumns, UnansweredColumns
 from harness.core.text import clean
 from harness.errors import InvalidInput
 
@@ -72,13 +73,13 @@ class ToolRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         """Return the results in their JSON form, or as they are."""
         return made(value, partial(encoded, what="it"))
 
-    def columns(self, value: Any) -> tuple[str, str, int, str | None]:
+    def columns(self, value: Any) -> ToolColumns:
         """Return type, params, number of results and user."""
-        return (self.cache_type, self.params, count_of(value), self.user)
+        return ToolColumns(self.cache_type, self.params, count_of(value), self.user)
 
     def origin(self, entry: Entry) -> str | None:
         """Return the user who stored the row."""
-        created_by: str | None = entry.own[3]  # own: cache_type, params, count, created_by
+        created_by: str | None = entry.own.created_by
         return created_by
 
     def refusal(self, entry: Entry) -> str:
@@ -88,9 +89,9 @@ class ToolRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
         return LookupRequest.refusal(self, entry)
 
     @property
-    def unanswered_row(self) -> tuple[str, tuple[str, str]]:
+    def unanswered_row(self) -> tuple[str, UnansweredColumns]:
         """The key with its table: a search may have the same key."""
-        return f"{TOOLS}:{self.key}", (TOOLS, "{}")
+        return f"{TOOLS}:{self.key}", UnansweredColumns(TOOLS, "{}")
 
 
 class ToolCache:
@@ -186,7 +187,7 @@ class ToolCache:
         if type(limit) is not int or not 1 <= limit <= MAX_RECENT:
             raise InvalidInput(f"limit must be a whole number from 1 to {MAX_RECENT:,}")
         where = {} if cache_type is None else {"cache_type": checked_cache_type(cache_type)}
-        return [entry_of(each) for each in self._store.recent(TOOLS, self._tenant, limit, where=where)]
+        return [entry_of(each) for each in self._store.listings.recent(TOOLS, self._tenant, limit, where=where)]
 
     def entry(self, cache_type: str, query: str) -> ToolEntry | None:
         """Return the entry of exactly this query, expired or not, if there is one.
@@ -195,7 +196,7 @@ class ToolCache:
             InvalidInput: an unusable type or query.
             StoreError: the store cannot be read.
         """
-        entry = self._store.get(TOOLS, self._tenant, tool_key(cache_type, query))
+        entry = self._store.rows.get(TOOLS, self._tenant, tool_key(cache_type, query))
         return None if entry is None else entry_of(entry)
 
     def clear(self, *, cache_type: str | None = None, created_by: str | None = None) -> int:
@@ -206,10 +207,10 @@ class ToolCache:
             StoreError: the store cannot be written.
         """
         if cache_type is None and created_by is None:
-            return self._store.clear(TOOLS, self._tenant)
+            return self._store.admin.clear(TOOLS, self._tenant)
         fits = stored_by(cache_type, created_by)
-        keys = [entry.key for entry in self._store.scan(TOOLS, self._tenant) if fits(entry)]
-        return self._store.delete(TOOLS, self._tenant, keys)
+        keys = [entry.key for entry in self._store.listings.scan(TOOLS, self._tenant) if fits(entry)]
+        return self._store.rows.delete(TOOLS, self._tenant, keys)
 
     def ttl(self, cache_type: str, ttl_hours: float | None = None) -> float:
         """Return the lifetime (seconds) of a new entry: `ttl_hours`, by default as the setting says for its type.
@@ -232,14 +233,15 @@ def stored_by(cache_type: str | None, created_by: str | None) -> Callable[[Entry
     name, user = None if cache_type is None else checked_cache_type(cache_type), _user(created_by)
 
     def fits(entry: Entry) -> bool:  # rows of other tables have other columns
-        return (name is None or entry.own[0] == name) and (created_by is None or entry.own[3] == user)
+        return (name is None or entry.own.cache_type == name) and (created_by is None or entry.own.created_by == user)
 
     return fits
 
 
 def entry_of(entry: Entry) -> ToolEntry:
     """Return a row without its results."""
-    cache_type, params, count, created_by = entry.own
+    columns: ToolColumns = entry.own
+    cache_type, params, count, created_by = columns
     try:
         decoded = msgspec.json.decode(params, type=dict[str, Any])
     except msgspec.MsgspecError:

@@ -49,14 +49,14 @@ class Unanswered:
         entry = Entry(key, request.text, payload, now, now + ttl, now, own)
         if self._policy.write:
             try:
-                self._store.put(UNANSWERED, self._tenant, entry, sweep_before=now)
+                self._store.rows.put(UNANSWERED, self._tenant, entry, sweep_before=now)
             except StoreError as error:
                 log.debug("not stored that %r has no answer: %s", request.text, error)
         return entry
 
     def remembered_empty(self, key: str) -> Entry | None:
         """Return the row of an empty list of results that still answers: for `Policy.negative_ttl`, or in a replay."""
-        entry = self._store.get(UNANSWERED, self._tenant, key)
+        entry = self._store.rows.get(UNANSWERED, self._tenant, key)
         if entry is None or orjson.loads(entry.payload) != _EMPTY_LIST:
             return None
         now = self._clock()
@@ -66,7 +66,7 @@ class Unanswered:
 
     def raise_recorded(self, key: str) -> None:
         """In a replay, raise the error that was recorded; otherwise do nothing."""
-        if self._policy.replay and (entry := self._store.get(UNANSWERED, self._tenant, key)):
+        if self._policy.replay and (entry := self._store.rows.get(UNANSWERED, self._tenant, key)):
             reason = orjson.loads(entry.payload)
             if reason.get("code") != NO_RESULTS:
                 raise_error(reason)
@@ -76,7 +76,7 @@ class Unanswered:
 
         Older rows do not count: the process that this one waits for began later.
         """
-        entry = self._store.get(UNANSWERED, self._tenant, request.unanswered_row[0])
+        entry = self._store.rows.get(UNANSWERED, self._tenant, request.unanswered_row[0])
         if entry is None or entry.created_at <= started:
             return None
         if is_expired(entry.expires_at, self._clock(), entry.created_at):

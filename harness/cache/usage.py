@@ -106,7 +106,7 @@ class UsageCounts:
         counted = self._tally.take()
         if self._write and counted:
             try:
-                self._store.count(self._tenant, day_of(self._clock()), counted, origin=self._origin)
+                self._store.usage.add(self._tenant, day_of(self._clock()), counted, origin=self._origin)
             except StoreError as error:
                 log.debug("answers were not counted: %s", error)
 
@@ -124,7 +124,7 @@ class UsageCounts:
         Counts that this cache has not stored yet belong to today.
         """
         self.flush()
-        return self._store.counted(self._tenant, origins)
+        return self._store.usage.by_day(self._tenant, origins)
 
 
 def day_of(now: float) -> str:

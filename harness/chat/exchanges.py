@@ -9,10 +9,10 @@ from msgspec import Meta, Struct, field
 
 from harness.core.entries import Entry
 from harness.core.freshness import NEVER
+from harness.core.tables import MemoryColumns
 from harness.core.text import clean
 from harness.errors import InvalidInput, StoreCorrupt
 
-MEMORY = "memory"
 MAX_MESSAGE = 200_000
 """Characters of one message that are stored."""
 MAX_PRIOR = 50
@@ -126,9 +126,10 @@ def entry_of(remembered: Remembered, collection: str, embedding: bytes | None, e
     at = seconds_of(remembered.timestamp)
     if isinstance(remembered, Exchange):
         place = (remembered.thread_id, remembered.session_id, remembered.thread_continuation_seq)
-        own = (collection, "exchange", *place, len(remembered.prior_exchange_ids))
+        own = MemoryColumns(collection, "exchange", *place, len(remembered.prior_exchange_ids))
     else:
-        own = (collection, "document", remembered.document_id, remembered.session_id or "", 0, remembered.chunk_index)
+        place = (remembered.document_id, remembered.session_id or "", 0)
+        own = MemoryColumns(collection, "document", *place, remembered.chunk_index)
     payload = msgspec.json.encode(remembered)
     return Entry(remembered.id, remembered.text, payload, at, NEVER, at, own, embedding, embedder)
 

@@ -56,7 +56,7 @@ def whole_id(memory: "Memory", beginning: str, kinds: Sequence[Kind]) -> str:
 
 def _ids(outline: Outline) -> Iterator[tuple[str, Kind]]:
     """Yield the ids in a row."""
-    _, kind, group, session = outline.own[:4]
+    kind, group, session = outline.own.kind, outline.own.thread_id, outline.own.session_id
     said = kind == "exchange"
     yield outline.key, "exchange" if said else "passage"
     yield group, "thread" if said else "document"

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from harness.chat.exchanges import MEMORY, Exchange, Remembered, ThreadInfo, iso, remembered_in, seconds_of
+from harness.chat.exchanges import Exchange, Remembered, ThreadInfo, iso, remembered_in, seconds_of
 from harness.chat.journal import Journal
 from harness.chat.memory_rows import MemoryRows
 from harness.core.entries import Outline
+from harness.core.tables import MEMORY
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EmbeddingError, InvalidInput
 
@@ -98,7 +99,7 @@ class MemoryListing:
         if (entry := self._rows.row(wanted)) is not None:
             return [remembered_in(entry)]
         if rows := self._rows.rows(kind="document", thread_id=wanted) or self._rows.rows(session_id=wanted):
-            return [remembered_in(row) for row in sorted(rows, key=lambda row: (row.created_at, row.own[-1]))]
+            return [remembered_in(row) for row in sorted(rows, key=lambda row: (row.created_at, row.own.position))]
         if not self._rows.rows(kind="exchange", thread_id=wanted) and not self._threads_with_prefix(wanted):
             raise unknown_id(id)
         return self.thread(wanted)
@@ -111,8 +112,8 @@ class MemoryListing:
         """
         threads = dict[str, list[Outline]]()
         for each in self._rows.outlines(0, MAX_LISTED):
-            if each.own[1] == "exchange":
-                threads.setdefault(each.own[2], []).append(each)
+            if each.own.kind == "exchange":
+                threads.setdefault(each.own.thread_id, []).append(each)
         newest = sorted(threads.items(), key=lambda item: -max(each.created_at for each in item[1]))
         return [_thread_info(*each) for each in newest[: max(0, limit)]]
 
@@ -124,15 +125,15 @@ class MemoryListing:
         """
         rows = self._rows
         outlines = rows.outlines(0, MAX_LISTED)
-        usage = rows.store.stats(MEMORY, rows.tenant, rows.clock(), rows.embedder.id)
-        kinds = Counter(each.own[1] for each in outlines)
-        exchanges = [each for each in outlines if each.own[1] == "exchange"]
+        usage = rows.store.listings.stats(MEMORY, rows.tenant, rows.clock(), rows.embedder.id)
+        kinds = Counter(each.own.kind for each in outlines)
+        exchanges = [each for each in outlines if each.own.kind == "exchange"]
         times = [each.created_at for each in outlines]
         return MemoryStats(
             total_exchanges=kinds["exchange"],
-            threads=len({each.own[2] for each in exchanges}),
-            sessions=len({each.own[3] for each in exchanges}),
-            documents=len({each.own[2] for each in outlines if each.own[1] == "document"}),
+            threads=len({each.own.thread_id for each in exchanges}),
+            sessions=len({each.own.session_id for each in exchanges}),
+            documents=len({each.own.thread_id for each in outlines if each.own.kind == "document"}),
             document_chunks=kinds["document"],
             not_embedded=usage.unembedded,
             waiting=self._journal is not None and self._journal.exists,
@@ -158,7 +159,11 @@ class MemoryListing:
     def _threads_with_prefix(self, prefix: str) -> list[str]:
         outlines = self._rows.outlines(0, MAX_LISTED) if prefix else []
         return sorted(
-            {each.own[2] for each in outlines if each.own[1] == "exchange" and each.own[2].startswith(prefix)}
+            {
+                each.own.thread_id
+                for each in outlines
+                if each.own.kind == "exchange" and each.own.thread_id.startswith(prefix)
+            }
         )
 
     def _dimension(self) -> int | None:
@@ -180,10 +185,10 @@ def _thread_info(thread: str, outlines: Sequence[Outline]) -> ThreadInfo:
         id=thread,
         title=shorten(one_line(said), TITLE_CHARS),
         exchanges=len(outlines),
-        sessions=len({each.own[3] for each in outlines}),
+        sessions=len({each.own.session_id for each in outlines}),
         first=iso(first.created_at),
         last=iso(last.created_at),
-        continuation=max(each.own[4] for each in outlines),
+        continuation=max(each.own.continuation for each in outlines),
     )
 
 

@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from harness.chat.exchanges import MEMORY, Remembered, entry_of
+from harness.chat.exchanges import Remembered, entry_of
 from harness.chat.word_index import WordIndex
 from harness.core.entries import Entry, Outline
+from harness.core.tables import MEMORY
 from harness.errors import EmbeddingError, InvalidInput
 from harness.ports import Embedder, Store, Vectors
 from harness.settings import VectorStoreSettings
@@ -52,8 +53,10 @@ class MemoryRows:
         return self._given_redactor or Redactor(self.settings.redact)
 
     def outlines(self, after: int, limit: int) -> list[Outline]:
-        """Return the memories without vectors and payloads; see `Store.outlines`."""
-        return self.store.outlines(MEMORY, self.tenant, {"collection": self.collection}, after=after, limit=limit)
+        """Return the memories without vectors and payloads; see `Listings.outlines`."""
+        return self.store.listings.outlines(
+            MEMORY, self.tenant, {"collection": self.collection}, after=after, limit=limit
+        )
 
     def masked(self, text: str) -> tuple[str, int]:
         """Return a text with its secrets masked, and their number."""
@@ -61,12 +64,12 @@ class MemoryRows:
 
     def rows(self, **where: object) -> list[Entry]:
         """Return the rows of this collection with these column values."""
-        return self.store.rows(MEMORY, self.tenant, {"collection": self.collection, **where})
+        return self.store.listings.find(MEMORY, self.tenant, {"collection": self.collection, **where})
 
     def row(self, key: str) -> Entry | None:
         """Return the row of this collection with this key, without its embedding."""
-        entry = self.store.get(MEMORY, self.tenant, key) if key and len(key) <= 64 else None
-        return entry if entry is not None and entry.own[0] == self.collection else None
+        entry = self.store.rows.get(MEMORY, self.tenant, key) if key and len(key) <= 64 else None
+        return entry if entry is not None and entry.own.collection == self.collection else None
 
     def vectors(self, texts: list[str]) -> Vectors:
         """Return a vector of each text.

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from harness.chat.exchanges import (
     MAX_MESSAGE,
-    MEMORY,
     DocumentChunk,
     Exchange,
     Remembered,
@@ -22,6 +21,7 @@ from harness.chat.journal import Journal
 from harness.chat.listing import MemoryListing, unknown_id
 from harness.chat.memory_rows import MemoryRows
 from harness.chat.text_files import read_document
+from harness.core.tables import MEMORY
 from harness.core.text import clean
 from harness.errors import EmbeddingError, InvalidInput, StoreError
 from harness.ports import Progress
@@ -155,8 +155,8 @@ class MemoryWriter:
             return self._delete([each.id for each in self._listing.thread(thread)])
         before = self._rows.clock() - (older_than or 0.0)
         collection = self._rows.collection
-        rows = self._rows.store.scan(MEMORY, self._rows.tenant)
-        return self._delete([row.key for row in rows if row.own[0] == collection and row.created_at < before])
+        rows = self._rows.store.listings.scan(MEMORY, self._rows.tenant)
+        return self._delete([row.key for row in rows if row.own.collection == collection and row.created_at < before])
 
     def _add(self, text: str, document: str, source: Source, path: str, session_id: str | None) -> Added:
         masked, count = self._rows.masked(text)
@@ -182,7 +182,7 @@ class MemoryWriter:
             self._rows.entry(chunk, vector) for chunk, vector in zip(chunks, self._vectors_of_many(texts), strict=True)
         ]
         instead = {"collection": self._rows.collection, "kind": "document", "thread_id": document}
-        replaced = self._rows.store.replace(MEMORY, self._rows.tenant, entries, instead_of=instead)
+        replaced = self._rows.store.rows.replace(MEMORY, self._rows.tenant, entries, instead_of=instead)
         if replaced:
             self._rows.words.forget()
         return Added(document, len(chunks), len(text), replaced, count, left_out, path)
@@ -208,7 +208,7 @@ class MemoryWriter:
             vector = self._rows.vectors([remembered.text])[0].tobytes()
         except EmbeddingError as error:
             log.warning("an exchange was stored without a vector; until it has one, only its words find it: %s", error)
-        self._rows.store.put(MEMORY, self._rows.tenant, self._rows.entry(remembered, vector))
+        self._rows.store.rows.put(MEMORY, self._rows.tenant, self._rows.entry(remembered, vector))
 
     def _journalled(self, exchange: Exchange, error: StoreError) -> StoreError:
         """Write an exchange that could not be stored to the journal; return the error to raise."""
@@ -222,17 +222,19 @@ class MemoryWriter:
 
     def _delete(self, keys: Sequence[str]) -> int:
         parts = (keys[start : start + _DELETE_BATCH] for start in range(0, len(keys), _DELETE_BATCH))
-        deleted = sum(self._rows.store.delete(MEMORY, self._rows.tenant, part) for part in parts)
+        deleted = sum(self._rows.store.rows.delete(MEMORY, self._rows.tenant, part) for part in parts)
         self._rows.words.forget()
         return deleted
 
     def _embed_some(self) -> None:
         """Embed a few memories that have no vector, or one of another model."""
         try:
-            missing = self._rows.store.unembedded(MEMORY, self._rows.tenant, self._rows.embedder.id, EMBED_AT_ONCE)
+            missing = self._rows.store.nearest.unembedded(
+                MEMORY, self._rows.tenant, self._rows.embedder.id, EMBED_AT_ONCE
+            )
             mine = [(key, text) for key, text in missing if self._rows.row(key) is not None]
             vectors = self._rows.vectors([text for _, text in mine]) if mine else ()
             for (key, _), vector in zip(mine, vectors, strict=True):
-                self._rows.store.embed(MEMORY, self._rows.tenant, key, vector.tobytes(), self._rows.embedder.id)
+                self._rows.store.nearest.embed(MEMORY, self._rows.tenant, key, vector.tobytes(), self._rows.embedder.id)
         except (EmbeddingError, StoreError) as error:
             log.debug("memories without a vector were not embedded: %s", error)

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from harness.chat.exchanges import MEMORY
 from harness.chat.memory_rows import MemoryRows
 from harness.chat.strategies import MemoryCandidate
 from harness.core.entries import Entry
+from harness.core.tables import MEMORY
 from harness.ports import Vectors
 
 
@@ -19,7 +19,7 @@ class View:
 
     def nearest(self, vector: Vectors, k: int, *, at_least: float = 0.0) -> Sequence[MemoryCandidate]:
         """See `Searchable.nearest`."""
-        near = self._rows.store.nearest(
+        near = self._rows.store.nearest.search(
             MEMORY,
             self._rows.tenant,
             (self._rows.collection,),
@@ -48,7 +48,7 @@ class View:
 
         names = ("collection", "kind", "thread_id", "session_id", "continuation", "position")
         where = dict(zip(names, entry.own, strict=True))
-        for row in self._rows.store.rows(MEMORY, self._rows.tenant, where):
+        for row in self._rows.store.listings.find(MEMORY, self._rows.tenant, where):
             if row.key == entry.key and row.embedder == self._rows.embedder.id and row.embedding:
                 stored = np.frombuffer(row.embedding, np.float32)
                 return min(1.0, max(0.0, float(stored @ vector))) if len(stored) == len(vector) else 0.0

@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.chat.exchanges import (
-    MEMORY,
     DocumentChunk,
     Exchange,
     Remembered,
@@ -23,6 +22,7 @@ from harness.chat.exchanges import (
 )
 from harness.chat.memory_rows import MemoryRows
 from harness.core.entries import Entry
+from harness.core.tables import MEMORY
 from harness.errors import InvalidInput
 from harness.storage.files import replacing
 
@@ -112,8 +112,8 @@ class MemoryTransfer:
 
     def _write_lines(self, file: IO[bytes]) -> ExportHeader:
         count, digest = 0, hashlib.sha256()
-        for row in self._rows.store.scan(MEMORY, self._rows.tenant):
-            if row.own[0] == self._rows.collection:
+        for row in self._rows.store.listings.scan(MEMORY, self._rows.tenant):
+            if row.own.collection == self._rows.collection:
                 line = msgspec.json.encode(_line(row)) + b"\n"
                 digest.update(line)
                 file.write(line)
@@ -124,13 +124,13 @@ class MemoryTransfer:
         remembered, vector = self._masked_whole(line.remembered), _vector(line)
         if remembered != line.remembered:
             vector = None  # the vector is of the text with the secret
-        row = self._rows.store.get(MEMORY, self._rows.tenant, remembered.id)
+        row = self._rows.store.rows.get(MEMORY, self._rows.tenant, remembered.id)
         if row is not None:
-            same = row.own[0] == self._rows.collection and remembered_in(row) == remembered
+            same = row.own.collection == self._rows.collection and remembered_in(row) == remembered
             return "known" if same else "kept"
         embedder = line.embedder if vector else None
         entry = replace(self._rows.entry(remembered, None), embedding=vector, embedder=embedder)
-        return "added" if self._rows.store.swap(MEMORY, self._rows.tenant, entry, expecting=None) else "kept"
+        return "added" if self._rows.store.rows.swap(MEMORY, self._rows.tenant, entry, expecting=None) else "kept"
 
     def _masked_whole(self, remembered: Remembered) -> Remembered:
         if isinstance(remembered, DocumentChunk):

@@ -120,9 +120,9 @@ class _Index:
     def add(self, outlines: Iterable[Outline]) -> None:
         """Add new rows; the new text of a rewritten row replaces its old text."""
         new = [each for each in outlines if self._numbers.get(each.key) != each.number]
-        for each in sorted(new, key=lambda each: (each.created_at, each.own[-1], each.number)):
+        for each in sorted(new, key=lambda each: (each.created_at, each.own.position, each.number)):
             if each.key not in self._numbers:
-                group = each.own[1:4]  # kind, thread or document, session
+                group = (each.own.kind, each.own.thread_id, each.own.session_id)
                 if group in self._last:
                     self.before[each.key] = self._last[group]
                 self._last[group] = each.key

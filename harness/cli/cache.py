@@ -234,7 +234,7 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
         app.identity.require("admin")
         cache = app.cache
         embedded = cache.maintenance.reembed(app.progress)
-        indexed = app.databases.store.reindex()
+        indexed = app.databases.store.admin.reindex()
         if not app.identity.local:  # all tenants share the index
             indexed = sum(each.indexed for each in cache.maintenance.stats())
     if as_json:
@@ -263,8 +263,8 @@ def verify(
     with session.app() as app:
         app.identity.require_local()
         app.progress("checking the database", 0, 0)
-        problems = app.databases.store.verify(repair=repair)
-        unchecked = app.databases.store.unchecked()
+        problems = app.databases.store.admin.verify(repair=repair)
+        unchecked = app.databases.store.admin.unchecked()
         database = app.databases.place
     if as_json:
         repaired = repair and bool(problems)

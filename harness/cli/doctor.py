@@ -87,7 +87,7 @@ def _disk(app: "App") -> CheckResult:
 
 def _database(app: "App") -> CheckResult:
     identity = app.identity
-    problems = app.databases.store.verify(repair=False)
+    problems = app.databases.store.admin.verify(repair=False)
     if problems and not identity.local:  # problems may show rows of other tenants
         return CheckResult(
             "database", "broken", "damaged; its administrator can repair it: `harness cache verify --repair`"
@@ -202,7 +202,7 @@ def _stats(app: "App") -> "list[TableStats]":
     """Count without the embedder, which has its own check."""
     from harness.cache import ANSWERS
 
-    return [app.store.stats(table, app.identity.tenant, 0.0) for table in ANSWERS]
+    return [app.store.listings.stats(table, app.identity.tenant, 0.0) for table in ANSWERS]
 
 
 def _settings(app: "App") -> CheckResult:

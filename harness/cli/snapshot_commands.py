@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from harness.cache import Cache
-    from harness.storage.snapshots import Line
+    from harness.storage.snapshots import SnapshotLine
 
 
 @with_session
@@ -48,7 +48,7 @@ def runs(
     from harness.cache.tables import RUNS
 
     with session.app() as app:
-        rows = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, origins=origins_of(origin))
+        rows = app.store.listings.timeline(RUNS, app.identity.tenant, limit=limit + 1, origins=origins_of(origin))
         found = [(entry, app.cache.runs.get(entry.key)) for entry in rows]
     listed = [
         {
@@ -147,7 +147,7 @@ def export(
         typer.echo(f"wrote {header.entries:,} entries to {file} (sha256 {header.sha256[:16]}…)")
 
 
-def _all_lines(cache: "Cache") -> "Iterator[Line]":
+def _all_lines(cache: "Cache") -> "Iterator[SnapshotLine]":
     from harness.cache.tables import MOVED
     from harness.storage.snapshots import line_of, line_of_audit
 
@@ -159,7 +159,7 @@ def _all_lines(cache: "Cache") -> "Iterator[Line]":
             log.warning("left out: %s", error)
 
 
-def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
+def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[SnapshotLine]":
     """Yield the entries that answered a run, exactly as they were.
 
     Raises:
@@ -168,16 +168,16 @@ def _lines_of_run(cache: "Cache", record: dict[str, Any]) -> "Iterator[Line]":
     from hashlib import sha256
 
     from harness.cache import ANSWERS, EVIDENCE, UNANSWERED
-    from harness.storage.snapshots import Line, line_of
+    from harness.storage.snapshots import SnapshotLine, line_of
 
     wanted: dict[tuple[str, str], list[dict[str, str]]] = {}
     for use in record["uses"]:
         if use["table"] == UNANSWERED:
-            yield Line(UNANSWERED, use["asked"], "", _json({"code": "no_results"}), 0.0, 0.0, ["", ""])
+            yield SnapshotLine(UNANSWERED, use["asked"], "", _json({"code": "no_results"}), 0.0, 0.0, ["", ""])
         elif use["how"] == "failed":
             code, _, message = use["error"].partition(": ")
             payload = _json({"code": code, "message": message})
-            yield Line(UNANSWERED, use["asked"], "", payload, 0.0, 0.0, ["", ""])
+            yield SnapshotLine(UNANSWERED, use["asked"], "", payload, 0.0, 0.0, ["", ""])
         else:
             wanted.setdefault((use["table"], use["served"]), []).append(use)
     for table in (*ANSWERS, EVIDENCE):

@@ -25,7 +25,7 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
     with session.app() as app:
         identity = app.identity
         identity.require("admin")
-        tenants = app.databases.store.tenants() if identity.local else [identity.tenant]
+        tenants = app.databases.store.admin.tenants() if identity.local else [identity.tenant]
         counts = [_counts(app.store, tenant) for tenant in tenants]
     if as_json:
         print_json({"tenants": counts})
@@ -71,9 +71,11 @@ def delete(
         if user is None:
             what = f"{counts['entries']:,} entries and {counts['tokens']:,} tokens of {tenant}"
         else:
-            what = f"{user} and their {len(store.rows(TOKENS, tenant, {'user_id': user})):,} tokens of {tenant}"
+            what = (
+                f"{user} and their {len(store.listings.find(TOKENS, tenant, {'user_id': user})):,} tokens of {tenant}"
+            )
         consent(f"Delete {what} in {app.databases.place}?", yes=yes)
-        gone = store.forget(tenant, user)
+        gone = store.admin.forget(tenant, user)
     if as_json:
         print_json({"tenant": tenant, "user": user, "deleted": gone})
     else:
@@ -86,6 +88,6 @@ def _counts(store: "Store", tenant: str) -> dict[str, Any]:
     from harness.storage.tables import TABLES
 
     now = time.time()
-    held = {table: store.stats(table, tenant, now).total for table in TABLES}
+    held = {table: store.listings.stats(table, tenant, now).total for table in TABLES}
     tokens = held.pop(TOKENS)
     return {"tenant": tenant, "entries": sum(held.values()), "tokens": tokens}

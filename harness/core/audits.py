@@ -43,7 +43,7 @@ class Audit(Struct, frozen=True, kw_only=True):
     def of(
         cls, asked: str, answered: str, *, overlap: float, similarity: float, probability: float | None, now: float
     ) -> Self:
-        """Return the audit of the query `asked` that was answered with what is stored under `answered`.
+        """Return the audit of the query `asked` that was answered with the results of `answered`.
 
         Raises:
             InvalidInput: one of them is no query.

@@ -1,4 +1,4 @@
-"""What a cache holds, and what a look-up can come to."""
+"""Entries of the cache, and outcomes of a lookup."""
 
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
@@ -14,9 +14,9 @@ Found: TypeAlias = Literal["exact", "semantic", "no results"]
 class Entry(Struct, frozen=True, gc=False):
     """One row of a cache table, as the store keeps it.
 
-    `text` is what was asked (a query, a task), `payload` the answer in UTF-8. Times are seconds since the epoch.
-    `own` holds the columns that only this table has, in their declared order; a look-up reads back the first of them,
-    which decide whether the row answers, and neither `embedding` (float32, little-endian) nor `embedder`.
+    `text` is the query or task, `payload` the answer in UTF-8. Times are seconds since the epoch.
+    `own` holds the columns that only this table has: a tuple declared in `harness.core.tables`. A lookup reads neither
+    `embedding` (float32, little-endian) nor `embedder`.
     `teaches` are the abbreviations that this entry defines, as (short, meaning); they are kept, and go, with it.
     """
 
@@ -26,7 +26,7 @@ class Entry(Struct, frozen=True, gc=False):
     created_at: float
     expires_at: float
     last_used_at: float
-    own: tuple[Any, ...]
+    own: Any
     embedding: bytes | None = None
     embedder: str | None = None
     teaches: tuple[tuple[str, str], ...] = ()
@@ -42,11 +42,11 @@ class Outline(Struct, frozen=True, gc=False):
     text: str
     created_at: float
     expires_at: float
-    own: tuple[Any, ...]
+    own: Any
 
 
 class Neighbour(Struct, frozen=True, gc=False):
-    """An entry near a vector, and the similarity (0..1: cosine, negative ones count as 0) of its own embedding."""
+    """An entry near a vector, and the similarity (0..1: cosine, negative ones count as 0) of its embedding."""
 
     entry: Entry
     similarity: float
@@ -95,7 +95,7 @@ class Miss(Struct, frozen=True, gc=False):
 
 
 class TableStats(Struct, frozen=True):
-    """What one cache table holds. Times are seconds since the epoch, `None` when it is empty."""
+    """Counts of one cache table. Times are seconds since the epoch, `None` when it is empty."""
 
     table: str
     live: int
@@ -108,4 +108,4 @@ class TableStats(Struct, frozen=True):
     tail: int = 0
     """Vectors that only the rows hold so far."""
     unembedded: int = 0
-    """Live rows without a vector of the present embedder: they answer to their very words only."""
+    """Live rows without a vector of the present embedder: only an exact lookup finds them."""

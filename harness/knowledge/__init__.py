@@ -137,7 +137,7 @@ class Knowledge:
         author = None if agent is None else checks.agent(agent).casefold()
         found = (
             (document.updated_at, place, document)
-            for place, document in enumerate(readable(self._rows.store.scan(KNOWLEDGE, self._rows.tenant)))
+            for place, document in enumerate(readable(self._rows.store.listings.scan(KNOWLEDGE, self._rows.tenant)))
             if wanted <= {tag.casefold() for tag in document.tags}
             and (author is None or document.agent.casefold() == author)
         )

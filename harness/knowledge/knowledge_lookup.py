@@ -100,7 +100,7 @@ class KnowledgeLookup:
 
         count = 0
         for near in self._nearest(query, NEAREST_PER_CANDIDATE * (criteria.limit + 2)):
-            if url_key and near.entry.own[0] == url_key:
+            if url_key and near.entry.own.url_key == url_key:
                 continue
             try:
                 document = decode(near.entry)
@@ -125,7 +125,7 @@ class KnowledgeLookup:
         """
         self._rows.embed_some()
         try:
-            return self._rows.store.nearest(
+            return self._rows.store.nearest.search(
                 KNOWLEDGE,
                 self._rows.tenant,
                 (),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
+from harness.core.tables import KnowledgeColumns
 from harness.errors import AccessDenied, EmbeddingError, InvalidInput, StoreCorrupt, StoreError
 from harness.knowledge import knowledge_checks as checks
 from harness.knowledge.knowledge_documents import KnowledgeDocument, decode, encode
@@ -34,11 +35,11 @@ class KnowledgeRows:
     def row(self, document_id: str) -> Entry | None:
         """Return the row of a document of this tenant; `None` for an unusable id, too."""
         usable = isinstance(document_id, str) and document_id.isalnum() and document_id.isascii()
-        return self.store.get(KNOWLEDGE, self.tenant, document_id) if usable and len(document_id) <= 64 else None
+        return self.store.rows.get(KNOWLEDGE, self.tenant, document_id) if usable and len(document_id) <= 64 else None
 
     def rows_of(self, url_key: str) -> list[Entry]:
         """Return the rows with this URL key: at most one, unless another program wrote them."""
-        return self.store.rows(KNOWLEDGE, self.tenant, {"url_key": url_key})
+        return self.store.listings.find(KNOWLEDGE, self.tenant, {"url_key": url_key})
 
     def vector(self, text: str) -> Vectors:
         """Return the vector of a text.
@@ -63,7 +64,7 @@ class KnowledgeRows:
             document.created_at,
             document.expires_at,
             document.updated_at,
-            (checks.url_key(document.source_url), document.version),
+            KnowledgeColumns(checks.url_key(document.source_url), document.version),
             embedding,
             self.embedder.id if embedding else None,
         )
@@ -73,14 +74,14 @@ class KnowledgeRows:
         if not self._writable:
             return
         try:
-            missing = self.store.unembedded(KNOWLEDGE, self.tenant, self.embedder.id, EMBED_AT_ONCE)
+            missing = self.store.nearest.unembedded(KNOWLEDGE, self.tenant, self.embedder.id, EMBED_AT_ONCE)
             vectors = self.embedder.embed([title for _, title in missing]) if missing else ()
             for (key, title), vector in zip(missing, vectors, strict=True):
-                row = self.store.get(KNOWLEDGE, self.tenant, key)
+                row = self.store.rows.get(KNOWLEDGE, self.tenant, key)
                 if row is not None and row.text == title:
                     embedded = replace(row, embedding=vector.tobytes(), embedder=self.embedder.id)
-                    # not `Store.embed`: a title changed at this moment would get the vector of the old one
-                    self.store.swap(KNOWLEDGE, self.tenant, embedded, expecting={"version": row.own[1]})
+                    # not `Nearest.embed`: a title changed at this moment would get the vector of the old one
+                    self.store.rows.swap(KNOWLEDGE, self.tenant, embedded, expecting={"version": row.own.version})
         except EmbeddingError as error:
             log.debug("titles without a vector were not embedded: %s", error)
         except (StoreError, AccessDenied) as error:  # a read-only store or token: later writes would fail, too

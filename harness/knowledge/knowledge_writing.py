@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from harness.core.entries import Entry
+from harness.core.tables import KnowledgeHistoryColumns
 from harness.errors import InvalidInput, StoreBusy
 from harness.knowledge import knowledge_checks as checks
 from harness.knowledge.knowledge_documents import KnowledgeDocument, WriteResult, decode, encode
@@ -89,7 +90,7 @@ class KnowledgeWriter:
         row = self._rows.row(document_id)
         if row is None:
             return False
-        deleted = self._rows.store.delete(KNOWLEDGE, self._rows.tenant, [row.key])
+        deleted = self._rows.store.rows.delete(KNOWLEDGE, self._rows.tenant, [row.key])
         self._forget_history(row.key)
         return deleted > 0
 
@@ -98,8 +99,8 @@ class KnowledgeWriter:
         row = self._rows.row(document_id)
         if row is None:
             return []
-        before = self._rows.store.rows(HISTORY, self._rows.tenant, {"document_id": row.key})
-        below = [document for document in readable(before) if document.version < row.own[1]]
+        before = self._rows.store.listings.find(HISTORY, self._rows.tenant, {"document_id": row.key})
+        below = [document for document in readable(before) if document.version < row.own.version]
         return [*readable([row]), *sorted(below, key=lambda document: -document.version)]
 
     def _checked(self, given: Mapping[str, Any]) -> Change:
@@ -119,7 +120,7 @@ class KnowledgeWriter:
         if not url_key:
             yield
             return
-        with self._rows.store.turn(f"{self._rows.tenant} knowledge {url_key}", TURN_SECONDS) as got:
+        with self._rows.store.locks.hold(f"{self._rows.tenant} knowledge {url_key}", TURN_SECONDS) as got:
             if not got:
                 raise StoreBusy(f"another process has been writing this URL for {TURN_SECONDS:.0f} seconds; try again")
             yield
@@ -135,10 +136,10 @@ class KnowledgeWriter:
             version=1,
             **{"confidence": DEFAULT_CONFIDENCE, **change.fields},
         )
-        self._rows.store.put(KNOWLEDGE, self._rows.tenant, self._rows.entry(document))
+        self._rows.store.rows.put(KNOWLEDGE, self._rows.tenant, self._rows.entry(document))
         if (first := self._first(change.url_key)) and first.key != document.id:
             # a writer that waited for a removed lock file may hold it together with another: the first document stays
-            self._rows.store.delete(KNOWLEDGE, self._rows.tenant, [document.id])
+            self._rows.store.rows.delete(KNOWLEDGE, self._rows.tenant, [document.id])
             return _duplicate(first)
         return WriteResult(outcome="created", id=document.id, version=1, document=document)
 
@@ -152,7 +153,7 @@ class KnowledgeWriter:
             present = decode(row)
             if expected is not None and expected != present.version:
                 return WriteResult(outcome="version_conflict", id=row.key, version=present.version)
-            if change.url_key not in {"", row.own[0]} and (other := self._first(change.url_key, row.key)):
+            if change.url_key not in {"", row.own.url_key} and (other := self._first(change.url_key, row.key)):
                 return _duplicate(other)
             if document := self._put_next(present, change):
                 return WriteResult(outcome="updated", id=row.key, version=document.version, document=document)
@@ -175,15 +176,15 @@ class KnowledgeWriter:
             present.created_at,
             present.expires_at,
             present.updated_at,
-            (present.id, present.version),
+            KnowledgeHistoryColumns(present.id, present.version),
         )
-        self._rows.store.put(HISTORY, self._rows.tenant, previous)
-        if not self._rows.store.swap(
+        self._rows.store.rows.put(HISTORY, self._rows.tenant, previous)
+        if not self._rows.store.rows.swap(
             KNOWLEDGE, self._rows.tenant, self._rows.entry(document), expecting={"version": present.version}
         ):
             return None
         if document.version > KEPT_VERSIONS:
-            self._rows.store.evict(HISTORY, self._rows.tenant, (present.id,), KEPT_VERSIONS - 1)
+            self._rows.store.rows.evict(HISTORY, self._rows.tenant, (present.id,), KEPT_VERSIONS - 1)
         return document
 
     def _first(self, url_key: str, but: str = "") -> Entry | None:
@@ -192,8 +193,8 @@ class KnowledgeWriter:
         return next((row for row in rows if row.key != but), None)
 
     def _forget_history(self, document_id: str) -> None:
-        self._rows.store.replace(HISTORY, self._rows.tenant, [], instead_of={"document_id": document_id})
+        self._rows.store.rows.replace(HISTORY, self._rows.tenant, [], instead_of={"document_id": document_id})
 
 
 def _duplicate(other: Entry) -> WriteResult:
-    return WriteResult(outcome="duplicate", id=other.key, version=other.own[1])
+    return WriteResult(outcome="duplicate", id=other.key, version=other.own.version)

@@ -199,7 +199,7 @@ class History:
         """
         sources = _sources(source)
         for table in (each for name in sources for each in TABLES_OF[name]):
-            if (entry := self._store.whole(table, self._tenant, key)) is not None:
+            if (entry := self._store.rows.get_whole(table, self._tenant, key)) is not None:
                 return StoredEntry(table, entry, dict(zip(OWN_NAMES[table], entry.own, strict=True)))
         raise NotFound(f"there is no {source} {clean(key, 80)!r}, or it was deleted")
 
@@ -207,7 +207,7 @@ class History:
         for source in wanted.sources:
             for table in TABLES_OF[source]:
                 limit = MAX_RUNS if source == "research" else wanted.count
-                newest = self._store.timeline(
+                newest = self._store.listings.timeline(
                     table, self._tenant, since=wanted.since, limit=limit, origins=wanted.origins
                 )
                 for place, outline in enumerate(newest):
@@ -222,7 +222,7 @@ class History:
                 for table in TABLES_OF[source]:
                     if table != KNOWLEDGE:  # its rows change, and get their vectors when they are written
                         self._embed_some(table)
-                    for scope in self._store.scopes(table, self._tenant, self._embedder.id):
+                    for scope in self._store.nearest.scopes(table, self._tenant, self._embedder.id):
                         for near in self._near_in(table, scope, vector, wanted, repeats):
                             entry, similarity = near.entry, shown(near.similarity)
                             runs = repeats.of(table, entry.key)
@@ -239,7 +239,7 @@ class History:
         """
         count, requested = wanted.count, min(max(wanted.count + 1, LEAST_NEAR), MAX_NEAR)
         while True:
-            found = self._store.nearest(
+            found = self._store.nearest.search(
                 table,
                 self._tenant,
                 scope,
@@ -258,7 +258,7 @@ class History:
     def _fitting(self, table: str, found: list[Neighbour], wanted: _Wanted, repeats: Repeats) -> list[Neighbour]:
         """Leave out older rows, rows of other origins, and earlier runs of the same research."""
         keys = [near.entry.key for near in found]
-        made_for, among = self._store.origins(table, self._tenant, keys), {*keys}
+        made_for, among = self._store.usage.origins(table, self._tenant, keys), {*keys}
         return [
             near
             for near in found
@@ -269,17 +269,17 @@ class History:
 
     def _embed_some(self, table: str) -> None:
         """Embed some rows that have no vector yet: records of runs are stored without one."""
-        missing = self._store.unembedded(table, self._tenant, self._embedder.id, EMBED_AT_ONCE)
+        missing = self._store.nearest.unembedded(table, self._tenant, self._embedder.id, EMBED_AT_ONCE)
         vectors = self._embedder.embed([text for _, text in missing]) if missing else ()
         try:
             for (key, _), vector in zip(missing, vectors, strict=True):
-                self._store.embed(table, self._tenant, key, vector.tobytes(), self._embedder.id)
+                self._store.nearest.embed(table, self._tenant, key, vector.tobytes(), self._embedder.id)
         except StoreError as error:  # a read-only or busy store can still answer
             log.debug("rows of %s without a vector stay so: %s", table, error)
 
     def _entry(self, found: _Found) -> HistoryEntry | None:
         """Return the entry of a row; `None` if it was deleted meanwhile."""
-        entry = found.entry or self._store.get(found.table, self._tenant, found.key)
+        entry = found.entry or self._store.rows.get(found.table, self._tenant, found.key)
         if entry is None:
             return None
         snippet, url = _excerpt(found.table, entry.payload)

@@ -38,8 +38,8 @@ def repeats_in(store: Store, tenant: str, *, since: float, origins: Sequence[str
         StoreError: the store cannot be read.
     """
     grouped: dict[tuple[str, str], list[str]] = {}
-    for outline in store.timeline(RUNS, tenant, since=since, limit=MAX_RUNS, origins=origins):
-        grouped.setdefault((_same(outline.text), str(outline.own[0])), []).append(outline.key)
+    for outline in store.listings.timeline(RUNS, tenant, since=since, limit=MAX_RUNS, origins=origins):
+        grouped.setdefault((_same(outline.text), str(outline.own.engine)), []).append(outline.key)
     runs = {run: held for held in grouped.values() for run in held}
     return Repeats(runs, frozenset(question for question, _ in grouped))
 

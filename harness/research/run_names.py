@@ -24,7 +24,7 @@ def run_named(store: Store, tenant: str, name: str) -> str:
     if RUN_ID.fullmatch(name):
         return name
     origins = OWN if name == LAST else EVERY
-    known = [outline.key for outline in store.timeline(RUNS, tenant, limit=MAX_RUNS, origins=origins)]
+    known = [outline.key for outline in store.listings.timeline(RUNS, tenant, limit=MAX_RUNS, origins=origins)]
     found = known[:1] if name == LAST else [run for run in known if name and run.startswith(name)]
     if not found:
         shown = shorten(clean(name, 80), 40)

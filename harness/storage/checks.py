@@ -16,7 +16,7 @@ Fetch = Callable[[str, tuple[Any, ...]], list[Any]]
 
 CHANGED = "it has changed since it was stored (wrong checksum)"
 _KINDS: dict[str, Any] = {"results": list, "evidence": (list, dict), "result_data": object}
-"""What payloads of JSON are, where they are no objects."""
+"""JSON types of payloads other than objects."""
 
 
 def file_problems(database: str) -> list[str]:

@@ -8,12 +8,11 @@ process killed while writing, crashes the interpreter or hangs it (chroma-core/c
 use one folder at a time lose vectors (#3792). So an `add` works on a copy, which replacing the manifest publishes, and
 files are opened only if they have the manifest's checksums. Readers need no lock; anybody may be killed at any time.
 
-Writing is done in a process of its own. Here it would stop every other thread (ChromaDB keeps the interpreter's lock,
+Writing is done in a separate process. Here it would stop every other thread (ChromaDB keeps the interpreter's lock,
 2 s for 2,000 vectors) and leave its memory behind: 315 MB, instead of 95, after 10 calls for 100,000 vectors.
 """
 
 import ctypes
-import hashlib
 import json
 import os
 import re
@@ -25,10 +24,7 @@ import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 from weakref import WeakSet
 
@@ -38,39 +34,34 @@ from msgspec.structs import replace
 
 from harness.errors import IndexUnavailable
 from harness.ports import Vectors
+from harness.storage.chroma_process import (
+    DATABASE,
+    INCOMING,
+    SCOPE,
+    hand_over,
+    import_bindings,
+    one_line,
+    opened,
+    write,
+)
 from harness.storage.files import replacing
-
-INDEXED_DIMENSIONS = 64
-"""Longer vectors are projected to this length, because ChromaDB holds them in memory.
-
-100,000 vectors of 384 dimensions take 240 MB, of 128 take 115 MB, of 64 take 90 MB (22 MB are there with the first one;
-keys of 64 characters take 22 MB more). What is near by 384 dimensions is near by 64: for 1,000 of 88,000 real queries,
-all neighbours with a similarity of 0.85 or more are among the nearest 64 so found (99.8% among 32). Of the true nearest
-8, however dissimilar, 85% are (79%); with 128 dimensions 96% (93%).
-"""
+from harness.storage.vector_projection import INDEXED_DIMENSIONS, shortened
 
 FORMAT = 1
 """Goes up when what older versions have written can no longer be used."""
 
-BATCH = 2_000
-"""Vectors written at a time. With 500, writing takes nearly twice as long."""
-
 MAX_LOADED = 4
 """Collections that stay in memory."""
 
-# The threshold has each batch flushed to the files. What is left in the log would be inserted again by every process
-# that opens them. Larger `ef_construction`, `ef_search` or `max_neighbors` found nothing more.
-_CONFIGURATION = '{"hnsw": {"space": "cosine", "batch_size": 1, "sync_threshold": 1}}'
-_SCOPE = ("default_tenant", "default_database")
-_DATABASE = "chroma.sqlite3"
-_MANIFEST = "manifest.json"
-_INCOMING = "incoming"
+# The threshold has each batch flushed to the files: every process that opens them would insert the rest of the log
+# again. Larger `ef_construction`, `ef_search` or `max_neighbors` found nothing more.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of malloc.h
+_MANIFEST = "manifest.json"
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,126}[a-zA-Z0-9]")
 
 
 class _Manifest(Struct, frozen=True):
-    """What a collection is: `snapshot` is `""` while it is empty, `checksums` are those of its files."""
+    """Description of a collection: `snapshot` is `""` while it is empty, `checksums` are those of its files."""
 
     format: int
     generation: str
@@ -85,11 +76,11 @@ class ChromaIndex:
     """Collections of vectors with keys, found by cosine similarity, in `folder`. For any thread, and after a fork.
 
     Making one opens nothing. Each call sees what any process has published before. But only one process may write at a
-    time: whoever calls `create`, `add`, `add_batches`, `drop` or `discard` holds a lock of its own. (Without, vectors
+    time: callers of `create`, `add`, `add_batches`, `drop` or `discard` must hold a lock. (Without, vectors
     may be missing; nothing is damaged.)
 
     Every method raises `IndexUnavailable`, and nothing else, when ChromaDB is not installed, and when the folder or
-    the collection is lost, damaged or not writable. `create` makes a damaged collection anew, `discard` all of them.
+    the collection is lost, damaged or not writable. `create` recreates a damaged collection, `discard` deletes all.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -128,10 +119,10 @@ class ChromaIndex:
         """
         with self._translating():
             while k > 0 and (manifest := self._manifest(name)).snapshot:
-                shortened = _shortened(vector[None], manifest.dimension)[0]
+                short = shortened(vector[None], manifest.dimension)[0]
                 try:
                     with self._translating():
-                        return self._snapshot(name, manifest).nearest(shortened, k)
+                        return self._snapshot(name, manifest).nearest(short, k)
                 except IndexUnavailable:
                     # A writer may have published another snapshot, and deleted this one's files, meanwhile: ChromaDB
                     # opens more of them while it searches, and makes an empty database in place of one that is gone.
@@ -142,7 +133,7 @@ class ChromaIndex:
     def create(self, name: str, *, embedder: str, dimension: int) -> str:
         """Make an empty collection for vectors of `dimension`, in place of any of this name; return its generation."""
         with self._translating(), self._writing:
-            _bindings()  # that it is not installed is to be known before anybody relies on the collection
+            import_bindings()  # that it is not installed is to be known before anybody relies on the collection
             home = self._home(name)
             if not home.is_dir() or (home / _MANIFEST).is_dir():
                 _remove(home)
@@ -155,7 +146,7 @@ class ChromaIndex:
         """Insert or replace vectors, shape (keys, dimension): all of them, or none when it raises.
 
         Takes 0.3 to 0.8 ms a vector, and for each call 0.3 s, with 100,000 vectors in the collection 0.9 s: prefer a
-        few large calls, or `add_batches`. Searches go on meanwhile, in what was there before.
+        few large calls, or `add_batches`. Meanwhile searches use the previous content.
         """
         self.add_batches(name, [(keys, vectors)])
 
@@ -168,7 +159,7 @@ class ChromaIndex:
             try:
                 for keys, vectors in batches:
                     with self._translating():
-                        _hand_over(target, keys, _shortened(vectors, manifest.dimension))
+                        hand_over(target, keys, shortened(vectors, manifest.dimension))
                 with self._translating():
                     if target.exists():  # or there was nothing to add
                         self._copy(name, manifest, target)
@@ -247,7 +238,7 @@ class ChromaIndex:
             del snapshot
             _free_memory()
             loaded = _Snapshot(self._home(name) / manifest.snapshot, name, manifest)
-            if self._manifest(name).snapshot != manifest.snapshot:  # ChromaDB does without some files that are gone
+            if self._manifest(name).snapshot != manifest.snapshot:  # ChromaDB ignores some missing files
                 raise IndexUnavailable(f"the vector index in {self._folder} was written while it was read")
             self._loaded = dict([*self._loaded.items(), (name, loaded)][-MAX_LOADED:])
             return loaded
@@ -260,14 +251,15 @@ class ChromaIndex:
                 (target / file).parent.mkdir(exist_ok=True)
                 shutil.copyfile(source / file, target / file)
             # opening it, ChromaDB writes to its database, which a reader may just be doing: so not as a file
-            with closing(_database(source)) as old, closing(sqlite3.connect(target / _DATABASE)) as new:
+            with closing(_database(source)) as old, closing(sqlite3.connect(target / DATABASE)) as new:
                 old.backup(new)
             _check(target, manifest)
 
     def _write_apart(self, name: str, manifest: _Manifest, target: Path) -> int:
-        """Write what was handed over, in a process of its own; return how many keys there are then."""
+        """Write what was handed over, in a separate process; return how many keys there are then."""
         program = (
-            f"import sys; sys.path[:] = {[*map(str, sys.path)]}; from {__name__} import _write; _write(*sys.argv[1:])"
+            f"import sys; sys.path[:] = {[*map(str, sys.path)]}; "
+            f"from {write.__module__} import write; write(*sys.argv[1:])"
         )
         about = {"embedder": manifest.embedder, "dimension": manifest.dimension, "generation": manifest.generation}
         done = subprocess.run(  # noqa: S603 - our own interpreter, our own module
@@ -292,13 +284,14 @@ class ChromaIndex:
             raise
         except (ImportError, AttributeError) as error:
             raise IndexUnavailable(
-                f"ChromaDB is not installed, or not in a usable version ({_line(error)}); pip install 'chromadb~=1.5'"
+                f"ChromaDB is not installed, or not in a usable version ({one_line(error)}); "
+                "pip install 'chromadb~=1.5'"
             ) from error
         except BaseException as error:
-            # a panic of Rust code is no Exception, so that nobody catches it by accident
+            # a panic of Rust code is no Exception, so that no handler catches it by accident
             if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
                 raise
-            raise IndexUnavailable(f"cannot use the vector index in {self._folder} ({_line(error)})") from error
+            raise IndexUnavailable(f"cannot use the vector index in {self._folder} ({one_line(error)})") from error
 
 
 class _Snapshot:
@@ -309,107 +302,15 @@ class _Snapshot:
 
         _check(folder, manifest)
         self.id = folder.name
-        self.bindings = _opened(folder)
+        self.bindings = opened(folder)
         _snapshots.add(self)
-        self._collection = str(self.bindings.get_collection(name, *_SCOPE).id)
+        self._collection = str(self.bindings.get_collection(name, *SCOPE).id)
         self.nearest(np.ones(min(manifest.dimension, INDEXED_DIMENSIONS), np.float32), 1)  # reads the files
 
     def nearest(self, vector: Vectors, k: int) -> list[str]:
-        answer = self.bindings.query(self._collection, None, [vector], k, None, None, [], *_SCOPE)
+        answer = self.bindings.query(self._collection, None, [vector], k, None, None, [], *SCOPE)
         keys: list[str] = answer.ids[0]
         return keys
-
-
-def _bindings() -> Any:
-    """Import ChromaDB below its Python client.
-
-    That one takes 1.3 s and 49 MB more to import, reads the user's `.env`, and keeps every folder open in a table of
-    its own, so that one that was deleted and made again stays unusable (#6499). It is only imported for the types of
-    its errors, when there is one; where that fails, Rust ends this process. So files are looked into before.
-    """
-    if find_spec("chromadb") is None:
-        raise ImportError("No module named 'chromadb'")
-    import chromadb_rust_bindings as bindings  # type: ignore[import-untyped]
-
-    if not hasattr(bindings, "Bindings"):  # a thread that waited for another one's import gets it, failed or not
-        raise ImportError("chromadb_rust_bindings cannot be imported")
-    return bindings
-
-
-def _opened(folder: Path) -> Any:
-    chroma = _bindings()
-    database = chroma.SqliteDBConfig(
-        url=str(folder / _DATABASE), hash_type=chroma.MigrationHash.MD5, migration_mode=chroma.MigrationMode.Apply
-    )
-    return chroma.Bindings(allow_reset=False, sqlite_db_config=database, persist_path=str(folder), hnsw_cache_size=1)
-
-
-# Writing -------------------------------------------------------------------------------------------------------------
-
-
-def _hand_over(target: Path, keys: Sequence[str], vectors: Vectors) -> None:
-    if len(keys) != len(vectors):
-        raise IndexUnavailable(f"{len(keys)} keys were given for {len(vectors)} vectors")
-    for start in range(0, len(keys), BATCH):
-        part = slice(start, start + BATCH)
-        frame = msgspec.msgpack.encode((keys[part], vectors.shape[1], vectors[part].tobytes()))
-        target.mkdir(exist_ok=True)
-        with (target / _INCOMING).open("ab") as incoming:
-            incoming.write(len(frame).to_bytes(8) + frame)
-
-
-def _handed_over(target: Path) -> Iterator[tuple[list[str], Any]]:
-    decoder = msgspec.msgpack.Decoder(tuple[list[str], int, bytes])
-    with (target / _INCOMING).open("rb") as incoming:
-        while size := incoming.read(8):
-            keys, width, vectors = decoder.decode(incoming.read(int.from_bytes(size)))
-            yield keys, memoryview(vectors).cast("f", (len(keys), width)).tolist()
-    (target / _INCOMING).unlink()
-
-
-def _write(folder: str, name: str, about: str) -> None:
-    """Do what the writing process is for: write what was handed over, print how many keys there are then."""
-    try:
-        chroma = _opened(Path(folder))
-        if about:
-            made = chroma.create_collection(name, _CONFIGURATION, None, json.loads(about), False, *_SCOPE)
-        else:
-            made = chroma.get_collection(name, *_SCOPE)
-        for keys, vectors in _handed_over(Path(folder)):
-            chroma.upsert(str(made.id), keys, vectors, None, None, None, *_SCOPE)
-        sys.stdout.write(str(chroma.count(str(made.id), *_SCOPE)))
-    except BaseException as error:  # noqa: BLE001 - whatever it is, it is told, and this process ends
-        sys.stdout.write(_line(error))
-        sys.exit(1)
-
-
-# Vectors and files ---------------------------------------------------------------------------------------------------
-
-
-def _shortened(vectors: Vectors, dimension: int) -> Vectors:
-    """Return the vectors as they are indexed, shape (vectors, at most `INDEXED_DIMENSIONS`)."""
-    import numpy as np
-
-    matrix = np.asarray(vectors, np.float32)
-    if matrix.ndim != 2 or matrix.shape[1] != dimension:
-        raise IndexUnavailable(f"vectors of shape {matrix.shape} do not fit a collection of {dimension} dimensions")
-    return matrix if dimension <= INDEXED_DIMENSIONS else matrix @ _projection(dimension)
-
-
-@lru_cache(maxsize=8)
-def _projection(dimension: int) -> Vectors:
-    """Return random orthonormal columns, shape (dimension, INDEXED_DIMENSIONS): the same ones for ever.
-
-    Principal components instead would keep more of the dissimilar neighbours and lose more of the near ones.
-    """
-    import numpy as np
-
-    # from the bits of a hash, because NumPy's generators may change; such columns are unique but for their signs
-    count = dimension * INDEXED_DIMENSIONS
-    bits = np.unpackbits(np.frombuffer(hashlib.shake_256(b"harness").digest(count // 8), np.uint8))
-    columns, triangle = np.linalg.qr(bits.reshape(dimension, INDEXED_DIMENSIONS) * 2.0 - 1.0)
-    projection: Vectors = (columns * np.sign(np.diag(triangle))).astype(np.float32)
-    return projection
 
 
 def _check(folder: Path, manifest: _Manifest) -> None:
@@ -423,14 +324,14 @@ def _check(folder: Path, manifest: _Manifest) -> None:
 
 
 def _database(folder: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{(folder / _DATABASE).absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
+    return sqlite3.connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
 
 
 def _sums(folder: Path) -> dict[str, int]:
     """Return the CRC-32 of every file but the database's, which opening it changes."""
     found = {}
     for file in folder.rglob("*"):
-        if not file.name.startswith((_DATABASE, _INCOMING)) and file.is_file():
+        if not file.name.startswith((DATABASE, INCOMING)) and file.is_file():
             checksum = 0
             with file.open("rb") as content:
                 while part := content.read(1 << 20):
@@ -462,10 +363,6 @@ def _free_memory() -> None:
         libc.mallopt(_TRIM_THRESHOLD, 1 << 20)
         libc.mallopt(_MMAP_THRESHOLD, 1 << 20)
         libc.malloc_trim(0)
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 # A fork copies none of ChromaDB's threads. Who uses what the parent has opened, or only lets go of it, would wait for

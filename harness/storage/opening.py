@@ -10,7 +10,7 @@ from harness.settings import Settings
 from harness.storage.forks import cached_property
 
 if TYPE_CHECKING:
-    from harness.storage.snapshots import Header, Line, Run
+    from harness.storage.snapshots import Run, SnapshotHeader, SnapshotLine
 
 DATABASE = "harness.db"
 
@@ -22,7 +22,7 @@ class Replay:
         self._path = path
 
     @cached_property
-    def snapshot(self) -> "tuple[Header, list[Line]]":
+    def snapshot(self) -> "tuple[SnapshotHeader, list[SnapshotLine]]":
         """The header and the lines of the file, checked."""
         from harness.storage.snapshots import read_snapshot
 
@@ -67,11 +67,11 @@ class Databases:
         `App.store` instead.
         """
         if self.replay is not None:
-            from harness.storage.snapshots import SnapshotStore
+            from harness.storage.replay_store import replay_store
 
-            return SnapshotStore(self.replay.snapshot[1])
+            return replay_store(self.replay.snapshot[1])
         if self.team_url is not None:
-            from harness.storage.postgres import PostgresStore
+            from harness.storage.postgres.store import PostgresStore
 
             return PostgresStore(self.team_url)
         from harness.storage.sqlite.store import SqliteStore

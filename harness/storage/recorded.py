@@ -1,4 +1,4 @@
-"""What a recorded run asked, for its replay: they lend their names to the keys, and answer nothing."""
+"""Engine, reader and model of a recorded run, for its replay: their names are part of the keys; they answer nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from harness.ports import Completion, Message, SearchResult
 
 
 class RecordedEngine:
-    """The engine of a recorded run, which only lends its name: a replay asks nothing of it."""
+    """Engine of a recorded run: only its name is used."""
 
     def __init__(self, name: str, options: Mapping[str, Any]) -> None:
         self.name = name
@@ -25,7 +25,7 @@ class RecordedEngine:
 
 
 class RecordedReader:
-    """The reader of a recorded run, which only lends its name."""
+    """Reader of a recorded run: only its name is used."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -40,7 +40,7 @@ class RecordedReader:
 
 
 class RecordedModel:
-    """The language model of a recorded run, which only lends its name."""
+    """Language model of a recorded run: only its name is used."""
 
     def __init__(self, name: str, endpoint: str, parameters: Mapping[str, Any]) -> None:
         self.name = name

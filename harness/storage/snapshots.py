@@ -1,8 +1,8 @@
-"""Snapshots: one portable file of cache entries, and the read-only store that answers from it.
+"""Snapshots: one portable file of cache entries.
 
 The file is gzip-compressed JSON Lines. The first line is the header; it names the format and has the number of the
-lines that follow, their bytes, and the SHA-256 of these. The same entries make the same file, to the byte. Nothing of a
-file is used before all of it has been checked.
+lines that follow, their bytes, and the SHA-256 of these. The same entries make the same file, to the byte. No part of a
+file is used before all of it is checked.
 """
 
 import base64
@@ -10,8 +10,7 @@ import gzip
 import hashlib
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -22,11 +21,9 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from harness.core.audits import Audit, flaw
-from harness.core.entries import Entry, Neighbour, Outline, TableStats
+from harness.core.entries import Entry
 from harness.core.freshness import NEVER
-from harness.core.origins import EVERY
 from harness.errors import InvalidInput, StoreError
-from harness.ports import NOTHING, Vectors
 from harness.settings import GatheringSettings, Joined, WritingSettings
 from harness.storage.files import replacing
 from harness.storage.tables import AUDITS, TABLES, TOKENS
@@ -54,7 +51,7 @@ class AskedModel(Struct, frozen=True):
 
 
 class Run(WritingSettings, GatheringSettings, metaclass=Joined, frozen=True, kw_only=True):
-    """Inputs of a recorded run, so that it can be made again."""
+    """Settings of a recorded run, to repeat it."""
 
     question: str
     sections: Annotated[int, Meta(ge=1)] | None
@@ -68,8 +65,8 @@ class Run(WritingSettings, GatheringSettings, metaclass=Joined, frozen=True, kw_
     """Names the code that made the results it reused; older runs do not have it."""
 
 
-class Header(Struct, frozen=True, kw_only=True):
-    """What stands first in a snapshot. `run` is the run that it holds, if it holds one run. `sha256` is that of the
+class SnapshotHeader(Struct, frozen=True, kw_only=True):
+    """First line of a snapshot. `run` is the run that it holds, if it holds one run. `sha256` is that of the
     header without it and of all that follows.
     """
 
@@ -82,14 +79,14 @@ class Header(Struct, frozen=True, kw_only=True):
 
 
 class _Format(Struct, frozen=True):
-    """What every version's header has."""
+    """Fields of the header of every version."""
 
     format: str
     version: int
 
 
-class Line(Struct, frozen=True, omit_defaults=True):
-    """One entry in the file, or what an audit found. `asked` is the key that it answers, where that is another one than
+class SnapshotLine(Struct, frozen=True, omit_defaults=True):
+    """One entry in the file, or one audit. `asked` is the key that it answers, where that is another one than
     its own.
 
     `payload` is text, `embedding` base64 of float32, little-endian. `used_at` is when it was last used, where that is
@@ -109,8 +106,8 @@ class Line(Struct, frozen=True, omit_defaults=True):
     used_at: float | None = None
 
 
-def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) -> Line:
-    """Return the line for an entry that answers `asked` (its own key when empty); with `used`, it tells its last use.
+def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) -> SnapshotLine:
+    """Return the line for an entry that answers `asked` (its own key when empty); with `used`, it holds the last use.
 
     Raises:
         InvalidInput: what it holds is no text.
@@ -118,8 +115,8 @@ def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) ->
     try:
         payload = entry.payload.decode()
     except UnicodeDecodeError:
-        raise InvalidInput(f"what is cached for {entry.text[:60]!r} in {table} is unreadable") from None
-    return Line(
+        raise InvalidInput(f"the cached entry for {entry.text[:60]!r} in {table} is unreadable") from None
+    return SnapshotLine(
         table,
         entry.key,
         entry.text,
@@ -134,13 +131,13 @@ def line_of(table: str, entry: Entry, asked: str = "", *, used: bool = False) ->
     )
 
 
-def line_of_audit(audit: Audit) -> Line:
+def line_of_audit(audit: Audit) -> SnapshotLine:
     """Return the line for what an audit found, by the keys of its two queries."""
     key = " ".join(audit.keys)
-    return Line(AUDITS, key, audit.queries[0], msgspec.json.encode(audit).decode(), audit.created_at, NEVER, [])
+    return SnapshotLine(AUDITS, key, audit.queries[0], msgspec.json.encode(audit).decode(), audit.created_at, NEVER, [])
 
 
-def audit_of(line: Line) -> Audit:
+def audit_of(line: SnapshotLine) -> Audit:
     """Return the audit that a line holds.
 
     Raises:
@@ -148,13 +145,13 @@ def audit_of(line: Line) -> Audit:
     """
     audit = msgspec.json.decode(line.payload, type=Audit)
     if line.own:
-        raise ValueError("it has columns of its own")
+        raise ValueError("it has own columns")
     if wrong := flaw(audit, line.key.split(" ")):
         raise ValueError(wrong)
     return audit
 
 
-def entry_of(line: Line) -> Entry:
+def entry_of(line: SnapshotLine) -> Entry:
     """Return the entry that a line holds."""
     embedding = base64.b64decode(line.embedding, validate=True) if line.embedding else None
     return Entry(
@@ -164,13 +161,13 @@ def entry_of(line: Line) -> Entry:
         line.created_at,
         line.expires_at,
         line.created_at if line.used_at is None else line.used_at,
-        tuple(line.own),
+        TABLES[line.table].make_own(line.own),
         embedding,
         line.embedder or None,
     )
 
 
-def write_snapshot(path: Path, lines: Iterable[Line], *, run: Run | None = None) -> Header:
+def write_snapshot(path: Path, lines: Iterable[SnapshotLine], *, run: Run | None = None) -> SnapshotHeader:
     """Write a snapshot to `path`, whole or not at all; return its header.
 
     Raises:
@@ -183,7 +180,7 @@ def write_snapshot(path: Path, lines: Iterable[Line], *, run: Run | None = None)
                 encoded = msgspec.json.encode(line) + b"\n"
                 body.write(encoded)
                 count, size = count + 1, size + len(encoded)
-            header = Header(entries=count, bytes=size, run=run)
+            header = SnapshotHeader(entries=count, bytes=size, run=run)
             body.seek(0)
             digest = hashlib.sha256(msgspec.json.encode(header))
             for block in iter(partial(body.read, 2**20), b""):
@@ -202,7 +199,7 @@ def write_snapshot(path: Path, lines: Iterable[Line], *, run: Run | None = None)
     return header
 
 
-def read_snapshot(path: Path) -> tuple[Header, list[Line]]:
+def read_snapshot(path: Path) -> tuple[SnapshotHeader, list[SnapshotLine]]:
     """Read and check a snapshot.
 
     Raises:
@@ -227,7 +224,7 @@ def read_snapshot(path: Path) -> tuple[Header, list[Line]]:
         raise InvalidInput(f"{path} is no snapshot of this program, or was damaged: {error}") from None
 
 
-def _lines(body: IO[bytes], header: Header, path: Path) -> list[Line]:
+def _lines(body: IO[bytes], header: SnapshotHeader, path: Path) -> list[SnapshotLine]:
     try:
         lines = [_line(each) for each in iter(partial(body.readline, MAX_LINE_BYTES), b"")]
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
@@ -237,17 +234,17 @@ def _lines(body: IO[bytes], header: Header, path: Path) -> list[Line]:
     return lines
 
 
-def _digest(first: bytes, header: Header) -> "hashlib._Hash":
+def _digest(first: bytes, header: SnapshotHeader) -> "hashlib._Hash":
     """Return the digest of the header's line without its checksum, to be updated with the entries."""
     return hashlib.sha256(first.removesuffix(b"\n").replace(header.sha256.encode(), b"", 1))
 
 
-def _header(line: bytes, path: Path) -> Header:
+def _header(line: bytes, path: Path) -> SnapshotHeader:
     try:
         told = msgspec.json.decode(line, type=_Format)
         if told.format == FORMAT and told.version != VERSION:
             raise InvalidInput(f"{path} is a snapshot of version {told.version}; upgrade harness to read it")
-        header = msgspec.json.decode(line, type=Header)
+        header = msgspec.json.decode(line, type=SnapshotHeader)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         raise InvalidInput(f"{path} is no snapshot of this program") from None
     if header.format != FORMAT or not 0 <= header.bytes <= MAX_BODY_BYTES:
@@ -255,8 +252,8 @@ def _header(line: bytes, path: Path) -> Header:
     return header
 
 
-def _line(encoded: bytes) -> Line:
-    line = msgspec.json.decode(encoded, type=Line)
+def _line(encoded: bytes) -> SnapshotLine:
+    line = msgspec.json.decode(encoded, type=SnapshotLine)
     if line.table == AUDITS:
         audit_of(line)
         return line
@@ -273,248 +270,3 @@ def _line(encoded: bytes) -> Line:
     if bool(entry.embedding) != bool(entry.embedder) or len(entry.embedding or b"") % 4:
         raise ValueError("its embedding is no vector")
     return line
-
-
-class SnapshotStore:
-    """The `Store` of a replay: what the snapshot holds, for whoever asks; nothing expires, and nothing is written."""
-
-    def __init__(self, lines: Iterable[Line]) -> None:
-        self._entries: dict[tuple[str, str], Entry] = {}
-        self._audits: list[Audit] = []
-        for line in lines:
-            if line.table == AUDITS:
-                self._audits.append(audit_of(line))
-                continue
-            entry = entry_of(line)
-            lasting = msgspec.structs.replace(entry, expires_at=float("inf"), last_used_at=float("inf"))
-            self._entries[line.table, line.asked or line.key] = lasting
-
-    def get(self, table: str, tenant: str, key: str) -> Entry | None:
-        """See `Store.get`."""
-        return self._entries.get((table, key))
-
-    def whole(self, table: str, tenant: str, key: str) -> Entry | None:
-        """See `Store.whole`."""
-        return self._entries.get((table, key))
-
-    def nearest(
-        self,
-        table: str,
-        tenant: str,
-        scope: tuple[str, ...],
-        vector: Vectors,
-        *,
-        embedder: str,
-        k: int,
-        now: float,
-        at_least: float = 0.0,
-    ) -> list[Neighbour]:
-        """See `Store.nearest`; all rows are compared."""
-        import numpy as np
-
-        declared = TABLES[table]
-        places = [declared.own_names.index(column) for column in declared.scope]
-        near = []
-        for entry in self.scan(table, tenant):
-            held = entry.embedding
-            if not held or entry.embedder != embedder or len(held) != 4 * len(vector):  # nothing expires
-                continue
-            if tuple(entry.own[place] for place in places) == scope:
-                near.append(Neighbour(entry, min(1.0, max(0.0, float(np.frombuffer(held, np.float32) @ vector)))))
-        near = [each for each in near if each.similarity >= at_least]
-        return sorted(near, key=lambda each: (-each.similarity, each.entry.key))[:k]
-
-    def scan(self, table: str, tenant: str) -> Iterator[Entry]:
-        """See `Store.scan`."""
-        yield from {entry.key: entry for (of, _), entry in self._entries.items() if of == table}.values()
-
-    def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> list[Entry]:
-        """See `Store.rows`."""
-        declared = TABLES[table]
-        declared.where(where)
-        wanted = [(declared.own_names.index(name), value) for name, value in where.items()]
-        return [entry for entry in self.scan(table, tenant) if all(entry.own[at] == value for at, value in wanted)]
-
-    def recent(self, table: str, tenant: str, limit: int, *, where: Mapping[str, Any] = NOTHING) -> list[Entry]:
-        """See `Store.recent`."""
-        entries = self.rows(table, tenant, where) if where else list(self.scan(table, tenant))
-        return entries[::-1][: max(0, limit)]
-
-    def outlines(
-        self, table: str, tenant: str, where: Mapping[str, Any], *, after: int = 0, limit: int
-    ) -> list[Outline]:
-        """See `Store.outlines`; rows are numbered as they stand in the snapshot."""
-        numbered = enumerate(self.rows(table, tenant, where), start=1)
-        return [_outline(at, each) for at, each in numbered if at > after][::-1][: max(0, limit)]
-
-    def timeline(
-        self,
-        table: str,
-        tenant: str,
-        *,
-        since: float = 0.0,
-        limit: int,
-        offset: int = 0,
-        origins: Sequence[str] = EVERY,
-    ) -> list[Outline]:
-        """See `Store.timeline`; rows are numbered as they stand in the snapshot, and all are the user's."""
-        if "user" not in origins:
-            return []
-        outlines = [_outline(at, each) for at, each in enumerate(self.scan(table, tenant), start=1)]
-        newest = sorted(outlines, key=lambda each: (-each.created_at, -each.number))
-        start = max(0, offset)
-        return [each for each in newest if each.created_at >= since][start : start + max(0, limit)]
-
-    def scopes(self, table: str, tenant: str, embedder: str) -> list[tuple[str, ...]]:
-        """See `Store.scopes`."""
-        places = [TABLES[table].own_names.index(column) for column in TABLES[table].scope]
-        held = (entry for entry in self.scan(table, tenant) if entry.embedder == embedder)
-        return sorted({tuple(entry.own[place] for place in places) for entry in held})
-
-    def tenants(self) -> list[str]:
-        """See `Store.tenants`: it is whoever's replays it."""
-        return []
-
-    def unembedded(self, table: str, tenant: str, embedder: str, limit: int) -> list[tuple[str, str]]:
-        """See `Store.unembedded`: nothing can be embedded later."""
-        return []
-
-    def meanings(self, tenant: str, shorts: Sequence[str]) -> list[tuple[str, str]]:
-        """See `Store.meanings`: a snapshot teaches nothing."""
-        return []
-
-    @contextmanager
-    def turn(self, name: str, wait: float) -> Iterator[bool]:
-        """See `Store.turn`: there is nothing to compute."""
-        yield True
-
-    def stats(self, table: str, tenant: str, now: float, embedder: str = "") -> TableStats:
-        """See `Store.stats`."""
-        created = [entry.created_at for entry in self.scan(table, "")]
-        count = len(created)
-        return TableStats(table, count, 0, count, min(created, default=None), max(created, default=None))
-
-    def counted(self, tenant: str, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
-        """See `Store.counted`: nothing is counted."""
-        return {}
-
-    def origins(self, table: str, tenant: str, keys: Sequence[str]) -> dict[str, str]:
-        """See `Store.origins`: all rows are the user's."""
-        return {}
-
-    def audits(self, tenant: str) -> list[Audit]:
-        """See `Store.audits`. A snapshot of a run carries none: its keys are answered with what answered them then."""
-        return sorted(self._audits, key=lambda audit: (audit.created_at, audit.keys))
-
-    def audited(self, tenant: str) -> tuple[int, int]:
-        """See `Store.audited`."""
-        agreeing = sum(audit.agreed for audit in self._audits)
-        return agreeing, len(self._audits) - agreeing
-
-    def disagreeing(self, tenant: str, key: str) -> frozenset[str]:
-        """See `Store.disagreeing`."""
-        pairs = [audit.keys for audit in self._audits if not audit.agreed]
-        return frozenset(one if key == other else other for one, other in pairs if key in {one, other})
-
-    def expiring(self, table: str, tenant: str, moments: Sequence[float]) -> list[int]:
-        """See `Store.expiring`: nothing expires."""
-        return [0] * len(moments)
-
-    def verify(self, *, repair: bool) -> list[str]:
-        """See `Store.verify`: it was checked when it was read."""
-        return []
-
-    def unchecked(self) -> int:
-        """See `Store.unchecked`: the whole file has one checksum."""
-        return 0
-
-    def reindex(self) -> int:
-        """See `Store.reindex`: there is no index."""
-        return 0
-
-    def size(self) -> int:
-        """See `Store.size`."""
-        return sum(len(entry.payload) for entry in self._entries.values())
-
-    def close(self) -> None:
-        """See `Store.close`."""
-
-    # What would write ----------------------------------------------------------------------------------------------
-
-    def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
-        """Refuse: see `_refuse`."""
-        _refuse()
-
-    def embed(self, table: str, tenant: str, key: str, embedding: bytes, embedder: str) -> None:
-        """Refuse: see `_refuse`."""
-        _refuse()
-
-    def touch(self, table: str, tenant: str, key: str, now: float) -> None:
-        """Refuse: see `_refuse`."""
-        _refuse()
-
-    def sweep(self, table: str, tenant: str, before: float) -> int:
-        """Refuse: see `_refuse`."""
-        _refuse()
-        return 0
-
-    def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
-        """Refuse: see `_refuse`."""
-        _refuse()
-        return False
-
-    def forget(self, tenant: str, user: str | None = None) -> int:
-        """Refuse: see `_refuse`."""
-        _refuse()
-        return 0
-
-    def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
-        """Refuse: see `_refuse`."""
-        _refuse()
-        return 0
-
-    def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
-        """Refuse: see `_refuse`."""
-        _refuse()
-        return 0
-
-    def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
-        """Refuse: see `_refuse`."""
-        _refuse()
-        return 0
-
-    def clear(self, table: str, tenant: str) -> int:
-        """Refuse: see `_refuse`."""
-        _refuse()
-        return 0
-
-    def count(self, tenant: str, day: str, times: Mapping[str, int], *, origin: str = "user") -> None:
-        """Refuse: see `_refuse`."""
-        _refuse()
-
-    def mark(self, table: str, tenant: str, key: str, origin: str) -> None:
-        """Refuse: see `_refuse`."""
-        _refuse()
-
-    def put_audit(self, tenant: str, audit: Audit) -> bool:
-        """Refuse: see `_refuse`."""
-        _refuse()
-        return False
-
-    def clear_audits(self, tenant: str) -> int:
-        """Refuse: see `_refuse`."""
-        _refuse()
-        return 0
-
-
-def _outline(number: int, entry: Entry) -> Outline:
-    return Outline(number, entry.key, entry.text, entry.created_at, entry.expires_at, entry.own)
-
-
-def _refuse() -> None:
-    """Raise.
-
-    Raises:
-        StoreError: always; a snapshot is read-only.
-    """
-    raise StoreError("a snapshot is read-only; leave out --replay to work on the cache itself")

@@ -1,10 +1,12 @@
-"""The cache tables, declared once: SQL and the target of the migrations both come from here."""
+"""SQL of the cache tables: statements, and the target of the migrations. `harness.core.tables` declares them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
-from types import MappingProxyType
+from typing import get_type_hints
 
+from harness.core import tables
 from harness.core.freshness import NEVER, fresh_sql
+from harness.core.tables import TableColumns
 from harness.errors import InvalidInput
 
 COMMON_BEFORE = ("seq INTEGER PRIMARY KEY AUTOINCREMENT", "tenant TEXT NOT NULL", "key TEXT NOT NULL")
@@ -20,41 +22,27 @@ CHECKSUMS = ("checksum", "embedding_checksum")
 """The last columns of every table; NULL: not known, not checked. See `harness.storage.checksums`."""
 FRESH = fresh_sql("?", "?", str(NEVER))
 FORGET_EMBEDDING = "embedding = NULL, embedder = NULL, embedding_checksum = NULL"
-_CHECKSUM_COLUMNS = tuple(f"{name} INTEGER" for name in CHECKSUMS)
+_TYPES = {int: "INTEGER NOT NULL", str: "TEXT NOT NULL", str | None: "TEXT"}
 OWN_START = 6
-"""How many columns `select` returns before the table's own."""
+"""Number of columns that `select` returns before the table's own."""
 
 
 class Table:
-    """A cache table: `text` names the column of what was asked, `payload` that of the answer; `own` are the columns
-    that only this table has, as SQL declarations (`"engine TEXT NOT NULL"`). A look-up returns the first `decisive` of
-    these, because they decide whether the row answers; the others are its provenance. The checksum covers the
-    first `covered`: those that may be NULL come last, and are changed in place. Rows are compared by meaning only where
-    the `scope` columns are equal. `indexes` are further ones, by the name of each: the columns that it has, the tenant
-    first.
+    """SQL of a cache table on SQLite. `own` declares its own columns (`"engine TEXT NOT NULL"`); the checksum covers
+    the first `covered` of them: those that may be NULL come last, and are updated in place.
     """
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        text: str,
-        payload: str,
-        own: tuple[str, ...],
-        decisive: int,
-        scope: tuple[str, ...],
-        indexes: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
-    ) -> None:
-        self.name = name
-        self.text = text
-        self.payload = payload
-        self.own = own
-        self.own_names = tuple(column.split()[0] for column in own)
-        self.decisive = decisive
-        self.decides_by_text = any("TEXT" in column for column in own[:decisive])
-        self.covered = sum("NOT NULL" in column for column in own)
-        self.scope = scope
-        self.indexes = indexes
+    def __init__(self, declared: TableColumns) -> None:
+        self.name = declared.name
+        self.text = declared.text
+        self.payload = declared.payload
+        self.scope = declared.scope
+        self.indexes = declared.indexes
+        self.own = tuple(f"{name} {_TYPES[kind]}" for name, kind in get_type_hints(declared.own).items())
+        self.own_names = declared.own_names
+        self.covered = sum("NOT NULL" in column for column in self.own)
+        self.make_own = declared.own._make
+        """Makes the tuple of own columns of their values."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -66,44 +54,9 @@ class Table:
         """The columns that a row is written and read with: `columns`, then the checksums."""
         return (*self.columns, *CHECKSUMS)
 
-    @property
-    def schema(self) -> tuple[str, ...]:
-        """The statements that create the table, its indexes and its trigger. The unique key begins with the tenant."""
-        asked = (f"{self.text} TEXT NOT NULL", f"{self.payload} TEXT NOT NULL")
-        # in one line, as ALTER TABLE leaves it
-        last = ", ".join((COMMON_AFTER[-1], *_CHECKSUM_COLUMNS))
-        body = ",\n    ".join((*COMMON_BEFORE, *asked, *self.own, *COMMON_AFTER[:-1], last, "UNIQUE (tenant, key)"))
-        return (
-            f"CREATE TABLE {self.name} (\n    {body}\n)",
-            *self.index_statements,
-            f"CREATE TRIGGER {self.name}_forget AFTER DELETE ON {self.name} BEGIN DELETE FROM {ABBREVIATIONS} "
-            f"WHERE tenant = OLD.tenant AND source = '{self.name}' AND key = OLD.key; END",
-        )
-
-    @property
-    def checksum_statements(self) -> tuple[str, ...]:
-        """The statements that add the checksums to a table without them."""
-        return tuple(f"ALTER TABLE {self.name} ADD COLUMN {column}" for column in _CHECKSUM_COLUMNS)
-
-    @property
-    def index_statements(self) -> tuple[str, ...]:
-        """The statements that create the table's indexes. Every one begins with the tenant."""
-        indexes = {
-            # covers what `stats` asks, so that a count never reads the rows
-            "expires_at": ("tenant", "expires_at", "created_at"),
-            # ends, as every index does in SQLite, with seq: the newest rows of one scope are one range of it
-            "scope": ("tenant", *self.scope, "embedder"),
-            "newest": ("tenant", "seq"),
-            **self.indexes,
-        }
-        return tuple(
-            f"CREATE INDEX {self.name}_{index} ON {self.name} ({', '.join(columns)})"
-            for index, columns in indexes.items()
-        )
-
     @cached_property
     def in_scope(self) -> str:
-        """The condition that tells the rows of one scope; binds tenant, the scope's values, embedder."""
+        """The condition for the rows of one scope; binds tenant, the scope's values, embedder."""
         return " AND ".join(f"{column} = ?" for column in ("tenant", *self.scope, "embedder"))
 
     @cached_property
@@ -123,7 +76,7 @@ class Table:
         names = tuple(names)
         if not names or not set(names) <= set(self.own_names):
             wrong = ", ".join(map(repr, sorted(set(names) - set(self.own_names)))) or "no column"
-            raise InvalidInput(f"rows of {self.name} are told by {', '.join(self.own_names)}, not by {wrong:.100}")
+            raise InvalidInput(f"rows of {self.name} are selected by {', '.join(self.own_names)}, not by {wrong:.100}")
         return " AND ".join(f"{column} = ?" for column in ("tenant", *names))
 
     @cached_property
@@ -160,166 +113,22 @@ INDEXES = "harness_vector_indexes"
 USES = "harness_uses"
 AUDITS = "harness_audits"
 ORIGINS = "harness_origins"
-BY_TIME = {"created_at": ("tenant", "created_at")}
-"""The index of tables whose rows are listed by the time of their creation."""
 
-SEARCH = Table(
-    "search_cache",
-    text="query",
-    payload="results",
-    own=("max_results INTEGER NOT NULL", "engine TEXT NOT NULL", "options TEXT NOT NULL"),
-    decisive=1,
-    scope=("engine", "options"),
-    indexes=BY_TIME,
-)
-RESEARCH = Table(
-    "research_cache",
-    text="task",
-    payload="context",
-    own=(
-        "search_rounds TEXT NOT NULL",
-        "novelty_scores TEXT NOT NULL",
-        "task_type TEXT NOT NULL",
-        "fingerprint TEXT NOT NULL",
-    ),
-    decisive=2,
-    scope=("task_type", "fingerprint"),
-    indexes=BY_TIME,
-)
-UNANSWERED = Table(
-    "unanswered_searches",
-    text="query",
-    payload="reason",
-    own=("engine TEXT NOT NULL", "options TEXT NOT NULL"),
-    decisive=0,
-    scope=("engine", "options"),
-)
-RUNS = Table(
-    "research_runs",
-    text="question",
-    payload="record",
-    own=("engine TEXT NOT NULL",),
-    decisive=0,
-    scope=("engine",),
-    indexes=BY_TIME,
-)
-AGENT_QUERIES = Table(
-    "agent_queries",
-    text="query",
-    payload="payload",
-    own=("space TEXT NOT NULL",),
-    decisive=1,
-    scope=("space",),
-    # who is evicted is told without a look at the rows, whose payloads may be large
-    indexes={"last_used_at": ("tenant", "space", "last_used_at")},
-)
-AGENT_CHUNKS = Table(
-    "agent_chunks",
-    text="text",
-    payload="metadata",
-    own=("space TEXT NOT NULL", "document TEXT NOT NULL", "chunk_index INTEGER NOT NULL", "section TEXT NOT NULL"),
-    decisive=4,
-    scope=("space",),
-    indexes={"document": ("tenant", "space", "document", "chunk_index")},
-)
-WEB_PAGES = Table(
-    "web_pages",
-    text="url",
-    payload="page",
-    own=("reader TEXT NOT NULL",),
-    decisive=1,
-    scope=("reader",),
-)
-COMPLETIONS = Table(
-    "completions",
-    text="prompt",
-    payload="completion",
-    own=("model TEXT NOT NULL",),
-    decisive=1,
-    scope=("model",),
-)
-EVIDENCE = Table(
-    "research_evidence",
-    text="question",
-    payload="evidence",
-    own=("ranking TEXT NOT NULL",),
-    decisive=0,
-    scope=("ranking",),
-)
-TOOLS = Table(
-    "tool_cache",
-    text="query",
-    payload="result_data",
-    own=(
-        "cache_type TEXT NOT NULL",
-        "query_params TEXT NOT NULL",
-        "result_count INTEGER NOT NULL",
-        "created_by TEXT",
-    ),
-    decisive=4,
-    scope=("cache_type",),
-    indexes={"cache_type": ("tenant", "cache_type", "seq"), "created_by": ("tenant", "created_by")},
-)
-KNOWLEDGE = Table(
-    "knowledge",
-    text="title",
-    payload="document",
-    own=("url_key TEXT NOT NULL", "version INTEGER NOT NULL"),
-    decisive=2,
-    scope=(),
-    indexes={"url_key": ("tenant", "url_key"), **BY_TIME},
-)
-KNOWLEDGE_HISTORY = Table(
-    "knowledge_history",
-    text="title",
-    payload="document",
-    own=("document_id TEXT NOT NULL", "version INTEGER NOT NULL"),
-    decisive=0,
-    scope=("document_id",),
-)
-TOKENS = Table(
-    "access_tokens",
-    text="name",
-    payload="token",
-    own=("user_id TEXT NOT NULL", "role TEXT NOT NULL"),
-    decisive=2,
-    scope=("user_id",),
-)
-MEMORY = Table(
-    "memory",
-    text="text",
-    payload="remembered",
-    own=(
-        "collection TEXT NOT NULL",
-        "kind TEXT NOT NULL",
-        "thread_id TEXT NOT NULL",
-        "session_id TEXT NOT NULL",
-        "continuation INTEGER NOT NULL",
-        "position INTEGER NOT NULL",
-    ),
-    decisive=6,
-    scope=("collection",),
-    indexes={"thread_id": ("tenant", "collection", "thread_id", "seq")},
-)
-TABLES = {
-    table.name: table
-    for table in (
-        SEARCH,
-        RESEARCH,
-        UNANSWERED,
-        RUNS,
-        AGENT_QUERIES,
-        AGENT_CHUNKS,
-        WEB_PAGES,
-        COMPLETIONS,
-        EVIDENCE,
-        TOOLS,
-        KNOWLEDGE,
-        KNOWLEDGE_HISTORY,
-        TOKENS,
-        MEMORY,
-    )
-}
+TABLES = {name: Table(declared) for name, declared in tables.COLUMNS.items()}
+SEARCH = TABLES[tables.SEARCHES]
+RESEARCH = TABLES[tables.RESEARCH]
+UNANSWERED = TABLES[tables.UNANSWERED]
+RUNS = TABLES[tables.RUNS]
+AGENT_QUERIES = TABLES[tables.QUERIES]
+AGENT_CHUNKS = TABLES[tables.CHUNKS]
+WEB_PAGES = TABLES[tables.PAGES]
+COMPLETIONS = TABLES[tables.COMPLETIONS]
+EVIDENCE = TABLES[tables.EVIDENCE]
+TOOLS = TABLES[tables.TOOLS]
+KNOWLEDGE = TABLES[tables.KNOWLEDGE]
+KNOWLEDGE_HISTORY = TABLES[tables.KNOWLEDGE_HISTORY]
+TOKENS = TABLES[tables.TOKENS]
+MEMORY = TABLES[tables.MEMORY]
 
 BESIDE = (
     # what cached texts teach; goes with the row that taught it, by that table's trigger

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import NEVER, checked_ttl, is_expired
+from harness.core.tables import ChunkColumns
 from harness.errors import InvalidInput
 from harness.ports import Vectors
 from harness.vector_cache import vector_cache_checks as checks
@@ -51,7 +52,7 @@ class ChunkStore:
         """Store a document's chunks and return their rows; see `VectorCache.add_document`."""
         entries = self._cut(document, text, metadata, section, ttl)
         rows = self._rows
-        rows.store.replace(CHUNKS, rows.tenant, entries, instead_of=rows.of_document(document))
+        rows.store.rows.replace(CHUNKS, rows.tenant, entries, instead_of=rows.of_document(document))
         return entries
 
     def embedded(
@@ -71,7 +72,7 @@ class ChunkStore:
             entry.embedder == embedder.id
             and len(entry.embedding or b"") == size
             and not is_expired(entry.expires_at, now, entry.created_at)
-            and entry.own[2] == at
+            and entry.own.chunk_index == at
             and entry.payload == checks.metadata(metadata)
             for at, entry in enumerate(entries)
         )
@@ -84,12 +85,12 @@ class ChunkStore:
 
     def drop_expired(self) -> int:
         """See `VectorCache.drop_expired`."""
-        return self._rows.store.sweep(CHUNKS, self._rows.tenant, self._rows.clock())
+        return self._rows.store.rows.sweep(CHUNKS, self._rows.tenant, self._rows.clock())
 
     def remove(self, document: str) -> int:
         """See `VectorCache.remove_document`."""
         rows = self._rows
-        return rows.store.replace(CHUNKS, rows.tenant, (), instead_of=rows.of_document(document))
+        return rows.store.rows.replace(CHUNKS, rows.tenant, (), instead_of=rows.of_document(document))
 
     def search(
         self, query: str, k: int, threshold: float, *, per_document: int | None, min_chunks: int
@@ -119,7 +120,7 @@ class ChunkStore:
         """See `VectorCache.chunk`."""
         rows = self._rows
         rows.of_document(document)  # raises if it is not an id
-        entry = rows.store.get(CHUNKS, rows.tenant, rows.key(document, str(index)))
+        entry = rows.store.rows.get(CHUNKS, rows.tenant, rows.key(document, str(index)))
         return StoredChunk(text=entry.text, metadata=_metadata(entry)) if entry else None
 
     def of_document(self, document: str) -> list[StoredChunk]:
@@ -129,8 +130,8 @@ class ChunkStore:
     def _entries(self, document: str) -> list[Entry]:
         """Return the rows of a document, in order."""
         rows = self._rows
-        entries = rows.store.rows(CHUNKS, rows.tenant, rows.of_document(document))
-        return sorted(entries, key=lambda entry: entry.own[2])
+        entries = rows.store.listings.find(CHUNKS, rows.tenant, rows.of_document(document))
+        return sorted(entries, key=lambda entry: entry.own.chunk_index)
 
     def _cut(
         self, document: str, text: str, metadata: Mapping[str, Any] | None, section: str | None, ttl: float | None
@@ -149,7 +150,13 @@ class ChunkStore:
         until = NEVER if ttl is None else now + checked_ttl(ttl)
         return [
             rows.entry(
-                rows.key(document, str(at)), chunk.text, encoded, now, until, (rows.space, document, at, part), vector
+                rows.key(document, str(at)),
+                chunk.text,
+                encoded,
+                now,
+                until,
+                ChunkColumns(rows.space, document, at, part),
+                vector,
             )
             for at, (chunk, vector) in enumerate(zip(chunks, vectors, strict=True))
         ]
@@ -160,7 +167,7 @@ def _capped(near: list[Neighbour], k: int, per_document: int) -> list[Neighbour]
     taken: list[Neighbour] = []
     counts: dict[str, int] = {}
     for each in near:
-        document = each.entry.own[1]
+        document = each.entry.own.document
         if len(taken) < k and counts.get(document, 0) < per_document:
             taken.append(each)
             counts[document] = counts.get(document, 0) + 1
@@ -169,7 +176,7 @@ def _capped(near: list[Neighbour], k: int, per_document: int) -> list[Neighbour]
 
 def _metadata(entry: Entry) -> dict[str, Any]:
     """Return a chunk's metadata, with the values of its own columns."""
-    return loaded(entry) | dict(zip(checks.OWN, entry.own[1:], strict=True))
+    return loaded(entry) | {name: getattr(entry.own, name) for name in checks.OWN}
 
 
 def _embedded(entry: Entry) -> EmbeddedChunk:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from harness.core.entries import Neighbour
 from harness.core.freshness import checked_ttl, is_expired
 from harness.core.keys import normalise
+from harness.core.tables import QueryColumns
 from harness.errors import StoreError
 from harness.vector_cache import vector_cache_checks as checks
 from harness.vector_cache.vector_rows import VectorRows, loaded
@@ -48,9 +49,11 @@ class SolvedQueries:
         encoded = checks.as_json({"payload": payload}, "payload")  # a database keeps objects, whatever the payload is
         vector = rows.embedder.embed([text])[0]
         now = rows.clock()
-        entry = rows.entry(rows.key(normalise(text)), text, encoded, now, now + lifetime, (rows.space,), vector)
-        rows.store.put(QUERIES, rows.tenant, entry, sweep_before=now)
-        rows.store.evict(QUERIES, rows.tenant, (rows.space,), max_queries)
+        entry = rows.entry(
+            rows.key(normalise(text)), text, encoded, now, now + lifetime, QueryColumns(rows.space), vector
+        )
+        rows.store.rows.put(QUERIES, rows.tenant, entry, sweep_before=now)
+        rows.store.rows.evict(QUERIES, rows.tenant, (rows.space,), max_queries)
 
     def get(
         self, query: str, candidates: int, accept: Callable[[str, float], bool], threshold: float
@@ -61,18 +64,18 @@ class SolvedQueries:
         for near in self._candidates(text, same, candidates, threshold):
             entry, now = near.entry, rows.clock()
             if is_expired(entry.expires_at, now, entry.created_at):  # unless it has just been renewed
-                _try_to(partial(rows.store.delete, QUERIES, rows.tenant, [entry.key], expired_at=now))
+                _try_to(partial(rows.store.rows.delete, QUERIES, rows.tenant, [entry.key], expired_at=now))
             elif entry.key == same or accept(entry.text, near.similarity):
                 payload = loaded(entry, "payload")["payload"]
-                _try_to(partial(rows.store.touch, QUERIES, rows.tenant, entry.key, now))
+                _try_to(partial(rows.store.rows.touch, QUERIES, rows.tenant, entry.key, now))
                 return QueryHit(payload, entry.text, near.similarity, max(0.0, now - entry.created_at))
         return None
 
     def _candidates(self, query: str, key: str, count: int, threshold: float) -> Iterator[Neighbour]:
         """Yield the query of this key, if stored, then the nearest others; each is read only when needed."""
         rows = self._rows
-        same = rows.store.get(QUERIES, rows.tenant, key)
-        others = rows.store.stats(QUERIES, rows.tenant, rows.clock()).total - (same is not None)
+        same = rows.store.rows.get(QUERIES, rows.tenant, key)
+        others = rows.store.listings.stats(QUERIES, rows.tenant, rows.clock()).total - (same is not None)
         if same is not None:
             yield Neighbour(same, 1.0)
         if count and others:  # without rows to compare, no vector is needed

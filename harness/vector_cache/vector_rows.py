@@ -30,7 +30,7 @@ class VectorRows:
 
     def nearest(self, table: str, vector: Vectors, k: int, least: float) -> list[Neighbour]:
         """Return the `k` nearest rows of this space with a similarity of `least` or more, expired or not."""
-        return self.store.nearest(
+        return self.store.nearest.search(
             table,
             self.tenant,
             (self.space,),

@@ -133,11 +133,11 @@ def test_a_pair_that_disagrees_never_answers_again(checked: Audited, clock: Fake
     """In either direction, even after the row of the audit is deleted, and in another cache on the store."""
     checked.ask(ASKED, OTHERS)
     assert checked.cache.audits.summary().disagreeing == 1
-    checked.store.delete("search_cache", "default", [search_key(ASKED)])
+    checked.store.rows.delete("search_cache", "default", [search_key(ASKED)])
     other = Audited(checked.store, rate=0.0, clock=clock)
     for cache in (checked.cache, other.cache):
         assert isinstance(cache.searches.find(ASKED.upper()), Miss)
-    checked.store.clear("search_cache", "default")
+    checked.store.admin.clear("search_cache", "default")
     checked.cache.searches.put(ASKED, OTHERS)
     for cache in (checked.cache, other.cache):
         assert isinstance(cache.searches.find(STORED), Miss)
@@ -164,7 +164,7 @@ def test_the_refusal_holds_for_one_tenant(store: SqliteStore, checked: Audited, 
 def test_the_refusal_is_explained(checked: Audited) -> None:
     """Among the candidates of the query, in words; solved questions are refused, too."""
     checked.ask(ASKED, OTHERS)
-    checked.store.delete("search_cache", "default", [search_key(ASKED)])
+    checked.store.rows.delete("search_cache", "default", [search_key(ASKED)])
     explained = checked.cache.searches.explain(ASKED)
     assert [candidate.refusal for candidate in explained.candidates] == [REFUSAL]
     assert explained.shown(0.0)["candidates"][0]["refused"] == "an audit found other results"

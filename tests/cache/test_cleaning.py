@@ -12,7 +12,8 @@ from harness.cache.tables import TOOLS
 from harness.cache.tool_cache import STALE_FOR
 from harness.core.entries import Entry
 from harness.errors import StoreBusy
-from harness.storage.sqlite.store import SWEEP_BATCH, SqliteStore
+from harness.storage.sqlite.rows import SWEEP_BATCH
+from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import TABLES
 
 NOW = 1_000_000.0
@@ -43,36 +44,38 @@ def test_every_tenant_is_swept_and_counted(store: SqliteStore) -> None:
     for tenant, number in (("lab", 2), ("mill", 1), ("new", 0)):
         for table in TABLES:
             for each in range(number):
-                store.put(table, tenant, row(f"old{each}", table, NOW - 60))
-            store.put(table, tenant, row("kept for a while", table, NOW - 59))
-            store.put(table, tenant, row("fresh", table, NOW + 1))
+                store.rows.put(table, tenant, row(f"old{each}", table, NOW - 60))
+            store.rows.put(table, tenant, row("kept for a while", table, NOW - 59))
+            store.rows.put(table, tenant, row("fresh", table, NOW + 1))
     others = len(SWEPT) - 1
     assert sweep_all(store, NOW, 60.0) == {"lab": 2 * others, "mill": others, "new": 0}
     assert sweep_all(store, NOW) == dict.fromkeys(("lab", "mill", "new"), others)
     for table in TABLES:
-        assert "fresh" in {entry.key for entry in store.scan(table, "lab")}
-    assert [entry.key for entry in store.scan("knowledge", "mill")] == ["old0", "kept for a while", "fresh"]
+        assert "fresh" in {entry.key for entry in store.listings.scan(table, "lab")}
+    assert [entry.key for entry in store.listings.scan("knowledge", "mill")] == ["old0", "kept for a while", "fresh"]
 
 
 def test_tool_results_stay_while_they_may_be_returned_as_stale(store: SqliteStore) -> None:
     """A week, even if other rows are kept for less; to the second."""
-    store.put(TOOLS, "lab", row("stale", TOOLS, NOW - STALE_FOR + 1))
-    store.put(TOOLS, "lab", row("forgotten", TOOLS, NOW - STALE_FOR))
+    store.rows.put(TOOLS, "lab", row("stale", TOOLS, NOW - STALE_FOR + 1))
+    store.rows.put(TOOLS, "lab", row("forgotten", TOOLS, NOW - STALE_FOR))
     assert sweep_all(store, NOW) == {"lab": 1}
-    assert [entry.key for entry in store.scan(TOOLS, "lab")] == ["stale"]
+    assert [entry.key for entry in store.listings.scan(TOOLS, "lab")] == ["stale"]
 
 
 def test_others_write_while_it_is_swept(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """It deletes in batches: another put can run between two of them."""
     table = "search_cache"
     count = 2 * SWEEP_BATCH + 1
-    store.replace(table, "lab", [row(f"{each}", table, 1.0) for each in range(count)], instead_of={"engine": "none"})
+    store.rows.replace(
+        table, "lab", [row(f"{each}", table, 1.0) for each in range(count)], instead_of={"engine": "none"}
+    )
     left: list[int] = []
     write = store._connections.write
 
     def writing(work: Callable[..., object]) -> object:
         done = write(work)
-        left.append(store.stats(table, "lab", NOW).total)
+        left.append(store.listings.stats(table, "lab", NOW).total)
         return done
 
     monkeypatch.setattr(store._connections, "write", writing)

@@ -178,7 +178,7 @@ def test_without_the_cache_nothing_is_looked_up_or_stored(store: SqliteStore, cl
     with pytest.raises(PageError):
         without.pages.answer(URL, Reader(PageError("gone")))
     assert with_policy(store, clock).pages.answer(URL, Reader("never")).value.text == "then"
-    assert list(store.scan(UNANSWERED, "default")) == []
+    assert list(store.listings.scan(UNANSWERED, "default")) == []
 
 
 def test_offline_only_the_cache_answers(store: SqliteStore, clock: FakeClock) -> None:
@@ -301,12 +301,14 @@ def test_a_page_teaches_abbreviations_but_is_not_found_by_meaning(store: SqliteS
     """Its definitions are learned, as from results, and deleted with the row; it has no vector."""
     cache = semantic_cache(store)
     cache.pages.answer(URL, Reader("Retrieval-augmented generation (RAG) looks documents up first."))
-    assert [meaning.lower() for _, meaning in store.meanings("default", ["RAG"])] == ["retrieval-augmented generation"]
-    (entry,) = store.scan(PAGES, "default")
+    assert [meaning.lower() for _, meaning in store.nearest.meanings("default", ["RAG"])] == [
+        "retrieval-augmented generation"
+    ]
+    (entry,) = store.listings.scan(PAGES, "default")
     assert (entry.embedding, entry.embedder) == (None, None)
     assert all(row.unembedded == 0 for row in cache.maintenance.stats())
     cache.maintenance.clear()
-    assert store.meanings("default", ["RAG"]) == []
+    assert store.nearest.meanings("default", ["RAG"]) == []
 
 
 @pytest.mark.parametrize("payload", ["", "{", "[]", '{"url": 1}', '"text"', "null"])
@@ -348,7 +350,7 @@ def test_a_long_address_is_stored_whole(cache: Cache, store: SqliteStore) -> Non
     """A report is verified by the address of the page."""
     url = f"https://example.org/{'a' * 3_000}"
     cache.pages.answer(url, Reader())
-    assert [entry.text for entry in store.scan(PAGES, "default")] == [url]
+    assert [entry.text for entry in store.listings.scan(PAGES, "default")] == [url]
 
 
 def test_an_address_of_broken_unicode_is_refused(cache: Cache) -> None:
@@ -447,7 +449,7 @@ def test_an_unreadable_completion_is_asked_again(cache: Cache, store: SqliteStor
     cache.completions.answer(Model(), ASKED)
     store._connections.write(lambda connection: connection.execute("UPDATE completions SET completion = '{}'"))
     assert cache.completions.answer(Model("again"), ASKED).value.text == "again"
-    assert len(list(store.scan(COMPLETIONS, "default"))) == 1
+    assert len(list(store.listings.scan(COMPLETIONS, "default"))) == 1
 
 
 def test_a_run_records_its_answers(cache: Cache) -> None:

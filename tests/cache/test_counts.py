@@ -92,7 +92,7 @@ def test_counts_that_cannot_be_stored_are_no_error(store: SqliteStore, monkeypat
     cache = Cache(store)
     cache.searches.put("q", results("x"))
     cache.searches.find("q")
-    monkeypatch.setattr(store, "count", refuses)
+    monkeypatch.setattr(store.usage, "add", refuses)
     cache.usage.flush()
 
 

@@ -19,7 +19,7 @@ DOWN = EngineUnavailable("down")
 
 def age_of(store: SqliteStore) -> float:
     """Return how long the only row lives."""
-    (entry,) = store.scan("search_cache", "default")
+    (entry,) = store.listings.scan("search_cache", "default")
     return entry.expires_at - entry.created_at
 
 
@@ -81,11 +81,11 @@ def test_jitter_takes_off_a_share_of_the_lifetime(store: SqliteStore, clock: Fak
     cache = Cache(store, clock=clock, policy=Policy(jitter=0.2))
     for number in range(30):
         cache.searches.put(f"q {number}", results("x"), ttl=1_000)
-    lives = [entry.expires_at - entry.created_at for entry in store.scan("search_cache", "default")]
+    lives = [entry.expires_at - entry.created_at for entry in store.listings.scan("search_cache", "default")]
     assert all(800 <= life <= 1_000 for life in lives)
     assert len(set(lives)) > 20
     cache.searches.put("q 0", results("y"), ttl=1_000)
-    again = [entry.expires_at - entry.created_at for entry in store.scan("search_cache", "default")]
+    again = [entry.expires_at - entry.created_at for entry in store.listings.scan("search_cache", "default")]
     assert sorted(again) == sorted(lives)
 
 
@@ -196,8 +196,8 @@ def test_no_cache_neither_reads_nor_writes(store: SqliteStore, clock: FakeClock)
         without.searches.answer("broken", Engine(DOWN))
     without.usage.flush()
     assert cache.searches.answer("q", Engine()).value == results("old")
-    assert list(store.scan("unanswered_searches", "default")) == []
-    assert store.stats("search_cache", "default", clock.now).total == 1
+    assert list(store.listings.scan("unanswered_searches", "default")) == []
+    assert store.listings.stats("search_cache", "default", clock.now).total == 1
     assert cache.usage.total() == {"exact": 1}
 
 

@@ -61,8 +61,8 @@ def test_a_search_is_marked_with_its_origin(
     cache.searches.answer("red cats", lambda *_: RESULTS)
     cache.runs.put("r1", "red cats", "ddgs", {})
     key = search_key("red cats")
-    assert store.origins(SEARCHES, TENANT, [key]).get(key) == marked
-    assert store.origins(RUNS, TENANT, ["r1"]).get("r1", "user") == origin
+    assert store.usage.origins(SEARCHES, TENANT, [key]).get(key) == marked
+    assert store.usage.origins(RUNS, TENANT, ["r1"]).get("r1", "user") == origin
 
 
 def test_a_user_claims_what_was_searched_for_others(store: SqliteStore, clock: FakeClock) -> None:
@@ -70,11 +70,11 @@ def test_a_user_claims_what_was_searched_for_others(store: SqliteStore, clock: F
     key = search_key("red cats")
     cache_of(store, clock, "experiment").searches.answer("red cats", lambda *_: RESULTS)
     cache_of(store, clock, "evaluation").searches.claim(key)
-    assert store.origins(SEARCHES, TENANT, [key]) == {key: "experiment"}
+    assert store.usage.origins(SEARCHES, TENANT, [key]) == {key: "experiment"}
     cache_of(store, clock, "agent").searches.claim(key)
-    assert store.origins(SEARCHES, TENANT, [key]) == {key: "agent"}
+    assert store.usage.origins(SEARCHES, TENANT, [key]) == {key: "agent"}
     cache_of(store, clock).searches.claim(key)
-    assert store.origins(SEARCHES, TENANT, [key]).get(key, "user") == "user"
+    assert store.usage.origins(SEARCHES, TENANT, [key]).get(key, "user") == "user"
 
 
 def test_a_copied_answer_may_be_changed() -> None:
@@ -131,7 +131,7 @@ def test_an_imported_entry_replaces_an_older_one_only(store: SqliteStore, clock:
     assert not cache.maintenance.restore(SEARCHES, entry(clock() - 10, b"[2]"))
     assert not cache.maintenance.restore(SEARCHES, entry(clock() - 11, b"[3]"))
     assert cache.maintenance.restore(SEARCHES, entry(clock() - 9, b"[4]"))
-    held = store.get(SEARCHES, TENANT, search_key("q"))
+    held = store.rows.get(SEARCHES, TENANT, search_key("q"))
     assert held is not None
     assert held.payload == b"[4]"
 
@@ -163,7 +163,7 @@ class CountingStore(SqliteStore):
     reads = 0
 
     def get(self, table: str, tenant: str, key: str) -> Entry | None:
-        """See `Store.get`."""
+        """See `Rows.get`."""
         self.reads += 1
         return super().get(table, tenant, key)
 

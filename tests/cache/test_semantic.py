@@ -134,7 +134,7 @@ def test_without_semantics_only_the_same_search_answers(store: SqliteStore) -> N
     cache.searches.answer(STORED, Engine())
     assert isinstance(cache.searches.answer(ASKED, Engine()).outcome, Miss)
     assert isinstance(cache.searches.answer(STORED, Engine()).outcome, Hit)
-    assert next(store.scan("search_cache", "default")).embedding is None
+    assert next(store.listings.scan("search_cache", "default")).embedding is None
 
 
 @pytest.mark.parametrize(("share", "answers"), [(1.01, True), (0.99, False), (0.0, False)])
@@ -233,7 +233,7 @@ def test_tenants_do_not_answer_each_other_by_meaning(store: SqliteStore) -> None
     one.searches.put(STORED, results("retrieval-augmented generation (RAG) is a pattern"))
     assert isinstance(one.searches.find(ASKED), Hit)
     assert isinstance(other.searches.find(ASKED), Miss)
-    assert store.meanings("b", ["RAG"]) == []
+    assert store.nearest.meanings("b", ["RAG"]) == []
 
 
 # --- abbreviations
@@ -282,7 +282,7 @@ def test_a_definition_is_deleted_with_its_entry(store: SqliteStore, clock: FakeC
         cache.searches.put("grounding", TEACHING, ttl=60)
         assert isinstance(cache.searches.find(SHORT), Hit)
         forget()
-        assert store.meanings("default", ["RAG"]) == []
+        assert store.nearest.meanings("default", ["RAG"]) == []
         assert isinstance(cache.searches.find(SHORT), Miss)
 
 

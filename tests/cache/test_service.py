@@ -238,7 +238,7 @@ def test_use_is_recorded_at_most_once_an_hour(cache: Cache, clock: Clock) -> Non
     for seconds, noted in ((3_600, written), (1, written + 3_601), (100, written + 3_601)):
         clock.now += seconds
         cache.searches.find("q")
-        entry = cache.store.get("search_cache", "default", _only_key(cache))
+        entry = cache.store.rows.get("search_cache", "default", _only_key(cache))
         assert entry is not None
         assert entry.last_used_at == noted
 

@@ -84,7 +84,7 @@ def test_no_results_are_computed_once_too(store: SqliteStore) -> None:
         assert [answer.value for answer in got] == [[]] * 8
         assert {answer.outcome.found for answer in got if isinstance(answer.outcome, Hit)} == {"no results"}
         cache.maintenance.clear()
-        store.clear("unanswered_searches", "default")
+        store.admin.clear("unanswered_searches", "default")
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ class NoTurns:
 
     @contextmanager
     def turn(self, name: str, wait: float) -> Iterator[bool]:
-        """See `Store.turn`."""
+        """See `Locks.hold`."""
         yield True
 
 

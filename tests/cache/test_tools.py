@@ -91,21 +91,21 @@ def test_a_query_that_means_the_same_is_answered(cache: Cache) -> None:
 def test_addresses_and_data_are_not_found_by_meaning(cache: Cache, store: Store, stored: str, asked: str) -> None:
     """They have no vectors; with one, they still do not answer a query in words."""
     cache.tools.put("web_fetch", stored, JOBS)
-    (row,) = store.scan("tool_cache", "default")
+    (row,) = store.listings.scan("tool_cache", "default")
     assert row.embedding is None
     assert isinstance(cache.tools.find("web_fetch", asked), Miss)
     semantic = cache.semantics
     assert semantic is not None
     vector = semantic.embedding("https example org")
     assert vector is not None
-    store.embed("tool_cache", "default", row.key, vector, "words")
+    store.nearest.embed("tool_cache", "default", row.key, vector, "words")
     assert isinstance(cache.tools.find("web_fetch", "https example org"), Miss)
 
 
 def test_the_row_has_json_and_the_user(cache: Cache, store: Store) -> None:
     """Key, type, parameters, count and author, in the columns that the table declares."""
     entry = cache.tools.put("job_search", "Python", JOBS, params={"limit": 2, "a": None}, created_by="ada\n")
-    (row,) = store.scan("tool_cache", "default")
+    (row,) = store.listings.scan("tool_cache", "default")
     assert row.key == entry.key == sha256(b"job_search:python").hexdigest()
     assert row.own == ("job_search", '{"a":null,"limit":2,"query":"Python"}', 2, "ada")
     assert row.payload == b'[{"city":"Berlin","title":"Engineer"},{"city":"Bonn","title":"Analyst"}]'
@@ -286,7 +286,7 @@ def test_rows_of_another_embedder_are_embedded_again(store: Store, clock: FakeCl
     steps: list[tuple[str, int, int]] = []
     assert cache.maintenance.reembed(lambda *step: steps.append(step)) == 1
     assert steps == [("embedding", 1, 1)]
-    assert sum(row.embedding is not None for row in store.scan("tool_cache", "default")) == 1
+    assert sum(row.embedding is not None for row in store.listings.scan("tool_cache", "default")) == 1
     assert isinstance(cache.tools.find("x", "false positives semantic cache"), Hit)
 
 
@@ -294,9 +294,11 @@ def test_a_damaged_row_is_a_miss(store: Store, clock: FakeClock, caplog: pytest.
     """It is reported as damaged."""
     cache = Cache(store, clock=clock, semantics=semantics(store))
     entry = cache.tools.put("x", "q", [1])
-    (row,) = store.scan("tool_cache", "default")
+    (row,) = store.listings.scan("tool_cache", "default")
     own = ("x", "[", 1, None)
-    store.put("tool_cache", "default", Entry(row.key, "q", b"{", row.created_at, row.expires_at, row.created_at, own))
+    store.rows.put(
+        "tool_cache", "default", Entry(row.key, "q", b"{", row.created_at, row.expires_at, row.created_at, own)
+    )
     assert isinstance(cache.tools.find("x", "q"), Miss)
     assert "unreadable" in caplog.text
     assert cache.tools.entry("x", "q") == ToolEntry(entry.key, "x", "q", {}, 1, None, row.created_at, row.expires_at)

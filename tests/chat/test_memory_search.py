@@ -180,8 +180,8 @@ def test_a_damaged_row_is_skipped(memory: Memory, store: Store, caplog: pytest.L
 
     memory.writer.remember(said("e1", "ferret otto"))
     memory.writer.remember(said("e2", "ferret otto"))
-    (row,) = [row for row in store.scan("memory", "default") if row.key == "e1"]
-    store.put("memory", "default", replace(row, payload=b"{}"))
+    (row,) = [row for row in store.listings.scan("memory", "default") if row.key == "e1"]
+    store.rows.put("memory", "default", replace(row, payload=b"{}"))
     assert ids(memory, "ferret otto") == ["e2"]
     assert "e1 is damaged" in caplog.text
 

@@ -38,7 +38,7 @@ def test_export_and_import_are_lossless(full: Memory, remembering: Remembering, 
     other, model = MemoryStore(), WordEmbedder()
     imported = remembering(opens=other, model=model).transfer.import_from(file)
     assert (imported.added, imported.known, imported.kept) == (count, 0, 0)
-    assert list(other.scan("memory", "default")) == list(store.scan("memory", "default"))
+    assert list(other.scan("memory", "default")) == list(store.listings.scan("memory", "default"))
     assert model.texts == []
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from harness.chat.word_index import WordIndex
 from harness.core.entries import Outline
+from harness.core.tables import MemoryColumns
 
 
 class Rows:
@@ -21,7 +22,7 @@ class Rows:
         """Write or rewrite a row."""
         number = self.rows[-1].number + 1 if self.rows else 1
         self.rows = [row for row in self.rows if row.key != key]
-        own = ("conversations", "exchange", "t", session, 0, place)
+        own = MemoryColumns("conversations", "exchange", "t", session, 0, place)
         self.rows.append(Outline(number, key, text, float(number) if at is None else at, inf, own))
 
     def __call__(self, after: int, limit: int) -> Sequence[Outline]:

@@ -58,6 +58,6 @@ def fill() -> dict[str, str]:
         app.chat_memory.writer.remember(said)
         token = app.databases.tokens.create("default", "ada", "reader", name=HOSTILE)
         found = Audit.of(HOSTILE, f"{HOSTILE} again", overlap=0.0, similarity=0.9, probability=None, now=now)
-        app.databases.store.put_audit("default", found)
+        app.databases.store.audits.put("default", found)
         cache.usage.flush()
         return {"document": document.id or "", "exchange": said.id, "thread": said.thread_id, "token": token.info.id}

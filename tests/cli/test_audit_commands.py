@@ -61,7 +61,7 @@ def found_otherwise(*pairs: tuple[str, str, float]) -> None:
     with App(load().settings) as app:
         for at, (asked, answered, overlap) in enumerate(pairs):
             found = Audit.of(asked, answered, overlap=overlap, similarity=0.9, probability=None, now=1.7e9 + at)
-            app.databases.store.put_audit("default", found)
+            app.databases.store.audits.put("default", found)
 
 
 def test_an_answer_that_was_wrong_is_given_once(harness: Program, engine: Engine, tmp_path: Path) -> None:
@@ -137,8 +137,8 @@ def test_a_request_does_not_wait_for_its_audit(harness: Program, engine: Engine)
         assert time.monotonic() - answered < 1
         engine.may_answer.set()
     with App(load().settings) as bench:
-        assert bench.databases.store.audited("lab") == (0, 1)
-        assert bench.databases.store.audited("default") == (0, 0)
+        assert bench.databases.store.audits.count("lab") == (0, 1)
+        assert bench.databases.store.audits.count("default") == (0, 0)
         assert bench.serving(ada).cache.usage.total() == {"live": 2, "semantic": 1}
 
 

@@ -11,7 +11,8 @@ import pytest
 import search_cache
 from harness.app import App
 from harness.cli.main import main
-from harness.identity import TOKENS, Tokens
+from harness.core.tables import TOKENS
+from harness.identity import Tokens
 from harness.settings import load
 from harness.storage.snapshots import line_of, write_snapshot
 from tests.cli.program import Program
@@ -285,7 +286,7 @@ def test_an_imported_file_brings_no_token(harness: Program, tmp_path: Path) -> N
     store = MemoryStore()
     Tokens(store).create("default", "eve", "admin")
     file = tmp_path / "evil.snapshot"
-    write_snapshot(file, [line_of(TOKENS, row) for row in store.scan(TOKENS, "default")])
+    write_snapshot(file, [line_of(TOKENS, row) for row in store.listings.scan(TOKENS, "default")])
     assert "no such table" in harness("cache", "import", file).one_line_error(2)
     assert harness("token", "list", "--json").told == {"tokens": []}
 

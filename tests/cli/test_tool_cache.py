@@ -111,7 +111,7 @@ def fill(store: SqliteStore, clock: FakeClock, tenant: str = "default") -> None:
         at = clock.now
         vector = semantics(store).embedding("words") if name == "knowledge" else None
         entry = Entry(key, "Title", b'{"a":1}', at, 1e15, at + 7, own, vector, "words" if vector else None)
-        store.put(name, tenant, entry)
+        store.rows.put(name, tenant, entry)
 
 
 class Model:

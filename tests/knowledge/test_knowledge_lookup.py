@@ -213,9 +213,9 @@ def test_damaged_documents_are_skipped(knowledge: Knowledge, store: Store, caplo
     """A damaged row is a warning in lookups and lists, a typed error by id, and can be deleted."""
     damaged = knowledge.write(TITLE, "Damaged.", source_url=URL)
     sound = knowledge.write(f"{TITLE} overview", "Sound.")
-    (row,) = [row for row in store.scan(KNOWLEDGE, "default") if row.key == damaged.id]
+    (row,) = [row for row in store.listings.scan(KNOWLEDGE, "default") if row.key == damaged.id]
     for payload in (b"{", b"[]", b'{"id": 1}', row.payload.replace(b'"expires_at":17', b'"expires_at":1e99,"x":')):
-        store.put(KNOWLEDGE, "default", type(row)(**{name: getattr(row, name) for name in row.__struct_fields__}
+        store.rows.put(KNOWLEDGE, "default", type(row)(**{name: getattr(row, name) for name in row.__struct_fields__}
                                                   | {"payload": payload}))  # fmt: skip
         assert knowledge.lookup(ASKED, URL).document == sound.document
         assert knowledge.list() == [sound.document]
@@ -272,5 +272,5 @@ def test_deleting_removes_the_history(knowledge: Knowledge, store: Store) -> Non
     assert knowledge.delete(written.id)
     assert not knowledge.delete(written.id)
     assert not knowledge.lookup(ASKED, URL).hit
-    assert [row.own[0] for row in store.scan(HISTORY, "default")] == [other.id]
+    assert [row.own[0] for row in store.listings.scan(HISTORY, "default")] == [other.id]
     assert knowledge.write(TITLE, "1", source_url=URL).outcome == "created"

@@ -133,7 +133,7 @@ def test_a_crash_before_the_swap_loses_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(store, "swap", die)
+        patched.setattr(store.rows, "swap", die)
         with pytest.raises(KeyboardInterrupt):
             knowledge.write(id=written.id, content="2")
     assert [each.version for each in knowledge.history(written.id)] == [1]
@@ -146,16 +146,16 @@ def test_a_document_deleted_during_an_update_leaves_no_history(
 ) -> None:
     """The history written by the update is deleted, and the update reports an unknown id."""
     written = knowledge.write("one", "1")
-    swap = store.swap
+    swap = store.rows.swap
 
     def delete_first(*args: Any, **named: Any) -> bool:
-        store.delete(KNOWLEDGE, "default", [written.id])
+        store.rows.delete(KNOWLEDGE, "default", [written.id])
         return swap(*args, **named)
 
-    monkeypatch.setattr(store, "swap", delete_first)
+    monkeypatch.setattr(store.rows, "swap", delete_first)
     with pytest.raises(InvalidInput, match="no document"):
         knowledge.write(id=written.id, content="2")
-    assert list(store.scan(HISTORY, "default")) == []
+    assert list(store.listings.scan(HISTORY, "default")) == []
 
 
 def test_one_url_has_one_document(knowledge: Knowledge) -> None:
@@ -208,15 +208,15 @@ def test_the_first_row_stays_if_two_hold_one_lock(
     knowledge: Knowledge, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even if the lock admits two at once, one URL has one document."""
-    put, written = store.put, []
+    put, written = store.rows.put, []
 
     def another_first(*args: Any, **named: Any) -> None:
-        monkeypatch.setattr(store, "put", put)
+        monkeypatch.setattr(store.rows, "put", put)
         monkeypatch.setattr(knowledge._writer, "_alone", lambda _: nullcontext())
         written.append(knowledge.write("first", "1", source_url=URL))
         put(*args, **named)
 
-    monkeypatch.setattr(store, "put", another_first)
+    monkeypatch.setattr(store.rows, "put", another_first)
     second = knowledge.write("second", "2", source_url=URL)
     assert (written[0].outcome, second.outcome, second.id) == ("created", "duplicate", written[0].id)
     assert [each.title for each in knowledge.list()] == ["first"]
@@ -270,7 +270,7 @@ def test_unusable_values_are_refused(wrong: dict[str, Any]) -> None:
         Knowledge(store, WordEmbedder(), clock=FakeClock()).write(**{"title": "one", "content": "1", **wrong})
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 300
-    assert list(store.scan(KNOWLEDGE, "default")) == []
+    assert list(store.listings.scan(KNOWLEDGE, "default")) == []
 
 
 def test_the_bounds_are_inclusive(knowledge: Knowledge) -> None:

@@ -113,7 +113,7 @@ def test_a_reader_s_token_looks_up_and_writes_nothing() -> None:
     """It finds every document with a vector, embeds no title, and cannot write."""
     store, embedder = MemoryStore(), WordEmbedder()
     written = Knowledge(store, embedder, tenant="lab").write("redis eviction policies", "lru", source_url=URLS[1])
-    store.embed("knowledge", "lab", written.id, b"", "of another model")
+    store.nearest.embed("knowledge", "lab", written.id, b"", "of another model")
     reader = Knowledge(guarded(store, Identity("lab", "ada", "reader", "token")), embedder, tenant="lab")
     for _ in range(2):
         assert not reader.lookup("redis eviction policies").hit

@@ -103,7 +103,7 @@ def put(store: Store, key: str, text: str, payload: bytes, *, at: float = NOW, t
     entry = Entry(key, text, payload, at, at + DAY, at, own[table])
     if table == KNOWLEDGE:  # which gets its vectors when it is written
         entry = replace(entry, embedding=WordEmbedder().embed([text])[0].tobytes(), embedder=WordEmbedder().id)
-    store.put(table, "default", entry)
+    store.rows.put(table, "default", entry)
 
 
 # --- by origin, and repeats

@@ -96,7 +96,7 @@ class Watched(MemoryStore):
     read = 0
 
     def rows(self, table: str, tenant: str, where: Mapping[str, Any]) -> Any:
-        """See `Store.rows`."""
+        """See `Listings.find`."""
         self.read += table == CHUNKS
         return super().rows(table, tenant, where)
 
@@ -576,7 +576,8 @@ def test_without_the_cache_the_numbers_are_the_same(caches: Any) -> None:
     found = ask(cache, TWO, DirectedEmbedder())
     assert (numbers(found), found.report) == (numbers(kept), kept.report)
     assert all(
-        cache.store.stats(table, "default", 0.0).total == 0 for table in (CHUNKS, "agent_queries", "research_evidence")
+        cache.store.listings.stats(table, "default", 0.0).total == 0
+        for table in (CHUNKS, "agent_queries", "research_evidence")
     )
 
 
@@ -602,11 +603,11 @@ def test_a_disk_that_was_full_is_used_again(caches: Any) -> None:
     cache = caches()
     cache.store.full = frozenset({"replace"})
     first = ask(cache, TWO, DirectedEmbedder())
-    assert cache.store.stats(CHUNKS, "default", 0.0).total == 0
+    assert cache.store.listings.stats(CHUNKS, "default", 0.0).total == 0
     cache.store.full = frozenset()
-    cache.store.clear("research_evidence", "default")
+    cache.store.admin.clear("research_evidence", "default")
     assert ask(cache, TWO, DirectedEmbedder()).report == first.report
-    assert cache.store.stats(CHUNKS, "default", 0.0).total == 3
+    assert cache.store.listings.stats(CHUNKS, "default", 0.0).total == 3
 
 
 def test_a_solved_question_is_answered_from_a_store_that_cannot_be_written(caches: Any) -> None:

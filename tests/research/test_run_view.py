@@ -496,7 +496,7 @@ def test_a_record_that_is_not_an_object_is_damaged(payload: bytes) -> None:
     cache = Cache(store)
     cache.runs.put(RUN, QUESTION, "scripted", {})
     [entry] = cache.runs.all()
-    store.put("research_runs", "default", replace(entry, payload=payload))
+    store.rows.put("research_runs", "default", replace(entry, payload=payload))
     with pytest.raises(StoreCorrupt, match="cannot be read"):
         past_run(cache, RUN)
 

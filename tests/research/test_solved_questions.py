@@ -82,7 +82,7 @@ def solve(cache: Cache, embedder: Any, **how: Any) -> Research:
 
 def held(store: MemoryStore) -> list[str]:
     """Return the stored questions."""
-    return [entry.text for entry in store.scan(QUERIES, "default")]
+    return [entry.text for entry in store.listings.scan(QUERIES, "default")]
 
 
 def markdown(found: Research) -> str:
@@ -461,14 +461,14 @@ def test_clearing_the_cache_deletes_it(store: MemoryStore, cache: Cache, embedde
 
 def spoil(store: MemoryStore, change: Any) -> None:
     """Change the stored payload of the solved question."""
-    [entry] = store.scan(QUERIES, "default")
+    [entry] = store.listings.scan(QUERIES, "default")
     if isinstance(change, bytes):
         payload = change
     else:
         decoded = json.loads(entry.payload)
         change(decoded["payload"])
         payload = json.dumps(decoded).encode()
-    store.put(QUERIES, "default", replace(entry, payload=payload))
+    store.rows.put(QUERIES, "default", replace(entry, payload=payload))
 
 
 DAMAGE: dict[str, Any] = {

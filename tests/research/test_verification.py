@@ -282,9 +282,17 @@ def test_a_run_of_another_cache_is_an_error(cache: Cache, tmp_path: Path) -> Non
 def test_verifying_changes_nothing(cache: Cache, store: SqliteStore) -> None:
     """It is a lookup: no row is written, no use recorded."""
     report = read(saved(run(cache)))
-    before = list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.usage.total()
+    before = (
+        list(store.listings.scan(SEARCHES, "default")),
+        list(store.listings.scan(PAGES, "default")),
+        cache.usage.total(),
+    )
     verify(report, cache)
-    assert (list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.usage.total()) == before
+    assert (
+        list(store.listings.scan(SEARCHES, "default")),
+        list(store.listings.scan(PAGES, "default")),
+        cache.usage.total(),
+    ) == before
 
 
 @pytest.mark.parametrize(

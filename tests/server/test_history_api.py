@@ -196,7 +196,7 @@ def test_texts_from_outside_are_shortened_and_cleaned(client: TestClient, app: A
     payload = msgspec.json.encode([{"title": title, "href": "https://e.org/\n" + title, "body": title}])
     for number in range(20):
         entry = Entry(f"{number}", title, payload, now, now + DAY, now, (10, "ddgs", "{}"))
-        app.store.put(SEARCHES, "default", entry)
+        app.store.rows.put(SEARCHES, "default", entry)
     answer = client.get(ADDRESS)
     assert len(answer.content) < 100_000
     for character in ("\\u202e", "\u202e", "\\u001b", "\\u0000", "\\n"):
@@ -277,7 +277,7 @@ def test_any_payload_can_be_shown(client: TestClient, app: App) -> None:
         for table, values in own.items():
             key, source = "0" * 32, sources[table]
             title = "<script>alert(1)</script>"
-            app.store.put(table, "default", Entry(key, title, payload, now, now + DAY, now, values))
+            app.store.rows.put(table, "default", Entry(key, title, payload, now, now + DAY, now, values))
             assert look(client, source=source)["items"][0]["id"] == key
             assert client.get(f"/api/entries/{source}/{key}").status_code == 200
             page = client.get(f"/entries/{source}/{key}", headers={"Accept": "text/html"})
@@ -288,7 +288,7 @@ def test_any_payload_can_be_shown(client: TestClient, app: App) -> None:
                 assert 'href="javascript' not in text
                 assert '"onmouseover' not in text
                 assert ">None<" not in text
-            app.store.delete(table, "default", [key])
+            app.store.rows.delete(table, "default", [key])
 
 
 # --- deletion
@@ -321,7 +321,7 @@ def test_entries_deleted_elsewhere_are_gone(client: TestClient, app: App, road: 
         app.cache.maintenance.clear()
         left = ["document", "run"]
     elif road == "expired":
-        app.store.sweep(SEARCHES, "default", time.time() + 400 * DAY)
+        app.store.rows.sweep(SEARCHES, "default", time.time() + 400 * DAY)
         left = ["document", "research", "run"]
     elif road == "knowledge":
         assert client.delete(f"/api/knowledge/{ids['retries in a document']}").json() == {"deleted": 1}
@@ -425,7 +425,7 @@ def test_refused_refreshes_have_a_reason(client: TestClient, app: App) -> None:
         (10, "corpus", ""),
         (10, "", "null"),
     ):
-        app.store.put(SEARCHES, "default", Entry("k", "retries", b"[]", now, now + DAY, now, own))
+        app.store.rows.put(SEARCHES, "default", Entry("k", "retries", b"[]", now, now + DAY, now, own))
         message = refused(client.post("/api/entries/search/k/refresh"), 400, "invalid_input")
         assert "--engine" in message
 

@@ -120,12 +120,12 @@ def test_documents_are_shown_as_text(client: TestClient, app: App) -> None:
 def test_a_damaged_document_hides_no_other(client: TestClient, app: App) -> None:
     """Lists leave it out; by its id it is an error."""
     good = app.knowledge.write("Retries", "Three.").document
-    row = app.store.get(KNOWLEDGE, "default", good.id)
+    row = app.store.rows.get(KNOWLEDGE, "default", good.id)
     assert row is not None
     for number, payload in enumerate((b"", b"{", b"null", b"[]", b'{"content": 1}', b"[" * 5_000)):
         key = f"{number:032x}"
         times = (row.created_at, row.expires_at, row.last_used_at)
-        app.store.put(KNOWLEDGE, "default", Entry(key, "damaged", payload, *times, ("", 1)))
+        app.store.rows.put(KNOWLEDGE, "default", Entry(key, "damaged", payload, *times, ("", 1)))
         for address in (f"/api/knowledge/{key}", f"/knowledge/{key}"):
             assert client.get(address).status_code in {404, 503}
             assert client.get(address).json()["status"] == "error"

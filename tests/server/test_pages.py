@@ -236,7 +236,7 @@ def test_an_entry_shows_its_results(client: TestClient, app: App) -> None:
     row = app.history.entry("search", item["id"]).entry
     import msgspec
 
-    app.store.put(
+    app.store.rows.put(
         "search_cache", "default", msgspec.structs.replace(row, payload=b"{" + b"x" * 100_000, own=(10, "ddgs", "{}"))
     )
     page = shown(client, f"/entries/search/{item['id']}")
@@ -334,7 +334,7 @@ def test_stale_and_expired_entries_are_marked(client: TestClient, app: App) -> N
     from harness.core.entries import Entry
 
     then = time.time() - 10 * DAY
-    app.store.put("search_cache", "default", Entry("k", "x", b"[]", then, then + DAY, then, (10, "ddgs", "{}")))
+    app.store.rows.put("search_cache", "default", Entry("k", "x", b"[]", then, then + DAY, then, (10, "ddgs", "{}")))
     app.knowledge.write("retries", "x", ttl_hours=0.00001)
     time.sleep(0.05)
     for address, word in (("/", "expired"), ("/entries/search/k", "expired"), ("/knowledge", "stale")):

@@ -548,7 +548,7 @@ def test_requests_are_refused_if_tokens_cannot_be_read(
     def down(*_: Any, **__: Any) -> Any:
         raise StoreBusy("the database is locked by another process; try again")
 
-    monkeypatch.setattr(app.databases.store, "tenants", down)
+    monkeypatch.setattr(app.databases.store.admin, "tenants", down)
     look_everywhere(client)
     answer = client.post("/tavily/search", json={"query": "x"})
     assert (answer.status_code, answer.json()["code"]) == (503, "store_busy")

@@ -511,7 +511,7 @@ def test_a_damaged_record_is_an_error(client: TestClient, app: App) -> None:
     """For programs and people; the lists show the other runs."""
     now = time.time()
     for payload in (b"", b"{", b"null", b"[]", b"{}", b'"x"', b'{"question": 1}', b"[" * 5_000):
-        app.store.put(RUNS, "default", Entry(NOWHERE, "retries", payload, now, now + DAY, now, ("corpus",)))
+        app.store.rows.put(RUNS, "default", Entry(NOWHERE, "retries", payload, now, now + DAY, now, ("corpus",)))
         for method, address in (("GET", "/api/runs/{}"), ("POST", "/api/runs/{}/resume"), ("GET", "/runs/{}")):
             refused(client.request(method, address.format(NOWHERE)), 503, "store_corrupt")
         assert "cannot be read" in client.get(f"/runs/{NOWHERE}", headers={"Accept": "text/html"}).text

@@ -19,58 +19,58 @@ class AuditContract:
 
     def test_without_audits_nothing_disagrees(self, store: Store) -> None:
         """Nothing found, nothing counted, nobody refused; there is nothing to clear."""
-        assert store.audits(TENANT) == []
-        assert store.audited(TENANT) == (0, 0)
-        assert store.disagreeing(TENANT, search_key("a")) == frozenset()
-        assert store.clear_audits(TENANT) == 0
+        assert store.audits.all(TENANT) == []
+        assert store.audits.count(TENANT) == (0, 0)
+        assert store.audits.disagreeing(TENANT, search_key("a")) == frozenset()
+        assert store.audits.clear(TENANT) == 0
 
     @pytest.mark.parametrize("audit", [an_audit("A  b", ODD, probability=0.5), an_audit("b", "a", agreed=True)])
     def test_an_audit_comes_back(self, store: Store, audit: Audit) -> None:
         """With both texts as they were written, and every number."""
-        store.put_audit(TENANT, audit)
-        assert store.audits(TENANT) == [audit]
+        store.audits.put(TENANT, audit)
+        assert store.audits.all(TENANT) == [audit]
 
     def test_pairs_are_told_in_the_order_of_their_times(self, store: Store) -> None:
         """The oldest first."""
         for asked, at in (("b", 2.0), ("c", 1.0), ("d", 3.0)):
-            store.put_audit(TENANT, an_audit(asked, "a", at=at))
-        assert [audit.created_at - NOW for audit in store.audits(TENANT)] == [1.0, 2.0, 3.0]
+            store.audits.put(TENANT, an_audit(asked, "a", at=at))
+        assert [audit.created_at - NOW for audit in store.audits.all(TENANT)] == [1.0, 2.0, 3.0]
 
     def test_those_that_disagree_refuse_each_other(self, store: Store) -> None:
         """Either way round, in any case and spacing; who agreed, and everybody else, is not refused."""
-        store.put_audit(TENANT, an_audit("a", "B b"))
-        store.put_audit(TENANT, an_audit("c", "a"))
-        store.put_audit(TENANT, an_audit("a", "d", agreed=True))
-        assert store.disagreeing(TENANT, search_key(" A ")) == {search_key("b  B"), search_key("c")}
-        assert store.disagreeing(TENANT, search_key("b b")) == {search_key("a")}
-        assert store.disagreeing(TENANT, search_key("d")) == frozenset()
-        assert store.audited(TENANT) == (1, 2)
+        store.audits.put(TENANT, an_audit("a", "B b"))
+        store.audits.put(TENANT, an_audit("c", "a"))
+        store.audits.put(TENANT, an_audit("a", "d", agreed=True))
+        assert store.audits.disagreeing(TENANT, search_key(" A ")) == {search_key("b  B"), search_key("c")}
+        assert store.audits.disagreeing(TENANT, search_key("b b")) == {search_key("a")}
+        assert store.audits.disagreeing(TENANT, search_key("d")) == frozenset()
+        assert store.audits.count(TENANT) == (1, 2)
 
     def test_a_pair_is_one_whichever_was_asked(self, store: Store) -> None:
         """A later audit of it takes the place of the earlier one, whichever is put first."""
         earlier = an_audit("a", "b", agreed=True)
         later = an_audit("b", "A", agreed=True, at=5.0, overlap=1.0, probability=0.5)
-        assert [store.put_audit(TENANT, audit) for audit in (earlier, later, later, earlier)] == [
+        assert [store.audits.put(TENANT, audit) for audit in (earlier, later, later, earlier)] == [
             True,
             True,
             False,
             False,
         ]
-        assert store.audits(TENANT) == [later]
+        assert store.audits.all(TENANT) == [later]
 
     def test_who_agreed_may_disagree_later(self, store: Store) -> None:
         """That counts, whenever it was found."""
-        store.put_audit(TENANT, an_audit("a", "b", agreed=True))
-        assert store.put_audit(TENANT, an_audit("a", "b", at=-1.0))
-        assert store.audited(TENANT) == (0, 1)
+        store.audits.put(TENANT, an_audit("a", "b", agreed=True))
+        assert store.audits.put(TENANT, an_audit("a", "b", at=-1.0))
+        assert store.audits.count(TENANT) == (0, 1)
 
     def test_who_disagreed_once_stays_refused(self, store: Store) -> None:
         """No later audit takes that back."""
         first = an_audit("a", "b")
         later = an_audit("b", "a", agreed=True, at=1.0), an_audit("a", "b", overlap=0.0, at=2.0)
-        assert [store.put_audit(TENANT, audit) for audit in (first, *later)] == [True, False, False]
-        assert store.audits(TENANT) == [first]
-        assert store.disagreeing(TENANT, search_key("b")) == {search_key("a")}
+        assert [store.audits.put(TENANT, audit) for audit in (first, *later)] == [True, False, False]
+        assert store.audits.all(TENANT) == [first]
+        assert store.audits.disagreeing(TENANT, search_key("b")) == {search_key("a")}
 
     @settings(
         max_examples=20,
@@ -80,37 +80,37 @@ class AuditContract:
     @given(history=_pairs)
     def test_any_history_refuses_what_ever_disagreed(self, store: Store, history: list[tuple[list[str], bool]]) -> None:
         """Whatever the order: those pairs, and no others."""
-        store.clear_audits(TENANT)
+        store.audits.clear(TENANT)
         for at, ((asked, answered), agreed) in enumerate(history):
-            store.put_audit(TENANT, an_audit(asked, answered, agreed=agreed, at=at))
+            store.audits.put(TENANT, an_audit(asked, answered, agreed=agreed, at=at))
         apart = {frozenset(pair) for pair, agreed in history if not agreed}
         for query in "abc":
             others = {search_key(other) for pair in apart if query in pair for other in pair if other != query}
-            assert store.disagreeing(TENANT, search_key(query)) == others
-        assert store.audited(TENANT) == (len({frozenset(pair) for pair, _ in history} - apart), len(apart))
+            assert store.audits.disagreeing(TENANT, search_key(query)) == others
+        assert store.audits.count(TENANT) == (len({frozenset(pair) for pair, _ in history} - apart), len(apart))
 
     def test_audits_are_their_tenants(self, store: Store) -> None:
         """Another one sees, counts, refuses and clears nothing of them."""
-        store.put_audit(TENANT, an_audit("a", "b"))
-        store.put_audit("another", an_audit("a", "b", agreed=True))
-        assert store.disagreeing("another", search_key("a")) == frozenset()
-        assert (store.audited(TENANT), store.audited("another")) == ((0, 1), (1, 0))
-        assert store.clear_audits("another") == 1
-        assert store.audited(TENANT) == (0, 1)
+        store.audits.put(TENANT, an_audit("a", "b"))
+        store.audits.put("another", an_audit("a", "b", agreed=True))
+        assert store.audits.disagreeing("another", search_key("a")) == frozenset()
+        assert (store.audits.count(TENANT), store.audits.count("another")) == ((0, 1), (1, 0))
+        assert store.audits.clear("another") == 1
+        assert store.audits.count(TENANT) == (0, 1)
 
     def test_clearing_a_table_leaves_audits(self, store: Store) -> None:
         """What was found wrong stays wrong; to delete it is a thing of its own."""
-        store.put(SEARCHES, TENANT, an_entry("k"))
-        store.put_audit(TENANT, an_audit("a", "b"))
-        store.clear(SEARCHES, TENANT)
-        assert store.audited(TENANT) == (0, 1)
-        assert store.clear_audits(TENANT) == 1
-        assert store.disagreeing(TENANT, search_key("a")) == frozenset()
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
+        store.audits.put(TENANT, an_audit("a", "b"))
+        store.admin.clear(SEARCHES, TENANT)
+        assert store.audits.count(TENANT) == (0, 1)
+        assert store.audits.clear(TENANT) == 1
+        assert store.audits.disagreeing(TENANT, search_key("a")) == frozenset()
 
     def test_who_is_forgotten_takes_audits_along(self, store: Store) -> None:
         """All of the tenant's, and nobody else's; they count among what has gone."""
         for tenant in (TENANT, "another"):
-            store.put(SEARCHES, tenant, an_entry("k"))
-            store.put_audit(tenant, an_audit("a", "b"))
-        assert store.forget(TENANT) == 2
-        assert (store.audited(TENANT), store.audited("another")) == ((0, 0), (0, 1))
+            store.rows.put(SEARCHES, tenant, an_entry("k"))
+            store.audits.put(tenant, an_audit("a", "b"))
+        assert store.admin.forget(TENANT) == 2
+        assert (store.audits.count(TENANT), store.audits.count("another")) == ((0, 0), (0, 1))

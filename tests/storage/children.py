@@ -32,7 +32,8 @@ def open_together(path: str) -> tuple[int, int]:
     _meeting.wait(60)
     store = SqliteStore(Path(path))
     searches, researches = (
-        sum(store.stats(table, tenant, NOW).total for tenant in store.tenants()) for table in (SEARCHES, RESEARCH)
+        sum(store.listings.stats(table, tenant, NOW).total for tenant in store.admin.tenants())
+        for table in (SEARCHES, RESEARCH)
     )
     store.close()
     return searches, researches
@@ -44,8 +45,8 @@ def write_and_read(path: str, name: int, count: int) -> int:
     store = SqliteStore(Path(path))
     _meeting.wait(60)
     for number in range(count):
-        store.put(SEARCHES, TENANT, an_entry(f"{name}-{number}"))
-    missing = sum(store.get(SEARCHES, TENANT, f"{name}-{number}") is None for number in range(count))
+        store.rows.put(SEARCHES, TENANT, an_entry(f"{name}-{number}"))
+    missing = sum(store.rows.get(SEARCHES, TENANT, f"{name}-{number}") is None for number in range(count))
     store.close()
     return missing
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from harness.core.entries import Entry
 from harness.core.freshness import NEVER
+from harness.core.tables import COLUMNS
 from harness.errors import InvalidInput
 from harness.ports import Store
 from tests.storage.auditing import AuditContract
@@ -23,7 +24,6 @@ from tests.storage.listings import ListingContract
 
 Go: TypeAlias = Callable[[Store, str, str], object]
 
-DECISIVE = {SEARCHES: 1, RESEARCH: 2}
 SCOPED = {SEARCHES: ("engine", "options"), RESEARCH: ("task_type", "fingerprint")}
 _OTHER_SCOPE = {SEARCHES: ("pubmed", "{}"), RESEARCH: ("overview", "")}
 _OTHER_OWN = {SEARCHES: (20, *_OTHER_SCOPE[SEARCHES]), RESEARCH: ("[]", "[]", *_OTHER_SCOPE[RESEARCH])}
@@ -59,13 +59,15 @@ _INCOMPRESSIBLE = base64.b85encode(random.Random(0).randbytes(2**20 * 4 // 5 + 1
 """A megabyte of text that no database makes much smaller."""
 
 GONE: dict[str, Go] = {
-    "deleted": lambda store, table, key: store.delete(table, TENANT, [key]),
-    "cleared": lambda store, table, key: store.clear(table, TENANT),
-    "swept": lambda store, table, key: store.sweep(table, TENANT, _LATER),
-    "swept by a put": lambda store, table, key: store.put(table, TENANT, an_entry("x", table), sweep_before=_LATER),
-    "replaced": lambda store, table, key: store.put(table, TENANT, an_entry(key, table)),
-    "evicted": lambda store, table, key: store.evict(table, TENANT, SCOPES[table], 0),
-    "replaced by others": lambda store, table, key: store.replace(
+    "deleted": lambda store, table, key: store.rows.delete(table, TENANT, [key]),
+    "cleared": lambda store, table, key: store.admin.clear(table, TENANT),
+    "swept": lambda store, table, key: store.rows.sweep(table, TENANT, _LATER),
+    "swept by a put": lambda store, table, key: store.rows.put(
+        table, TENANT, an_entry("x", table), sweep_before=_LATER
+    ),
+    "replaced": lambda store, table, key: store.rows.put(table, TENANT, an_entry(key, table)),
+    "evicted": lambda store, table, key: store.rows.evict(table, TENANT, SCOPES[table], 0),
+    "replaced by others": lambda store, table, key: store.rows.replace(
         table, TENANT, [an_entry("x", table)], instead_of=dict(zip(SCOPED[table], SCOPES[table], strict=True))
     ),
 }
@@ -87,56 +89,58 @@ class StoreContract(ListingContract, AuditContract):
     @each_table
     def test_an_unknown_key_is_none(self, store: Store, table: str) -> None:
         """A key that was never put is `None`, not an error."""
-        assert store.get(table, TENANT, "unknown") is None
+        assert store.rows.get(table, TENANT, "unknown") is None
 
     @each_table
     def test_what_was_put_comes_back(self, store: Store, table: str) -> None:
         """Key, text, payload and the three times are read back as they were put."""
         put = an_entry("k", table, created_at=NOW + 0.25, expires_at=NOW + 60.5, last_used_at=NOW + 0.75)
-        store.put(table, TENANT, put)
+        store.rows.put(table, TENANT, put)
         assert replace(_got(store, table, "k"), own=()) == replace(put, own=())
 
     @each_table
-    def test_only_the_decisive_own_columns_come_back(self, store: Store, table: str) -> None:
-        """Of a table's own columns a look-up brings the first, which decide whether the row answers."""
+    def test_the_own_columns_come_back_by_name(self, store: Store, table: str) -> None:
+        """A lookup returns all own columns of the table, as the tuple that declares them."""
         put = an_entry("k", table)
-        store.put(table, TENANT, put)
-        assert _got(store, table, "k").own == put.own[: DECISIVE[table]]
+        store.rows.put(table, TENANT, put)
+        for got in (_got(store, table, "k"), *store.listings.scan(table, TENANT)):
+            assert got.own == put.own
+            assert type(got.own) is COLUMNS[table].own
 
     @each_table
     def test_an_embedding_is_accepted_and_not_read_back(self, store: Store, table: str) -> None:
         """A row may carry an embedding and its embedder; a look-up by key does not pay for them."""
-        store.put(table, TENANT, an_entry("k", table, embedding=b"\x00\x00\x80\x3f" * 384, embedder="minilm"))
+        store.rows.put(table, TENANT, an_entry("k", table, embedding=b"\x00\x00\x80\x3f" * 384, embedder="minilm"))
         got = _got(store, table, "k")
         assert (got.embedding, got.embedder) == (None, None)
 
     @each_table
     def test_a_second_put_replaces_everything(self, store: Store, table: str) -> None:
         """Putting a key again leaves one row, and nothing of the old one in it."""
-        store.put(table, TENANT, an_entry("k", table))
+        store.rows.put(table, TENANT, an_entry("k", table))
         new = an_entry(
             "k", table, text="new", payload=b"[]", created_at=NOW + 1, expires_at=NOW + 2, last_used_at=NOW + 3
         )
-        store.put(table, TENANT, new)
+        store.rows.put(table, TENANT, new)
         assert replace(_got(store, table, "k"), own=()) == replace(new, own=())
-        assert store.stats(table, TENANT, NOW).total == 1
+        assert store.listings.stats(table, TENANT, NOW).total == 1
 
     def test_a_second_put_replaces_the_own_columns(self, store: Store) -> None:
         """A row that is asked again, for more, answers for more."""
-        store.put(SEARCHES, TENANT, an_entry("k", own=(10, "ddgs", "{}")))
-        store.put(SEARCHES, TENANT, an_entry("k", own=(20, "ddgs", "{}")))
-        assert _got(store, SEARCHES, "k").own == (20,)
+        store.rows.put(SEARCHES, TENANT, an_entry("k", own=(10, "ddgs", "{}")))
+        store.rows.put(SEARCHES, TENANT, an_entry("k", own=(20, "ddgs", "{}")))
+        assert _got(store, SEARCHES, "k").own == (20, "ddgs", "{}")
 
     def test_an_expired_row_is_still_got(self, store: Store) -> None:
         """A look-up is a read: whether an expired row may be served is decided by who asked."""
-        store.put(SEARCHES, TENANT, an_entry("k", expires_at=0.0))
+        store.rows.put(SEARCHES, TENANT, an_entry("k", expires_at=0.0))
         assert _got(store, SEARCHES, "k").expires_at == 0.0
-        assert store.get(SEARCHES, TENANT, "k") is not None
+        assert store.rows.get(SEARCHES, TENANT, "k") is not None
 
     def test_tables_do_not_share_keys(self, store: Store) -> None:
         """The same key in two tables names two rows."""
-        store.put(SEARCHES, TENANT, an_entry("k", SEARCHES))
-        assert store.get(RESEARCH, TENANT, "k") is None
+        store.rows.put(SEARCHES, TENANT, an_entry("k", SEARCHES))
+        assert store.rows.get(RESEARCH, TENANT, "k") is None
 
     @pytest.mark.parametrize(
         "text",
@@ -145,15 +149,15 @@ class StoreContract(ListingContract, AuditContract):
     )
     def test_any_text_comes_back_as_it_was(self, store: Store, text: str) -> None:
         """Text of any script, with NUL characters, quotes or nothing in it, is neither changed nor cut."""
-        store.put(SEARCHES, f"tenant {text}", an_entry(f"key {text}", text=text, payload=text.encode()))
-        got = store.get(SEARCHES, f"tenant {text}", f"key {text}")
+        store.rows.put(SEARCHES, f"tenant {text}", an_entry(f"key {text}", text=text, payload=text.encode()))
+        got = store.rows.get(SEARCHES, f"tenant {text}", f"key {text}")
         assert got is not None
         assert (got.key, got.text, got.payload) == (f"key {text}", text, text.encode())
 
     def test_a_large_payload_comes_back_whole(self, store: Store) -> None:
         """A payload of several megabytes is kept like any other."""
         payload = b"0123456789abcdef" * 2**18
-        store.put(SEARCHES, TENANT, an_entry("k", payload=payload))
+        store.rows.put(SEARCHES, TENANT, an_entry("k", payload=payload))
         assert _got(store, SEARCHES, "k").payload == payload
 
     # touch -------------------------------------------------------------------------------------------------------
@@ -161,15 +165,15 @@ class StoreContract(ListingContract, AuditContract):
     @each_table
     def test_touch_notes_the_use_and_nothing_else(self, store: Store, table: str) -> None:
         """After `touch` only `last_used_at` differs."""
-        store.put(table, TENANT, an_entry("k", table))
+        store.rows.put(table, TENANT, an_entry("k", table))
         before = _got(store, table, "k")
-        store.touch(table, TENANT, "k", NOW + 500)
-        assert store.get(table, TENANT, "k") == replace(before, last_used_at=NOW + 500)
+        store.rows.touch(table, TENANT, "k", NOW + 500)
+        assert store.rows.get(table, TENANT, "k") == replace(before, last_used_at=NOW + 500)
 
     def test_touching_an_unknown_key_makes_no_row(self, store: Store) -> None:
         """A row that went in the meantime stays gone."""
-        store.touch(SEARCHES, TENANT, "unknown", NOW)
-        assert store.get(SEARCHES, TENANT, "unknown") is None
+        store.rows.touch(SEARCHES, TENANT, "unknown", NOW)
+        assert store.rows.get(SEARCHES, TENANT, "unknown") is None
 
     # nearest -----------------------------------------------------------------------------------------------------
 
@@ -179,7 +183,7 @@ class StoreContract(ListingContract, AuditContract):
         asked = vector_of("asked")
         vectors = {share: near(asked, share) for share in (0.9, 0.1, 0.5)}
         for share, vector in vectors.items():
-            store.put(table, TENANT, embedded(f"turned by {share}", table, vector))
+            store.rows.put(table, TENANT, embedded(f"turned by {share}", table, vector))
         found = ask(store, asked, 3, table)
         assert [key for key, _ in found] == ["turned by 0.1", "turned by 0.5", "turned by 0.9"]
         assert [similarity for _, similarity in found] == pytest.approx(
@@ -189,41 +193,41 @@ class StoreContract(ListingContract, AuditContract):
     def test_equally_near_rows_come_by_key(self, store: Store) -> None:
         """Where similarities are equal the keys decide, so that the same rows always come in the same order."""
         for key in ("b", "d", "a", "c"):
-            store.put(SEARCHES, TENANT, embedded(key, vector=vector_of("one")))
+            store.rows.put(SEARCHES, TENANT, embedded(key, vector=vector_of("one")))
         assert keys_near(store, near(vector_of("one"), 0.2)) == ["a", "b", "c"]
 
     @pytest.mark.parametrize("k", [0, 1, 5, 6, 100])
     def test_nearest_returns_up_to_k(self, store: Store, k: int) -> None:
         """As many as are asked for, or as there are."""
         for number in range(6):
-            store.put(SEARCHES, TENANT, embedded(str(number)))
+            store.rows.put(SEARCHES, TENANT, embedded(str(number)))
         assert len(ask(store, vector_of("0"), k)) == min(k, 6)
 
     @each_table
     def test_a_neighbour_is_the_whole_row(self, store: Store, table: str) -> None:
         """All own columns, the times, the embedding and its embedder come back as they were put."""
         put = embedded("k", table, created_at=NOW + 0.25, expires_at=NOW + 60.5, last_used_at=NOW + 0.75)
-        store.put(table, TENANT, put)
-        (found,) = store.nearest(table, TENANT, SCOPES[table], vector_of("k"), embedder=EMBEDDER, k=1, now=NOW)
+        store.rows.put(table, TENANT, put)
+        (found,) = store.nearest.search(table, TENANT, SCOPES[table], vector_of("k"), embedder=EMBEDDER, k=1, now=NOW)
         assert found.entry == put
         assert found.similarity == pytest.approx(1.0, abs=1e-5)
 
     def test_a_similarity_is_never_negative(self, store: Store) -> None:
         """The opposite of what was asked has similarity 0."""
-        store.put(SEARCHES, TENANT, embedded("k"))
+        store.rows.put(SEARCHES, TENANT, embedded("k"))
         assert ask(store, -vector_of("k")) == [("k", 0.0)]
 
     def test_a_similarity_is_never_above_1(self, store: Store) -> None:
         """Rounding does not lead beyond 1, whatever the vector."""
         for number in range(50):
-            store.put(SEARCHES, TENANT, embedded(str(number)))
+            store.rows.put(SEARCHES, TENANT, embedded(str(number)))
         assert all(ask(store, vector_of(str(number)), 1)[0][1] <= 1.0 for number in range(50))
 
     def test_only_rows_that_are_similar_enough_are_near(self, store: Store) -> None:
         """With `at_least`, rows that are less similar are left out; one that is just so similar is not."""
         asked = vector_of("asked")
         for share in (0.9, 0.1, 0.5):
-            store.put(SEARCHES, TENANT, embedded(f"turned by {share}", vector=near(asked, share)))
+            store.rows.put(SEARCHES, TENANT, embedded(f"turned by {share}", vector=near(asked, share)))
         similarities = dict(ask(store, asked))
         found = ask(store, asked, at_least=similarities["turned by 0.5"])
         assert [key for key, _ in found] == ["turned by 0.1", "turned by 0.5"]
@@ -233,7 +237,7 @@ class StoreContract(ListingContract, AuditContract):
     def test_expired_rows_are_never_near(self, store: Store) -> None:
         """The very second of `expires_at` counts as expired; a moment later does not."""
         for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 0.001)):
-            store.put(SEARCHES, TENANT, embedded(key, vector=vector_of("one"), expires_at=expires_at))
+            store.rows.put(SEARCHES, TENANT, embedded(key, vector=vector_of("one"), expires_at=expires_at))
         assert keys_near(store, vector_of("one")) == ["after"]
 
     def test_rows_created_in_the_future_are_not_near_and_count_as_expired(self, store: Store) -> None:
@@ -241,35 +245,38 @@ class StoreContract(ListingContract, AuditContract):
         ages = {"now": 300.0, "ahead": 301.0, "never": 301.0}
         for key, ahead in ages.items():
             until = NEVER if key == "never" else NOW + 9_999
-            store.put(SEARCHES, TENANT, embedded(key, created_at=NOW + ahead, expires_at=until))
+            store.rows.put(SEARCHES, TENANT, embedded(key, created_at=NOW + ahead, expires_at=until))
         assert sorted(keys_near(store, vector_of("now"), 3)) == ["never", "now"]
-        stats = store.stats(SEARCHES, TENANT, NOW, "another-model")
+        stats = store.listings.stats(SEARCHES, TENANT, NOW, "another-model")
         assert (stats.live, stats.expired, stats.unembedded) == (2, 1, 2)
-        store.put("tool_cache", TENANT, replace(a_tool_entry("t", created_by=None), created_at=NOW + 301))
-        assert (store.stats("tool_cache", TENANT, NOW).live, store.stats("tool_cache", TENANT, NOW).expired) == (0, 1)
+        store.rows.put("tool_cache", TENANT, replace(a_tool_entry("t", created_by=None), created_at=NOW + 301))
+        assert (
+            store.listings.stats("tool_cache", TENANT, NOW).live,
+            store.listings.stats("tool_cache", TENANT, NOW).expired,
+        ) == (0, 1)
 
     def test_expired_rows_do_not_hide_fresh_ones(self, store: Store) -> None:
         """However many expired rows are nearer, the fresh one is found."""
         for number in range(100):
-            store.put(SEARCHES, TENANT, embedded(str(number), vector=vector_of("one"), expires_at=NOW))
-        store.put(SEARCHES, TENANT, embedded("fresh"))
+            store.rows.put(SEARCHES, TENANT, embedded(str(number), vector=vector_of("one"), expires_at=NOW))
+        store.rows.put(SEARCHES, TENANT, embedded("fresh"))
         assert keys_near(store, vector_of("one"), 1) == ["fresh"]
 
     def test_a_row_without_a_vector_is_not_near(self, store: Store) -> None:
         """It answers to its key only."""
-        store.put(SEARCHES, TENANT, an_entry("k"))
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
         assert ask(store, vector_of("k")) == []
 
     def test_nothing_is_near_in_an_empty_store(self, store: Store) -> None:
         """Nor in a scope that nobody has put a row into."""
         assert ask(store, vector_of("k")) == []
-        store.put(SEARCHES, TENANT, embedded("k"))
+        store.rows.put(SEARCHES, TENANT, embedded("k"))
         assert ask(store, vector_of("k"), scope=("nobody", "{}")) == []
 
     @each_table
     def test_a_tenant_is_near_to_its_own_rows_only(self, store: Store, table: str) -> None:
         """The very same vector of another tenant is not found."""
-        store.put(table, "ann", embedded("k", table))
+        store.rows.put(table, "ann", embedded("k", table))
         assert keys_near(store, vector_of("k"), table=table, tenant="ann") == ["k"]
         assert keys_near(store, vector_of("k"), table=table, tenant="bob") == []
 
@@ -285,60 +292,60 @@ class StoreContract(ListingContract, AuditContract):
     )
     def test_rows_of_another_scope_are_not_near(self, store: Store, table: str, own: tuple[object, ...]) -> None:
         """What another engine, with other options, or another planner gathered is not compared."""
-        store.put(table, TENANT, embedded("other", table, vector_of("k"), own=own))
+        store.rows.put(table, TENANT, embedded("other", table, vector_of("k"), own=own))
         assert keys_near(store, vector_of("k"), table=table) == []
-        store.put(table, TENANT, embedded("k", table))
+        store.rows.put(table, TENANT, embedded("k", table))
         assert keys_near(store, vector_of("k"), table=table) == ["k"]
 
     def test_the_number_of_results_is_no_part_of_the_scope(self, store: Store) -> None:
         """Rows with more results are near, too; whether they answer is for others to say."""
-        store.put(SEARCHES, TENANT, embedded("k", own=(50, *SCOPES[SEARCHES])))
+        store.rows.put(SEARCHES, TENANT, embedded("k", own=(50, *SCOPES[SEARCHES])))
         assert keys_near(store, vector_of("k")) == ["k"]
 
     def test_a_row_that_moves_to_another_scope_is_near_there_only(self, store: Store) -> None:
         """A key that is put again with another fingerprint is no longer found under the old one."""
-        store.put(RESEARCH, TENANT, embedded("k", RESEARCH))
+        store.rows.put(RESEARCH, TENANT, embedded("k", RESEARCH))
         assert keys_near(store, vector_of("k"), table=RESEARCH) == ["k"]
-        store.put(RESEARCH, TENANT, embedded("k", RESEARCH, own=("[]", "[]", "comparison", "planner-2")))
+        store.rows.put(RESEARCH, TENANT, embedded("k", RESEARCH, own=("[]", "[]", "comparison", "planner-2")))
         assert keys_near(store, vector_of("k"), table=RESEARCH) == []
         assert keys_near(store, vector_of("k"), table=RESEARCH, scope=("comparison", "planner-2")) == ["k"]
 
     def test_vectors_of_another_embedder_are_not_near(self, store: Store) -> None:
         """Vectors of two models are never compared, even where they have one length."""
-        store.put(SEARCHES, TENANT, embedded("k", embedder="another"))
+        store.rows.put(SEARCHES, TENANT, embedded("k", embedder="another"))
         assert ask(store, vector_of("k")) == []
         assert keys_near(store, vector_of("k"), embedder="another") == ["k"]
 
     def test_a_vector_of_another_length_is_not_near(self, store: Store) -> None:
         """A row whose vector cannot be compared is left out, and the others are found."""
-        store.put(SEARCHES, TENANT, embedded("short", vector=vector_of("k", 16)))
-        store.put(SEARCHES, TENANT, embedded("k"))
-        store.put(SEARCHES, TENANT, embedded("long", vector=vector_of("k", 64)))
+        store.rows.put(SEARCHES, TENANT, embedded("short", vector=vector_of("k", 16)))
+        store.rows.put(SEARCHES, TENANT, embedded("k"))
+        store.rows.put(SEARCHES, TENANT, embedded("long", vector=vector_of("k", 64)))
         assert keys_near(store, vector_of("k")) == ["k"]
 
     def test_a_second_put_replaces_the_vector(self, store: Store) -> None:
         """A row is as near as its present vector is, and comes once."""
-        store.put(SEARCHES, TENANT, embedded("k"))
+        store.rows.put(SEARCHES, TENANT, embedded("k"))
         assert ask(store, vector_of("k"))[0][1] == pytest.approx(1.0, abs=1e-5)
-        store.put(SEARCHES, TENANT, embedded("k", vector=-vector_of("k")))
+        store.rows.put(SEARCHES, TENANT, embedded("k", vector=-vector_of("k")))
         assert ask(store, vector_of("k")) == [("k", 0.0)]
         assert ask(store, -vector_of("k")) == [("k", pytest.approx(1.0, abs=1e-5))]
 
     def test_replaced_vectors_do_not_hide_the_nearest(self, store: Store) -> None:
         """Rows that were near once, and are no longer, leave the first place to the one that is near now."""
         for number in range(20):
-            store.put(SEARCHES, TENANT, embedded(str(number), vector=vector_of("asked")))
+            store.rows.put(SEARCHES, TENANT, embedded(str(number), vector=vector_of("asked")))
         assert len(ask(store, vector_of("asked"))) == 3
         for number in range(20):
-            store.put(SEARCHES, TENANT, embedded(str(number), vector=-vector_of("asked")))
-        store.put(SEARCHES, TENANT, embedded("near", vector=near(vector_of("asked"), 0.5)))
+            store.rows.put(SEARCHES, TENANT, embedded(str(number), vector=-vector_of("asked")))
+        store.rows.put(SEARCHES, TENANT, embedded("near", vector=near(vector_of("asked"), 0.5)))
         assert keys_near(store, vector_of("asked"), 1) == ["near"]
 
     @each_table
     @each_way_to_go
     def test_what_has_gone_is_not_near(self, store: Store, table: str, go: Go) -> None:
         """A row that was deleted, cleared, swept or replaced by one without a vector is not found by meaning."""
-        store.put(table, TENANT, embedded("k", table))
+        store.rows.put(table, TENANT, embedded("k", table))
         assert keys_near(store, vector_of("k"), table=table) == ["k"]
         go(store, table, "k")
         assert keys_near(store, vector_of("k"), table=table) == []
@@ -346,24 +353,26 @@ class StoreContract(ListingContract, AuditContract):
     def test_a_row_that_comes_back_is_near_again(self, store: Store) -> None:
         """After a delete and after a clear, the same key may be put, and found."""
         for go in (GONE["deleted"], GONE["cleared"]):
-            store.put(SEARCHES, TENANT, embedded("k"))
+            store.rows.put(SEARCHES, TENANT, embedded("k"))
             assert keys_near(store, vector_of("k")) == ["k"]
             go(store, SEARCHES, "k")
-        store.put(SEARCHES, TENANT, embedded("k"))
+        store.rows.put(SEARCHES, TENANT, embedded("k"))
         assert keys_near(store, vector_of("k")) == ["k"]
 
     def test_nearest_changes_nothing(self, store: Store) -> None:
         """It is a read: not even the use is noted."""
-        store.put(SEARCHES, TENANT, embedded("k"))
-        before = list(store.scan(SEARCHES, TENANT))
+        store.rows.put(SEARCHES, TENANT, embedded("k"))
+        before = list(store.listings.scan(SEARCHES, TENANT))
         ask(store, vector_of("k"))
-        assert list(store.scan(SEARCHES, TENANT)) == before
+        assert list(store.listings.scan(SEARCHES, TENANT)) == before
 
     def test_a_touched_row_is_still_near(self, store: Store) -> None:
         """And shows when it was used."""
-        store.put(SEARCHES, TENANT, embedded("k"))
-        store.touch(SEARCHES, TENANT, "k", NOW + 5)
-        (found,) = store.nearest(SEARCHES, TENANT, SCOPES[SEARCHES], vector_of("k"), embedder=EMBEDDER, k=1, now=NOW)
+        store.rows.put(SEARCHES, TENANT, embedded("k"))
+        store.rows.touch(SEARCHES, TENANT, "k", NOW + 5)
+        (found,) = store.nearest.search(
+            SEARCHES, TENANT, SCOPES[SEARCHES], vector_of("k"), embedder=EMBEDDER, k=1, now=NOW
+        )
         assert found.entry.last_used_at == NOW + 5
 
     @settings(
@@ -375,20 +384,20 @@ class StoreContract(ListingContract, AuditContract):
     def test_near_rows_are_those_of_a_plain_list(self, store: Store, changes: list[tuple[str, str, str, bool]]) -> None:
         """After any changes, each tenant finds what comparing its own live rows one by one finds."""
         for tenant in ("ann", "bob"):
-            store.clear(SEARCHES, tenant)
+            store.admin.clear(SEARCHES, tenant)
         held: dict[tuple[str, str], bool] = {}
         for change, tenant, key, flag in changes:
             if change == "put":
-                store.put(SEARCHES, tenant, embedded(key) if flag else an_entry(key))
+                store.rows.put(SEARCHES, tenant, embedded(key) if flag else an_entry(key))
                 held[tenant, key] = flag
             elif change == "expire":
-                store.put(SEARCHES, tenant, embedded(key, expires_at=NOW))
+                store.rows.put(SEARCHES, tenant, embedded(key, expires_at=NOW))
                 held[tenant, key] = False
             elif change == "delete":
-                assert store.delete(SEARCHES, tenant, [key]) == ((tenant, key) in held)
+                assert store.rows.delete(SEARCHES, tenant, [key]) == ((tenant, key) in held)
                 held.pop((tenant, key), None)
             elif change == "embed" and (tenant, key) not in held:
-                store.embed(SEARCHES, tenant, key, vector_of(key).tobytes(), EMBEDDER)
+                store.nearest.embed(SEARCHES, tenant, key, vector_of(key).tobytes(), EMBEDDER)
             else:
                 self._assert_finds(store, held, tenant, key)
         for tenant in ("ann", "bob"):
@@ -408,39 +417,41 @@ class StoreContract(ListingContract, AuditContract):
         """All own columns, the embedding and its embedder, of fresh and expired rows, the oldest first."""
         put = [embedded("b", table), an_entry("a", table, expires_at=0.0), embedded("c", table, own=_OTHER_OWN[table])]
         for entry in put:
-            store.put(table, TENANT, entry)
-        assert list(store.scan(table, TENANT)) == put
+            store.rows.put(table, TENANT, entry)
+        assert list(store.listings.scan(table, TENANT)) == put
 
     def test_scan_is_of_one_tenant_and_table(self, store: Store) -> None:
         """Others' rows are not shown."""
-        store.put(SEARCHES, "ann", an_entry("ann's"))
-        store.put(SEARCHES, "bob", an_entry("bob's"))
-        store.put(RESEARCH, "ann", an_entry("research", RESEARCH))
-        assert [entry.key for entry in store.scan(SEARCHES, "ann")] == ["ann's"]
-        assert list(store.scan(SEARCHES, "nobody")) == []
+        store.rows.put(SEARCHES, "ann", an_entry("ann's"))
+        store.rows.put(SEARCHES, "bob", an_entry("bob's"))
+        store.rows.put(RESEARCH, "ann", an_entry("research", RESEARCH))
+        assert [entry.key for entry in store.listings.scan(SEARCHES, "ann")] == ["ann's"]
+        assert list(store.listings.scan(SEARCHES, "nobody")) == []
 
     def test_a_row_that_was_written_again_is_the_newest(self, store: Store) -> None:
         """A scan shows it last, and once."""
         for key in ("a", "b", "a"):
-            store.put(SEARCHES, TENANT, an_entry(key))
-        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["b", "a"]
+            store.rows.put(SEARCHES, TENANT, an_entry(key))
+        assert [entry.key for entry in store.listings.scan(SEARCHES, TENANT)] == ["b", "a"]
 
     def test_scan_takes_more_than_one_batch(self, store: Store) -> None:
         """However many rows there are, each comes once."""
         for number in range(1_100):
-            store.put(SEARCHES, TENANT, an_entry(str(number)))
-        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == [str(number) for number in range(1_100)]
+            store.rows.put(SEARCHES, TENANT, an_entry(str(number)))
+        assert [entry.key for entry in store.listings.scan(SEARCHES, TENANT)] == [
+            str(number) for number in range(1_100)
+        ]
 
     def test_rows_may_go_and_come_during_a_scan(self, store: Store) -> None:
         """Who scans may delete what it has seen, or stop half-way; the rest comes all the same."""
         for number in range(600):
-            store.put(SEARCHES, TENANT, an_entry(str(number)))
-        for entry in store.scan(SEARCHES, TENANT):
-            store.delete(SEARCHES, TENANT, [entry.key])
-        assert store.stats(SEARCHES, TENANT, NOW).total == 0
-        store.put(SEARCHES, TENANT, an_entry("k"))
-        next(store.scan(SEARCHES, TENANT))
-        store.put(SEARCHES, TENANT, an_entry("later"))
+            store.rows.put(SEARCHES, TENANT, an_entry(str(number)))
+        for entry in store.listings.scan(SEARCHES, TENANT):
+            store.rows.delete(SEARCHES, TENANT, [entry.key])
+        assert store.listings.stats(SEARCHES, TENANT, NOW).total == 0
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
+        next(store.listings.scan(SEARCHES, TENANT))
+        store.rows.put(SEARCHES, TENANT, an_entry("later"))
 
     # embed -------------------------------------------------------------------------------------------------------
 
@@ -448,37 +459,37 @@ class StoreContract(ListingContract, AuditContract):
     def test_a_row_that_is_embedded_later_is_near(self, store: Store, table: str) -> None:
         """Its vector is all that changes."""
         put = an_entry("k", table, own=_OTHER_OWN[table])
-        store.put(table, TENANT, put)
+        store.rows.put(table, TENANT, put)
         assert ask(store, vector_of("k"), table=table, scope=_OTHER_SCOPE[table]) == []
-        store.embed(table, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
+        store.nearest.embed(table, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
         assert keys_near(store, vector_of("k"), table=table, scope=_OTHER_SCOPE[table]) == ["k"]
         expected = replace(put, embedding=vector_of("k").tobytes(), embedder=EMBEDDER)
-        assert list(store.scan(table, TENANT)) == [expected]
+        assert list(store.listings.scan(table, TENANT)) == [expected]
 
     def test_embedding_by_another_model_replaces_the_vector(self, store: Store) -> None:
         """A row has one vector: that of the last embedder."""
-        store.put(SEARCHES, TENANT, embedded("k"))
-        store.embed(SEARCHES, TENANT, "k", vector_of("k", 16).tobytes(), "another")
+        store.rows.put(SEARCHES, TENANT, embedded("k"))
+        store.nearest.embed(SEARCHES, TENANT, "k", vector_of("k", 16).tobytes(), "another")
         assert ask(store, vector_of("k")) == []
         assert keys_near(store, vector_of("k", 16), embedder="another") == ["k"]
 
     def test_embedding_an_unknown_key_makes_no_row(self, store: Store) -> None:
         """A row that went in the meantime stays gone; so does that of another tenant."""
-        store.put(SEARCHES, "ann", an_entry("k"))
-        store.embed(SEARCHES, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
-        assert store.get(SEARCHES, TENANT, "k") is None
+        store.rows.put(SEARCHES, "ann", an_entry("k"))
+        store.nearest.embed(SEARCHES, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
+        assert store.rows.get(SEARCHES, TENANT, "k") is None
         assert keys_near(store, vector_of("k"), tenant="ann") == []
 
     def test_rows_without_the_vector_of_an_embedder_are_told(self, store: Store) -> None:
         """Key and text of rows without a vector, or with another model's; none of another tenant or table."""
-        store.put(SEARCHES, TENANT, an_entry("none"))
-        store.put(SEARCHES, TENANT, embedded("another's", embedder="another"))
-        store.put(SEARCHES, TENANT, embedded("embedded"))
-        store.put(SEARCHES, "ann", an_entry("ann's"))
-        store.put(RESEARCH, TENANT, an_entry("research", RESEARCH))
-        told = store.unembedded(SEARCHES, TENANT, EMBEDDER, 10)
+        store.rows.put(SEARCHES, TENANT, an_entry("none"))
+        store.rows.put(SEARCHES, TENANT, embedded("another's", embedder="another"))
+        store.rows.put(SEARCHES, TENANT, embedded("embedded"))
+        store.rows.put(SEARCHES, "ann", an_entry("ann's"))
+        store.rows.put(RESEARCH, TENANT, an_entry("research", RESEARCH))
+        told = store.nearest.unembedded(SEARCHES, TENANT, EMBEDDER, 10)
         assert sorted(told) == [("another's", "text of another's"), ("none", "text of none")]
-        assert len(store.unembedded(SEARCHES, TENANT, EMBEDDER, 1)) == 1
+        assert len(store.nearest.unembedded(SEARCHES, TENANT, EMBEDDER, 1)) == 1
 
     # delete ------------------------------------------------------------------------------------------------------
 
@@ -486,75 +497,75 @@ class StoreContract(ListingContract, AuditContract):
     def test_delete_takes_the_named_rows_and_counts_them(self, store: Store, table: str) -> None:
         """Unknown keys, and keys that are named twice, do not count; other rows stay."""
         for key in ("a", "b", "c"):
-            store.put(table, TENANT, an_entry(key, table))
-        assert store.delete(table, TENANT, ["a", "unknown", "b", "a"]) == 2
-        assert [entry.key for entry in store.scan(table, TENANT)] == ["c"]
+            store.rows.put(table, TENANT, an_entry(key, table))
+        assert store.rows.delete(table, TENANT, ["a", "unknown", "b", "a"]) == 2
+        assert [entry.key for entry in store.listings.scan(table, TENANT)] == ["c"]
 
     def test_deleting_nothing_counts_nothing(self, store: Store) -> None:
         """No keys, no rows, no complaint."""
-        store.put(SEARCHES, TENANT, an_entry("k"))
-        assert store.delete(SEARCHES, TENANT, []) == 0
-        assert store.get(SEARCHES, TENANT, "k") is not None
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
+        assert store.rows.delete(SEARCHES, TENANT, []) == 0
+        assert store.rows.get(SEARCHES, TENANT, "k") is not None
 
     def test_delete_is_for_one_tenant_and_table(self, store: Store) -> None:
         """The same key of another tenant, or in another table, stays."""
         for tenant in ("ann", "bob"):
-            store.put(SEARCHES, tenant, an_entry("k"))
-        store.put(RESEARCH, "ann", an_entry("k", RESEARCH))
-        assert store.delete(SEARCHES, "ann", ["k"]) == 1
-        assert store.get(SEARCHES, "ann", "k") is None
-        assert store.get(SEARCHES, "bob", "k") is not None
-        assert store.get(RESEARCH, "ann", "k") is not None
+            store.rows.put(SEARCHES, tenant, an_entry("k"))
+        store.rows.put(RESEARCH, "ann", an_entry("k", RESEARCH))
+        assert store.rows.delete(SEARCHES, "ann", ["k"]) == 1
+        assert store.rows.get(SEARCHES, "ann", "k") is None
+        assert store.rows.get(SEARCHES, "bob", "k") is not None
+        assert store.rows.get(RESEARCH, "ann", "k") is not None
 
     def test_delete_takes_any_number_of_keys(self, store: Store) -> None:
         """Forty thousand names, a hundred rows."""
         for number in range(100):
-            store.put(SEARCHES, TENANT, an_entry(str(number)))
-        assert store.delete(SEARCHES, TENANT, [str(number) for number in range(40_000)]) == 100
+            store.rows.put(SEARCHES, TENANT, an_entry(str(number)))
+        assert store.rows.delete(SEARCHES, TENANT, [str(number) for number in range(40_000)]) == 100
 
     def test_delete_may_spare_what_is_not_expired(self, store: Store) -> None:
         """With `expired_at`, a row that somebody has renewed meanwhile stays; at its very second a row is expired."""
         for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 0.001)):
-            store.put(SEARCHES, TENANT, an_entry(key, expires_at=expires_at))
-        assert store.delete(SEARCHES, TENANT, ["before", "at", "after", "unknown"], expired_at=NOW) == 2
-        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["after"]
+            store.rows.put(SEARCHES, TENANT, an_entry(key, expires_at=expires_at))
+        assert store.rows.delete(SEARCHES, TENANT, ["before", "at", "after", "unknown"], expired_at=NOW) == 2
+        assert [entry.key for entry in store.listings.scan(SEARCHES, TENANT)] == ["after"]
 
     # replace -----------------------------------------------------------------------------------------------------
 
     def test_replace_puts_rows_where_others_were(self, store: Store) -> None:
         """Rows with these values in their own columns go, and are counted; the new ones, however many, are there."""
         for key in ("a", "b"):
-            store.put(SEARCHES, TENANT, embedded(key, own=(10, "old", "{}")))
+            store.rows.put(SEARCHES, TENANT, embedded(key, own=(10, "old", "{}")))
         new = [embedded(key, own=(10, "new", "{}")) for key in ("c", "d", "e")]
-        assert store.replace(SEARCHES, TENANT, new, instead_of={"engine": "old"}) == 2
-        assert list(store.scan(SEARCHES, TENANT)) == new
+        assert store.rows.replace(SEARCHES, TENANT, new, instead_of={"engine": "old"}) == 2
+        assert list(store.listings.scan(SEARCHES, TENANT)) == new
         assert keys_near(store, vector_of("d"), 1, scope=("new", "{}")) == ["d"]
         assert ask(store, vector_of("a"), scope=("old", "{}")) == []
 
     def test_replace_spares_all_other_rows(self, store: Store) -> None:
         """Those that differ in one of the columns, those of another tenant, and those of another table."""
-        store.put(SEARCHES, TENANT, an_entry("engine", own=(10, "other", "{}")))
-        store.put(SEARCHES, TENANT, an_entry("number", own=(20, "ddgs", "{}")))
-        store.put(SEARCHES, TENANT, an_entry("gone", own=(10, "ddgs", "{}")))
-        store.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
-        store.put(RESEARCH, TENANT, an_entry("research", RESEARCH))
-        assert store.replace(SEARCHES, TENANT, [], instead_of={"engine": "ddgs", "max_results": 10}) == 1
-        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["engine", "number"]
-        assert [entry.key for entry in store.scan(SEARCHES, "ann")] == ["ann's"]
-        assert [entry.key for entry in store.scan(RESEARCH, TENANT)] == ["research"]
+        store.rows.put(SEARCHES, TENANT, an_entry("engine", own=(10, "other", "{}")))
+        store.rows.put(SEARCHES, TENANT, an_entry("number", own=(20, "ddgs", "{}")))
+        store.rows.put(SEARCHES, TENANT, an_entry("gone", own=(10, "ddgs", "{}")))
+        store.rows.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
+        store.rows.put(RESEARCH, TENANT, an_entry("research", RESEARCH))
+        assert store.rows.replace(SEARCHES, TENANT, [], instead_of={"engine": "ddgs", "max_results": 10}) == 1
+        assert [entry.key for entry in store.listings.scan(SEARCHES, TENANT)] == ["engine", "number"]
+        assert [entry.key for entry in store.listings.scan(SEARCHES, "ann")] == ["ann's"]
+        assert [entry.key for entry in store.listings.scan(RESEARCH, TENANT)] == ["research"]
 
     def test_replace_takes_over_a_key_from_elsewhere(self, store: Store) -> None:
         """A key is of one row: put by `replace`, it is no longer where it was."""
-        store.put(SEARCHES, TENANT, an_entry("k", own=(10, "elsewhere", "{}")))
-        assert store.replace(SEARCHES, TENANT, [an_entry("k")], instead_of={"engine": "ddgs"}) == 0
-        assert list(store.scan(SEARCHES, TENANT)) == [an_entry("k")]
+        store.rows.put(SEARCHES, TENANT, an_entry("k", own=(10, "elsewhere", "{}")))
+        assert store.rows.replace(SEARCHES, TENANT, [an_entry("k")], instead_of={"engine": "ddgs"}) == 0
+        assert list(store.listings.scan(SEARCHES, TENANT)) == [an_entry("k")]
 
     def test_replace_changes_what_is_taught(self, store: Store) -> None:
         """What the old rows taught is forgotten; what the new ones teach is told."""
-        store.put(SEARCHES, TENANT, an_entry("old", teaches=(("RAG", "an old cloth"),)))
+        store.rows.put(SEARCHES, TENANT, an_entry("old", teaches=(("RAG", "an old cloth"),)))
         new = an_entry("new", teaches=(("RAG", "retrieval-augmented generation"),))
-        store.replace(SEARCHES, TENANT, [new], instead_of={"engine": "ddgs"})
-        assert store.meanings(TENANT, ["RAG"]) == [("RAG", "retrieval-augmented generation")]
+        store.rows.replace(SEARCHES, TENANT, [new], instead_of={"engine": "ddgs"})
+        assert store.nearest.meanings(TENANT, ["RAG"]) == [("RAG", "retrieval-augmented generation")]
 
     @pytest.mark.parametrize(
         "where",
@@ -563,25 +574,25 @@ class StoreContract(ListingContract, AuditContract):
     )
     def test_rows_are_told_by_declared_columns_only(self, store: Store, where: dict[str, object]) -> None:
         """Any other name is refused, by what reads and by what writes, and nothing has gone."""
-        store.put(SEARCHES, TENANT, an_entry("k"))
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
         with pytest.raises(InvalidInput, match="max_results, engine, options"):
-            store.replace(SEARCHES, TENANT, [], instead_of=where)
+            store.rows.replace(SEARCHES, TENANT, [], instead_of=where)
         with pytest.raises(InvalidInput, match="max_results, engine, options"):
-            store.rows(SEARCHES, TENANT, where)
-        assert store.get(SEARCHES, TENANT, "k") is not None
+            store.listings.find(SEARCHES, TENANT, where)
+        assert store.rows.get(SEARCHES, TENANT, "k") is not None
 
     def test_nobody_sees_a_half_replaced_set(self, store: Store) -> None:
         """While one thread replaces five rows again and again, the others always see five of one kind."""
         sets = [[an_entry(f"{name}{at}", text=name) for at in range(5)] for name in ("odd", "even")]
-        store.replace(SEARCHES, TENANT, sets[0], instead_of={"engine": "ddgs"})
+        store.rows.replace(SEARCHES, TENANT, sets[0], instead_of={"engine": "ddgs"})
         seen = []
 
         def work(number: int) -> None:
             for turn in range(30):
                 if number:
-                    seen.append([entry.text for entry in store.rows(SEARCHES, TENANT, {"engine": "ddgs"})])
+                    seen.append([entry.text for entry in store.listings.find(SEARCHES, TENANT, {"engine": "ddgs"})])
                 else:
-                    store.replace(SEARCHES, TENANT, sets[turn % 2], instead_of={"engine": "ddgs"})
+                    store.rows.replace(SEARCHES, TENANT, sets[turn % 2], instead_of={"engine": "ddgs"})
 
         _in_threads(3, work)
         assert {tuple(texts) for texts in seen} <= {("odd",) * 5, ("even",) * 5}
@@ -591,36 +602,36 @@ class StoreContract(ListingContract, AuditContract):
     def test_swap_puts_where_there_is_nothing(self, store: Store) -> None:
         """Expecting none, the first one puts its row, and the second one changes nothing; expired rows count."""
         first, second = an_entry("k", expires_at=0.0), an_entry("k", payload=b"[]")
-        assert store.swap(SEARCHES, TENANT, first, expecting=None)
-        assert not store.swap(SEARCHES, TENANT, second, expecting=None)
-        assert list(store.scan(SEARCHES, TENANT)) == [first]
-        assert store.swap(SEARCHES, "ann", second, expecting=None), "another tenant's row is no obstacle"
+        assert store.rows.swap(SEARCHES, TENANT, first, expecting=None)
+        assert not store.rows.swap(SEARCHES, TENANT, second, expecting=None)
+        assert list(store.listings.scan(SEARCHES, TENANT)) == [first]
+        assert store.rows.swap(SEARCHES, "ann", second, expecting=None), "another tenant's row is no obstacle"
 
     def test_swap_puts_where_the_row_is_as_expected(self, store: Store) -> None:
         """The whole row is replaced, with what it teaches; of another number of results it is not what was expected."""
-        store.put(SEARCHES, TENANT, an_entry("k", own=(10, "ddgs", "{}"), teaches=(("RAG", "old cloth"),)))
+        store.rows.put(SEARCHES, TENANT, an_entry("k", own=(10, "ddgs", "{}"), teaches=(("RAG", "old cloth"),)))
         new = embedded("k", own=(20, "ddgs", "{}"))
-        assert not store.swap(SEARCHES, TENANT, new, expecting={"max_results": 20})
-        assert store.swap(SEARCHES, TENANT, new, expecting={"max_results": 10, "engine": "ddgs"})
-        assert list(store.scan(SEARCHES, TENANT)) == [new]
-        assert store.meanings(TENANT, ["RAG"]) == []
+        assert not store.rows.swap(SEARCHES, TENANT, new, expecting={"max_results": 20})
+        assert store.rows.swap(SEARCHES, TENANT, new, expecting={"max_results": 10, "engine": "ddgs"})
+        assert list(store.listings.scan(SEARCHES, TENANT)) == [new]
+        assert store.nearest.meanings(TENANT, ["RAG"]) == []
         assert keys_near(store, vector_of("k"), scope=("ddgs", "{}")) == ["k"]
 
     def test_swap_makes_no_row_where_one_is_expected(self, store: Store) -> None:
         """A row that has gone meanwhile stays gone; another key's or tenant's is not meant."""
-        store.put(SEARCHES, TENANT, an_entry("other"))
-        store.put(SEARCHES, "ann", an_entry("k"))
-        assert not store.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10})
-        assert store.get(SEARCHES, TENANT, "k") is None
+        store.rows.put(SEARCHES, TENANT, an_entry("other"))
+        store.rows.put(SEARCHES, "ann", an_entry("k"))
+        assert not store.rows.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10})
+        assert store.rows.get(SEARCHES, TENANT, "k") is None
 
     def test_of_all_who_swap_at_once_one_succeeds(self, store: Store) -> None:
         """Eight threads raise the same number twenty times; none of the changes is lost."""
-        store.put(SEARCHES, TENANT, an_entry("k", own=(0, "ddgs", "{}")))
+        store.rows.put(SEARCHES, TENANT, an_entry("k", own=(0, "ddgs", "{}")))
         done = []
 
         def work(_: int) -> None:
             for number in range(20):
-                if store.swap(
+                if store.rows.swap(
                     SEARCHES, TENANT, an_entry("k", own=(number + 1, "ddgs", "{}")), expecting={"max_results": number}
                 ):
                     done.append(number)
@@ -637,7 +648,7 @@ class StoreContract(ListingContract, AuditContract):
 
         def work(number: int) -> None:
             rows = [an_entry(key, text=str(number)) for key in keys]
-            done.extend(row.key for row in rows if store.swap(SEARCHES, TENANT, row, expecting=None))
+            done.extend(row.key for row in rows if store.rows.swap(SEARCHES, TENANT, row, expecting=None))
 
         _in_threads(8, work)
         assert sorted(done) == sorted(keys)
@@ -649,19 +660,22 @@ class StoreContract(ListingContract, AuditContract):
         """Whole, expired or not, as many as are asked for; what was written again is new."""
         put = {key: embedded(key, table) for key in "abc"} | {"d": an_entry("d", table, expires_at=0.0)}
         for key in "abcda":
-            store.put(table, TENANT, put[key])
-        assert store.recent(table, TENANT, 3) == [put["a"], put["d"], put["c"]]
-        assert [entry.key for entry in store.recent(table, TENANT, 100)] == ["a", "d", "c", "b"]
-        assert store.recent(table, TENANT, 0) == []
+            store.rows.put(table, TENANT, put[key])
+        assert store.listings.recent(table, TENANT, 3) == [put["a"], put["d"], put["c"]]
+        assert [entry.key for entry in store.listings.recent(table, TENANT, 100)] == ["a", "d", "c", "b"]
+        assert store.listings.recent(table, TENANT, 0) == []
 
     def test_recent_rows_are_of_one_tenant_and_kind(self, store: Store) -> None:
         """Of those with the values asked for; a column that is none is refused."""
         for number, engine in enumerate(("ddgs", "pubmed", "ddgs")):
-            store.put(SEARCHES, TENANT, an_entry(str(number), own=(10, engine, "{}")))
-        store.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
-        assert [entry.key for entry in store.recent(SEARCHES, TENANT, 9, where={"engine": "ddgs"})] == ["2", "0"]
+            store.rows.put(SEARCHES, TENANT, an_entry(str(number), own=(10, engine, "{}")))
+        store.rows.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
+        assert [entry.key for entry in store.listings.recent(SEARCHES, TENANT, 9, where={"engine": "ddgs"})] == [
+            "2",
+            "0",
+        ]
         with pytest.raises(InvalidInput, match="max_results, engine, options"):
-            store.recent(SEARCHES, TENANT, 9, where={"query": "x"})
+            store.listings.recent(SEARCHES, TENANT, 9, where={"query": "x"})
 
     # outlines ----------------------------------------------------------------------------------------------------
 
@@ -669,8 +683,8 @@ class StoreContract(ListingContract, AuditContract):
         """Key, text, time and own columns, under growing numbers, the newest first; what was written again is new."""
         own = (10, "ddgs", "{}")
         for key in "abca":
-            store.put(SEARCHES, TENANT, an_entry(key, own=own))
-        told = store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=2)
+            store.rows.put(SEARCHES, TENANT, an_entry(key, own=own))
+        told = store.listings.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=2)
         entry = an_entry("a", own=own)
         assert [(each.key, each.text, each.created_at, each.own) for each in told] == [
             ("a", entry.text, entry.created_at, own),
@@ -681,25 +695,25 @@ class StoreContract(ListingContract, AuditContract):
     def test_outlines_of_what_is_new_since_a_number(self, store: Store) -> None:
         """What was written or embedded since one looked is told, once; nothing else."""
         for key in "ab":
-            store.put(SEARCHES, TENANT, an_entry(key, own=(10, "ddgs", "{}")))
-        seen = store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9)[0].number
-        assert store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, after=seen, limit=9) == []
+            store.rows.put(SEARCHES, TENANT, an_entry(key, own=(10, "ddgs", "{}")))
+        seen = store.listings.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9)[0].number
+        assert store.listings.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, after=seen, limit=9) == []
         vector = vector_of("a").tobytes()
-        store.embed(SEARCHES, TENANT, "a", vector, EMBEDDER)
-        store.put(SEARCHES, TENANT, an_entry("c", own=(10, "ddgs", "{}")))
-        told = store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, after=seen, limit=9)
+        store.nearest.embed(SEARCHES, TENANT, "a", vector, EMBEDDER)
+        store.rows.put(SEARCHES, TENANT, an_entry("c", own=(10, "ddgs", "{}")))
+        told = store.listings.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, after=seen, limit=9)
         assert [each.key for each in told] == ["c", "a"]
 
     def test_outlines_are_of_one_tenant_and_kind(self, store: Store) -> None:
         """Of those with the values asked for; a column that is none, or no column, is refused."""
         for number, engine in enumerate(("ddgs", "pubmed", "ddgs")):
-            store.put(SEARCHES, TENANT, an_entry(str(number), own=(10, engine, "{}")))
-        store.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
-        found = store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9)
+            store.rows.put(SEARCHES, TENANT, an_entry(str(number), own=(10, engine, "{}")))
+        store.rows.put(SEARCHES, "ann", an_entry("ann's", own=(10, "ddgs", "{}")))
+        found = store.listings.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9)
         assert [each.key for each in found] == ["2", "0"]
         for wrong in ({"query": "x"}, {}):
             with pytest.raises(InvalidInput, match="max_results, engine, options"):
-                store.outlines(SEARCHES, TENANT, wrong, limit=9)
+                store.listings.outlines(SEARCHES, TENANT, wrong, limit=9)
 
     # rows --------------------------------------------------------------------------------------------------------
 
@@ -708,19 +722,19 @@ class StoreContract(ListingContract, AuditContract):
         """All columns, of fresh and expired rows; a row that was written again comes last."""
         put = [embedded("b", table), an_entry("c", table, expires_at=0.0), embedded("a", table)]
         for entry in (put[2], *put):
-            store.put(table, TENANT, entry)
+            store.rows.put(table, TENANT, entry)
         where = dict(zip(SCOPED[table], SCOPES[table], strict=True))
-        assert store.rows(table, TENANT, where) == put
+        assert store.listings.find(table, TENANT, where) == put
 
     def test_rows_are_those_with_all_the_values(self, store: Store) -> None:
         """Of one tenant; values are compared as they are, whatever is in them."""
         hostile = "x' OR '1'='1"
         for number, engine in ((10, hostile), (20, hostile), (10, "ddgs")):
-            store.put(SEARCHES, TENANT, an_entry(f"{number} {engine}", own=(number, engine, "{}")))
-        store.put(SEARCHES, "ann", an_entry("ann's", own=(10, hostile, "{}")))
-        found = store.rows(SEARCHES, TENANT, {"engine": hostile, "max_results": 10})
+            store.rows.put(SEARCHES, TENANT, an_entry(f"{number} {engine}", own=(number, engine, "{}")))
+        store.rows.put(SEARCHES, "ann", an_entry("ann's", own=(10, hostile, "{}")))
+        found = store.listings.find(SEARCHES, TENANT, {"engine": hostile, "max_results": 10})
         assert [entry.key for entry in found] == [f"10 {hostile}"]
-        assert store.rows(SEARCHES, TENANT, {"engine": "unknown"}) == []
+        assert store.listings.find(SEARCHES, TENANT, {"engine": "unknown"}) == []
 
     # evict -------------------------------------------------------------------------------------------------------
 
@@ -728,115 +742,118 @@ class StoreContract(ListingContract, AuditContract):
     def test_the_least_recently_used_are_evicted(self, store: Store, table: str) -> None:
         """Their last use decides, not when they were put; how many went is told."""
         for number, key in enumerate("abcde"):
-            store.put(table, TENANT, an_entry(key, table, last_used_at=NOW + number))
-        store.touch(table, TENANT, "a", NOW + 50)
-        assert store.evict(table, TENANT, SCOPES[table], 2) == 3
-        assert [entry.key for entry in store.scan(table, TENANT)] == ["a", "e"]
+            store.rows.put(table, TENANT, an_entry(key, table, last_used_at=NOW + number))
+        store.rows.touch(table, TENANT, "a", NOW + 50)
+        assert store.rows.evict(table, TENANT, SCOPES[table], 2) == 3
+        assert [entry.key for entry in store.listings.scan(table, TENANT)] == ["a", "e"]
 
     def test_of_rows_used_at_once_the_later_written_stay(self, store: Store) -> None:
         """So what has just been put is not what goes."""
         for key in "bca":
-            store.put(SEARCHES, TENANT, an_entry(key))
-        assert store.evict(SEARCHES, TENANT, SCOPES[SEARCHES], 1) == 2
-        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["a"]
+            store.rows.put(SEARCHES, TENANT, an_entry(key))
+        assert store.rows.evict(SEARCHES, TENANT, SCOPES[SEARCHES], 1) == 2
+        assert [entry.key for entry in store.listings.scan(SEARCHES, TENANT)] == ["a"]
 
     @pytest.mark.parametrize(("keep", "gone"), [(-1, 3), (0, 3), (2, 1), (3, 0), (10**9, 0)])
     def test_no_more_than_are_kept_stay(self, store: Store, keep: int, gone: int) -> None:
         """Whether expired or not, embedded or not, every row counts."""
         for entry in (embedded("a"), an_entry("b"), an_entry("c", expires_at=0.0)):
-            store.put(SEARCHES, TENANT, entry)
-        assert store.evict(SEARCHES, TENANT, SCOPES[SEARCHES], keep) == gone
-        assert len(list(store.scan(SEARCHES, TENANT))) == 3 - gone
+            store.rows.put(SEARCHES, TENANT, entry)
+        assert store.rows.evict(SEARCHES, TENANT, SCOPES[SEARCHES], keep) == gone
+        assert len(list(store.listings.scan(SEARCHES, TENANT))) == 3 - gone
 
     def test_eviction_is_of_one_scope_tenant_and_table(self, store: Store) -> None:
         """However many rows there are elsewhere, they neither count nor go."""
-        store.put(SEARCHES, TENANT, an_entry("k"))
-        store.put(SEARCHES, TENANT, an_entry("other", own=_OTHER_OWN[SEARCHES]))
-        store.put(SEARCHES, "ann", an_entry("k"))
-        store.put(RESEARCH, TENANT, an_entry("k", RESEARCH))
-        assert store.evict(SEARCHES, TENANT, SCOPES[SEARCHES], 1) == 0
-        assert store.evict(SEARCHES, TENANT, SCOPES[SEARCHES], 0) == 1
-        assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["other"]
-        assert store.get(SEARCHES, "ann", "k") is not None
-        assert store.get(RESEARCH, TENANT, "k") is not None
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
+        store.rows.put(SEARCHES, TENANT, an_entry("other", own=_OTHER_OWN[SEARCHES]))
+        store.rows.put(SEARCHES, "ann", an_entry("k"))
+        store.rows.put(RESEARCH, TENANT, an_entry("k", RESEARCH))
+        assert store.rows.evict(SEARCHES, TENANT, SCOPES[SEARCHES], 1) == 0
+        assert store.rows.evict(SEARCHES, TENANT, SCOPES[SEARCHES], 0) == 1
+        assert [entry.key for entry in store.listings.scan(SEARCHES, TENANT)] == ["other"]
+        assert store.rows.get(SEARCHES, "ann", "k") is not None
+        assert store.rows.get(RESEARCH, TENANT, "k") is not None
 
     # meanings ----------------------------------------------------------------------------------------------------
 
     def test_what_rows_teach_is_told(self, store: Store) -> None:
         """Short forms are found in any case, and come back as they were written."""
-        store.put(
+        store.rows.put(
             SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"), ("Zü", "Zürich")))
         )
-        assert store.meanings(TENANT, ["rag"]) == [("RAG", "retrieval-augmented generation")]
-        assert sorted(store.meanings(TENANT, ["Rag", "ZÜ", "unknown"])) == [
+        assert store.nearest.meanings(TENANT, ["rag"]) == [("RAG", "retrieval-augmented generation")]
+        assert sorted(store.nearest.meanings(TENANT, ["Rag", "ZÜ", "unknown"])) == [
             ("RAG", "retrieval-augmented generation"),
             ("Zü", "Zürich"),
         ]
 
     def test_nothing_is_asked_and_nothing_is_told(self, store: Store) -> None:
         """No short forms, no meanings."""
-        store.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
-        assert store.meanings(TENANT, []) == []
-        assert store.meanings(TENANT, ["unknown", ""]) == []
+        store.rows.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
+        assert store.nearest.meanings(TENANT, []) == []
+        assert store.nearest.meanings(TENANT, ["unknown", ""]) == []
 
     def test_a_meaning_is_told_as_often_as_it_is_taught(self, store: Store) -> None:
         """By each row that teaches it, of any table; who asks can tell the usual meaning from the odd one."""
         pair = ("RAG", "retrieval-augmented generation")
-        store.put(SEARCHES, TENANT, an_entry("one", teaches=(pair,)))
-        store.put(SEARCHES, TENANT, an_entry("two", teaches=(pair, ("rag", "old cloth"))))
-        store.put(RESEARCH, TENANT, an_entry("one", RESEARCH, teaches=(pair,)))
-        assert sorted(store.meanings(TENANT, ["RAG"])) == [pair, pair, pair, ("rag", "old cloth")]
+        store.rows.put(SEARCHES, TENANT, an_entry("one", teaches=(pair,)))
+        store.rows.put(SEARCHES, TENANT, an_entry("two", teaches=(pair, ("rag", "old cloth"))))
+        store.rows.put(RESEARCH, TENANT, an_entry("one", RESEARCH, teaches=(pair,)))
+        assert sorted(store.nearest.meanings(TENANT, ["RAG"])) == [pair, pair, pair, ("rag", "old cloth")]
 
     def test_a_tenant_is_not_told_what_others_teach(self, store: Store) -> None:
         """Abbreviations are private, as rows are."""
-        store.put(SEARCHES, "ann", an_entry("k", teaches=(("RAG", "ann's"),)))
-        store.put(SEARCHES, "bob", an_entry("k", teaches=(("RAG", "bob's"),)))
-        assert store.meanings("ann", ["RAG"]) == [("RAG", "ann's")]
-        assert store.meanings(TENANT, ["RAG"]) == []
+        store.rows.put(SEARCHES, "ann", an_entry("k", teaches=(("RAG", "ann's"),)))
+        store.rows.put(SEARCHES, "bob", an_entry("k", teaches=(("RAG", "bob's"),)))
+        assert store.nearest.meanings("ann", ["RAG"]) == [("RAG", "ann's")]
+        assert store.nearest.meanings(TENANT, ["RAG"]) == []
 
     @each_table
     @each_way_to_go
     def test_what_a_row_teaches_goes_with_it(self, store: Store, table: str, go: Go) -> None:
         """A row that was deleted, cleared, swept or replaced by one that teaches nothing is forgotten altogether."""
-        store.put(table, TENANT, embedded("k", table, teaches=(("RAG", "retrieval-augmented generation"),)))
+        store.rows.put(table, TENANT, embedded("k", table, teaches=(("RAG", "retrieval-augmented generation"),)))
         go(store, table, "k")
-        assert store.meanings(TENANT, ["RAG"]) == []
+        assert store.nearest.meanings(TENANT, ["RAG"]) == []
 
     def test_what_others_teach_stays(self, store: Store) -> None:
         """The row of one tenant, table and key goes; the same key elsewhere teaches on."""
         for tenant in ("ann", "bob"):
             for table in (SEARCHES, RESEARCH):
-                store.put(table, tenant, an_entry("k", table, teaches=(("RAG", f"{tenant} {table}"),)))
-        store.delete(SEARCHES, "ann", ["k"])
-        assert store.meanings("ann", ["RAG"]) == [("RAG", "ann research_cache")]
-        store.clear(RESEARCH, "ann")
-        assert store.meanings("ann", ["RAG"]) == []
-        assert sorted(store.meanings("bob", ["RAG"])) == [("RAG", "bob research_cache"), ("RAG", "bob search_cache")]
+                store.rows.put(table, tenant, an_entry("k", table, teaches=(("RAG", f"{tenant} {table}"),)))
+        store.rows.delete(SEARCHES, "ann", ["k"])
+        assert store.nearest.meanings("ann", ["RAG"]) == [("RAG", "ann research_cache")]
+        store.admin.clear(RESEARCH, "ann")
+        assert store.nearest.meanings("ann", ["RAG"]) == []
+        assert sorted(store.nearest.meanings("bob", ["RAG"])) == [
+            ("RAG", "bob research_cache"),
+            ("RAG", "bob search_cache"),
+        ]
 
     def test_a_second_put_replaces_what_is_taught(self, store: Store) -> None:
         """Only the present row teaches."""
-        store.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "old cloth"),)))
-        store.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
-        assert store.meanings(TENANT, ["RAG"]) == [("RAG", "retrieval-augmented generation")]
+        store.rows.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "old cloth"),)))
+        store.rows.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
+        assert store.nearest.meanings(TENANT, ["RAG"]) == [("RAG", "retrieval-augmented generation")]
 
     def test_touching_and_embedding_leave_what_is_taught(self, store: Store) -> None:
         """Neither is a new row to the reader."""
-        store.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
-        store.touch(SEARCHES, TENANT, "k", NOW + 1)
-        store.embed(SEARCHES, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
-        assert store.meanings(TENANT, ["RAG"]) == [("RAG", "retrieval-augmented generation")]
+        store.rows.put(SEARCHES, TENANT, an_entry("k", teaches=(("RAG", "retrieval-augmented generation"),)))
+        store.rows.touch(SEARCHES, TENANT, "k", NOW + 1)
+        store.nearest.embed(SEARCHES, TENANT, "k", vector_of("k").tobytes(), EMBEDDER)
+        assert store.nearest.meanings(TENANT, ["RAG"]) == [("RAG", "retrieval-augmented generation")]
 
     # count -------------------------------------------------------------------------------------------------------
 
     def test_counting_nothing_changes_nothing(self, store: Store) -> None:
         """An empty count is no count."""
-        store.count(TENANT, "2026-01-01", {})
-        assert store.counted(TENANT) == {}
+        store.usage.add(TENANT, "2026-01-01", {})
+        assert store.usage.by_day(TENANT) == {}
 
     def test_threads_lose_no_count(self, store: Store) -> None:
         """Counting is atomic."""
-        _in_threads(8, lambda _: [store.count(TENANT, "2026-01-01", {"exact": 1}) for _ in range(20)])
-        assert store.counted(TENANT) == {"2026-01-01": {"exact": 160}}
+        _in_threads(8, lambda _: [store.usage.add(TENANT, "2026-01-01", {"exact": 1}) for _ in range(20)])
+        assert store.usage.by_day(TENANT) == {"2026-01-01": {"exact": 160}}
 
     # turn --------------------------------------------------------------------------------------------------------
 
@@ -846,7 +863,7 @@ class StoreContract(ListingContract, AuditContract):
 
         def count(_: int) -> None:
             for _ in range(10):
-                with store.turn("counter", 60) as mine:
+                with store.locks.hold("counter", 60) as mine:
                     assert mine
                     seen = total[0]
                     time.sleep(0.0005)
@@ -861,10 +878,10 @@ class StoreContract(ListingContract, AuditContract):
         got = []
 
         def try_it(_: int) -> None:
-            with store.turn("name", wait) as mine:
+            with store.locks.hold("name", wait) as mine:
                 got.append(mine)
 
-        with store.turn("name", 60) as mine:
+        with store.locks.hold("name", 60) as mine:
             assert mine
             _in_threads(1, try_it)
             _in_threads(1, try_it)
@@ -874,18 +891,18 @@ class StoreContract(ListingContract, AuditContract):
     def test_a_turn_is_free_after_an_error(self, store: Store) -> None:
         """What is raised inside comes out as it is, and the next one gets the turn at once."""
         error = RuntimeError("inside")
-        with pytest.raises(RuntimeError) as raised, store.turn("name", 60):
+        with pytest.raises(RuntimeError) as raised, store.locks.hold("name", 60):
             raise error
         assert raised.value is error
-        with store.turn("name", 0) as mine:
+        with store.locks.hold("name", 0) as mine:
             assert mine
 
     def test_turns_of_other_names_do_not_wait(self, store: Store) -> None:
         """Any text is a name, and two names are two locks."""
         names = ["a", "A", "", "a/../b", "検索" * 200, "nul\0", "*?<>|"]
-        with store.turn("held", 60):
+        with store.locks.hold("held", 60):
             for name in names:
-                with store.turn(name, 0) as mine:
+                with store.locks.hold(name, 0) as mine:
                     assert mine
 
     # sweep -------------------------------------------------------------------------------------------------------
@@ -894,217 +911,221 @@ class StoreContract(ListingContract, AuditContract):
     def test_sweep_takes_what_expired_at_or_before(self, store: Store, table: str) -> None:
         """The very second of `expires_at` counts as expired; a moment later does not."""
         for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 0.001)):
-            store.put(table, TENANT, an_entry(key, table, expires_at=expires_at))
-        assert store.sweep(table, TENANT, NOW) == 2
-        assert [store.get(table, TENANT, key) is None for key in ("before", "at", "after")] == [True, True, False]
+            store.rows.put(table, TENANT, an_entry(key, table, expires_at=expires_at))
+        assert store.rows.sweep(table, TENANT, NOW) == 2
+        assert [store.rows.get(table, TENANT, key) is None for key in ("before", "at", "after")] == [True, True, False]
 
     def test_sweeping_nothing_counts_nothing(self, store: Store) -> None:
         """A sweep of a table where nothing is expired returns 0 and leaves all."""
-        store.put(SEARCHES, TENANT, an_entry("k"))
-        assert store.sweep(SEARCHES, TENANT, NOW) == 0
-        assert store.get(SEARCHES, TENANT, "k") is not None
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
+        assert store.rows.sweep(SEARCHES, TENANT, NOW) == 0
+        assert store.rows.get(SEARCHES, TENANT, "k") is not None
 
     def test_sweep_takes_more_than_one_batch(self, store: Store) -> None:
         """However many rows are expired, one sweep takes all of them."""
         for number in range(2_100):
-            store.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW - number))
-        assert store.sweep(SEARCHES, TENANT, NOW) == 2_100
-        assert store.stats(SEARCHES, TENANT, NOW).total == 0
+            store.rows.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW - number))
+        assert store.rows.sweep(SEARCHES, TENANT, NOW) == 2_100
+        assert store.listings.stats(SEARCHES, TENANT, NOW).total == 0
 
     def test_sweep_is_for_one_tenant_and_table(self, store: Store) -> None:
         """Expired rows of others stay, as do those in another table; so they do when a put sweeps."""
         for tenant in ("ann", "bob", "cid"):
-            store.put(SEARCHES, tenant, an_entry("k", expires_at=NOW))
-        store.put(RESEARCH, "ann", an_entry("k", RESEARCH, expires_at=NOW))
-        assert store.sweep(SEARCHES, "ann", NOW) == 1
-        store.put(SEARCHES, "bob", an_entry("new"), sweep_before=NOW)
-        assert [store.get(SEARCHES, tenant, "k") is None for tenant in ("ann", "bob", "cid")] == [True, True, False]
-        assert store.get(RESEARCH, "ann", "k") is not None
+            store.rows.put(SEARCHES, tenant, an_entry("k", expires_at=NOW))
+        store.rows.put(RESEARCH, "ann", an_entry("k", RESEARCH, expires_at=NOW))
+        assert store.rows.sweep(SEARCHES, "ann", NOW) == 1
+        store.rows.put(SEARCHES, "bob", an_entry("new"), sweep_before=NOW)
+        assert [store.rows.get(SEARCHES, tenant, "k") is None for tenant in ("ann", "bob", "cid")] == [
+            True,
+            True,
+            False,
+        ]
+        assert store.rows.get(RESEARCH, "ann", "k") is not None
 
     def test_put_sweeps_what_expired_at_or_before(self, store: Store) -> None:
         """A put with `sweep_before` takes expired rows along, the boundary included, and stores its own."""
         for key, expires_at in (("before", NOW - 1), ("at", NOW), ("after", NOW + 1)):
-            store.put(SEARCHES, TENANT, an_entry(key, expires_at=expires_at))
-        store.put(SEARCHES, TENANT, an_entry("new"), sweep_before=NOW)
-        found = {key for key in ("before", "at", "after", "new") if store.get(SEARCHES, TENANT, key)}
+            store.rows.put(SEARCHES, TENANT, an_entry(key, expires_at=expires_at))
+        store.rows.put(SEARCHES, TENANT, an_entry("new"), sweep_before=NOW)
+        found = {key for key in ("before", "at", "after", "new") if store.rows.get(SEARCHES, TENANT, key)}
         assert found == {"after", "new"}
 
     def test_put_without_sweep_before_sweeps_nothing(self, store: Store) -> None:
         """Expired rows stay until somebody asks for them to go."""
-        store.put(SEARCHES, TENANT, an_entry("expired", expires_at=0.0))
-        store.put(SEARCHES, TENANT, an_entry("new"))
-        assert store.get(SEARCHES, TENANT, "expired") is not None
+        store.rows.put(SEARCHES, TENANT, an_entry("expired", expires_at=0.0))
+        store.rows.put(SEARCHES, TENANT, an_entry("new"))
+        assert store.rows.get(SEARCHES, TENANT, "expired") is not None
 
     def test_put_renews_the_expired_row_of_its_own_key(self, store: Store) -> None:
         """Storing a fresh answer for a key whose row is expired leaves the fresh one."""
-        store.put(SEARCHES, TENANT, an_entry("k", expires_at=NOW))
-        store.put(SEARCHES, TENANT, an_entry("k", expires_at=NOW + 9), sweep_before=NOW)
+        store.rows.put(SEARCHES, TENANT, an_entry("k", expires_at=NOW))
+        store.rows.put(SEARCHES, TENANT, an_entry("k", expires_at=NOW + 9), sweep_before=NOW)
         assert _got(store, SEARCHES, "k").expires_at == NOW + 9
 
     # clear -------------------------------------------------------------------------------------------------------
 
     def test_clear_empties_one_table_of_one_tenant_and_counts(self, store: Store) -> None:
         """Every row of the tenant goes, fresh or expired; another tenant's and the other table stay."""
-        store.put(SEARCHES, "ann", an_entry("fresh"))
-        store.put(SEARCHES, "ann", an_entry("expired", expires_at=0.0))
-        store.put(SEARCHES, "bob", an_entry("fresh"))
-        store.put(RESEARCH, "ann", an_entry("k", RESEARCH))
-        assert store.clear(SEARCHES, "ann") == 2
-        assert store.stats(SEARCHES, "ann", NOW).total == 0
-        assert store.get(SEARCHES, "bob", "fresh") is not None
-        assert store.get(RESEARCH, "ann", "k") is not None
+        store.rows.put(SEARCHES, "ann", an_entry("fresh"))
+        store.rows.put(SEARCHES, "ann", an_entry("expired", expires_at=0.0))
+        store.rows.put(SEARCHES, "bob", an_entry("fresh"))
+        store.rows.put(RESEARCH, "ann", an_entry("k", RESEARCH))
+        assert store.admin.clear(SEARCHES, "ann") == 2
+        assert store.listings.stats(SEARCHES, "ann", NOW).total == 0
+        assert store.rows.get(SEARCHES, "bob", "fresh") is not None
+        assert store.rows.get(RESEARCH, "ann", "k") is not None
 
     def test_clearing_an_empty_table_counts_nothing(self, store: Store) -> None:
         """There is nothing to delete and nothing to complain about."""
-        assert store.clear(SEARCHES, TENANT) == 0
+        assert store.admin.clear(SEARCHES, TENANT) == 0
 
     def test_a_cleared_table_takes_new_rows(self, store: Store) -> None:
         """After `clear` the store goes on."""
-        store.put(SEARCHES, TENANT, an_entry("old"))
-        store.clear(SEARCHES, TENANT)
-        store.put(SEARCHES, TENANT, an_entry("new"))
-        assert store.get(SEARCHES, TENANT, "new") is not None
+        store.rows.put(SEARCHES, TENANT, an_entry("old"))
+        store.admin.clear(SEARCHES, TENANT)
+        store.rows.put(SEARCHES, TENANT, an_entry("new"))
+        assert store.rows.get(SEARCHES, TENANT, "new") is not None
 
     # stats, size, close --------------------------------------------------------------------------------------------
 
     @each_table
     def test_stats_of_an_empty_table(self, store: Store, table: str) -> None:
         """No rows, and no oldest or newest one."""
-        stats = store.stats(table, TENANT, NOW)
+        stats = store.listings.stats(table, TENANT, NOW)
         assert (stats.table, stats.live, stats.expired, stats.total) == (table, 0, 0, 0)
         assert (stats.oldest, stats.newest) == (None, None)
 
     @each_table
     def test_stats_count_by_freshness(self, store: Store, table: str) -> None:
         """Live and expired add up to the total; the second of `expires_at` counts as expired. Others do not count."""
-        store.put(table, TENANT, an_entry("live", table, created_at=NOW - 3, expires_at=NOW + 1))
-        store.put(table, TENANT, an_entry("later", table, created_at=NOW - 1, expires_at=NOW + 1))
-        store.put(table, TENANT, an_entry("at", table, created_at=NOW - 2, expires_at=NOW))
-        store.put(table, "ann", an_entry("live", table, created_at=NOW - 9, expires_at=NOW + 1))
-        stats = store.stats(table, TENANT, NOW)
+        store.rows.put(table, TENANT, an_entry("live", table, created_at=NOW - 3, expires_at=NOW + 1))
+        store.rows.put(table, TENANT, an_entry("later", table, created_at=NOW - 1, expires_at=NOW + 1))
+        store.rows.put(table, TENANT, an_entry("at", table, created_at=NOW - 2, expires_at=NOW))
+        store.rows.put(table, "ann", an_entry("live", table, created_at=NOW - 9, expires_at=NOW + 1))
+        stats = store.listings.stats(table, TENANT, NOW)
         assert (stats.live, stats.expired, stats.total) == (2, 1, 3)
         assert (stats.oldest, stats.newest) == (NOW - 3, NOW - 1)
 
     @each_table
     def test_stats_count_the_vectors(self, store: Store, table: str) -> None:
         """Those in the index and in the tail add up to the rows that have one; all of it goes with the rows."""
-        store.put(table, TENANT, embedded("one", table))
-        store.put(table, TENANT, embedded("two", table, embedder="another"))
-        store.put(table, TENANT, an_entry("three", table))
-        store.put(table, "ann", embedded("four", table))
-        stats = store.stats(table, TENANT, NOW)
+        store.rows.put(table, TENANT, embedded("one", table))
+        store.rows.put(table, TENANT, embedded("two", table, embedder="another"))
+        store.rows.put(table, TENANT, an_entry("three", table))
+        store.rows.put(table, "ann", embedded("four", table))
+        stats = store.listings.stats(table, TENANT, NOW)
         assert (stats.indexed + stats.tail, stats.unembedded) == (2, 0)
-        store.clear(table, TENANT)
-        stats = store.stats(table, TENANT, NOW)
+        store.admin.clear(table, TENANT)
+        stats = store.listings.stats(table, TENANT, NOW)
         assert (stats.indexed, stats.tail) == (0, 0)
 
     def test_stats_count_the_live_rows_without_a_vector(self, store: Store) -> None:
         """A vector of another embedder counts as none; expired rows do not count."""
-        store.put(SEARCHES, TENANT, embedded("embedded"))
-        store.put(SEARCHES, TENANT, embedded("another's", embedder="another"))
-        store.put(SEARCHES, TENANT, an_entry("none"))
-        store.put(SEARCHES, TENANT, an_entry("expired", expires_at=NOW))
-        store.put(SEARCHES, "ann", an_entry("ann's"))
-        assert store.stats(SEARCHES, TENANT, NOW, EMBEDDER).unembedded == 2
+        store.rows.put(SEARCHES, TENANT, embedded("embedded"))
+        store.rows.put(SEARCHES, TENANT, embedded("another's", embedder="another"))
+        store.rows.put(SEARCHES, TENANT, an_entry("none"))
+        store.rows.put(SEARCHES, TENANT, an_entry("expired", expires_at=NOW))
+        store.rows.put(SEARCHES, "ann", an_entry("ann's"))
+        assert store.listings.stats(SEARCHES, TENANT, NOW, EMBEDDER).unembedded == 2
 
     # verify, reindex -----------------------------------------------------------------------------------------------
 
     @pytest.mark.parametrize("repair", [False, True])
     def test_there_is_nothing_to_say_of_a_sound_store(self, store: Store, repair: bool) -> None:
         """Empty or not, it has no problems, and repairing changes nothing."""
-        assert store.verify(repair=repair) == []
+        assert store.admin.verify(repair=repair) == []
         entries = [embedded("k"), an_entry("no vector", payload=b"[]"), an_entry("expired", expires_at=0.0)]
         for entry in entries:
-            store.put(SEARCHES, TENANT, entry)
-        store.put(RESEARCH, TENANT, embedded("k", RESEARCH, payload="any text: Zürich".encode()))
-        assert store.verify(repair=repair) == []
-        assert list(store.scan(SEARCHES, TENANT)) == entries
+            store.rows.put(SEARCHES, TENANT, entry)
+        store.rows.put(RESEARCH, TENANT, embedded("k", RESEARCH, payload="any text: Zürich".encode()))
+        assert store.admin.verify(repair=repair) == []
+        assert list(store.listings.scan(SEARCHES, TENANT)) == entries
 
     def test_reindexing_changes_no_answer(self, store: Store) -> None:
         """The index is made anew from the rows; what was near is as near."""
         for number in range(20):
-            store.put(SEARCHES, TENANT, embedded(str(number)))
+            store.rows.put(SEARCHES, TENANT, embedded(str(number)))
         before = ask(store, near(vector_of("7"), 0.3))
-        assert store.reindex() >= 0
+        assert store.admin.reindex() >= 0
         assert ask(store, near(vector_of("7"), 0.3)) == before
 
     def test_size_is_in_bytes_and_counts_what_is_held(self, store: Store) -> None:
         """A megabyte more makes the store about a megabyte larger."""
-        before = store.size()
-        store.put(SEARCHES, TENANT, an_entry("k", payload=_INCOMPRESSIBLE))
-        assert 2**20 <= store.size() - before < 2**22
+        before = store.admin.size()
+        store.rows.put(SEARCHES, TENANT, an_entry("k", payload=_INCOMPRESSIBLE))
+        assert 2**20 <= store.admin.size() - before < 2**22
 
     def test_a_closed_store_opens_again(self, store: Store) -> None:
         """`close` loses nothing, may be called twice, and the next call simply works."""
-        store.put(SEARCHES, TENANT, an_entry("k"))
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
         store.close()
         store.close()
-        assert store.get(SEARCHES, TENANT, "k") is not None
-        store.put(SEARCHES, TENANT, an_entry("later"))
+        assert store.rows.get(SEARCHES, TENANT, "k") is not None
+        store.rows.put(SEARCHES, TENANT, an_entry("later"))
 
     # tenants -----------------------------------------------------------------------------------------------------
 
     @each_table
     def test_a_tenant_sees_only_its_own_rows(self, store: Store, table: str) -> None:
         """One key, two tenants: two rows, each with its own answer."""
-        store.put(table, "ann", an_entry("k", table, payload=b"ann's"))
-        assert store.get(table, "bob", "k") is None
-        store.put(table, "bob", an_entry("k", table, payload=b"bob's"))
-        found = [store.get(table, tenant, "k") for tenant in ("ann", "bob")]
+        store.rows.put(table, "ann", an_entry("k", table, payload=b"ann's"))
+        assert store.rows.get(table, "bob", "k") is None
+        store.rows.put(table, "bob", an_entry("k", table, payload=b"bob's"))
+        found = [store.rows.get(table, tenant, "k") for tenant in ("ann", "bob")]
         assert [entry and entry.payload for entry in found] == [b"ann's", b"bob's"]
 
     def test_touch_is_for_one_tenant(self, store: Store) -> None:
         """A use by one tenant is not noted on the row of another."""
         for tenant in ("ann", "bob"):
-            store.put(SEARCHES, tenant, an_entry("k"))
-        store.touch(SEARCHES, "ann", "k", NOW + 9)
-        bobs = store.get(SEARCHES, "bob", "k")
+            store.rows.put(SEARCHES, tenant, an_entry("k"))
+        store.rows.touch(SEARCHES, "ann", "k", NOW + 9)
+        bobs = store.rows.get(SEARCHES, "bob", "k")
         assert bobs is not None
         assert bobs.last_used_at == NOW
 
     def test_whoever_has_rows_is_a_tenant(self, store: Store) -> None:
         """In the order of their names, each once."""
-        assert store.tenants() == []
+        assert store.admin.tenants() == []
         for tenant, table in (("cid", SEARCHES), ("ann", RESEARCH), ("ann", SEARCHES), ("Zoë", SEARCHES)):
-            store.put(table, tenant, an_entry("k", table))
-        assert store.tenants() == sorted(["cid", "ann", "Zoë"])
+            store.rows.put(table, tenant, an_entry("k", table))
+        assert store.admin.tenants() == sorted(["cid", "ann", "Zoë"])
 
     def test_a_tenant_is_forgotten_with_all_it_has(self, store: Store) -> None:
         """Rows of every table, vectors, meanings, counts; nothing of others goes. It may come back."""
         for tenant in ("ann", "bob"):
-            store.put(SEARCHES, tenant, embedded("k", teaches=(("RAG", "old cloth"),)))
-            store.put(RESEARCH, tenant, an_entry("k", RESEARCH))
-            store.count(tenant, "2026-01-01", {"exact": 1})
-        assert store.forget("ann") == 2
-        assert store.tenants() == ["bob"]
-        assert (store.counted("ann"), store.meanings("ann", ["RAG"])) == ({}, [])
+            store.rows.put(SEARCHES, tenant, embedded("k", teaches=(("RAG", "old cloth"),)))
+            store.rows.put(RESEARCH, tenant, an_entry("k", RESEARCH))
+            store.usage.add(tenant, "2026-01-01", {"exact": 1})
+        assert store.admin.forget("ann") == 2
+        assert store.admin.tenants() == ["bob"]
+        assert (store.usage.by_day("ann"), store.nearest.meanings("ann", ["RAG"])) == ({}, [])
         assert keys_near(store, vector_of("k"), tenant="ann") == []
-        assert store.counted("bob") == {"2026-01-01": {"exact": 1}}
-        assert store.meanings("bob", ["RAG"]) == [("RAG", "old cloth")]
+        assert store.usage.by_day("bob") == {"2026-01-01": {"exact": 1}}
+        assert store.nearest.meanings("bob", ["RAG"]) == [("RAG", "old cloth")]
         assert keys_near(store, vector_of("k"), tenant="bob") == ["k"]
-        store.put(SEARCHES, "ann", an_entry("k"))
-        assert store.tenants() == ["ann", "bob"]
-        assert store.forget("nobody") == 0
+        store.rows.put(SEARCHES, "ann", an_entry("k"))
+        assert store.admin.tenants() == ["ann", "bob"]
+        assert store.admin.forget("nobody") == 0
 
     def test_a_user_is_forgotten_and_the_work_stays(self, store: Store) -> None:
         """Tokens go; what was stored is nobody's from then on. Other users and tenants keep theirs."""
         for tenant, user in (("acme", "ann"), ("acme", "bob"), ("other", "ann")):
-            store.put("tool_cache", tenant, a_tool_entry(user, created_by=user))
-            store.put("access_tokens", tenant, a_token(user))
-        assert store.forget("acme", "ann") == 1
-        kept = {entry.key: entry.own[-1] for entry in store.scan("tool_cache", "acme")}
+            store.rows.put("tool_cache", tenant, a_tool_entry(user, created_by=user))
+            store.rows.put("access_tokens", tenant, a_token(user))
+        assert store.admin.forget("acme", "ann") == 1
+        kept = {entry.key: entry.own[-1] for entry in store.listings.scan("tool_cache", "acme")}
         assert kept == {"ann": None, "bob": "bob"}
-        assert [entry.key for entry in store.scan("access_tokens", "acme")] == ["bob"]
-        assert [entry.own[-1] for entry in store.scan("tool_cache", "other")] == ["ann"]
-        assert len(list(store.scan("access_tokens", "other"))) == 1
+        assert [entry.key for entry in store.listings.scan("access_tokens", "acme")] == ["bob"]
+        assert [entry.own[-1] for entry in store.listings.scan("tool_cache", "other")] == ["ann"]
+        assert len(list(store.listings.scan("access_tokens", "other"))) == 1
 
     @pytest.mark.parametrize("created_by", [None, "ann"])
     def test_a_tool_row_comes_back_as_it_was(self, store: Store, created_by: str | None) -> None:
         """All of its own columns decide, and JSON in canonical form is not changed."""
         put = a_tool_entry("k", created_by=created_by)
-        store.put("tool_cache", TENANT, put)
-        assert store.get("tool_cache", TENANT, "k") == put
-        assert store.recent("tool_cache", TENANT, 1, where={"cache_type": "job_search"}) == [put]
+        store.rows.put("tool_cache", TENANT, put)
+        assert store.rows.get("tool_cache", TENANT, "k") == put
+        assert store.listings.recent("tool_cache", TENANT, 1, where={"cache_type": "job_search"}) == [put]
 
     @settings(
         max_examples=25,
@@ -1120,28 +1141,28 @@ class StoreContract(ListingContract, AuditContract):
     ) -> None:
         """After any sequence of puts, look-ups and clears, each tenant finds exactly what a dict of its own holds."""
         for tenant in ("ann", "bob"):
-            store.clear(SEARCHES, tenant)
+            store.admin.clear(SEARCHES, tenant)
         model: dict[tuple[str, str], bytes] = {}
         for action, tenant, key, payload in actions:
             if action == "put":
-                store.put(SEARCHES, tenant, an_entry(key, payload=payload.encode()))
+                store.rows.put(SEARCHES, tenant, an_entry(key, payload=payload.encode()))
                 model[tenant, key] = payload.encode()
             elif action == "clear":
                 mine = [place for place in model if place[0] == tenant]
-                assert store.clear(SEARCHES, tenant) == len(mine)
+                assert store.admin.clear(SEARCHES, tenant) == len(mine)
                 for place in mine:
                     del model[place]
             else:
-                found = store.get(SEARCHES, tenant, key)
+                found = store.rows.get(SEARCHES, tenant, key)
                 assert (found and found.payload) == model.get((tenant, key))
         for tenant in ("ann", "bob"):
             for key in ("one", "two", "three"):
-                found = store.get(SEARCHES, tenant, key)
+                found = store.rows.get(SEARCHES, tenant, key)
                 assert (found and found.payload) == model.get((tenant, key))
 
 
 def _got(store: Store, table: str, key: str) -> Entry:
-    entry = store.get(table, TENANT, key)
+    entry = store.rows.get(table, TENANT, key)
     assert entry is not None
     return entry
 

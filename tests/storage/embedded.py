@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from harness.core.entries import Entry
 from harness.ports import Store
-from harness.storage.sqlite.store import SqliteStore, row_values
+from harness.storage.sqlite.entries import row_values
+from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import TABLES
 from tests.storage.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
 
@@ -44,7 +45,9 @@ def ask(store: Store, vector: Vectors, k: int = 3, table: str = SEARCHES, **chan
     """Return the keys that are nearest, with their similarities; `changes` ask otherwise than by the usual scope."""
     asked: dict[str, Any] = {"tenant": TENANT, "scope": SCOPES[table], "embedder": EMBEDDER, "now": NOW} | changes
     tenant, scope = asked.pop("tenant"), asked.pop("scope")
-    return [(each.entry.key, each.similarity) for each in store.nearest(table, tenant, scope, vector, k=k, **asked)]
+    return [
+        (each.entry.key, each.similarity) for each in store.nearest.search(table, tenant, scope, vector, k=k, **asked)
+    ]
 
 
 def keys_near(store: Store, vector: Vectors, k: int = 3, table: str = SEARCHES, **changes: Any) -> list[str]:

@@ -19,10 +19,10 @@ Empty: TypeAlias = Callable[[Store], object]
 UNICODE = "Zürich 検索 👩‍🔬 e\u0301 nul\0 'x"
 
 EMPTIED: dict[str, Empty] = {
-    "deleted": lambda store: store.delete(SEARCHES, TENANT, ["a", "b"]),
-    "cleared": lambda store: store.clear(SEARCHES, TENANT),
-    "swept": lambda store: store.sweep(SEARCHES, TENANT, inf),
-    "forgotten": lambda store: store.forget(TENANT),
+    "deleted": lambda store: store.rows.delete(SEARCHES, TENANT, ["a", "b"]),
+    "cleared": lambda store: store.admin.clear(SEARCHES, TENANT),
+    "swept": lambda store: store.rows.sweep(SEARCHES, TENANT, inf),
+    "forgotten": lambda store: store.admin.forget(TENANT),
 }
 """The ways in which all rows of a tenant go."""
 
@@ -52,10 +52,10 @@ class ListingContract:
     def test_a_whole_row_is_read_by_its_key(self, store: Store) -> None:
         """With every own column and its embedding, as it was put; another tenant has none of that key."""
         entry = replace(in_scope("a", "ddgs", "{}"), key=UNICODE.replace("\0", ""))
-        store.put(SEARCHES, TENANT, entry)
-        assert store.whole(SEARCHES, TENANT, entry.key) == entry
-        assert store.whole(SEARCHES, "another", entry.key) is None
-        assert store.whole(SEARCHES, TENANT, "none") is None
+        store.rows.put(SEARCHES, TENANT, entry)
+        assert store.rows.get_whole(SEARCHES, TENANT, entry.key) == entry
+        assert store.rows.get_whole(SEARCHES, "another", entry.key) is None
+        assert store.rows.get_whole(SEARCHES, TENANT, "none") is None
 
     # timeline ----------------------------------------------------------------------------------------------------
 
@@ -63,32 +63,32 @@ class ListingContract:
     def test_a_timeline_goes_by_the_time_of_creation(self, store: Store, table: str) -> None:
         """The newest comes first, in whatever order they were written."""
         for key, moment in (("b", 2.0), ("d", 4.0), ("a", 1.0), ("c", 3.25)):
-            store.put(table, TENANT, at(key, moment, table))
-        assert keys(store.timeline(table, TENANT, limit=9)) == ["d", "c", "b", "a"]
+            store.rows.put(table, TENANT, at(key, moment, table))
+        assert keys(store.listings.timeline(table, TENANT, limit=9)) == ["d", "c", "b", "a"]
 
     def test_a_timeline_tells_all_that_is_not_large(self, store: Store) -> None:
         """Key, text, both times and own columns, under the number that `outlines` tells."""
         put = an_entry("k", created_at=NOW + 0.25, expires_at=NOW + 60.5)
-        store.put(SEARCHES, TENANT, put)
-        (told,) = store.timeline(SEARCHES, TENANT, limit=9)
+        store.rows.put(SEARCHES, TENANT, put)
+        (told,) = store.listings.timeline(SEARCHES, TENANT, limit=9)
         assert told == Outline(told.number, put.key, put.text, put.created_at, put.expires_at, put.own)
-        assert store.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9) == [told]
+        assert store.listings.outlines(SEARCHES, TENANT, {"engine": "ddgs"}, limit=9) == [told]
 
     def test_of_rows_made_at_one_moment_the_last_written_comes_first(self, store: Store) -> None:
         """A row that was written again, or embedded later, counts as written then."""
         for key in "bdacb":
-            store.put(SEARCHES, TENANT, at(key, 0.0))
-        store.embed(SEARCHES, TENANT, "d", b"\x00\x00\x80\x3f", EMBEDDER)
-        told = store.timeline(SEARCHES, TENANT, limit=9)
+            store.rows.put(SEARCHES, TENANT, at(key, 0.0))
+        store.nearest.embed(SEARCHES, TENANT, "d", b"\x00\x00\x80\x3f", EMBEDDER)
+        told = store.listings.timeline(SEARCHES, TENANT, limit=9)
         assert keys(told) == ["d", "b", "c", "a"]
         assert [each.number for each in told] == sorted((each.number for each in told), reverse=True)
 
     def test_a_timeline_begins_at_its_moment(self, store: Store) -> None:
         """What was made at the very moment counts, what was made a little earlier does not."""
         for key, moment in (("before", 0.75), ("at", 1.0), ("after", 1.25)):
-            store.put(SEARCHES, TENANT, at(key, moment))
-        assert keys(store.timeline(SEARCHES, TENANT, since=NOW + 1.0, limit=9)) == ["after", "at"]
-        assert store.timeline(SEARCHES, TENANT, since=NOW + 2.0, limit=9) == []
+            store.rows.put(SEARCHES, TENANT, at(key, moment))
+        assert keys(store.listings.timeline(SEARCHES, TENANT, since=NOW + 1.0, limit=9)) == ["after", "at"]
+        assert store.listings.timeline(SEARCHES, TENANT, since=NOW + 2.0, limit=9) == []
 
     @pytest.mark.parametrize(
         ("limit", "offset", "found"),
@@ -97,52 +97,52 @@ class ListingContract:
     def test_a_timeline_is_read_page_by_page(self, store: Store, limit: int, offset: int, found: str) -> None:
         """Up to so many rows, after so many that are left out; behind the end there is nothing."""
         for moment, key in enumerate("abcde"):
-            store.put(SEARCHES, TENANT, at(key, float(moment)))
-        assert keys(store.timeline(SEARCHES, TENANT, limit=limit, offset=offset)) == list(found)
+            store.rows.put(SEARCHES, TENANT, at(key, float(moment)))
+        assert keys(store.listings.timeline(SEARCHES, TENANT, limit=limit, offset=offset)) == list(found)
 
     def test_pages_of_one_moment_show_each_row_once(self, store: Store) -> None:
         """Where all were made at once, pages neither repeat a row nor leave one out."""
         for number in range(25):
-            store.put(SEARCHES, TENANT, at(str(number), 0.0))
-        pages = [keys(store.timeline(SEARCHES, TENANT, limit=10, offset=start)) for start in range(0, 30, 10)]
+            store.rows.put(SEARCHES, TENANT, at(str(number), 0.0))
+        pages = [keys(store.listings.timeline(SEARCHES, TENANT, limit=10, offset=start)) for start in range(0, 30, 10)]
         assert [key for page in pages for key in page] == [str(number) for number in reversed(range(25))]
 
     def test_expired_rows_stand_in_the_timeline(self, store: Store) -> None:
         """With the time at which they expired."""
-        store.put(SEARCHES, TENANT, an_entry("k", expires_at=0.0))
-        assert [each.expires_at for each in store.timeline(SEARCHES, TENANT, limit=9)] == [0.0]
+        store.rows.put(SEARCHES, TENANT, an_entry("k", expires_at=0.0))
+        assert [each.expires_at for each in store.listings.timeline(SEARCHES, TENANT, limit=9)] == [0.0]
 
     def test_a_timeline_is_of_one_tenant_and_table(self, store: Store) -> None:
         """Others' rows neither show nor count."""
         for tenant, key in (("ann", "a"), ("bob", "b"), ("ann", "c")):
-            store.put(SEARCHES, tenant, an_entry(key))
-        store.put(RESEARCH, "ann", an_entry("r", RESEARCH))
-        assert keys(store.timeline(SEARCHES, "ann", limit=1, offset=1)) == ["a"]
-        assert keys(store.timeline(SEARCHES, "bob", limit=9)) == ["b"]
-        assert store.timeline(SEARCHES, "nobody", limit=9) == []
+            store.rows.put(SEARCHES, tenant, an_entry(key))
+        store.rows.put(RESEARCH, "ann", an_entry("r", RESEARCH))
+        assert keys(store.listings.timeline(SEARCHES, "ann", limit=1, offset=1)) == ["a"]
+        assert keys(store.listings.timeline(SEARCHES, "bob", limit=9)) == ["b"]
+        assert store.listings.timeline(SEARCHES, "nobody", limit=9) == []
 
     @each_way_to_empty
     def test_what_has_gone_is_in_no_timeline(self, store: Store, empty: Empty) -> None:
         """Nor is anything else, where all has gone; what comes afterwards is."""
         for key in "ab":
-            store.put(SEARCHES, TENANT, an_entry(key))
+            store.rows.put(SEARCHES, TENANT, an_entry(key))
         empty(store)
-        assert store.timeline(SEARCHES, TENANT, limit=9) == []
-        store.put(SEARCHES, TENANT, an_entry("later"))
-        assert keys(store.timeline(SEARCHES, TENANT, limit=9)) == ["later"]
+        assert store.listings.timeline(SEARCHES, TENANT, limit=9) == []
+        store.rows.put(SEARCHES, TENANT, an_entry("later"))
+        assert keys(store.listings.timeline(SEARCHES, TENANT, limit=9)) == ["later"]
 
     def test_any_text_stands_in_a_timeline(self, store: Store) -> None:
         """Of any script, in the key, the text, the own columns and the tenant's name."""
         put = an_entry(UNICODE, text=UNICODE, own=(10, UNICODE, UNICODE))
-        store.put(SEARCHES, UNICODE, put)
-        (told,) = store.timeline(SEARCHES, UNICODE, limit=9)
+        store.rows.put(SEARCHES, UNICODE, put)
+        (told,) = store.listings.timeline(SEARCHES, UNICODE, limit=9)
         assert (told.key, told.text, told.own) == (UNICODE, UNICODE, put.own)
 
     def test_tool_rows_have_a_timeline(self, store: Store) -> None:
         """They are kept in a table of another kind."""
         for key, moment in (("a", 0.5), ("c", 2.0), ("b", 1.0)):
-            store.put("tool_cache", TENANT, replace(a_tool_entry(key, created_by=None), created_at=NOW + moment))
-        told = store.timeline("tool_cache", TENANT, since=NOW + 1.0, limit=9)
+            store.rows.put("tool_cache", TENANT, replace(a_tool_entry(key, created_by=None), created_at=NOW + moment))
+        told = store.listings.timeline("tool_cache", TENANT, since=NOW + 1.0, limit=9)
         assert [(each.key, each.created_at, each.expires_at) for each in told] == [
             ("c", NOW + 2.0, NOW + 3_600),
             ("b", NOW + 1.0, NOW + 3_600),
@@ -159,91 +159,99 @@ class ListingContract:
         self, store: Store, rows: list[tuple[str, float]], since: float, limit: int, offset: int
     ) -> None:
         """Whatever is written, and written again, any page is that of the sorted list."""
-        store.clear(SEARCHES, TENANT)
+        store.admin.clear(SEARCHES, TENANT)
         held: dict[str, float] = {}
         for key, moment in rows:
-            store.put(SEARCHES, TENANT, at(key, moment))
+            store.rows.put(SEARCHES, TENANT, at(key, moment))
             held.pop(key, None)
             held[key] = moment
         newest = sorted(held, key=lambda key: (held[key], list(held).index(key)), reverse=True)
         expected = [key for key in newest if held[key] >= since][offset : offset + limit]
-        assert keys(store.timeline(SEARCHES, TENANT, since=NOW + since, limit=limit, offset=offset)) == expected
+        assert (
+            keys(store.listings.timeline(SEARCHES, TENANT, since=NOW + since, limit=limit, offset=offset)) == expected
+        )
 
     # scopes ------------------------------------------------------------------------------------------------------
 
     def test_each_scope_is_told_once_in_the_order_of_its_values(self, store: Store) -> None:
         """However many rows it has; expired ones count."""
         for number, scope in enumerate([("b", "{}"), ("a", "z"), ("b", "{}"), ("", ""), ("a", ""), ("b", "{}")]):
-            store.put(SEARCHES, TENANT, in_scope(str(number), *scope))
-        store.put(SEARCHES, TENANT, replace(in_scope("expired", "c", "{}"), expires_at=0.0))
-        assert store.scopes(SEARCHES, TENANT, EMBEDDER) == [("", ""), ("a", ""), ("a", "z"), ("b", "{}"), ("c", "{}")]
+            store.rows.put(SEARCHES, TENANT, in_scope(str(number), *scope))
+        store.rows.put(SEARCHES, TENANT, replace(in_scope("expired", "c", "{}"), expires_at=0.0))
+        assert store.nearest.scopes(SEARCHES, TENANT, EMBEDDER) == [
+            ("", ""),
+            ("a", ""),
+            ("a", "z"),
+            ("b", "{}"),
+            ("c", "{}"),
+        ]
 
     def test_scopes_are_those_with_a_vector_of_the_embedder(self, store: Store) -> None:
         """Neither those without any vector nor those with another model's only."""
         others = ("another", "zz", f"{EMBEDDER}x", EMBEDDER[:-1])
         for number, embedder in enumerate((*others, EMBEDDER)):
-            store.put(SEARCHES, TENANT, replace(in_scope(f"both {number}", "both", "{}"), embedder=embedder))
-        store.put(SEARCHES, TENANT, an_entry("both none", own=(10, "both", "{}")))
-        store.put(SEARCHES, TENANT, an_entry("none", own=(10, "none", "{}")))
-        store.put(SEARCHES, TENANT, replace(in_scope("other", "other", "{}"), embedder="another"))
-        assert store.scopes(SEARCHES, TENANT, EMBEDDER) == [("both", "{}")]
-        assert store.scopes(SEARCHES, TENANT, "another") == [("both", "{}"), ("other", "{}")]
-        assert store.scopes(SEARCHES, TENANT, "unknown") == []
+            store.rows.put(SEARCHES, TENANT, replace(in_scope(f"both {number}", "both", "{}"), embedder=embedder))
+        store.rows.put(SEARCHES, TENANT, an_entry("both none", own=(10, "both", "{}")))
+        store.rows.put(SEARCHES, TENANT, an_entry("none", own=(10, "none", "{}")))
+        store.rows.put(SEARCHES, TENANT, replace(in_scope("other", "other", "{}"), embedder="another"))
+        assert store.nearest.scopes(SEARCHES, TENANT, EMBEDDER) == [("both", "{}")]
+        assert store.nearest.scopes(SEARCHES, TENANT, "another") == [("both", "{}"), ("other", "{}")]
+        assert store.nearest.scopes(SEARCHES, TENANT, "unknown") == []
 
     def test_a_scope_comes_with_its_first_vector(self, store: Store) -> None:
         """And goes with its last one."""
-        store.put(SEARCHES, TENANT, an_entry("k"))
-        assert store.scopes(SEARCHES, TENANT, EMBEDDER) == []
-        store.embed(SEARCHES, TENANT, "k", embedded("k").embedding or b"", EMBEDDER)
-        assert store.scopes(SEARCHES, TENANT, EMBEDDER) == [SCOPES[SEARCHES]]
-        store.put(SEARCHES, TENANT, in_scope("k", "elsewhere", "{}"))
-        assert store.scopes(SEARCHES, TENANT, EMBEDDER) == [("elsewhere", "{}")]
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
+        assert store.nearest.scopes(SEARCHES, TENANT, EMBEDDER) == []
+        store.nearest.embed(SEARCHES, TENANT, "k", embedded("k").embedding or b"", EMBEDDER)
+        assert store.nearest.scopes(SEARCHES, TENANT, EMBEDDER) == [SCOPES[SEARCHES]]
+        store.rows.put(SEARCHES, TENANT, in_scope("k", "elsewhere", "{}"))
+        assert store.nearest.scopes(SEARCHES, TENANT, EMBEDDER) == [("elsewhere", "{}")]
 
     @each_way_to_empty
     def test_what_has_gone_has_no_scope(self, store: Store, empty: Empty) -> None:
         """Whichever way it went."""
         for key in "ab":
-            store.put(SEARCHES, TENANT, embedded(key))
+            store.rows.put(SEARCHES, TENANT, embedded(key))
         empty(store)
-        assert store.scopes(SEARCHES, TENANT, EMBEDDER) == []
+        assert store.nearest.scopes(SEARCHES, TENANT, EMBEDDER) == []
 
     def test_scopes_are_of_one_tenant_and_table(self, store: Store) -> None:
         """Others' do not show."""
-        store.put(SEARCHES, "ann", in_scope("k", "ann's", "{}"))
-        store.put(SEARCHES, "bob", in_scope("k", "bob's", "{}"))
-        store.put(RESEARCH, "ann", embedded("k", RESEARCH))
-        assert store.scopes(SEARCHES, "ann", EMBEDDER) == [("ann's", "{}")]
-        assert store.scopes(RESEARCH, "ann", EMBEDDER) == [SCOPES[RESEARCH]]
-        assert store.scopes(SEARCHES, "nobody", EMBEDDER) == []
+        store.rows.put(SEARCHES, "ann", in_scope("k", "ann's", "{}"))
+        store.rows.put(SEARCHES, "bob", in_scope("k", "bob's", "{}"))
+        store.rows.put(RESEARCH, "ann", embedded("k", RESEARCH))
+        assert store.nearest.scopes(SEARCHES, "ann", EMBEDDER) == [("ann's", "{}")]
+        assert store.nearest.scopes(RESEARCH, "ann", EMBEDDER) == [SCOPES[RESEARCH]]
+        assert store.nearest.scopes(SEARCHES, "nobody", EMBEDDER) == []
 
     def test_a_table_without_scope_columns_has_one_scope(self, store: Store) -> None:
         """The empty one, once there is a vector."""
         entry = replace(embedded("k"), own=("https://example.org/", 1))
-        assert store.scopes("knowledge", TENANT, EMBEDDER) == []
+        assert store.nearest.scopes("knowledge", TENANT, EMBEDDER) == []
         for key in "ab":
-            store.put("knowledge", TENANT, replace(entry, key=key))
-        assert store.scopes("knowledge", TENANT, EMBEDDER) == [()]
-        assert store.scopes("knowledge", TENANT, "another") == []
+            store.rows.put("knowledge", TENANT, replace(entry, key=key))
+        assert store.nearest.scopes("knowledge", TENANT, EMBEDDER) == [()]
+        assert store.nearest.scopes("knowledge", TENANT, "another") == []
 
     def test_a_scope_may_have_any_text(self, store: Store) -> None:
         """Of any script, one the beginning of the other, with NUL characters or quotes."""
         texts = [UNICODE, "a", "a\0", "a\0b", "a ", "aa", "A", "ä", "\U0010ffff", "\uffff", "' OR 1=1 --"]
         for number, text in enumerate(texts):
-            store.put(SEARCHES, TENANT, in_scope(f"{number} engine", text, "{}"))
-            store.put(SEARCHES, TENANT, in_scope(f"{number} options", "e", text))
+            store.rows.put(SEARCHES, TENANT, in_scope(f"{number} engine", text, "{}"))
+            store.rows.put(SEARCHES, TENANT, in_scope(f"{number} options", "e", text))
         expected = {*((text, "{}") for text in texts), *(("e", text) for text in texts)}
-        assert set(store.scopes(SEARCHES, TENANT, EMBEDDER)) == expected
-        assert len(store.scopes(SEARCHES, TENANT, EMBEDDER)) == len(expected)
+        assert set(store.nearest.scopes(SEARCHES, TENANT, EMBEDDER)) == expected
+        assert len(store.nearest.scopes(SEARCHES, TENANT, EMBEDDER)) == len(expected)
 
     # counted by day ----------------------------------------------------------------------------------------------
 
     def test_counts_are_told_by_day(self, store: Store) -> None:
         """The earliest day first, in whatever order they were counted; several things may be counted at once."""
-        store.count(TENANT, "2026-02-01", {"exact": 1})
-        store.count(TENANT, "2025-12-31", {"exact": 2, "miss": 1})
-        store.count(TENANT, "2026-01-10", {UNICODE: 4})
-        store.count(TENANT, "2025-12-31", {"exact": 3})
-        told = store.counted(TENANT)
+        store.usage.add(TENANT, "2026-02-01", {"exact": 1})
+        store.usage.add(TENANT, "2025-12-31", {"exact": 2, "miss": 1})
+        store.usage.add(TENANT, "2026-01-10", {UNICODE: 4})
+        store.usage.add(TENANT, "2025-12-31", {"exact": 3})
+        told = store.usage.by_day(TENANT)
         assert told == {
             "2025-12-31": {"exact": 5, "miss": 1},
             "2026-01-10": {UNICODE: 4},
@@ -254,43 +262,43 @@ class ListingContract:
     def test_uses_are_counted_by_origin(self, store: Store) -> None:
         """Some origins are counted, or all together."""
         for origin, times in (("user", 2), ("agent", 3), ("experiment", 50)):
-            store.count(TENANT, "2026-01-01", {"exact": times}, origin=origin)
-        store.count(TENANT, "2026-01-02", {"live": 1}, origin="evaluation")
-        assert store.counted(TENANT, ["user", "agent"]) == {"2026-01-01": {"exact": 5}}
-        assert store.counted(TENANT, ["evaluation"]) == {"2026-01-02": {"live": 1}}
-        assert store.counted(TENANT) == {"2026-01-01": {"exact": 55}, "2026-01-02": {"live": 1}}
+            store.usage.add(TENANT, "2026-01-01", {"exact": times}, origin=origin)
+        store.usage.add(TENANT, "2026-01-02", {"live": 1}, origin="evaluation")
+        assert store.usage.by_day(TENANT, ["user", "agent"]) == {"2026-01-01": {"exact": 5}}
+        assert store.usage.by_day(TENANT, ["evaluation"]) == {"2026-01-02": {"live": 1}}
+        assert store.usage.by_day(TENANT) == {"2026-01-01": {"exact": 55}, "2026-01-02": {"live": 1}}
 
     def test_rows_are_listed_by_origin(self, store: Store) -> None:
         """An unmarked row is the user's; a mark takes the place of another, and goes with its row."""
         for place, key in enumerate("abc"):
-            store.put(SEARCHES, TENANT, at(key, place))
+            store.rows.put(SEARCHES, TENANT, at(key, place))
         for key, origin in (("a", "run"), ("b", "run"), ("b", "evaluation")):
-            store.mark(SEARCHES, TENANT, key, origin)
-        assert store.origins(SEARCHES, TENANT, ["a", "b", "c", "d"]) == {"a": "run", "b": "evaluation"}
-        assert store.origins(SEARCHES, "other", ["a"]) == store.origins(RESEARCH, TENANT, ["a"]) == {}
-        listed = store.timeline(SEARCHES, TENANT, limit=9, origins=["user", "evaluation"])
+            store.usage.mark_origin(SEARCHES, TENANT, key, origin)
+        assert store.usage.origins(SEARCHES, TENANT, ["a", "b", "c", "d"]) == {"a": "run", "b": "evaluation"}
+        assert store.usage.origins(SEARCHES, "other", ["a"]) == store.usage.origins(RESEARCH, TENANT, ["a"]) == {}
+        listed = store.listings.timeline(SEARCHES, TENANT, limit=9, origins=["user", "evaluation"])
         assert [each.key for each in listed] == ["c", "b"]
-        assert [each.key for each in store.timeline(SEARCHES, TENANT, limit=1, offset=1, origins=["user", "run"])] == [
-            "a"
-        ]
-        store.mark(SEARCHES, TENANT, "a", "user")
-        assert store.origins(SEARCHES, TENANT, ["a", "b"]) == {"b": "evaluation"}
-        store.delete(SEARCHES, TENANT, ["b"])
-        assert store.origins(SEARCHES, TENANT, ["b"]) == {}
+        assert [
+            each.key for each in store.listings.timeline(SEARCHES, TENANT, limit=1, offset=1, origins=["user", "run"])
+        ] == ["a"]
+        store.usage.mark_origin(SEARCHES, TENANT, "a", "user")
+        assert store.usage.origins(SEARCHES, TENANT, ["a", "b"]) == {"b": "evaluation"}
+        store.rows.delete(SEARCHES, TENANT, ["b"])
+        assert store.usage.origins(SEARCHES, TENANT, ["b"]) == {}
 
     def test_a_tenant_is_counted_apart(self, store: Store) -> None:
         """Others' counts are not shown; who never counted has none."""
-        store.count("ann", "2026-01-01", {"exact": 2})
-        assert store.counted("bob") == {}
-        store.count("bob", "2026-01-02", {"exact": 5})
-        assert store.counted("ann") == {"2026-01-01": {"exact": 2}}
+        store.usage.add("ann", "2026-01-01", {"exact": 2})
+        assert store.usage.by_day("bob") == {}
+        store.usage.add("bob", "2026-01-02", {"exact": 5})
+        assert store.usage.by_day("ann") == {"2026-01-01": {"exact": 2}}
 
     def test_counts_outlive_the_rows(self, store: Store) -> None:
         """Clearing a table forgets no count."""
-        store.put(SEARCHES, TENANT, an_entry("k"))
-        store.count(TENANT, "2026-01-01", {"exact": 2})
-        store.clear(SEARCHES, TENANT)
-        assert store.counted(TENANT) == {"2026-01-01": {"exact": 2}}
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
+        store.usage.add(TENANT, "2026-01-01", {"exact": 2})
+        store.admin.clear(SEARCHES, TENANT)
+        assert store.usage.by_day(TENANT) == {"2026-01-01": {"exact": 2}}
 
     # expiring ----------------------------------------------------------------------------------------------------
 
@@ -298,49 +306,49 @@ class ListingContract:
     def test_rows_are_counted_by_when_they_expire(self, store: Store, table: str) -> None:
         """At each moment all that expires at it or before, long expired or not."""
         for key, expires_at in (("gone", 0.0), ("a", NOW), ("b", NOW), ("c", NOW + 1.5), ("never", inf)):
-            store.put(table, TENANT, an_entry(key, table, expires_at=expires_at))
+            store.rows.put(table, TENANT, an_entry(key, table, expires_at=expires_at))
         moments = [-1.0, 0.0, NOW - 1, NOW, NOW + 1, NOW + 1.5, 1e15, inf]
-        assert store.expiring(table, TENANT, moments) == [0, 1, 1, 3, 3, 4, 4, 5]
+        assert store.listings.expiring(table, TENANT, moments) == [0, 1, 1, 3, 3, 4, 4, 5]
 
     def test_moments_come_in_any_order(self, store: Store) -> None:
         """And more than once; of none nothing is told."""
         for number in range(4):
-            store.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW + number))
-        assert store.expiring(SEARCHES, TENANT, [NOW + 2, NOW, NOW + 2, NOW + 9, NOW]) == [3, 1, 3, 4, 1]
-        assert store.expiring(SEARCHES, TENANT, []) == []
-        thousand = store.expiring(SEARCHES, TENANT, [NOW + number / 100 for number in range(1_000)])
+            store.rows.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW + number))
+        assert store.listings.expiring(SEARCHES, TENANT, [NOW + 2, NOW, NOW + 2, NOW + 9, NOW]) == [3, 1, 3, 4, 1]
+        assert store.listings.expiring(SEARCHES, TENANT, []) == []
+        thousand = store.listings.expiring(SEARCHES, TENANT, [NOW + number / 100 for number in range(1_000)])
         assert thousand == [min(4, 1 + number // 100) for number in range(1_000)]
 
     def test_expiries_are_of_one_tenant_and_table(self, store: Store) -> None:
         """Others' rows do not count."""
         for tenant in ("ann", "bob"):
-            store.put(SEARCHES, tenant, an_entry("k", expires_at=NOW))
-        store.put(RESEARCH, "ann", an_entry("k", RESEARCH, expires_at=NOW))
-        assert store.expiring(SEARCHES, "ann", [NOW]) == [1]
-        assert store.expiring(SEARCHES, "nobody", [NOW]) == [0]
+            store.rows.put(SEARCHES, tenant, an_entry("k", expires_at=NOW))
+        store.rows.put(RESEARCH, "ann", an_entry("k", RESEARCH, expires_at=NOW))
+        assert store.listings.expiring(SEARCHES, "ann", [NOW]) == [1]
+        assert store.listings.expiring(SEARCHES, "nobody", [NOW]) == [0]
 
     @each_way_to_empty
     def test_what_has_gone_expires_no_more(self, store: Store, empty: Empty) -> None:
         """Whichever way it went."""
         for key in "ab":
-            store.put(SEARCHES, TENANT, an_entry(key))
-        assert store.expiring(SEARCHES, TENANT, [inf]) == [2]
+            store.rows.put(SEARCHES, TENANT, an_entry(key))
+        assert store.listings.expiring(SEARCHES, TENANT, [inf]) == [2]
         empty(store)
-        assert store.expiring(SEARCHES, TENANT, [inf]) == [0]
+        assert store.listings.expiring(SEARCHES, TENANT, [inf]) == [0]
 
     def test_tool_rows_expire_like_others(self, store: Store) -> None:
         """They are kept in a table of another kind."""
         for key, expires_at in (("a", NOW), ("b", NOW + 0.5)):
-            store.put("tool_cache", TENANT, replace(a_tool_entry(key, created_by=None), expires_at=expires_at))
-        assert store.expiring("tool_cache", TENANT, [NOW + 0.25, NOW + 0.5, NOW - 1, inf]) == [1, 2, 0, 2]
+            store.rows.put("tool_cache", TENANT, replace(a_tool_entry(key, created_by=None), expires_at=expires_at))
+        assert store.listings.expiring("tool_cache", TENANT, [NOW + 0.25, NOW + 0.5, NOW - 1, inf]) == [1, 2, 0, 2]
 
     # all of them -------------------------------------------------------------------------------------------------
 
     def test_listing_changes_nothing(self, store: Store) -> None:
         """They are reads: not even the use is noted."""
-        store.put(SEARCHES, TENANT, embedded("k"))
-        before = list(store.scan(SEARCHES, TENANT))
-        store.timeline(SEARCHES, TENANT, limit=9)
-        store.scopes(SEARCHES, TENANT, EMBEDDER)
-        store.expiring(SEARCHES, TENANT, [NOW])
-        assert list(store.scan(SEARCHES, TENANT)) == before
+        store.rows.put(SEARCHES, TENANT, embedded("k"))
+        before = list(store.listings.scan(SEARCHES, TENANT))
+        store.listings.timeline(SEARCHES, TENANT, limit=9)
+        store.nearest.scopes(SEARCHES, TENANT, EMBEDDER)
+        store.listings.expiring(SEARCHES, TENANT, [NOW])
+        assert list(store.listings.scan(SEARCHES, TENANT)) == before

@@ -52,20 +52,20 @@ def play(name: str, *arguments: str | Path, module: str = __name__) -> None:
 def put(path: Path, key: str) -> None:
     """Put one row, as a command does that runs once."""
     store = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry(key))
+    store.rows.put(SEARCHES, TENANT, an_entry(key))
     store.close()
 
 
 def close_under_threads(path: Path) -> None:
     """Close the store again and again while threads use it: no call fails, nothing acknowledged is lost."""
     store = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry("first"))
+    store.rows.put(SEARCHES, TENANT, an_entry("first"))
     used = threading.Semaphore(0)
 
     def use(name: int) -> None:
         for number in range(200):
-            assert store.get(SEARCHES, TENANT, "first") is not None
-            store.put(SEARCHES, TENANT, an_entry(f"{name}-{number}"))
+            assert store.rows.get(SEARCHES, TENANT, "first") is not None
+            store.rows.put(SEARCHES, TENANT, an_entry(f"{name}-{number}"))
             used.release()
 
     threads = _Threads(use)
@@ -111,8 +111,8 @@ def _lose_once(path: Path, how: str) -> None:
                 later.append(f"{name}-{number}")
 
     def _use(key: str) -> None:
-        store.get(SEARCHES, TENANT, f"k{random.randrange(200)}")
-        store.put(SEARCHES, TENANT, an_entry(key))
+        store.rows.get(SEARCHES, TENANT, f"k{random.randrange(200)}")
+        store.rows.put(SEARCHES, TENANT, an_entry(key))
 
     threads = _Threads(use)
     warm.wait(60)
@@ -124,13 +124,13 @@ def _lose_once(path: Path, how: str) -> None:
         end = time.monotonic() + 10
         # a row put before somebody notices goes with the damaged file, and a look-up may be answered from memory
         while time.monotonic() < end and _inode(path) in (None, was):
-            store.get(SEARCHES, TENANT, "k7")
+            store.rows.get(SEARCHES, TENANT, "k7")
     else:
         for suffix in ("", "-wal", "-shm") if how == "deleted with its log" else ("",):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
     gone.set()
     threads.join()
-    store.put(SEARCHES, TENANT, an_entry("last"))
+    store.rows.put(SEARCHES, TENANT, an_entry("last"))
     _all_found(path, [*later, "last"])
     store.close()
     _all_found(path, [*later, "last"])
@@ -139,20 +139,20 @@ def _lose_once(path: Path, how: str) -> None:
 def fork_children(path: Path) -> None:
     """Fork with an open store: children write and read, the parent goes on, everybody finds every row."""
     store = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry("parent"))
+    store.rows.put(SEARCHES, TENANT, an_entry("parent"))
 
     def child(name: int) -> None:
-        assert store.get(SEARCHES, TENANT, "parent") is not None
+        assert store.rows.get(SEARCHES, TENANT, "parent") is not None
         for number in range(100):
-            store.put(SEARCHES, TENANT, an_entry(f"{name}-{number}"))
-            assert store.get(SEARCHES, TENANT, f"{name}-{number}") is not None
+            store.rows.put(SEARCHES, TENANT, an_entry(f"{name}-{number}"))
+            assert store.rows.get(SEARCHES, TENANT, f"{name}-{number}") is not None
 
     children = [_fork(child, name) for name in range(4)]
     for number in range(100):
-        store.put(SEARCHES, TENANT, an_entry(f"parent-{number}"))
+        store.rows.put(SEARCHES, TENANT, an_entry(f"parent-{number}"))
     _all_ended_well(children)
     keys = [f"{name}-{number}" for name in (*range(4), "parent") for number in range(100)]
-    assert all(store.get(SEARCHES, TENANT, key) for key in keys)
+    assert all(store.rows.get(SEARCHES, TENANT, key) for key in keys)
     store.close()
     _all_found(path, keys)
 
@@ -160,13 +160,13 @@ def fork_children(path: Path) -> None:
 def child_exits_as_programs_do(path: Path) -> None:
     """A child that ends with `sys.exit`, and so tears its objects down, does not disturb the parent."""
     store = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry("before"))
+    store.rows.put(SEARCHES, TENANT, an_entry("before"))
     child = os.fork()
     if child == 0:
-        store.put(SEARCHES, TENANT, an_entry("child"))
+        store.rows.put(SEARCHES, TENANT, an_entry("child"))
         sys.exit(0)
     _all_ended_well([child])
-    store.put(SEARCHES, TENANT, an_entry("after"))
+    store.rows.put(SEARCHES, TENANT, an_entry("after"))
     _all_found(path, ["before", "child", "after"])
     store.close()
     _all_found(path, ["before", "child", "after"])
@@ -175,15 +175,15 @@ def child_exits_as_programs_do(path: Path) -> None:
 def parent_closes_before_its_child(path: Path) -> None:
     """The parent closes its store while a child still uses its own: what the child puts afterwards is kept."""
     store = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry("parent"))
+    store.rows.put(SEARCHES, TENANT, an_entry("parent"))
     from_child, to_parent = os.pipe()
     from_parent, to_child = os.pipe()
 
     def child(_name: int) -> None:
-        store.put(SEARCHES, TENANT, an_entry("before"))
+        store.rows.put(SEARCHES, TENANT, an_entry("before"))
         os.write(to_parent, b".")
         os.read(from_parent, 1)
-        store.put(SEARCHES, TENANT, an_entry("after"))
+        store.rows.put(SEARCHES, TENANT, an_entry("after"))
 
     forked = _fork(child, 0)
     os.read(from_child, 1)
@@ -206,13 +206,13 @@ def fork_while_threads_write(path: Path) -> None:
                 under_way.wait(60)
             if stop.is_set():
                 break
-            store.put(SEARCHES, TENANT, an_entry(f"{name}-{number}"))
+            store.rows.put(SEARCHES, TENANT, an_entry(f"{name}-{number}"))
             written.append(f"{name}-{number}")
 
     def child(name: int) -> None:
         signal.alarm(30)  # a lock that a thread of the parent held at the fork is never freed here
         for number in range(20):
-            store.put(SEARCHES, TENANT, an_entry(f"child-{name}-{number}"))
+            store.rows.put(SEARCHES, TENANT, an_entry(f"child-{name}-{number}"))
 
     threads = _Threads(write, 3)
     under_way.wait(60)
@@ -269,25 +269,25 @@ def clear_on_a_full_disk(size: str, payload: str) -> None:
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
         path = Path(folder) / "harness.db"
         store = SqliteStore(path)
-        store.put(RUNS, TENANT, an_entry("run", own=("ddgs",), payload=b"{}"))
+        store.rows.put(RUNS, TENANT, an_entry("run", own=("ddgs",), payload=b"{}"))
         large = b'["' + b"x" * int(payload) + b'"]'
         with pytest.raises(StoreError, match="disk is full"):  # noqa: PT012 - which of them fails is not known
             for number in count():
-                store.put(SEARCHES, TENANT, an_entry(str(number), payload=large))
+                store.rows.put(SEARCHES, TENANT, an_entry(str(number), payload=large))
         rest = Path(folder) / "rest"
         with rest.open("wb", buffering=0) as file, suppress(OSError):
             while True:
                 file.write(bytes(100))
         assert os.statvfs(folder).f_bavail == 0
         store.close()
-        before = store.size()
+        before = store.admin.size()
         os.environ["HARNESS_DATA_DIR"] = folder
         code, told, _ = _command("cache", "clear", "--yes")
         assert (code, "deleted" in told) == (0, True), told
-        assert store.size() < before / 2
-        store.put(SEARCHES, TENANT, an_entry("after", payload=large))
-        assert store.get(RUNS, TENANT, "run") is not None
-        assert store.verify(repair=False) == []
+        assert store.admin.size() < before / 2
+        store.rows.put(SEARCHES, TENANT, an_entry("after", payload=large))
+        assert store.rows.get(RUNS, TENANT, "run") is not None
+        assert store.admin.verify(repair=False) == []
         store.close()
         subprocess.run(["umount", folder], check=True)
 

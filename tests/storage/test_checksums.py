@@ -37,7 +37,7 @@ def store(path: Path) -> Iterator[SqliteStore]:
     """Open a store with three rows, `k0` to `k2`, that are found by meaning."""
     store = SqliteStore(path)
     for number in range(3):
-        store.put(SEARCHES, TENANT, embedded(f"k{number}"))
+        store.rows.put(SEARCHES, TENANT, embedded(f"k{number}"))
     yield store
     store.close()
 
@@ -68,7 +68,7 @@ def test_a_flipped_bit_in_an_answer_is_a_miss(path: Path, bit: int, caplog: Log)
     assert len(warnings) == 1
     assert "search_cache: row " in warnings[0]
     assert "cache verify" in warnings[0]
-    (problem,) = cache.store.verify(repair=False)
+    (problem,) = cache.store.admin.verify(repair=False)
     assert "search_cache: row 1: " in problem
     assert len(list(sqlite3.connect(path).execute("SELECT 1 FROM search_cache"))) == 1
 
@@ -82,7 +82,7 @@ def test_the_next_search_replaces_a_damaged_answer(path: Path) -> None:
     again = cache.searches.answer("The query", lambda _query, _count: [{"title": "found again"}])
     assert again.value == [{"title": "found again"}]
     assert isinstance(cache.searches.find("The query"), Hit)
-    assert cache.store.verify(repair=False) == []
+    assert cache.store.admin.verify(repair=False) == []
 
 
 CHANGES = {
@@ -96,11 +96,11 @@ CHANGES = {
     "its checksum": "checksum = checksum + 1",
 }
 READS: dict[str, Callable[[SqliteStore], bool]] = {
-    "get": lambda store: store.get(SEARCHES, TENANT, "k1") is not None,
-    "whole": lambda store: store.whole(SEARCHES, TENANT, "k1") is not None,
-    "scan": lambda store: "k1" in [each.key for each in store.scan(SEARCHES, TENANT)],
-    "recent": lambda store: "k1" in [each.key for each in store.recent(SEARCHES, TENANT, 9)],
-    "rows": lambda store: "k1" in [each.key for each in store.rows(SEARCHES, TENANT, {"max_results": 10})],
+    "get": lambda store: store.rows.get(SEARCHES, TENANT, "k1") is not None,
+    "whole": lambda store: store.rows.get_whole(SEARCHES, TENANT, "k1") is not None,
+    "scan": lambda store: "k1" in [each.key for each in store.listings.scan(SEARCHES, TENANT)],
+    "recent": lambda store: "k1" in [each.key for each in store.listings.recent(SEARCHES, TENANT, 9)],
+    "rows": lambda store: "k1" in [each.key for each in store.listings.find(SEARCHES, TENANT, {"max_results": 10})],
     "nearest": lambda store: "k1" in keys_near(store, vector_of("k1"), 3),
 }
 
@@ -114,66 +114,66 @@ def test_whatever_has_changed_no_read_returns_the_row(
     assert read(store)
     _set(store, change)
     assert not read(store)
-    assert {"k0", "k2"} <= {each.key for each in store.scan(SEARCHES, TENANT)}
+    assert {"k0", "k2"} <= {each.key for each in store.listings.scan(SEARCHES, TENANT)}
 
 
 def test_a_row_under_the_key_or_tenant_of_another_is_a_miss(store: SqliteStore) -> None:
     """Tenant and key are covered."""
     _set(store, "key = 'k9'", "k0")
     _set(store, "tenant = 'other'", "k2")
-    assert store.get(SEARCHES, TENANT, "k9") is None
-    assert store.get(SEARCHES, "other", "k2") is None
+    assert store.rows.get(SEARCHES, TENANT, "k9") is None
+    assert store.rows.get(SEARCHES, "other", "k2") is None
 
 
 def test_a_damaged_embedding_leaves_the_answer(store: SqliteStore) -> None:
     """The row answers to its own words, and is not near anything; `repair` forgets the embedding."""
     _set(store, "embedding = CAST(x'00' || substr(embedding, 2) AS BLOB)")
-    assert store.get(SEARCHES, TENANT, "k1") is not None
+    assert store.rows.get(SEARCHES, TENANT, "k1") is not None
     assert "k1" not in keys_near(store, vector_of("k1"), 3)
-    (problem,) = store.verify(repair=True)
+    (problem,) = store.admin.verify(repair=True)
     assert "its embedding is damaged" in problem
-    assert store.verify(repair=False) == []
-    assert store.unembedded(SEARCHES, TENANT, "fake-32", 9) == [("k1", "text of k1")]
+    assert store.admin.verify(repair=False) == []
+    assert store.nearest.unembedded(SEARCHES, TENANT, "fake-32", 9) == [("k1", "text of k1")]
 
 
 def test_embedding_a_damaged_row_does_not_hide_the_damage(store: SqliteStore) -> None:
     """The checksum of the row stays as it was stored."""
     _set(store, "query = 'text of k9'")
-    store.embed(SEARCHES, TENANT, "k1", vector_of("k9").tobytes(), "fake-32")
-    assert store.get(SEARCHES, TENANT, "k1") is None
+    store.nearest.embed(SEARCHES, TENANT, "k1", vector_of("k9").tobytes(), "fake-32")
+    assert store.rows.get(SEARCHES, TENANT, "k1") is None
     assert keys_near(store, vector_of("k9"), 1) != ["k1"]
 
 
 def test_a_damaged_row_can_be_put_where_there_is_none(store: SqliteStore) -> None:
     """A put on the condition that there is no row succeeds."""
     _set(store, "query = 'text of k9'")
-    assert not store.swap(SEARCHES, TENANT, embedded("k0"), expecting=None)
-    assert not store.swap(SEARCHES, TENANT, embedded("k1"), expecting={"max_results": 10})
-    assert store.swap(SEARCHES, TENANT, embedded("k1"), expecting=None)
-    assert store.get(SEARCHES, TENANT, "k1") is not None
+    assert not store.rows.swap(SEARCHES, TENANT, embedded("k0"), expecting=None)
+    assert not store.rows.swap(SEARCHES, TENANT, embedded("k1"), expecting={"max_results": 10})
+    assert store.rows.swap(SEARCHES, TENANT, embedded("k1"), expecting=None)
+    assert store.rows.get(SEARCHES, TENANT, "k1") is not None
 
 
 def test_what_is_updated_in_place_is_no_damage(store: SqliteStore) -> None:
     """A noted use, a new embedding, and a user who is forgotten leave rows sound."""
-    store.touch(SEARCHES, TENANT, "k0", NOW + 9)
-    store.embed(SEARCHES, TENANT, "k1", vector_of("k9").tobytes(), "fake-32")
-    store.put("tool_cache", TENANT, a_tool_entry("t", created_by="ann"))
-    store.forget(TENANT, "ann")
-    assert store.get("tool_cache", TENANT, "t") is not None
+    store.rows.touch(SEARCHES, TENANT, "k0", NOW + 9)
+    store.nearest.embed(SEARCHES, TENANT, "k1", vector_of("k9").tobytes(), "fake-32")
+    store.rows.put("tool_cache", TENANT, a_tool_entry("t", created_by="ann"))
+    store.admin.forget(TENANT, "ann")
+    assert store.rows.get("tool_cache", TENANT, "t") is not None
     assert keys_near(store, vector_of("k9"), 1) == ["k1"]
-    assert store.verify(repair=False) == []
+    assert store.admin.verify(repair=False) == []
 
 
 def test_a_row_of_another_program_is_not_checked(store: SqliteStore) -> None:
     """A program that knows no checksums leaves NULL there: the row is served, and counted as unchecked."""
-    assert store.unchecked() == 0
+    assert store.admin.unchecked() == 0
     _set(store, "checksum = NULL, embedding_checksum = NULL, query = 'text of k9'")
-    entry = store.get(SEARCHES, TENANT, "k1")
+    entry = store.rows.get(SEARCHES, TENANT, "k1")
     assert entry is not None
     assert entry.text == "text of k9"
-    assert (store.verify(repair=False), store.unchecked()) == ([], 1)
-    store.put(SEARCHES, TENANT, embedded("k1"))
-    assert store.unchecked() == 0
+    assert (store.admin.verify(repair=False), store.admin.unchecked()) == ([], 1)
+    store.rows.put(SEARCHES, TENANT, embedded("k1"))
+    assert store.admin.unchecked() == 0
 
 
 def test_a_file_without_checksums_gets_their_columns(path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_file_without_checksums_gets_their_columns(path: Path) -> None:
     store = SqliteStore(path)
     put = [an_entry(f"k{number}") for number in range(3)]
     for entry in put:
-        store.put(SEARCHES, TENANT, entry)
+        store.rows.put(SEARCHES, TENANT, entry)
     store.close()
     schema = _schema(path)
     with sqlite3.connect(path) as connection:
@@ -191,8 +191,8 @@ def test_a_file_without_checksums_gets_their_columns(path: Path) -> None:
         connection.execute(f"DELETE FROM {RECORD} WHERE name = '0020-checksums'")
     connection.close()
     store = SqliteStore(path)
-    assert list(store.scan(SEARCHES, TENANT)) == put
-    assert (store.verify(repair=False), store.unchecked()) == ([], 3)
+    assert list(store.listings.scan(SEARCHES, TENANT)) == put
+    assert (store.admin.verify(repair=False), store.admin.unchecked()) == ([], 3)
     store.close()
     assert _schema(path) == schema
 
@@ -219,7 +219,7 @@ def test_a_damaged_record_is_damage_and_no_newer_program(path: Path, damage: str
     connection.close()
     damaged = path.read_bytes()
     store = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry("k"))
+    store.rows.put(SEARCHES, TENANT, an_entry("k"))
     store.close()
     (aside,) = [each for each in path.parent.iterdir() if ".damaged-" in each.name and "-wal" not in each.name]
     assert aside.read_bytes() == damaged

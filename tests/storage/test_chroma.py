@@ -15,8 +15,9 @@ import pytest
 
 from harness.errors import HarnessError, IndexUnavailable
 from harness.ports import Vectors
-from harness.storage import chroma
-from harness.storage.chroma import INDEXED_DIMENSIONS, ChromaIndex
+from harness.storage import chroma, chroma_process
+from harness.storage.chroma import ChromaIndex
+from harness.storage.vector_projection import INDEXED_DIMENSIONS, projection
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +77,7 @@ def by_hand(near: Vectors, k: int) -> list[str]:
 
 def elsewhere(program: str, *arguments: object, status: int = 0) -> str:
     """Run a program in another process, which says nothing on the standard error; return what it prints."""
-    start = "import sys\nfrom pathlib import Path\nimport numpy as np\nfrom tests.storage.test_chroma_index import *\n"
+    start = "import sys\nfrom pathlib import Path\nimport numpy as np\nfrom tests.storage.test_chroma import *\n"
     start += "folder = Path(sys.argv[1])\nindex = ChromaIndex(folder)\n"
     done = subprocess.run(
         [sys.executable, "-W", "always", "-c", start + program, *map(str, arguments)],
@@ -127,7 +128,7 @@ def test_adding_the_same_again_changes_nothing(index: ChromaIndex) -> None:
 
 def test_batches_are_added_as_one(index: ChromaIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of any size, empty ones too, end up in the collection together."""
-    monkeypatch.setattr(chroma, "BATCH", 7)
+    monkeypatch.setattr(chroma_process, "BATCH", 7)
     more = vectors(40, seed=4)
     index.add_batches(
         NAME, ((keys(COUNT + 40)[COUNT + a : COUNT + b], more[a:b]) for a, b in [(0, 9), (9, 9), (9, 40)])
@@ -227,10 +228,10 @@ def test_long_vectors_are_found_by_their_neighbours(new: ChromaIndex) -> None:
 
 def test_long_vectors_are_shortened_alike_for_ever() -> None:
     """What another version wrote is searched by the same projection; its columns are orthonormal."""
-    projection = chroma._projection(384)
-    assert projection.shape == (384, INDEXED_DIMENSIONS)
-    np.testing.assert_allclose(projection.T @ projection, np.eye(INDEXED_DIMENSIONS), atol=1e-5)
-    np.testing.assert_allclose(projection[[0, 7, 383], [0, 63, 31]], [-0.0510310, -0.0780784, -0.0497704], atol=1e-6)
+    fixed = projection(384)
+    assert fixed.shape == (384, INDEXED_DIMENSIONS)
+    np.testing.assert_allclose(fixed.T @ fixed, np.eye(INDEXED_DIMENSIONS), atol=1e-5)
+    np.testing.assert_allclose(fixed[[0, 7, 383], [0, 63, 31]], [-0.0510310, -0.0780784, -0.0497704], atol=1e-6)
 
 
 # Other processes -----------------------------------------------------------------------------------------------------
@@ -628,7 +629,7 @@ class PanicException(BaseException):
 
 def test_a_panic_is_unavailable(index: ChromaIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though it is no `Exception`."""
-    monkeypatch.setattr(chroma, "_opened", _raising(PanicException("range end index 3\nout of range")))
+    monkeypatch.setattr(chroma, "opened", _raising(PanicException("range end index 3\nout of range")))
     with pytest.raises(IndexUnavailable, match="range end index 3 out of range"):
         index.nearest(NAME, vectors(1)[0], 1)
 
@@ -639,7 +640,7 @@ def test_an_interruption_passes_through(
 ) -> None:
     """Ctrl-C is no failure of the index, and leaves it usable."""
     with monkeypatch.context() as patch:
-        patch.setattr(chroma, "_opened", _raising(interruption()))
+        patch.setattr(chroma, "opened", _raising(interruption()))
         with pytest.raises(interruption):
             index.nearest(NAME, vectors(1)[0], 1)
     with monkeypatch.context() as patch:

@@ -52,7 +52,7 @@ def test_eight_processes_lose_nothing(path: Path) -> None:
     pool.close()
     pool.join()
     assert missing == [0] * PROCESSES
-    assert SqliteStore(path).stats(SEARCHES, TENANT, NOW).total == PROCESSES * ENTRIES
+    assert SqliteStore(path).listings.stats(SEARCHES, TENANT, NOW).total == PROCESSES * ENTRIES
 
 
 # Threads -------------------------------------------------------------------------------------------------------------
@@ -64,13 +64,13 @@ def test_threads_share_a_store(store: SqliteStore) -> None:
 
     def use(name: int) -> None:
         for number in range(100):
-            store.put(SEARCHES, TENANT, an_entry(f"{name}-{number}"))
-            if store.get(SEARCHES, TENANT, f"{name}-{number}") is None:
+            store.rows.put(SEARCHES, TENANT, an_entry(f"{name}-{number}"))
+            if store.rows.get(SEARCHES, TENANT, f"{name}-{number}") is None:
                 missed.append(f"{name}-{number}")
 
     _run_threads(use)
     assert not missed
-    assert store.stats(SEARCHES, TENANT, NOW).total == THREADS * 100
+    assert store.listings.stats(SEARCHES, TENANT, NOW).total == THREADS * 100
 
 
 def test_each_thread_has_its_own_connection(store: SqliteStore) -> None:
@@ -79,7 +79,7 @@ def test_each_thread_has_its_own_connection(store: SqliteStore) -> None:
     connections: list[sqlite3.Connection] = []
 
     def use(_name: int) -> None:
-        store.get(SEARCHES, TENANT, "k")
+        store.rows.get(SEARCHES, TENANT, "k")
         connections.append(store._connections.handle().connection)
         together.wait(60)  # all at once: the address of a closed connection may be used again
 
@@ -92,14 +92,14 @@ def test_connections_of_ended_threads_are_closed(store: SqliteStore) -> None:
     connections: list[sqlite3.Connection] = []
 
     def use(_name: int) -> None:
-        store.get(SEARCHES, TENANT, "k")
+        store.rows.get(SEARCHES, TENANT, "k")
         connections.append(store._connections.handle().connection)
 
     _run_threads(use)
     for connection in connections:
         with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
             connection.execute("SELECT 1")
-    assert store.get(SEARCHES, TENANT, "k") is None
+    assert store.rows.get(SEARCHES, TENANT, "k") is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the open files in /proc")
@@ -107,7 +107,7 @@ def test_coming_and_going_threads_leave_no_open_files(store: SqliteStore) -> Non
     """However many threads have used a store, the files that stay open do not grow in number."""
 
     def use(_name: int) -> None:
-        store.put(SEARCHES, TENANT, an_entry("k"))
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
 
     counts = []
     for _ in range(10):
@@ -206,7 +206,7 @@ def _assert_sound(path: Path) -> None:
 
 def _assert_holds(path: Path, numbers: set[int]) -> None:
     store = SqliteStore(path)
-    missing = [number for number in numbers if store.get(SEARCHES, TENANT, str(number)) is None]
+    missing = [number for number in numbers if store.rows.get(SEARCHES, TENANT, str(number)) is None]
     store.close()
     assert not missing
 

@@ -43,8 +43,8 @@ def make(path: Path) -> None:
             store.close()
         cache.searches.put(_query(number), _results(number))
         cache.researches.put(_query(number), "overview", _research(number))
-        store.put(SEARCHES, TENANT, embedded(f"k{number}", payload=_payload(number)))
-        store.put(TOOL, TENANT, a_tool_entry(f"t{number}", created_by=None))
+        store.rows.put(SEARCHES, TENANT, embedded(f"k{number}", payload=_payload(number)))
+        store.rows.put(TOOL, TENANT, a_tool_entry(f"t{number}", created_by=None))
     for suffix in ("", "-wal"):
         shutil.copyfile(f"{alive}{suffix}", f"{path}{suffix}")
     store.close()
@@ -139,15 +139,19 @@ def wrong_answers(path: Path) -> tuple[list[str], int]:
             if isinstance(found, Hit | Stale):
                 served += 1
                 wrong += [f"{kind} {number}"] if found.value != stored or isinstance(found, Stale) else []
-        entry = store.get(TOOL, TENANT, f"t{number}")
+        entry = store.rows.get(TOOL, TENANT, f"t{number}")
         known = a_tool_entry(f"t{number}", created_by=None)
         wrong += [f"tool {number}"] if entry is not None and entry != known else []
-    near = store.nearest(SEARCHES, TENANT, SCOPES[SEARCHES], vector_of("k7"), embedder=EMBEDDER, k=ROWS, now=NOW)
+    near = store.nearest.search(SEARCHES, TENANT, SCOPES[SEARCHES], vector_of("k7"), embedder=EMBEDDER, k=ROWS, now=NOW)
     wrong += [f"near {each.entry.key}" for each in near if not _is_stored(each.entry)]
-    wrong += [f"scanned {each.key}" for each in store.scan(SEARCHES, TENANT) if each.embedder and not _is_stored(each)]
-    store.verify(repair=False)
-    store.put(SEARCHES, TENANT, embedded("after"))
-    wrong += [] if store.get(SEARCHES, TENANT, "after") else ["what was put after the damage"]
+    wrong += [
+        f"scanned {each.key}"
+        for each in store.listings.scan(SEARCHES, TENANT)
+        if each.embedder and not _is_stored(each)
+    ]
+    store.admin.verify(repair=False)
+    store.rows.put(SEARCHES, TENANT, embedded("after"))
+    wrong += [] if store.rows.get(SEARCHES, TENANT, "after") else ["what was put after the damage"]
     store.close()
     return wrong, served
 

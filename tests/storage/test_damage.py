@@ -15,7 +15,7 @@ import pytest
 from harness.cache import Cache, ResearchContext
 from harness.core.entries import Hit, Miss
 from harness.errors import StoreError
-from harness.storage.sqlite.connections import Connections
+from harness.storage.sqlite.connections import SqliteConnections
 from harness.storage.sqlite.store import SqliteStore
 from tests.storage.embedded import EMBEDDER, ask, vector_of
 from tests.storage.entries import NOW, RESEARCH, SEARCHES, TENANT, an_entry
@@ -40,7 +40,7 @@ def filled(path: Path) -> Path:
     """Make a database with `ROWS` searches (`k0`, `k1`, …) that nobody has open."""
     store = SqliteStore(path)
     for number in range(ROWS):
-        store.put(SEARCHES, TENANT, an_entry(f"k{number}", payload=b"x" * 500))
+        store.rows.put(SEARCHES, TENANT, an_entry(f"k{number}", payload=b"x" * 500))
     store.close()
     return path
 
@@ -98,7 +98,7 @@ def test_a_file_that_was_cut_off_is_kept_aside(filled: Path, kept: int, caplog: 
     cut = filled.read_bytes()[:kept]
     filled.write_bytes(cut)
     store = SqliteStore(filled)
-    store.get(SEARCHES, TENANT, "k0")
+    store.rows.get(SEARCHES, TENANT, "k0")
     assert _only_aside(filled).read_bytes() == cut
     _assert_reported(filled, caplog)
     _assert_works(store, filled)
@@ -111,7 +111,7 @@ def test_damage_that_shows_at_a_look_up_is_a_miss(filled: Path, name: str, caplo
     damaged = filled.read_bytes()
     store = SqliteStore(filled)
     assert not _asides(filled)
-    assert store.get(SEARCHES, TENANT, "k7") is None
+    assert store.rows.get(SEARCHES, TENANT, "k7") is None
     assert _only_aside(filled).read_bytes() == damaged
     _assert_reported(filled, caplog)
     _assert_works(store, filled)
@@ -120,17 +120,17 @@ def test_damage_that_shows_at_a_look_up_is_a_miss(filled: Path, name: str, caplo
 @pytest.mark.parametrize(
     "use",
     [
-        lambda store: store.put(SEARCHES, TENANT, an_entry("k7")),
-        lambda store: store.put(SEARCHES, TENANT, an_entry("new"), sweep_before=NOW + 9_999),
-        lambda store: store.touch(SEARCHES, TENANT, "k7", NOW),
-        lambda store: store.sweep(SEARCHES, TENANT, NOW + 9_999),
-        lambda store: store.clear(SEARCHES, TENANT),
-        lambda store: store.stats(SEARCHES, TENANT, NOW),
-        lambda store: list(store.scan(SEARCHES, TENANT)),
+        lambda store: store.rows.put(SEARCHES, TENANT, an_entry("k7")),
+        lambda store: store.rows.put(SEARCHES, TENANT, an_entry("new"), sweep_before=NOW + 9_999),
+        lambda store: store.rows.touch(SEARCHES, TENANT, "k7", NOW),
+        lambda store: store.rows.sweep(SEARCHES, TENANT, NOW + 9_999),
+        lambda store: store.admin.clear(SEARCHES, TENANT),
+        lambda store: store.listings.stats(SEARCHES, TENANT, NOW),
+        lambda store: list(store.listings.scan(SEARCHES, TENANT)),
         lambda store: ask(store, vector_of("k7")),
-        lambda store: store.embed(SEARCHES, TENANT, "k7", vector_of("k7").tobytes(), EMBEDDER),
-        lambda store: store.delete(SEARCHES, TENANT, ["k7"]),
-        lambda store: store.unembedded(SEARCHES, TENANT, EMBEDDER, 10),
+        lambda store: store.nearest.embed(SEARCHES, TENANT, "k7", vector_of("k7").tobytes(), EMBEDDER),
+        lambda store: store.rows.delete(SEARCHES, TENANT, ["k7"]),
+        lambda store: store.nearest.unembedded(SEARCHES, TENANT, EMBEDDER, 10),
     ],
     ids="put, put and sweep, touch, sweep, clear, stats, scan, nearest, embed, delete, unembedded".split(", "),
 )
@@ -157,7 +157,7 @@ def test_noise_in_the_middle_never_stops_the_store(filled: Path, seed: int) -> N
     filled.write_bytes(content[: filled.stat().st_size])
     store = SqliteStore(filled)
     for number in range(ROWS):
-        store.get(SEARCHES, TENANT, f"k{number}")
+        store.rows.get(SEARCHES, TENANT, f"k{number}")
     _assert_works(store, filled)
 
 
@@ -210,15 +210,15 @@ def test_an_index_that_names_no_row_is_a_miss(filled: Path) -> None:
     assert content.count(entry + rows_id) == 1
     filled.write_bytes(content.replace(entry + rows_id, entry + no_rows_id))
     store = SqliteStore(filled)
-    assert store.get(SEARCHES, TENANT, "k150") is None
-    store.put(SEARCHES, TENANT, an_entry("k150"))
+    assert store.rows.get(SEARCHES, TENANT, "k150") is None
+    store.rows.put(SEARCHES, TENANT, an_entry("k150"))
     assert _found_anew(filled, "k150")
 
 
 def test_the_log_of_a_damaged_file_is_kept_with_it(filled: Path, tmp_path: Path) -> None:
     """Rows that a killed process left in the log of a file that is then damaged are still there to be rescued."""
     store = SqliteStore(filled)
-    store.put(RESEARCH, TENANT, an_entry("k", RESEARCH, payload=b"only in the log"))
+    store.rows.put(RESEARCH, TENANT, an_entry("k", RESEARCH, payload=b"only in the log"))
     killed = tmp_path / "killed" / "harness.db"
     killed.parent.mkdir()
     for suffix in ("", "-wal"):  # as they lie there when the process is killed now
@@ -238,7 +238,7 @@ def test_damage_that_appears_while_open_is_a_miss(filled: Path, caplog: Log) -> 
     store = SqliteStore(filled)
     _noise(filled, _root_page(filled, "search_cache"))
     damaged = filled.read_bytes()
-    assert store.get(SEARCHES, TENANT, "k7") is None
+    assert store.rows.get(SEARCHES, TENANT, "k7") is None
     assert _only_aside(filled).read_bytes() == damaged
     _assert_reported(filled, caplog)
     _assert_works(store, filled)
@@ -249,11 +249,11 @@ def test_every_open_store_goes_over_to_the_new_file(filled: Path) -> None:
     one, other = SqliteStore(filled), SqliteStore(filled)
     for name in ("search_cache", "sqlite_autoindex_search_cache_1"):
         _noise(filled, _root_page(filled, name))
-    one.put(SEARCHES, TENANT, an_entry("from one"))
-    other.put(SEARCHES, TENANT, an_entry("from the other"))
+    one.rows.put(SEARCHES, TENANT, an_entry("from one"))
+    other.rows.put(SEARCHES, TENANT, an_entry("from the other"))
     assert len(_asides(filled)) == 1
     for key in ("from one", "from the other"):
-        assert one.get(SEARCHES, TENANT, key) is not None
+        assert one.rows.get(SEARCHES, TENANT, key) is not None
         assert _found_anew(filled, key)
 
 
@@ -262,10 +262,10 @@ def test_a_file_that_is_gone_is_made_again_by_the_next_put(path: Path, how: str,
     """Who deletes or moves the file of an open store loses what was in it, and no later put."""
     path = tmp_path / "folder" / "harness.db"
     store = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry("before"))
+    store.rows.put(SEARCHES, TENANT, an_entry("before"))
     _remove(path, how)
-    store.put(SEARCHES, TENANT, an_entry("after"))
-    assert store.get(SEARCHES, TENANT, "after") is not None
+    store.rows.put(SEARCHES, TENANT, an_entry("after"))
+    assert store.rows.get(SEARCHES, TENANT, "after") is not None
     assert _found_anew(path, "after")
     store.close()
     assert _found_anew(path, "after")
@@ -274,11 +274,11 @@ def test_a_file_that_is_gone_is_made_again_by_the_next_put(path: Path, how: str,
 def test_a_moved_file_keeps_its_rows(path: Path) -> None:
     """What was in the file when it was moved away (closed, so with nothing left in its log) is still in it."""
     store = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry("before"))
+    store.rows.put(SEARCHES, TENANT, an_entry("before"))
     store.close()
-    store.get(SEARCHES, TENANT, "before")
+    store.rows.get(SEARCHES, TENANT, "before")
     moved = path.rename(path.with_name("moved.db"))
-    store.put(SEARCHES, TENANT, an_entry("after"))
+    store.rows.put(SEARCHES, TENANT, an_entry("after"))
     store.close()
     assert _found_anew(moved, "before")
     assert not _found_anew(moved, "after")
@@ -340,7 +340,7 @@ def test_a_full_disk_is_an_error_that_says_so(path: Path, monkeypatch: pytest.Mo
     store = _on_a_small_disk(path, monkeypatch)
     stored = _fill(store)
     assert stored
-    assert all(store.get(SEARCHES, TENANT, key) for key in stored)
+    assert all(store.rows.get(SEARCHES, TENANT, key) for key in stored)
     store.close()
     assert all(_found_anew(path, key) for key in stored)
 
@@ -355,10 +355,10 @@ def test_the_cache_is_cleared_on_a_full_disk(size: str, payload: str) -> None:
 def test_a_full_disk_leaves_the_old_row(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A replacement that does not fit leaves the row that it was to replace."""
     store = _on_a_small_disk(path, monkeypatch)
-    store.put(SEARCHES, TENANT, an_entry("k", payload=b"small"))
+    store.rows.put(SEARCHES, TENANT, an_entry("k", payload=b"small"))
     with pytest.raises(StoreError, match="disk is full"):
-        store.put(SEARCHES, TENANT, an_entry("k", payload=b"x" * 2**20))
-    kept = store.get(SEARCHES, TENANT, "k")
+        store.rows.put(SEARCHES, TENANT, an_entry("k", payload=b"x" * 2**20))
+    kept = store.rows.get(SEARCHES, TENANT, "k")
     assert kept is not None
     assert kept.payload == b"small"
 
@@ -367,8 +367,8 @@ def test_a_store_works_on_when_the_disk_has_space_again(path: Path, monkeypatch:
     """After rows have been deleted, the same store takes new ones."""
     store = _on_a_small_disk(path, monkeypatch)
     _fill(store)
-    store.clear(SEARCHES, TENANT)
-    store.put(SEARCHES, TENANT, an_entry("after"))
+    store.admin.clear(SEARCHES, TENANT)
+    store.rows.put(SEARCHES, TENANT, an_entry("after"))
     assert _found_anew(path, "after")
 
 
@@ -405,15 +405,15 @@ def _assert_reported(path: Path, caplog: Log) -> None:
 
 def _assert_works(store: SqliteStore, path: Path) -> None:
     """The store takes a row, gives it back, and so does a store that is opened anew."""
-    store.put(SEARCHES, TENANT, an_entry("after the damage"))
-    assert store.get(SEARCHES, TENANT, "after the damage") is not None
+    store.rows.put(SEARCHES, TENANT, an_entry("after the damage"))
+    assert store.rows.get(SEARCHES, TENANT, "after the damage") is not None
     store.close()
     assert _found_anew(path, "after the damage")
 
 
 def _found_anew(path: Path, key: str) -> bool:
     store = SqliteStore(path)
-    found = store.get(SEARCHES, TENANT, key)
+    found = store.rows.get(SEARCHES, TENANT, key)
     store.close()
     return found is not None
 
@@ -454,14 +454,14 @@ def _remove(path: Path, how: str) -> None:
 
 def _on_a_small_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> SqliteStore:
     """Open a store whose file can grow to 100 pages: SQLite then says what it says when the disk is full."""
-    connect = Connections._connect
+    connect = SqliteConnections._connect
 
-    def limited(self: Connections) -> sqlite3.Connection:
+    def limited(self: SqliteConnections) -> sqlite3.Connection:
         connection = connect(self)
         connection.execute("PRAGMA max_page_count = 100")
         return connection
 
-    monkeypatch.setattr(Connections, "_connect", limited)
+    monkeypatch.setattr(SqliteConnections, "_connect", limited)
     return SqliteStore(path)
 
 
@@ -470,6 +470,6 @@ def _fill(store: SqliteStore) -> list[str]:
     stored: list[str] = []
     with pytest.raises(StoreError, match="disk is full"):  # noqa: PT012 - which of them fails is not known
         for number in range(1_000):
-            store.put(SEARCHES, TENANT, an_entry(f"k{number}", payload=b"x" * 5_000))
+            store.rows.put(SEARCHES, TENANT, an_entry(f"k{number}", payload=b"x" * 5_000))
             stored.append(f"k{number}")
     return stored

@@ -15,8 +15,9 @@ from harness.cache import Cache
 from harness.core.entries import Hit, Miss, Stale
 from harness.errors import MigrationError, StoreError
 from harness.storage.sqlite import migrations
-from harness.storage.sqlite.migrations import MIGRATIONS, RECORD, Migration
+from harness.storage.sqlite.migrations import MIGRATIONS, RECORD, SqliteMigration
 from harness.storage.sqlite.store import SqliteStore
+from harness.storage.sqlite.table_schema import create_statements
 from harness.storage.tables import (
     ABBREVIATIONS,
     AUDITED,
@@ -185,7 +186,7 @@ def test_old_rows_are_numbered_in_the_order_of_their_creation(path: Path, name: 
     numbered = _query(path, "SELECT seq, created_at FROM search_cache ORDER BY seq")
     assert [seq for seq, _ in numbered] == list(range(1, len(numbered) + 1))
     assert [created for _, created in numbered] == sorted(created for _, created in numbered)
-    store.put(SEARCHES, TENANT, an_entry("new"))
+    store.rows.put(SEARCHES, TENANT, an_entry("new"))
     store.close()
     assert _query(path, "SELECT seq FROM search_cache WHERE key = 'new'") == [(len(numbered) + 1,)]
 
@@ -195,7 +196,7 @@ def test_a_table_made_otherwise_is_adopted(path: Path, sql: str) -> None:
     """However the three columns were declared, the rows are kept."""
     _make(path, sql + """INSERT INTO search_cache (key, query, results) VALUES ('k', 'q', '[{"title": "t"}]');""")
     store = SqliteStore(path)
-    found = store.get(SEARCHES, "default", "k")
+    found = store.rows.get(SEARCHES, "default", "k")
     store.close()
     assert found is not None
     assert (found.text, found.payload) == ("q", b'[{"title": "t"}]')
@@ -206,7 +207,7 @@ def test_a_file_with_more_in_it_is_adopted(path: Path, sql: str) -> None:
     """Whatever else somebody has put into the file, it opens and its rows are kept."""
     _make(path, PLAIN + sql)
     store = SqliteStore(path)
-    found = [store.get(table, "default", "k") for table in (SEARCHES, RESEARCH)]
+    found = [store.rows.get(table, "default", "k") for table in (SEARCHES, RESEARCH)]
     store.close()
     assert [entry and entry.text for entry in found] == ["q", "t"]
 
@@ -273,7 +274,11 @@ def test_a_migrated_schema_is_the_fresh_schema(path: Path, tmp_path: Path, name:
 def test_the_fresh_schema_is_the_declared_one(path: Path) -> None:
     """A new file has the declared tables, indexes and triggers, and nothing else but the record of its migrations."""
     SqliteStore(path).close()
-    declared = {statement for table in TABLES.values() for statement in table.schema} | {*BESIDE, *AUDITED, *BY_ORIGIN}
+    declared = {statement for table in TABLES.values() for statement in create_statements(table)} | {
+        *BESIDE,
+        *AUDITED,
+        *BY_ORIGIN,
+    }
     declared -= {statement for statement in BESIDE if f"TABLE {USES} " in statement}  # the one by origin instead
     ours = f"sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name != '{RECORD}'"
     made = _query(path, f"SELECT sql FROM sqlite_master WHERE {ours}")
@@ -290,10 +295,10 @@ def test_a_file_without_origins_keeps_its_counts_and_tells_runs_apart(path: Path
         "trial": {"epoch": "repeat 2001"},
     }
     for key, record in records.items():
-        store.put(RUNS.name, TENANT, an_entry(key, payload=orjson.dumps(record), own=("ddgs",)))
-    store.put(RUNS.name, TENANT, an_entry("damaged", payload=b"{", own=("ddgs",)))
+        store.rows.put(RUNS.name, TENANT, an_entry(key, payload=orjson.dumps(record), own=("ddgs",)))
+    store.rows.put(RUNS.name, TENANT, an_entry("damaged", payload=b"{", own=("ddgs",)))
     for key in ("q", "other"):
-        store.put(SEARCHES, TENANT, an_entry(key))
+        store.rows.put(SEARCHES, TENANT, an_entry(key))
     store.close()
     old = next(statement for statement in BESIDE if f"TABLE {USES} " in statement)
     triggers = "".join(f"DROP TRIGGER {table}_forget_origin;" for table in (SEARCHES, RESEARCH, RUNS.name))
@@ -301,9 +306,9 @@ def test_a_file_without_origins_keeps_its_counts_and_tells_runs_apart(path: Path
     _make(path, f"INSERT INTO {USES} VALUES ('{TENANT}', '2026-01-01', 'exact', 7)")
     _make(path, f"DELETE FROM {RECORD} WHERE name = '0021-origins'")
     store = SqliteStore(path)
-    assert store.counted(TENANT, ["user"]) == store.counted(TENANT) == {"2026-01-01": {"exact": 7}}
-    assert store.origins(RUNS.name, TENANT, list(records)) == {"repeat": "evaluation", "trial": "experiment"}
-    assert store.origins(SEARCH.name, TENANT, ["q", "other"]) == {"q": "run"}
+    assert store.usage.by_day(TENANT, ["user"]) == store.usage.by_day(TENANT) == {"2026-01-01": {"exact": 7}}
+    assert store.usage.origins(RUNS.name, TENANT, list(records)) == {"repeat": "evaluation", "trial": "experiment"}
+    assert store.usage.origins(SEARCH.name, TENANT, ["q", "other"]) == {"q": "run"}
     store.close()
 
 
@@ -312,7 +317,7 @@ def test_a_file_without_indexes_by_time_gets_them(path: Path) -> None:
     store = SqliteStore(path)
     put = [an_entry(key, created_at=moment) for key, moment in (("b", 2.0), ("a", 1.0), ("c", 3.0))]
     for entry in put:
-        store.put(SEARCHES, TENANT, entry)
+        store.rows.put(SEARCHES, TENANT, entry)
     store.close()
     fresh = children.schema(path, *TABLES)
     indexes = [f"{table.name}_created_at" for table in TABLES.values() if "created_at" in table.indexes]
@@ -322,8 +327,8 @@ def test_a_file_without_indexes_by_time_gets_them(path: Path) -> None:
     pages = f"SELECT name, rootpage FROM sqlite_master WHERE name NOT IN ({', '.join(map(repr, indexes))}) ORDER BY 1"
     before = _query(path, pages)
     store = SqliteStore(path)
-    assert [each.key for each in store.timeline(SEARCHES, TENANT, limit=9)] == ["c", "b", "a"]
-    assert list(store.scan(SEARCHES, TENANT)) == put
+    assert [each.key for each in store.listings.timeline(SEARCHES, TENANT, limit=9)] == ["c", "b", "a"]
+    assert list(store.listings.scan(SEARCHES, TENANT)) == put
     store.close()
     assert children.schema(path, *TABLES) == fresh
     assert _query(path, pages) == before
@@ -332,14 +337,14 @@ def test_a_file_without_indexes_by_time_gets_them(path: Path) -> None:
 def test_a_file_without_audits_gets_their_table(path: Path) -> None:
     """One of the program before them: the table is as in a new file, and every row is there."""
     store = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry("k"))
+    store.rows.put(SEARCHES, TENANT, an_entry("k"))
     store.close()
     fresh = children.schema(path, *TABLES, AUDITS)
     _make(path, f"DROP TABLE {AUDITS}; DELETE FROM {RECORD} WHERE name = '0019-audits'")
     store = SqliteStore(path)
-    store.put_audit(TENANT, an_audit("a", "b"))
-    assert store.audited(TENANT) == (0, 1)
-    assert [each.key for each in store.scan(SEARCHES, TENANT)] == ["k"]
+    store.audits.put(TENANT, an_audit("a", "b"))
+    assert store.audits.count(TENANT) == (0, 1)
+    assert [each.key for each in store.listings.scan(SEARCHES, TENANT)] == ["k"]
     store.close()
     assert children.schema(path, *TABLES, AUDITS) == fresh
 
@@ -472,11 +477,11 @@ def _file_before(step: int, path: Path) -> Path:
     return _old_file("indexes" if step < 2 else "without-seq", path)
 
 
-def _let_fail(migration: Migration, monkeypatch: pytest.MonkeyPatch) -> None:
+def _let_fail(migration: SqliteMigration, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the migration fail when all but its record is done."""
     apply = migrations._apply
 
-    def failing(connection: sqlite3.Connection, step: Migration) -> None:
+    def failing(connection: sqlite3.Connection, step: SqliteMigration) -> None:
         apply(connection, step)
         if step.name == migration.name:
             connection.execute("SELECT no_such_function()")

@@ -21,15 +21,16 @@ from msgspec.structs import replace
 from harness.core.entries import Entry
 from harness.core.keys import search_key
 from harness.errors import InvalidInput, StoreError
+from harness.ports import Store
+from harness.storage.replay_store import replay_store
 from harness.storage.snapshots import (
     MAX_BODY_BYTES,
     MAX_HEADER_BYTES,
     AskedEngine,
     AskedModel,
-    Header,
-    Line,
     Run,
-    SnapshotStore,
+    SnapshotHeader,
+    SnapshotLine,
     audit_of,
     entry_of,
     line_of,
@@ -93,12 +94,12 @@ def written(path: Path) -> Path:
 
 
 @pytest.fixture
-def store() -> SnapshotStore:
+def store() -> Store:
     """Return the store that answers from `ENTRIES`."""
-    return SnapshotStore(_lines())
+    return replay_store(_lines())
 
 
-def _lines() -> list[Line]:
+def _lines() -> list[SnapshotLine]:
     return [line_of(table, entry) for table, entry in ENTRIES]
 
 
@@ -393,39 +394,39 @@ except InvalidInput:
 # The store -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_store_answers_by_key(store: SnapshotStore) -> None:
+def test_the_store_answers_by_key(store: Store) -> None:
     """For any tenant; the payload is what was stored."""
     for table, entry in ENTRIES:
         for tenant in (TENANT, "anybody"):
-            found = store.get(table, tenant, entry.key)
+            found = store.rows.get(table, tenant, entry.key)
             assert found is not None
             assert (found.text, found.payload, found.created_at) == (entry.text, entry.payload, entry.created_at)
-    assert store.get(SEARCHES, TENANT, "unknown") is None
-    assert store.get(RESEARCH, TENANT, "search") is None
+    assert store.rows.get(SEARCHES, TENANT, "unknown") is None
+    assert store.rows.get(RESEARCH, TENANT, "search") is None
 
 
 def test_an_entry_answers_what_it_was_asked_for(tmp_path: Path) -> None:
     """Where a row answered another key, it answers that one in the replay, too; twice the same row is one row."""
     entry = embedded("own key")
     write_snapshot(tmp_path / "x", [line_of(SEARCHES, entry, asked) for asked in ("asked", "own key")])
-    store = SnapshotStore(read_snapshot(tmp_path / "x")[1])
+    store = replay_store(read_snapshot(tmp_path / "x")[1])
     for key in ("asked", "own key"):
-        found = store.get(SEARCHES, TENANT, key)
+        found = store.rows.get(SEARCHES, TENANT, key)
         assert found is not None
         assert found.key == "own key"
-    assert [each.key for each in store.scan(SEARCHES, TENANT)] == ["own key"]
+    assert [each.key for each in store.listings.scan(SEARCHES, TENANT)] == ["own key"]
 
 
-def test_nothing_expires_in_a_replay(store: SnapshotStore) -> None:
+def test_nothing_expires_in_a_replay(store: Store) -> None:
     """What was answered then is answered at any time."""
-    found = store.get(SEARCHES, TENANT, "expired")
+    found = store.rows.get(SEARCHES, TENANT, "expired")
     assert found is not None
     assert found.expires_at > NOW * 100
-    stats = store.stats(SEARCHES, TENANT, NOW * 100)
+    stats = store.listings.stats(SEARCHES, TENANT, NOW * 100)
     assert (stats.live, stats.expired, stats.total) == (3, 0, 3)
 
 
-def test_the_store_answers_by_meaning(store: SnapshotStore) -> None:
+def test_the_store_answers_by_meaning(store: Store) -> None:
     """As the store did that it was made from: by scope and embedder."""
     assert keys_near(store, vector_of("search")) == ["search"]
     assert keys_near(store, vector_of("research"), table=RESEARCH) == ["research"]
@@ -437,8 +438,8 @@ def test_the_store_answers_by_meaning(store: SnapshotStore) -> None:
 def test_the_nearest_come_first_in_a_replay(path: Path) -> None:
     """Ordered by similarity, then by key."""
     held = [embedded(key, vector=vector_of("one")) for key in ("b", "a")] + [embedded("two"), embedded("three")]
-    store = SnapshotStore([line_of(SEARCHES, entry) for entry in held])
-    found = store.nearest(SEARCHES, TENANT, SCOPES[SEARCHES], vector_of("one"), embedder=EMBEDDER, k=3, now=NOW)
+    store = replay_store([line_of(SEARCHES, entry) for entry in held])
+    found = store.nearest.search(SEARCHES, TENANT, SCOPES[SEARCHES], vector_of("one"), embedder=EMBEDDER, k=3, now=NOW)
     assert [each.entry.key for each in found][:2] == ["a", "b"]
     assert [each.similarity for each in found] == sorted((each.similarity for each in found), reverse=True)
 
@@ -446,55 +447,55 @@ def test_the_nearest_come_first_in_a_replay(path: Path) -> None:
 def test_the_store_lists_what_it_holds(path: Path) -> None:
     """By time, of equal times the later in the file first; by scope; and nothing expires."""
     held = [embedded("b", created_at=NOW + 1), an_entry("a"), embedded("c", own=(10, "a", "{}"), created_at=NOW + 1)]
-    store = SnapshotStore([line_of(SEARCHES, entry) for entry in held])
-    told = store.timeline(SEARCHES, TENANT, limit=9)
+    store = replay_store([line_of(SEARCHES, entry) for entry in held])
+    told = store.listings.timeline(SEARCHES, TENANT, limit=9)
     assert [(each.key, each.number, each.own) for each in told] == [
         (held[at].key, at + 1, held[at].own) for at in (2, 0, 1)
     ]
-    assert [each.key for each in store.timeline(SEARCHES, TENANT, since=NOW + 1, limit=1, offset=1)] == ["b"]
-    assert store.scopes(SEARCHES, TENANT, EMBEDDER) == [("a", "{}"), SCOPES[SEARCHES]]
-    assert store.scopes(RESEARCH, TENANT, EMBEDDER) == []
-    assert store.expiring(SEARCHES, TENANT, [NOW, NOW * 100]) == [0, 0]
+    assert [each.key for each in store.listings.timeline(SEARCHES, TENANT, since=NOW + 1, limit=1, offset=1)] == ["b"]
+    assert store.nearest.scopes(SEARCHES, TENANT, EMBEDDER) == [("a", "{}"), SCOPES[SEARCHES]]
+    assert store.nearest.scopes(RESEARCH, TENANT, EMBEDDER) == []
+    assert store.listings.expiring(SEARCHES, TENANT, [NOW, NOW * 100]) == [0, 0]
 
 
-def test_a_row_of_the_store_is_whole(store: SnapshotStore) -> None:
+def test_a_row_of_the_store_is_whole(store: Store) -> None:
     """A scan brings every row of the table, with all own columns and its embedding."""
     kept: Callable[[Entry], Entry] = lambda entry: replace(entry, expires_at=0.0, last_used_at=0.0)  # noqa: E731
     expected = [kept(entry) for table, entry in ENTRIES if table == SEARCHES]
-    assert [kept(entry) for entry in store.scan(SEARCHES, TENANT)] == expected
+    assert [kept(entry) for entry in store.listings.scan(SEARCHES, TENANT)] == expected
 
 
-WRITES: dict[str, Callable[[SnapshotStore], object]] = {
-    "put": lambda store: store.put(SEARCHES, TENANT, an_entry("k")),
-    "embed": lambda store: store.embed(SEARCHES, TENANT, "search", b"", EMBEDDER),
-    "touch": lambda store: store.touch(SEARCHES, TENANT, "search", NOW),
-    "sweep": lambda store: store.sweep(SEARCHES, TENANT, NOW * 2),
-    "delete": lambda store: store.delete(SEARCHES, TENANT, ["search"]),
-    "clear": lambda store: store.clear(SEARCHES, TENANT),
-    "count": lambda store: store.count(TENANT, "2026-01-01", {"exact": 1}),
+WRITES: dict[str, Callable[[Store], object]] = {
+    "put": lambda store: store.rows.put(SEARCHES, TENANT, an_entry("k")),
+    "embed": lambda store: store.nearest.embed(SEARCHES, TENANT, "search", b"", EMBEDDER),
+    "touch": lambda store: store.rows.touch(SEARCHES, TENANT, "search", NOW),
+    "sweep": lambda store: store.rows.sweep(SEARCHES, TENANT, NOW * 2),
+    "delete": lambda store: store.rows.delete(SEARCHES, TENANT, ["search"]),
+    "clear": lambda store: store.admin.clear(SEARCHES, TENANT),
+    "count": lambda store: store.usage.add(TENANT, "2026-01-01", {"exact": 1}),
 }
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_a_snapshot_is_read_only(store: SnapshotStore, write: Callable[[SnapshotStore], object]) -> None:
+def test_a_snapshot_is_read_only(store: Store, write: Callable[[Store], object]) -> None:
     """Every write is refused in one line that says so, and changes nothing."""
-    before = [list(store.scan(table, TENANT)) for table in (SEARCHES, RESEARCH, UNANSWERED)]
+    before = [list(store.listings.scan(table, TENANT)) for table in (SEARCHES, RESEARCH, UNANSWERED)]
     _assert_one_line(StoreError, lambda: write(store), "read-only")
-    assert [list(store.scan(table, TENANT)) for table in (SEARCHES, RESEARCH, UNANSWERED)] == before
+    assert [list(store.listings.scan(table, TENANT)) for table in (SEARCHES, RESEARCH, UNANSWERED)] == before
 
 
-def test_what_only_asks_is_answered(store: SnapshotStore) -> None:
+def test_what_only_asks_is_answered(store: Store) -> None:
     """Everything else that a service calls works, and finds nothing to do."""
-    with store.turn("name", 0) as mine:
+    with store.locks.hold("name", 0) as mine:
         assert mine
-    assert store.meanings(TENANT, ["RAG"]) == []
-    assert store.counted(TENANT) == {}
-    assert store.unembedded(SEARCHES, TENANT, EMBEDDER, 10) == []
-    assert store.verify(repair=True) == []
-    assert store.reindex() == 0
-    assert store.size() > 0
+    assert store.nearest.meanings(TENANT, ["RAG"]) == []
+    assert store.usage.by_day(TENANT) == {}
+    assert store.nearest.unembedded(SEARCHES, TENANT, EMBEDDER, 10) == []
+    assert store.admin.verify(repair=True) == []
+    assert store.admin.reindex() == 0
+    assert store.admin.size() > 0
     store.close()
-    assert store.get(SEARCHES, TENANT, "search") is not None
+    assert store.rows.get(SEARCHES, TENANT, "search") is not None
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -506,7 +507,7 @@ def _pack(path: Path, header: bytes, body: bytes = b"") -> None:
 
 def _sealed(path: Path, body: bytes, entries: int | None = None) -> None:
     """Write a snapshot of any body, with a header that speaks true of it."""
-    header = Header(entries=len(body.splitlines()) if entries is None else entries, bytes=len(body))
+    header = SnapshotHeader(entries=len(body.splitlines()) if entries is None else entries, bytes=len(body))
     sealed = hashlib.sha256(msgspec.json.encode(header) + body).hexdigest()
     _pack(path, msgspec.json.encode(replace(header, sha256=sealed)), body)
 
@@ -530,13 +531,13 @@ def test_audits_are_carried(path: Path) -> None:
     audits = [an_audit("Zürich\n?", "b"), an_audit("a", "c", agreed=True, at=1.0, probability=0.5)]
     write_snapshot(path, map(line_of_audit, reversed(audits)))
     _, lines = read_snapshot(path)
-    store = SnapshotStore(lines)
+    store = replay_store(lines)
     assert list(map(audit_of, lines)) == audits[::-1]
-    assert store.audits("whoever") == audits
-    assert store.audited("whoever") == (1, 1)
-    assert store.disagreeing("whoever", search_key("B")) == {search_key("zürich ?")}
-    assert store.disagreeing("whoever", search_key("a")) == frozenset()
-    for change in (lambda: store.put_audit("whoever", audits[0]), lambda: store.clear_audits("whoever")):
+    assert store.audits.all("whoever") == audits
+    assert store.audits.count("whoever") == (1, 1)
+    assert store.audits.disagreeing("whoever", search_key("B")) == {search_key("zürich ?")}
+    assert store.audits.disagreeing("whoever", search_key("a")) == frozenset()
+    for change in (lambda: store.audits.put("whoever", audits[0]), lambda: store.audits.clear("whoever")):
         with pytest.raises(StoreError, match="read-only"):
             change()
 
@@ -568,4 +569,4 @@ def test_the_header_of_an_older_program_is_read(path: Path) -> None:
     sealed = hashlib.sha256(line).hexdigest()
     _pack(path, line.replace(b'"sha256":""', f'"sha256":"{sealed}"'.encode()))
     assert newest == ((200, 350), False, {})
-    assert read_snapshot(path) == (Header(sha256=sealed, run=RUN), [])
+    assert read_snapshot(path) == (SnapshotHeader(sha256=sealed, run=RUN), [])

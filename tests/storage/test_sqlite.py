@@ -15,7 +15,8 @@ from filelock import FileLock
 from harness.app import App
 from harness.errors import StoreBusy, StoreError
 from harness.settings import Settings
-from harness.storage.sqlite.store import SWEEP_BATCH, SqliteStore
+from harness.storage.sqlite.rows import SWEEP_BATCH
+from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import TABLES
 from tests.storage.contract import StoreContract
 from tests.storage.embedded import EMBEDDER, fill
@@ -56,20 +57,20 @@ def test_missing_folders_are_made(tmp_path: Path) -> None:
 
 def test_rows_outlive_the_store(store: SqliteStore, path: Path) -> None:
     """What was put is found by the next store on the file."""
-    store.put(SEARCHES, TENANT, an_entry("k"))
+    store.rows.put(SEARCHES, TENANT, an_entry("k"))
     store.close()
     again = SqliteStore(path)
-    assert again.get(SEARCHES, TENANT, "k") is not None
+    assert again.rows.get(SEARCHES, TENANT, "k") is not None
     again.close()
 
 
 def test_stores_on_one_file_see_each_other_at_once(store: SqliteStore, path: Path) -> None:
     """Two stores on one file need not be reopened to share rows."""
     other = SqliteStore(path)
-    store.put(SEARCHES, TENANT, an_entry("from one"))
-    other.put(SEARCHES, TENANT, an_entry("from the other"))
-    assert other.get(SEARCHES, TENANT, "from one") is not None
-    assert store.get(SEARCHES, TENANT, "from the other") is not None
+    store.rows.put(SEARCHES, TENANT, an_entry("from one"))
+    other.rows.put(SEARCHES, TENANT, an_entry("from the other"))
+    assert other.rows.get(SEARCHES, TENANT, "from one") is not None
+    assert store.rows.get(SEARCHES, TENANT, "from the other") is not None
     other.close()
 
 
@@ -77,7 +78,7 @@ def test_stores_on_one_file_see_each_other_at_once(store: SqliteStore, path: Pat
 def test_every_column_is_kept(store: SqliteStore, path: Path, table: str) -> None:
     """What a look-up does not read, the embedding and the other own columns, is in the row all the same."""
     entry = an_entry("k", table, embedding=b"\x01\x02\x03\x04", embedder="minilm")
-    store.put(table, "ann", entry)
+    store.rows.put(table, "ann", entry)
     declared = TABLES[table]
     with _reading(path) as connection:
         row = connection.execute(f"SELECT {', '.join(declared.columns)} FROM {table}").fetchone()
@@ -111,38 +112,38 @@ def test_the_setting_reaches_the_connections(tmp_path: Path) -> None:
 
 def test_size_counts_the_write_ahead_log(store: SqliteStore, path: Path) -> None:
     """What is not yet in the main file takes space, too."""
-    store.put(SEARCHES, TENANT, an_entry("k", payload=b"x" * 1_000_000))
-    assert path.stat().st_size < 1_000_000 < store.size()
+    store.rows.put(SEARCHES, TENANT, an_entry("k", payload=b"x" * 1_000_000))
+    assert path.stat().st_size < 1_000_000 < store.admin.size()
 
 
 def test_clear_gives_the_disk_space_back(store: SqliteStore, path: Path) -> None:
     """After `clear`, neither the file nor its log keeps the space of what was deleted."""
     for number in range(500):
-        store.put(SEARCHES, TENANT, an_entry(str(number), payload=b"x" * 4_000))
-    store.clear(SEARCHES, TENANT)
-    assert store.size() < 500_000
+        store.rows.put(SEARCHES, TENANT, an_entry(str(number), payload=b"x" * 4_000))
+    store.admin.clear(SEARCHES, TENANT)
+    assert store.admin.size() < 500_000
 
 
 def test_put_sweeps_in_bounded_number(store: SqliteStore) -> None:
     """One put holds the lock for no more than a batch of expired rows; later puts take the rest."""
     for number in range(SWEEP_BATCH + 5):
-        store.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW))
-    store.put(SEARCHES, TENANT, an_entry("first"), sweep_before=NOW)
-    assert store.stats(SEARCHES, TENANT, NOW).expired == 5
-    store.put(SEARCHES, TENANT, an_entry("second"), sweep_before=NOW)
-    assert store.stats(SEARCHES, TENANT, NOW).expired == 0
+        store.rows.put(SEARCHES, TENANT, an_entry(str(number), expires_at=NOW))
+    store.rows.put(SEARCHES, TENANT, an_entry("first"), sweep_before=NOW)
+    assert store.listings.stats(SEARCHES, TENANT, NOW).expired == 5
+    store.rows.put(SEARCHES, TENANT, an_entry("second"), sweep_before=NOW)
+    assert store.listings.stats(SEARCHES, TENANT, NOW).expired == 0
 
 
 def test_a_refused_put_changes_nothing(store: SqliteStore) -> None:
     """When the row is refused, its sweep is undone, and what the key held before stays."""
-    store.put(SEARCHES, TENANT, an_entry("expired", expires_at=NOW))
-    store.put(SEARCHES, TENANT, an_entry("k", payload=b"before"))
+    store.rows.put(SEARCHES, TENANT, an_entry("expired", expires_at=NOW))
+    store.rows.put(SEARCHES, TENANT, an_entry("k", payload=b"before"))
     with pytest.raises(StoreError):
-        store.put(SEARCHES, TENANT, an_entry("k", expires_at=nan), sweep_before=NOW)
-    kept = store.get(SEARCHES, TENANT, "k")
+        store.rows.put(SEARCHES, TENANT, an_entry("k", expires_at=nan), sweep_before=NOW)
+    kept = store.rows.get(SEARCHES, TENANT, "k")
     assert kept is not None
     assert kept.payload == b"before"
-    assert store.get(SEARCHES, TENANT, "expired") is not None
+    assert store.rows.get(SEARCHES, TENANT, "expired") is not None
 
 
 @pytest.mark.parametrize("table", [SEARCHES, RESEARCH])
@@ -163,7 +164,7 @@ def test_expired_rows_are_found_by_index(store: SqliteStore, path: Path, table: 
 @pytest.mark.parametrize("since", [0.0, NOW])
 def test_a_timeline_is_read_from_an_index(store: SqliteStore, path: Path, table: str, since: float) -> None:
     """Only the rows of the page are read, in the index's order: nothing is sorted, however many rows there are."""
-    (sql,) = _selects(store, lambda: store.timeline(table, TENANT, since=since, limit=9, offset=9))
+    (sql,) = _selects(store, lambda: store.listings.timeline(table, TENANT, since=since, limit=9, offset=9))
     plan = f"SEARCH {table} USING INDEX {table}_created_at (tenant=? AND created_at>?)"
     assert _plan(path, sql, ()) == plan
     assert not {TABLES[table].payload, "embedding"} & set(re.findall(r"\w+", sql))
@@ -172,7 +173,7 @@ def test_a_timeline_is_read_from_an_index(store: SqliteStore, path: Path, table:
 @pytest.mark.parametrize("table", TABLES)
 def test_scopes_are_read_from_an_index(store: SqliteStore, path: Path, table: str) -> None:
     """Each hop is one search of it; no row is read, and nothing is sorted."""
-    (sql,) = _selects(store, lambda: store.scopes(table, TENANT, EMBEDDER))
+    (sql,) = _selects(store, lambda: store.nearest.scopes(table, TENANT, EMBEDDER))
     columns = (*TABLES[table].scope, "embedder")
     beyond = f"({','.join(columns)})>({','.join('?' * len(columns))})" if len(columns) > 1 else "embedder>?"
     plan = f"SEARCH {table} USING COVERING INDEX {table}_scope (tenant=? AND {beyond})"
@@ -183,7 +184,7 @@ def test_scopes_of_many_rows_take_few_hops(store: SqliteStore) -> None:
     """As many as there are scopes, whatever the number of rows in each."""
     for scope in ("a", "b", "c"):
         fill(store, [f"{scope}{number}" for number in range(300)], own=(10, scope, "{}"))
-    assert len(_selects(store, lambda: store.scopes(SEARCHES, TENANT, EMBEDDER))) == 4
+    assert len(_selects(store, lambda: store.nearest.scopes(SEARCHES, TENANT, EMBEDDER))) == 4
 
 
 @pytest.mark.parametrize("damage", [b"\xff\xff", "\ufffe", b"\xc3\x28", 5], ids=ascii)
@@ -195,12 +196,12 @@ def test_scopes_are_told_where_one_is_no_text(store: SqliteStore, damage: object
     store._connections.write(lambda connection: connection.executemany(sql, values))
     sql = "UPDATE search_cache SET engine = CAST(engine AS TEXT) WHERE key = 'c'"
     store._connections.write(lambda connection: connection.execute(sql))
-    assert ("a", "{}") in store.scopes(SEARCHES, TENANT, EMBEDDER)
+    assert ("a", "{}") in store.nearest.scopes(SEARCHES, TENANT, EMBEDDER)
 
 
 def test_expiries_are_counted_in_an_index(store: SqliteStore, path: Path) -> None:
     """One range of it for each moment; no row is read."""
-    (sql,) = _selects(store, lambda: store.expiring(SEARCHES, TENANT, [NOW, NOW + 1]))
+    (sql,) = _selects(store, lambda: store.listings.expiring(SEARCHES, TENANT, [NOW, NOW + 1]))
     plan = _plan(path, sql.replace("-Inf", "-9e999"), ())
     assert f"{SEARCHES} USING COVERING INDEX {SEARCHES}_expires_at (tenant=? AND expires_at>? AND expires_at<?)" in plan
     assert f"SCAN {SEARCHES}" not in plan
@@ -209,24 +210,24 @@ def test_expiries_are_counted_in_an_index(store: SqliteStore, path: Path) -> Non
 def test_a_lock_that_is_not_freed_in_time_is_store_busy(store: SqliteStore, path: Path) -> None:
     """A write that cannot get the lock says that somebody else holds it, and stores nothing."""
     with _writing(path), pytest.raises(StoreBusy, match="another process"):
-        store.put(SEARCHES, TENANT, an_entry("k"))
-    assert store.get(SEARCHES, TENANT, "k") is None
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
+    assert store.rows.get(SEARCHES, TENANT, "k") is None
 
 
 def test_a_store_works_on_after_store_busy(store: SqliteStore, path: Path) -> None:
     """As soon as the lock is free, the next write succeeds."""
     with _writing(path), pytest.raises(StoreBusy):
-        store.put(SEARCHES, TENANT, an_entry("k"))
-    store.put(SEARCHES, TENANT, an_entry("k"))
-    assert store.get(SEARCHES, TENANT, "k") is not None
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
+    store.rows.put(SEARCHES, TENANT, an_entry("k"))
+    assert store.rows.get(SEARCHES, TENANT, "k") is not None
 
 
 def test_look_ups_do_not_wait_for_a_writer(store: SqliteStore, path: Path) -> None:
     """While another process writes, a look-up answers with what was committed."""
-    store.put(SEARCHES, TENANT, an_entry("k"))
+    store.rows.put(SEARCHES, TENANT, an_entry("k"))
     with _writing(path):
-        assert store.get(SEARCHES, TENANT, "k") is not None
-        assert store.stats(SEARCHES, TENANT, NOW).total == 1
+        assert store.rows.get(SEARCHES, TENANT, "k") is not None
+        assert store.listings.stats(SEARCHES, TENANT, NOW).total == 1
 
 
 def test_opening_waits_no_longer_than_it_is_told(path: Path) -> None:
@@ -238,7 +239,7 @@ def test_opening_waits_no_longer_than_it_is_told(path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the open files from /proc")
 def test_a_closed_store_holds_no_file(store: SqliteStore, path: Path) -> None:
     """After `close` the process has neither the database nor its log open."""
-    store.put(SEARCHES, TENANT, an_entry("k"))
+    store.rows.put(SEARCHES, TENANT, an_entry("k"))
     assert _open_files(path)
     store.close()
     assert not _open_files(path)

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.storage.sqlite.scope_rows import BATCH
 from harness.storage.sqlite.store import SqliteStore
 from harness.storage.sqlite.tails import FIRST_ROOM, Tail
-from harness.storage.sqlite.vectors import BATCH, FULL_TAILS
+from harness.storage.sqlite.vectors import FULL_TAILS
 from harness.storage.tables import TABLES
 from tests.storage.embedded import ask, brute_force, embedded, fill, keys_near, near, vector_of
 from tests.storage.entries import NOW, SEARCHES, TENANT, an_entry
@@ -45,7 +46,7 @@ def indexed(store: SqliteStore) -> SqliteStore:
     """Open a store with 200 rows, `k0`, `k1`, …, most of which are in the index."""
     fill(store, _keys(200))
     settle(store)
-    assert store.maintenance.stats(SEARCHES, TENANT, NOW).indexed > 200 - LIMIT
+    assert store.listings.stats(SEARCHES, TENANT, NOW).indexed > 200 - LIMIT
     return store
 
 
@@ -82,7 +83,7 @@ def test_processes_put_and_ask_at_once(path: Path, processes: int) -> None:
     play_at_once(processes, "put_and_ask", path, str(count))
     store = opened(path)
     assert_exact(store, [f"{name}-{number}" for name in range(processes) for number in range(count)], 10)
-    assert store.verify(repair=False) == []
+    assert store.admin.verify(repair=False) == []
     store.close()
 
 
@@ -93,23 +94,23 @@ def test_beyond_the_limit_the_tail_goes_to_the_index(store: SqliteStore) -> None
     """Up to the limit there is none; beyond, the vectors go there, and a row counts once."""
     fill(store, _keys(LIMIT))
     settle(store)
-    assert (
-        store.maintenance.stats(SEARCHES, TENANT, NOW).indexed,
-        store.maintenance.stats(SEARCHES, TENANT, NOW).tail,
-    ) == (0, LIMIT)
-    store.put(SEARCHES, TENANT, embedded("more"))
+    assert (store.listings.stats(SEARCHES, TENANT, NOW).indexed, store.listings.stats(SEARCHES, TENANT, NOW).tail) == (
+        0,
+        LIMIT,
+    )
+    store.rows.put(SEARCHES, TENANT, embedded("more"))
     settle(store)
-    assert (
-        store.maintenance.stats(SEARCHES, TENANT, NOW).indexed,
-        store.maintenance.stats(SEARCHES, TENANT, NOW).tail,
-    ) == (LIMIT + 1, 0)
+    assert (store.listings.stats(SEARCHES, TENANT, NOW).indexed, store.listings.stats(SEARCHES, TENANT, NOW).tail) == (
+        LIMIT + 1,
+        0,
+    )
 
 
 def test_answers_are_exact_while_rows_go_to_the_index(store: SqliteStore) -> None:
     """At every moment the nearest row is found, whichever place it is in."""
     held = _keys(6 * LIMIT)
     for number, key in enumerate(held):
-        store.put(SEARCHES, TENANT, embedded(key))
+        store.rows.put(SEARCHES, TENANT, embedded(key))
         for each in (key, held[number // 2]):
             assert keys_near(store, near(vector_of(each), 0.3), 1) == [each], f"{each} of {number + 1} is not found"
 
@@ -227,10 +228,10 @@ def test_a_row_that_moves_out_of_an_indexed_scope_is_near_there_only(
 def test_rows_that_have_gone_do_not_hide_those_in_the_index(store: SqliteStore) -> None:
     """Where the nearest hundred of the index were deleted, the next nearest is found."""
     for number in range(100):
-        store.put(SEARCHES, TENANT, embedded(f"gone {number}", vector=near(vector_of("asked"), 0.1, str(number))))
+        store.rows.put(SEARCHES, TENANT, embedded(f"gone {number}", vector=near(vector_of("asked"), 0.1, str(number))))
     fill(store, _keys(20))
     settle(store)
-    store.maintenance.delete(SEARCHES, TENANT, [f"gone {number}" for number in range(100)])
+    store.rows.delete(SEARCHES, TENANT, [f"gone {number}" for number in range(100)])
     assert keys_near(store, vector_of("asked"), 1) == brute_force(_keys(20), vector_of("asked"), 1)
 
 
@@ -238,7 +239,7 @@ def test_expired_rows_do_not_hide_fresh_ones_in_the_index(store: SqliteStore) ->
     """However many expired rows of the index are nearer, the fresh one is found."""
     for number in range(100):
         vector = near(vector_of("asked"), 0.1, str(number))
-        store.put(SEARCHES, TENANT, embedded(f"expired {number}", vector=vector, expires_at=NOW))
+        store.rows.put(SEARCHES, TENANT, embedded(f"expired {number}", vector=vector, expires_at=NOW))
     fill(store, _keys(20))
     settle(store)
     assert keys_near(store, vector_of("asked"), 1) == brute_force(_keys(20), vector_of("asked"), 1)
@@ -273,14 +274,14 @@ def test_a_row_that_is_in_the_tail_and_in_the_index_comes_once(store: SqliteStor
     late = [f"late {number}" for number in range(20)]
     for key in [*(f"tail {number}" for number in range(20)), *late]:
         expires_at = NOW + 9 if key in late else NOW + 1
-        store.put(SEARCHES, TENANT, embedded(key, vector=near(asked, 0.5, key), expires_at=expires_at))
+        store.rows.put(SEARCHES, TENANT, embedded(key, vector=near(asked, 0.5, key), expires_at=expires_at))
     ask(store, asked)
     other = opened(path)
     for _ in range(LIMIT - 20):
-        other.put(SEARCHES, TENANT, embedded("again", vector=asked, expires_at=NOW + 9))
+        other.rows.put(SEARCHES, TENANT, embedded("again", vector=asked, expires_at=NOW + 9))
         ask(other, asked)
     other.close()
-    store.maintenance.delete(SEARCHES, TENANT, _keys(LIMIT + 10))
+    store.rows.delete(SEARCHES, TENANT, _keys(LIMIT + 10))
     assert sorted(keys_near(store, asked, 30, now=NOW + 2)) == sorted([*late, "again"])
 
 
@@ -296,23 +297,23 @@ def test_scopes_have_indexes_of_their_own(store: SqliteStore) -> None:
     """Two tenants and two embedders beyond the limit: each finds its own rows only."""
     fill(store, _keys(2 * LIMIT))
     for number in range(2 * LIMIT):
-        store.put(SEARCHES, "ann", embedded(f"k{number}"))
+        store.rows.put(SEARCHES, "ann", embedded(f"k{number}"))
         another = embedded(f"other {number}", vector=vector_of(f"k{number}"), embedder="another")
-        store.put(SEARCHES, TENANT, another)
+        store.rows.put(SEARCHES, TENANT, another)
     for asked in ({}, {"tenant": "ann"}, {"embedder": "another"}):
         for _ in range(2):
             ask(store, vector_of("any"), **asked)
             store.close()
     assert (
-        store.maintenance.stats(SEARCHES, TENANT, NOW).indexed,
-        store.maintenance.stats(SEARCHES, "ann", NOW).indexed,
+        store.listings.stats(SEARCHES, TENANT, NOW).indexed,
+        store.listings.stats(SEARCHES, "ann", NOW).indexed,
     ) == (
         4 * LIMIT,
         2 * LIMIT,
     )
     assert keys_near(store, vector_of("k7"), 1) == ["k7"]
     assert keys_near(store, vector_of("k7"), 1, embedder="another") == ["other 7"]
-    store.maintenance.delete(SEARCHES, "ann", ["k7"])
+    store.rows.delete(SEARCHES, "ann", ["k7"])
     assert "k7" not in keys_near(store, vector_of("k7"), tenant="ann")
     assert keys_near(store, vector_of("k7"), 1) == ["k7"]
 
@@ -401,9 +402,9 @@ def test_a_file_that_another_store_has_cleared_holds_nothing(indexed: SqliteStor
     """What one process clears is not near for another, and what comes afterwards is."""
     ask(indexed, vector_of("k7"))
     other = opened(path)
-    other.maintenance.clear(SEARCHES, TENANT)
+    other.admin.clear(SEARCHES, TENANT)
     assert ask(indexed, vector_of("k7")) == []
-    other.put(SEARCHES, TENANT, embedded("new"))
+    other.rows.put(SEARCHES, TENANT, embedded("new"))
     assert keys_near(indexed, vector_of("new")) == ["new"]
     other.close()
 
@@ -500,7 +501,7 @@ def test_a_row_with_a_damaged_vector_is_not_near(store: SqliteStore, when: str, 
     assert keys_near(store, vector_of("good"), 1) == ["good"]
     if when == "after":
         _put_damaged(store, damage)
-    store.put(SEARCHES, TENANT, embedded("last"))
+    store.rows.put(SEARCHES, TENANT, embedded("last"))
     assert keys_near(store, vector_of("good"), 1) == ["good"]
     assert keys_near(store, vector_of("last"), 1) == ["last"]
     assert [similarity for key, similarity in ask(store, vector_of("damaged"), 100) if key == "damaged"] in ([], [0.0])
@@ -513,14 +514,14 @@ def test_a_damaged_vector_does_not_stop_the_index(store: SqliteStore, damage: ob
     _put_damaged(store, damage)
     fill(store, _keys(2 * LIMIT)[LIMIT:])
     settle(store)
-    assert store.maintenance.stats(SEARCHES, TENANT, NOW).indexed >= 2 * LIMIT
+    assert store.listings.stats(SEARCHES, TENANT, NOW).indexed >= 2 * LIMIT
     assert_exact(store, _keys(2 * LIMIT), 10)
     shutil.rmtree(store.vectors._folder)
     assert_exact(store, _keys(2 * LIMIT), 10)
 
 
 def _put_damaged(store: SqliteStore, embedding: object) -> None:
-    store.put(SEARCHES, TENANT, embedded("damaged"))
+    store.rows.put(SEARCHES, TENANT, embedded("damaged"))
     sql = "UPDATE search_cache SET embedding = ? WHERE key = 'damaged'"
     store._connections.write(lambda connection: connection.execute(sql, (embedding,)))
 
@@ -543,9 +544,9 @@ def test_a_turn_is_free_when_its_holder_is_killed(path: Path) -> None:
 def test_turns_leave_little_behind(store: SqliteStore, path: Path) -> None:
     """A thousand names do not leave a thousand files, and rows do not notice."""
     for number in range(1_000):
-        with store.turn(f"name {number}", 0) as mine:
+        with store.locks.hold(f"name {number}", 0) as mine:
             assert mine
     left = [file for file in path.parent.rglob("*") if file.is_file()]
     assert len(left) < 100
-    store.put(SEARCHES, TENANT, an_entry("k"))
-    assert store.get(SEARCHES, TENANT, "k") is not None
+    store.rows.put(SEARCHES, TENANT, an_entry("k"))
+    assert store.rows.get(SEARCHES, TENANT, "k") is not None

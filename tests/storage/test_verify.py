@@ -71,7 +71,7 @@ def store(path: Path) -> Iterator[SqliteStore]:
     """Open a store with five sound rows, `k0`, `k1`, …, each of which teaches something."""
     store = SqliteStore(path)
     for number in range(5):
-        store.put(SEARCHES, TENANT, embedded(f"k{number}", teaches=(("RAG", f"meaning {number}"),)))
+        store.rows.put(SEARCHES, TENANT, embedded(f"k{number}", teaches=(("RAG", f"meaning {number}"),)))
     yield store
     store.close()
 
@@ -84,7 +84,7 @@ def test_a_used_cache_is_sound(path: Path) -> None:
     with pytest.raises(RuntimeError):
         cache.searches.answer("an error", _failing)
     for repair in (False, True, False):
-        assert cache.store.verify(repair=repair) == []
+        assert cache.store.admin.verify(repair=repair) == []
     assert isinstance(cache.searches.find("a query"), Hit)
 
 
@@ -94,13 +94,13 @@ def _failing(_query: str, _count: int) -> list[dict[str, str]]:
 
 def test_every_table_is_looked_at(store: SqliteStore) -> None:
     """A problem names the table and the row."""
-    store.put(RESEARCH, TENANT, an_entry("k", RESEARCH))
-    store.put(UNANSWERED, TENANT, an_entry("k", own=("ddgs", "{}"), payload=b"{}"))
-    store.put(RUNS, TENANT, an_entry("k", own=("ddgs",), payload=b"{}"))
+    store.rows.put(RESEARCH, TENANT, an_entry("k", RESEARCH))
+    store.rows.put(UNANSWERED, TENANT, an_entry("k", own=("ddgs", "{}"), payload=b"{}"))
+    store.rows.put(RUNS, TENANT, an_entry("k", own=("ddgs",), payload=b"{}"))
     tables = (SEARCHES, RESEARCH, UNANSWERED, RUNS)
     for table in tables:
         _damage(store, "created_at = 'then'", table, "k" if table != SEARCHES else "k2")
-    problems = store.verify(repair=False)
+    problems = store.admin.verify(repair=False)
     assert len(problems) == 4
     for table in tables:
         assert any(table in problem for problem in problems)
@@ -110,31 +110,31 @@ def test_every_table_is_looked_at(store: SqliteStore) -> None:
 def test_a_row_that_no_look_up_can_use_is_told_and_deleted(store: SqliteStore, damage: str) -> None:
     """It is told in one line, and stays until `repair`; then it has gone with what it taught, and the others stay."""
     _damage(store, damage)
-    (problem,) = store.verify(repair=False)
+    (problem,) = store.admin.verify(repair=False)
     assert "\n" not in problem
     assert SEARCHES in problem
-    assert store.stats(SEARCHES, TENANT, NOW).total == 5
-    assert store.verify(repair=True) == [problem]
-    assert store.verify(repair=False) == []
-    assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["k0", "k1", "k3", "k4"]
-    assert ("RAG", "meaning 2") not in store.meanings(TENANT, ["RAG"])
-    assert len(store.meanings(TENANT, ["RAG"])) == 4
+    assert store.listings.stats(SEARCHES, TENANT, NOW).total == 5
+    assert store.admin.verify(repair=True) == [problem]
+    assert store.admin.verify(repair=False) == []
+    assert [entry.key for entry in store.listings.scan(SEARCHES, TENANT)] == ["k0", "k1", "k3", "k4"]
+    assert ("RAG", "meaning 2") not in store.nearest.meanings(TENANT, ["RAG"])
+    assert len(store.nearest.meanings(TENANT, ["RAG"])) == 4
 
 
 @pytest.mark.parametrize("damage", FORGETTABLE.values(), ids=FORGETTABLE)
 def test_a_damaged_embedding_is_told_and_forgotten(store: SqliteStore, damage: str) -> None:
     """The row stays, with what it teaches, and asks to be embedded anew; the others are as near as before."""
     _damage(store, damage)
-    (problem,) = store.verify(repair=False)
+    (problem,) = store.admin.verify(repair=False)
     assert "embedding" in problem
-    assert store.verify(repair=True) == [problem]
-    assert store.verify(repair=False) == []
-    kept = {entry.key: (entry.embedding, entry.embedder) for entry in store.scan(SEARCHES, TENANT)}
+    assert store.admin.verify(repair=True) == [problem]
+    assert store.admin.verify(repair=False) == []
+    kept = {entry.key: (entry.embedding, entry.embedder) for entry in store.listings.scan(SEARCHES, TENANT)}
     assert kept.pop("k2") == (None, None)
     assert len(kept) == 4
-    assert len(store.meanings(TENANT, ["RAG"])) == 5
+    assert len(store.nearest.meanings(TENANT, ["RAG"])) == 5
     assert keys_near(store, vector_of("k3"), 1) == ["k3"]
-    assert store.unembedded(SEARCHES, TENANT, "fake-32", 10) == [("k2", "text of k2")]
+    assert store.nearest.unembedded(SEARCHES, TENANT, "fake-32", 10) == [("k2", "text of k2")]
 
 
 @pytest.mark.parametrize("damage", DAMAGED_AUDITS.values(), ids=DAMAGED_AUDITS)
@@ -142,17 +142,17 @@ def test_a_damaged_audit_is_told_and_deleted(store: SqliteStore, damage: str) ->
     """Nobody reads it meanwhile, and the others stay."""
     first, second, third = an_audit("a", "b"), an_audit("c", "d", at=1.0), an_audit("e", "f", at=2.0)
     for audit in (first, second, third):
-        store.put_audit(TENANT, audit)
+        store.audits.put(TENANT, audit)
     sql = f"UPDATE {AUDITS} SET {damage} WHERE query_a IN ('c', 'd')"
     assert store._connections.write(lambda connection: connection.execute(sql).rowcount) == 1
-    (problem,) = store.verify(repair=False)
+    (problem,) = store.admin.verify(repair=False)
     assert "\n" not in problem
     assert AUDITS in problem
-    assert store.audits(TENANT) == [first, third]
-    assert store.verify(repair=True) == [problem]
-    assert store.verify(repair=False) == []
-    assert store.audits(TENANT) == [first, third]
-    assert store.audited(TENANT) == (0, 2)
+    assert store.audits.all(TENANT) == [first, third]
+    assert store.admin.verify(repair=True) == [problem]
+    assert store.admin.verify(repair=False) == []
+    assert store.audits.all(TENANT) == [first, third]
+    assert store.audits.count(TENANT) == (0, 2)
 
 
 def test_several_problems_are_told_at_once(store: SqliteStore) -> None:
@@ -160,17 +160,17 @@ def test_several_problems_are_told_at_once(store: SqliteStore) -> None:
     _damage(store, "results = 'no json'", key="k0")
     _damage(store, "expires_at = 'some day'", key="k1")
     _damage(store, "embedding = x'00'", key="k2")
-    assert len(store.verify(repair=False)) == 3
-    assert len(store.verify(repair=True)) == 3
-    assert store.verify(repair=False) == []
-    assert [entry.key for entry in store.scan(SEARCHES, TENANT)] == ["k2", "k3", "k4"]
+    assert len(store.admin.verify(repair=False)) == 3
+    assert len(store.admin.verify(repair=True)) == 3
+    assert store.admin.verify(repair=False) == []
+    assert [entry.key for entry in store.listings.scan(SEARCHES, TENANT)] == ["k2", "k3", "k4"]
 
 
 def test_a_context_may_be_any_text(store: SqliteStore) -> None:
     """The payload of a research is no JSON, and need not be."""
-    store.put(RESEARCH, TENANT, an_entry("k", RESEARCH, payload=b"# Any text\n"))
-    assert store.verify(repair=True) == []
-    assert store.get(RESEARCH, TENANT, "k") is not None
+    store.rows.put(RESEARCH, TENANT, an_entry("k", RESEARCH, payload=b"# Any text\n"))
+    assert store.admin.verify(repair=True) == []
+    assert store.rows.get(RESEARCH, TENANT, "k") is not None
 
 
 @pytest.mark.parametrize(
@@ -180,16 +180,16 @@ def test_a_damaged_file_is_told_and_left_alone(path: Path, name: str) -> None:
     """Whichever page is damaged, `verify` says so, and without `repair` takes nothing out of the file's place."""
     store = SqliteStore(path)
     for number in range(200):
-        store.put(SEARCHES, TENANT, embedded(f"k{number}", payload=b'["' + b"x" * 500 + b'"]'))
+        store.rows.put(SEARCHES, TENANT, embedded(f"k{number}", payload=b'["' + b"x" * 500 + b'"]'))
     store.close()
     _noise(path, name)
     before = path.read_bytes()
-    assert store.verify(repair=False)
+    assert store.admin.verify(repair=False)
     store.close()
     assert path.read_bytes() == before
-    assert store.verify(repair=True)
-    assert store.verify(repair=False) == []
-    store.put(SEARCHES, TENANT, embedded("after"))
+    assert store.admin.verify(repair=True)
+    assert store.admin.verify(repair=False) == []
+    store.rows.put(SEARCHES, TENANT, embedded("after"))
     assert keys_near(store, vector_of("after"), 1) == ["after"]
     store.close()
 

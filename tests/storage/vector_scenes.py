@@ -68,7 +68,7 @@ def put(path: Path, *keys: str) -> None:
     """Put rows, as another process does."""
     store = SqliteStore(path)
     for key in keys:
-        store.put(SEARCHES, TENANT, embedded(key))
+        store.rows.put(SEARCHES, TENANT, embedded(key))
     store.close()
 
 
@@ -78,7 +78,7 @@ def put_and_ask(path: Path, count: str, name: str) -> None:
     mine: list[str] = []
     for number in range(int(count)):
         mine.append(f"{name}-{number}")
-        store.put(SEARCHES, TENANT, embedded(mine[-1]))
+        store.rows.put(SEARCHES, TENANT, embedded(mine[-1]))
         for key in (mine[-1], mine[number // 2]):
             found = keys_near(store, near(vector_of(key), 0.3), 1)
             assert found == [key], f"after {number + 1} puts, {key} is not found, but {found}"
@@ -91,7 +91,7 @@ def damage_the_index(path: Path, how: str) -> None:
     store = opened(path)
     fill(store, held)
     settle(store)
-    assert store.maintenance.stats(SEARCHES, TENANT, 0.0).indexed
+    assert store.listings.stats(SEARCHES, TENANT, 0.0).indexed
     assert_exact(store, held, 20)
     damage(path, how)
     assert_exact(store, held, 20)
@@ -100,15 +100,15 @@ def damage_the_index(path: Path, how: str) -> None:
     damage(path, how)
     store = opened(path)
     assert_exact(store, held, 20)
-    store.put(SEARCHES, TENANT, embedded("later"))
+    store.rows.put(SEARCHES, TENANT, embedded("later"))
     assert_exact(store, [*held, "later"], 20)
     settle(store)
     _assert_made_anew(store, [*held, "later"])
 
 
 def _assert_made_anew(store: SqliteStore, held: list[str]) -> None:
-    assert store.verify(repair=False) == []
-    assert store.maintenance.stats(SEARCHES, TENANT, 0.0).indexed
+    assert store.admin.verify(repair=False) == []
+    assert store.listings.stats(SEARCHES, TENANT, 0.0).indexed
     assert_exact(store, held, 20)
     store.close()
 
@@ -143,10 +143,10 @@ def without_chroma(path: Path) -> None:
     handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
     logging.getLogger("harness").addHandler(handler)
     store = opened(path)
-    held = [entry.key for entry in store.scan(SEARCHES, TENANT)]
+    held = [entry.key for entry in store.listings.scan(SEARCHES, TENANT)]
     for number in range(3 * LIMIT):
         held.append(f"new-{number}")
-        store.put(SEARCHES, TENANT, embedded(held[-1]))
+        store.rows.put(SEARCHES, TENANT, embedded(held[-1]))
         assert keys_near(store, vector_of(held[-1]), 1) == held[-1:], f"row {len(held)} is not found"
     assert_exact(store, held, 10)
     settle(store)
@@ -178,14 +178,14 @@ def fork_with_an_index(path: Path) -> None:
         assert_exact(store, held, 20)
         mine = [f"child-{number}-{row}" for row in range(70)]
         for key in mine:
-            store.put(SEARCHES, TENANT, embedded(key))
+            store.rows.put(SEARCHES, TENANT, embedded(key))
             assert keys_near(store, vector_of(key), 1) == [key]
         store.close()
 
     children = [_fork(child, number) for number in range(2)]
     mine = [f"parent-{row}" for row in range(70)]
     for key in mine:
-        store.put(SEARCHES, TENANT, embedded(key))
+        store.rows.put(SEARCHES, TENANT, embedded(key))
         assert keys_near(store, vector_of(key), 1) == [key]
     _all_ended_well(children)
     assert_exact(store, [*held, *mine, *(f"child-{number}-{row}" for number in range(2) for row in range(70))], 20)
@@ -227,7 +227,7 @@ def count_in_turns(path: Path) -> None:
         signal.alarm(60)
         store = SqliteStore(path)
         for _ in range(25):
-            with store.turn("counter", 60) as mine:
+            with store.locks.hold("counter", 60) as mine:
                 assert mine
                 seen = int(total.read_text())
                 time.sleep(0.0005)
@@ -242,7 +242,7 @@ def die_with_the_turn(path: Path) -> None:
     from_holder, to_us = os.pipe()
 
     def hold(_number: int) -> None:
-        with SqliteStore(path).turn("name", 60):
+        with SqliteStore(path).locks.hold("name", 60):
             os.write(to_us, b".")
             signal.pause()
 
@@ -250,7 +250,7 @@ def die_with_the_turn(path: Path) -> None:
         signal.alarm(60)
         store = SqliteStore(path)
         os.write(to_us, b".")
-        with store.turn("name", 60) as mine:
+        with store.locks.hold("name", 60) as mine:
             assert mine
 
     holder = _fork(hold, 0)

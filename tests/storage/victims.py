@@ -27,7 +27,7 @@ def _tell(*words: object) -> None:
 def _write_for_ever(path: Path, first: int) -> None:
     store = SqliteStore(path)
     for number in count(first):
-        store.put(SEARCHES, TENANT, an_entry(str(number), payload=PAYLOAD))
+        store.rows.put(SEARCHES, TENANT, an_entry(str(number), payload=PAYLOAD))
         _tell(number)
 
 

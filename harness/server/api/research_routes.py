@@ -135,9 +135,11 @@ async def events(
 @router.get("/runs")
 def runs(app: RequestApp, limit: Limit = 20, offset: Offset = 0, origin: OriginChosen = "own") -> RunsResponse:
     """List the recorded runs, newest first."""
-    found = app.store.timeline(RUNS, app.identity.tenant, limit=limit + 1, offset=offset, origins=origins_of(origin))
+    found = app.store.listings.timeline(
+        RUNS, app.identity.tenant, limit=limit + 1, offset=offset, origins=origins_of(origin)
+    )
     lines = [
-        RunSummary(id=each.key, question=each.text, engine=each.own[0], created_at=iso(each.created_at))
+        RunSummary(id=each.key, question=each.text, engine=each.own.engine, created_at=iso(each.created_at))
         for each in found
     ]
     return RunsResponse(items=lines[:limit], next_offset=offset + limit if len(lines) > limit else None)
@@ -160,7 +162,7 @@ def delete(request: Request, app: RequestApp, id: RunPath) -> DeleteResponse:  #
     """Delete the record of a run that is not running; its results stay in the cache."""
     app.identity.require("admin")
     jobs_of(request).check_ended(app.identity.tenant, id)
-    return deleted_response(app.store.delete(RUNS, app.identity.tenant, [id]), "run")
+    return deleted_response(app.store.rows.delete(RUNS, app.identity.tenant, [id]), "run")
 
 
 def _job_response(job: Job) -> JobResponse:

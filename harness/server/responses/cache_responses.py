@@ -123,7 +123,7 @@ def _expiring(app: "App") -> list[ExpiringEntries]:
     """Count live entries by expiry time, each in the first span that includes it."""
     now = time.time()
     moments = [now, *(now + seconds for _, seconds in _WITHIN)]
-    tables = [app.store.expiring(table, app.identity.tenant, moments) for table in ANSWERS]
+    tables = [app.store.listings.expiring(table, app.identity.tenant, moments) for table in ANSWERS]
     sums = [sum(counts) for counts in zip(*tables, strict=True)]
     return [
         ExpiringEntries(within=name, entries=after - before)

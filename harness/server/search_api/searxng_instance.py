@@ -166,7 +166,7 @@ def suggestions(app: App, beginning: str) -> list[str]:
     typed = _normalised(beginning)
     if not typed:
         return []
-    rows = app.store.timeline(SEARCHES, app.identity.tenant, limit=MAX_COMPARED, origins=OWN)
+    rows = app.store.listings.timeline(SEARCHES, app.identity.tenant, limit=MAX_COMPARED, origins=OWN)
     found: dict[str, str] = {}
     for row in rows:
         if len(row.text) <= MAX_SUGGESTION and (query := _normalised(row.text)).startswith(typed) and query != typed:

@@ -24,7 +24,7 @@ T = TypeVar("T")
 POOL_SIZE = 16
 CONNECT_SECONDS = 10
 INTRODUCED_AGAIN = 10
-"""How often a tenant is made known again, whom somebody deletes again and again."""
+"""Attempts to add a tenant that another process keeps deleting."""
 RETRY_SECONDS = 0.05
 MAX_RETRY_SECONDS = 1.0
 _SESSION = {
@@ -40,14 +40,14 @@ _AGAIN = {"40001", "40P01", "55P03", "57014", "23503"}
 introduced, was deleted again.
 """
 _REFUSED = ("does not exist", "authentication failed", "no password supplied", "pg_hba.conf", "not permitted", "denied")
-"""What is said about a connection that will not be had by asking again. There is no state with it."""
+"""Messages of connection errors that a retry cannot fix. They have no state."""
 _UNRESOLVED = "failed to resolve host"
 _TOO_LONG = "54000"
 _NOBODY = "\x1b"
-"""Named where no tenant is. An escape is never alone, so this is nobody's name; the empty one may be somebody's."""
+"""Set where there is no tenant. An escape is never alone, so no tenant has this name; one may have the empty one."""
 
 
-class Connections:
+class PostgresConnections:
     """The connections of one process to the database behind `url`, each of which serves one thread at a time.
 
     What fails because the server restarts, or is out of reach, is tried again for `busy_seconds`.
@@ -73,7 +73,7 @@ class Connections:
         self._pool = None
 
     def run(self, tenant: str | None, work: "Callable[[Any], T]", *, in_doubt: Callable[[], bool] = lambda: False) -> T:
-        """Return what `work` makes with a connection that sees this tenant's rows (`None`: nobody's).
+        """Return the result of `work` on a connection that sees this tenant's rows (`None`: no rows).
 
         It is called again after a failure that may pass, unless it is then `in_doubt` whether it was done.
 
@@ -88,7 +88,7 @@ class Connections:
             for _ in range(INTRODUCED_AGAIN):
                 try:
                     return self._once(tenant, work, seconds)
-                except psycopg.errors.ForeignKeyViolation:  # somebody has deleted the tenant, or the user
+                except psycopg.errors.ForeignKeyViolation:  # another process deleted the tenant, or the user
                     if tenant is None:
                         raise
                     self._introduce(tenant, seconds)
@@ -99,8 +99,8 @@ class Connections:
     def insist(
         self, attempt: "Callable[[float], T]", *, repeatable: Callable[[BaseException], bool] = lambda _: True
     ) -> T:
-        """Return what `attempt` makes, which is told how many seconds are left, and is made again after a failure that
-        may pass and is `repeatable`.
+        """Return the result of `attempt`, which gets the seconds left. It is repeated after a failure that may pass and
+        is `repeatable`.
 
         Raises as `run` does.
         """
@@ -150,7 +150,7 @@ class Connections:
         self._known.discard(tenant)
 
     def apart(self) -> Any:
-        """Open a connection of its own, with all the rights of the user; whoever asks for it closes it.
+        """Open a separate connection with all rights of the user; the caller closes it.
 
         Raises:
             StoreError: the database cannot be opened.
@@ -231,7 +231,7 @@ def _prepare_nothing(connection: Any) -> None:
 
 
 _UNKNOWN = "\0 unknown"
-"""What a connection's tenant is after a failure: it is named anew."""
+"""Tenant of a connection after a failure: the next use names it again."""
 
 
 def _connection_class() -> Any:
@@ -279,7 +279,7 @@ def _was_refused(error: BaseException) -> bool:
 
 
 def _shown(error: BaseException) -> str:
-    """Tell an error in one line without the address, which may hold a password."""
+    """Return the message of an error in one line without the address, which may hold a password."""
     diagnosed = getattr(getattr(error, "diag", None), "message_primary", None)
     if str(error).startswith(_UNRESOLVED):
         return "the host of its address is not known"
@@ -321,7 +321,7 @@ def _parts(url: str) -> dict[str, Any]:
         if url.isprintable() and url.startswith(("postgresql://", "postgres://")):
             parts = dict(psycopg.conninfo.conninfo_to_dict(url))
             ports = str(parts.get("port") or "1").split(",")
-            # an @ that is not written as %40 makes the end of the password the host, which everybody is told
+            # an @ that is not written as %40 makes the end of the password the host, which messages show
             if "@" not in str(parts.get("host")) and all(each.isdigit() and 0 < int(each) < 65_536 for each in ports):
                 return parts
     except psycopg.Error:

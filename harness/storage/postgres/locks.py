@@ -1,4 +1,4 @@
-"""Turns among processes by advisory locks, which the server frees when their session ends."""
+"""Locks between processes: advisory locks, which the server frees when their session ends."""
 
 import os
 import threading
@@ -9,23 +9,23 @@ from hashlib import sha256
 from typing import Any
 
 from harness.storage import forks
-from harness.storage.postgres.connections import Connections
+from harness.storage.postgres.connections import PostgresConnections
 
 POLL_SECONDS = 0.02
 
 
-class Turns:
-    """The advisory locks of one process, all held by one session of their own: whoever computes for a minute does not
-    keep a connection from those who look up. Within a session they are no locks, so a process keeps its own account.
+class AdvisoryLocks:
+    """The port `Locks`: the advisory locks of one process, all held by one separate session, so that a computation of a
+    minute keeps no connection from lookups. A session does not exclude itself, so a process records its own locks.
     """
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: PostgresConnections) -> None:
         self._connections = connections
         self._begin()
         forks.reset_in_child(self)
 
     def reset(self) -> None:
-        """Leave the parent's turns to the parent."""
+        """Leave the parent's locks to the parent."""
         forks.leave_behind(self._session)
         self._begin()
 
@@ -36,8 +36,8 @@ class Turns:
         self._closing = False
 
     @contextmanager
-    def turn(self, name: str, wait: float) -> Iterator[bool]:
-        """See `Store.turn`."""
+    def hold(self, name: str, wait: float) -> Iterator[bool]:
+        """See `Locks.hold`."""
         pid = os.getpid()
         number = int.from_bytes(sha256(name.encode(errors="replace")).digest()[:8], "big", signed=True)
         deadline = time.monotonic() + wait
@@ -46,11 +46,11 @@ class Turns:
         try:
             yield mine
         finally:
-            if mine and pid == os.getpid():  # in a child that was forked meanwhile it is the parent's turn
+            if mine and pid == os.getpid():  # in a child that was forked meanwhile the lock is the parent's
                 self._free(number)
 
     def close(self) -> None:
-        """End the session, as soon as nobody holds a turn."""
+        """End the session, as soon as no lock is held."""
         with self._lock:
             self._closing = bool(self._held)
             if not self._held:

@@ -1,7 +1,7 @@
-"""A pool of connections which those who need one open themselves: what is wrong is told to whoever asked, at once.
+"""Pool of connections. Callers open them themselves, so that each caller gets its error at once.
 
-`psycopg_pool` opens them in threads of its own. These wait for ever longer while the server is away, so that callers
-wait for minutes after it has come back; and what they meet, they log, and tell nobody.
+`psycopg_pool` opens them in background threads. These wait longer and longer while the server is away, so that callers
+wait for minutes after it is back; and they only log their errors.
 """
 
 import select
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 IDLE_SECONDS = 600.0
-"""How long a connection that nobody needs stays open."""
+"""Seconds that an unused connection stays open."""
 
 
 class Pool:
@@ -28,7 +28,7 @@ class Pool:
         """Return a connection, to be taken back. One that the server has ended meanwhile is not lent.
 
         Raises:
-            TimeoutError: all were in use for so long.
+            TimeoutError: all were in use for `seconds`.
         """
         if not self._places.acquire(timeout=max(0.0, seconds)):
             raise TimeoutError("every connection is in use")

@@ -1,7 +1,7 @@
 """Bringing a PostgreSQL database to the declared schema: named migrations, each applied with its record in one
 transaction, by one process at a time.
 
-Every table stands under row-level security, as a second lock: a connection sees the rows of the tenant that it has
+Every table has row-level security as a second check: a connection sees the rows of the tenant that it has
 named in `harness.tenant`, and none while it has named none. Superusers, whom PostgreSQL exempts, work as the role
 `harness_access`, which is not.
 """
@@ -14,15 +14,16 @@ from msgspec import Struct
 
 from harness.errors import MigrationError, StoreCorrupt
 from harness.storage.postgres.dialect import POSTGRES_TABLES, TENANTS, USERS
+from harness.storage.postgres.table_schema import checksum_statements, create_statements, index_statement
 from harness.storage.sqlite.migrations import unknown_names
-from harness.storage.tables import ABBREVIATIONS, AUDITS, BY_TIME, ORIGIN_SOURCES, ORIGINS, USES
+from harness.storage.tables import ABBREVIATIONS, AUDITS, ORIGIN_SOURCES, ORIGINS, USES
 
 ROLE = "harness_access"
 RECORD = "harness_migrations"
 OWN_SCHEMA = "options=-csearch_path%3Dharness,public"
 """In the address of a database, this makes the tables in the schema `harness`; `public` is where pgvector is."""
 _LOCK = 0x6861726E657373
-"""Of the advisory lock under which one process migrates: "harness" in ASCII."""
+"""Number of the advisory lock for migrations: "harness" in ASCII."""
 
 _BESIDE_COLUMNS = {TENANTS: "id", USERS: "tenant_id", ABBREVIATIONS: "tenant", USES: "tenant"}
 TENANT_COLUMNS = {
@@ -76,7 +77,7 @@ def _made(logical: str) -> tuple[str, ...]:
     """Make a cache table; what a row of it teaches goes with the row."""
     table, function = POSTGRES_TABLES[logical], f"harness_forget_{logical}"
     return (
-        *table.schema,
+        *create_statements(table),
         _forgetting(logical, ABBREVIATIONS),
         f"CREATE TRIGGER {function} AFTER DELETE ON {table.name} FOR EACH ROW EXECUTE FUNCTION {function}()",
         *_guarded(table.name, table.column("tenant")),
@@ -97,14 +98,14 @@ def _forgetting(logical: str, *beside: str) -> str:
 def _indexed(logical: str) -> tuple[str, ...]:
     """Make the index by the time of creation, which a database made today has from the first migration."""
     table = POSTGRES_TABLES[logical]
-    ((name, columns),) = BY_TIME.items()
-    return f'DROP INDEX IF EXISTS "{table.bare_name}_{name}"', table.index(name, columns)
+    name = "created_at"
+    return f'DROP INDEX IF EXISTS "{table.bare_name}_{name}"', index_statement(table, name, ("tenant", name))
 
 
 _LISTING = (
     f"CREATE POLICY harness_listing ON {TENANTS} FOR SELECT USING (current_setting('harness.listing', true) = 'on')"
 )
-"""Who the tenants are is for whoever looks after all of them."""
+"""Only administration lists the tenants."""
 
 
 _BEFORE = (
@@ -113,7 +114,7 @@ _BEFORE = (
 )
 
 
-class Migration(Struct, frozen=True):
+class PostgresMigration(Struct, frozen=True):
     """One named step."""
 
     name: str
@@ -127,7 +128,7 @@ _FIRST = (
 )
 _BY_TIME = ("search_cache", "research_cache", "research_runs", "knowledge")
 MIGRATIONS = (
-    Migration(
+    PostgresMigration(
         "0001-tables",
         (
             *_BESIDE,
@@ -136,14 +137,16 @@ MIGRATIONS = (
             *(each for logical in _FIRST for each in _made(logical)),
         ),
     ),
-    Migration("0002-memory", _made("memory")),
-    Migration("0003-indexes-by-time", tuple(statement for logical in _BY_TIME for statement in _indexed(logical))),
-    Migration("0004-audits", (*_AUDITED, *_guarded(AUDITS, "tenant"))),
-    Migration(
-        "0005-checksums",
-        tuple(statement for table in POSTGRES_TABLES.values() for statement in table.checksum_statements),
+    PostgresMigration("0002-memory", _made("memory")),
+    PostgresMigration(
+        "0003-indexes-by-time", tuple(statement for logical in _BY_TIME for statement in _indexed(logical))
     ),
-    Migration(
+    PostgresMigration("0004-audits", (*_AUDITED, *_guarded(AUDITS, "tenant"))),
+    PostgresMigration(
+        "0005-checksums",
+        tuple(statement for table in POSTGRES_TABLES.values() for statement in checksum_statements(table)),
+    ),
+    PostgresMigration(
         "0006-origins",
         (
             *_ORIGINS,
@@ -192,7 +195,7 @@ def migrate(connection: Any) -> None:
 
     Raises:
         MigrationError: the server lacks pgvector, the database is not in UTF-8, the user lacks a right, or a table of
-            that name is somebody else's.
+            that name belongs to another program.
     """
     import psycopg
 

@@ -1,30 +1,34 @@
-"""How the store's parts read and write: on a connection that has named the tenant, in a transaction when they write."""
+"""Statements on a connection that has named the tenant; writes in a transaction."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from harness.storage.postgres.connections import Connections
+from harness.storage.postgres.connections import PostgresConnections
 from harness.storage.postgres.dialect import escaped
 
 T = TypeVar("T")
 
 
 class Statements:
-    """What every part of the store is built on."""
+    """Reads and writes for one tenant, for the parts of the store."""
 
-    _connections: Connections
+    def __init__(self, connections: PostgresConnections) -> None:
+        self.connections = connections
 
-    def _all(self, tenant: str, sql: str, *bound: Any) -> list[Any]:
+    def fetch_all(self, tenant: str, sql: str, *bound: Any) -> list[Any]:
+        """Return every row of a query; the tenant is bound as `$1`, `bound` after it."""
         values = (escaped(tenant), *bound)
 
         def fetch(connection: Any) -> list[Any]:
             rows: list[Any] = connection.execute(sql, values, binary=True).fetchall()
             return rows
 
-        return self._connections.run(tenant, fetch)
+        return self.connections.run(tenant, fetch)
 
-    def _write(self, tenant: str, write: Callable[[Any], T], *, again: bool = True) -> T:
-        """Write in a transaction, which may be repeated unless `again` is false, and its end was not told."""
+    def write(self, tenant: str, write: Callable[[Any], T], *, again: bool = True) -> T:
+        """Run `write` in a transaction. If the connection breaks during the commit, it is repeated unless `again` is
+        false.
+        """
         ending = False
 
         def transaction(connection: Any) -> T:
@@ -35,5 +39,5 @@ class Statements:
                 ending = True
             return written
 
-        self._connections.introduce(tenant)
-        return self._connections.run(tenant, transaction, in_doubt=lambda: ending and not again)
+        self.connections.introduce(tenant)
+        return self.connections.run(tenant, transaction, in_doubt=lambda: ending and not again)

@@ -1,6 +1,6 @@
-"""Rows near a vector. A scope is compared row by row; one that has grown large gets an HNSW index of its own.
+"""Rows near a vector. A small scope is compared row by row; a large one gets a separate HNSW index.
 
-An index over all tenants would find little: most of the nearest rows are somebody else's, and are thrown away. Measured
+An index over all tenants would find little: most of the nearest rows are other tenants', and are discarded. Measured
 with 100 tenants of 1,000 rows each, it found 71-89 % of the true neighbours in 15 ms, and reading the tenant's own rows
 finds all of them in 2 ms. So an index holds one tenant's vectors of one embedder, and is made when they are many.
 """
@@ -17,8 +17,9 @@ from harness.core.entries import Neighbour
 from harness.errors import StoreBusy, StoreError
 from harness.ports import Vectors
 from harness.storage import forks
-from harness.storage.postgres.connections import Connections
-from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped, vector_text
+from harness.storage.postgres.connections import PostgresConnections
+from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped
+from harness.storage.postgres.row_codec import ROW_CODECS, vector_text
 from harness.storage.tables import TABLES
 
 log = logging.getLogger(__name__)
@@ -28,32 +29,32 @@ INDEX_FROM = 10_000
 COUNT_AFTER = 60.0
 """Seconds after which they are counted again."""
 OVERSAMPLED = 4
-"""How many times `k` neighbours the index is asked for: some are of another scope, expired, or only nearly near."""
+"""Factor on `k` for the index: some of its rows are of another scope, expired, or not near enough."""
 MAX_INDEXED = 2_000
-"""Numbers that a vector in an index has at the most."""
+"""Largest dimension of a vector in an index."""
 _PREFIX = "harness_hnsw_"
 _INDEXES = (
     "SELECT relname::text FROM pg_class JOIN pg_index ON indexrelid = pg_class.oid "
     f"WHERE relname LIKE '{_PREFIX}%' AND pg_table_is_visible(indrelid)"
 )
 BUILD_SECONDS = 600.0
-"""How long whoever wants to make an index waits for another one."""
+"""Seconds to wait until another process has built its index."""
 _LOCK = 0x686E7377
-"""Of the advisory lock of who makes or drops an index ("hnsw" in ASCII): two at once would wait for each other."""
+"""Number of the advisory lock to build or drop an index ("hnsw" in ASCII): two at once would deadlock."""
 _POLL_SECONDS = 0.1
 
 
-class VectorSearch:
-    """`Store.nearest` on PostgreSQL. `index_from` is the number of rows from which on they are indexed."""
+class HnswIndexes:
+    """Vector search on PostgreSQL. `index_from` is the number of rows from which on they are indexed."""
 
-    def __init__(self, connections: Connections, *, index_from: int = INDEX_FROM) -> None:
+    def __init__(self, connections: PostgresConnections, *, index_from: int = INDEX_FROM) -> None:
         self._connections = connections
         self._index_from = index_from
         self.reset()
         forks.reset_in_child(self)
 
     def reset(self) -> None:
-        """Know nothing yet; in a forked child nobody makes what the parent makes."""
+        """Start without knowledge; a forked child does not continue the parent's builds."""
         self._lock = threading.Lock()
         self._looked: dict[tuple[str, str, str, int], tuple[float, bool]] = {}
         self._making: set[str] = set()
@@ -70,7 +71,7 @@ class VectorSearch:
         now: float,
         at_least: float,
     ) -> list[Neighbour]:
-        """See `Store.nearest`. The similarities are computed here, from the rows, whatever the index said."""
+        """See `Nearest.search`. The similarities are computed here, from the rows, whatever the index said."""
         import numpy as np
 
         if k <= 0:
@@ -94,7 +95,7 @@ class VectorSearch:
         )
         near = []
         for row in rows:
-            entry = declared.whole(tenant, row)
+            entry = ROW_CODECS[table].whole(tenant, row)
             if entry is None or entry.embedding is None:
                 continue
             held = np.frombuffer(entry.embedding, np.float32)
@@ -121,7 +122,7 @@ class VectorSearch:
         return indexed, total - indexed
 
     def lost(self) -> list[str]:
-        """Return the names of indexes that were begun and never finished; none while somebody makes one."""
+        """Return the names of unfinished indexes; none while one is being built."""
         try:
             with self._alone(0.0) as connection:
                 rows = connection.execute(f"{_INDEXES} AND NOT indisvalid", binary=True).fetchall()
@@ -135,7 +136,7 @@ class VectorSearch:
         return sorted(name for name in self._valid() if not name.startswith(theirs))
 
     def forget(self, tenant: str) -> None:
-        """Drop the indexes of a tenant; what cannot be dropped is told by `orphaned`."""
+        """Drop the indexes of a tenant; `orphaned` lists those that cannot be dropped."""
         try:
             self.drop([name for name in self._valid() if name.startswith(_names_of(tenant))])
         except StoreError as error:
@@ -145,7 +146,7 @@ class VectorSearch:
         """Drop these indexes, while others read and write.
 
         Raises:
-            StoreError: somebody holds one for too long (`StoreBusy`: somebody makes one).
+            StoreError: one is locked for too long (`StoreBusy`: one is being built).
         """
         if names:
             with self._alone(self._connections.busy_seconds) as connection:
@@ -156,7 +157,7 @@ class VectorSearch:
 
     @contextmanager
     def _alone(self, wait: float) -> Iterator[Any]:
-        """Lend a session while which nobody else makes or drops an index."""
+        """Lend a session; meanwhile no other process builds or drops an index."""
         import psycopg
 
         deadline = time.monotonic() + wait
@@ -165,14 +166,14 @@ class VectorSearch:
                 # asked again and again: who waits within the server is waited for by who makes the index
                 while not connection.execute("SELECT pg_try_advisory_lock($1)", (_LOCK,)).fetchone()[0]:
                     if time.monotonic() >= deadline:
-                        raise StoreBusy("somebody else makes a vector index; try again later")
+                        raise StoreBusy("another process is building a vector index; try again later")
                     time.sleep(_POLL_SECONDS)
                 yield connection
         except psycopg.Error as error:
             raise StoreError(f"the vector indexes are out of reach: {error.diag.message_primary or error}") from error
 
     def rebuild(self, tenants: list[str]) -> int:
-        """Make the indexes of these tenants' large scopes anew; return how many vectors they hold."""
+        """Rebuild the indexes of these tenants' large scopes; return how many vectors they hold."""
         self.drop(sorted(self._valid()))
         total = 0
         for tenant in tenants:
@@ -235,7 +236,7 @@ class VectorSearch:
         threading.Thread(target=make, name=name, daemon=True).start()
 
     def _make(self, table: PostgresTable, tenant: str, embedder: str, dimension: int) -> None:
-        """Make the index, if nobody else has done so meanwhile, while others read and write."""
+        """Build the index unless another process has, while others read and write."""
         from psycopg.sql import SQL, Identifier, Literal
 
         name = _name(table, tenant, embedder, dimension)
@@ -296,7 +297,7 @@ def _row_by_row(table: PostgresTable) -> str:
 
 def _through_index(table: PostgresTable, dimension: int) -> str:
     condition, at = _bound(table)
-    # the dimension is bound as well, so that both statements bind the same; the index is told by its very expression
+    # the dimension is bound as well, so that both statements bind the same; this expression selects the index
     return (
         f"{table.select_whole} WHERE {condition} AND vector_dims(embedding) = {dimension} AND ${at}::int IS NOT NULL "
         f"ORDER BY embedding::vector({dimension}) <=> ${at + 1}::text::vector({dimension}) LIMIT ${at + 2}"

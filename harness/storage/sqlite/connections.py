@@ -10,10 +10,10 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 from weakref import WeakSet
 
-from harness.errors import MigrationError, StoreBusy, StoreCorrupt, StoreError
+from harness.errors import MigrationError, StoreBusy, StoreError
 from harness.storage import forks  # noqa: F401 - its hooks, and those of filelock, must run after the ones here
 from harness.storage.sqlite.damaged_files import (
     DAMAGED,
@@ -28,6 +28,7 @@ from harness.storage.sqlite.damaged_files import (
     without,
 )
 from harness.storage.sqlite.migrations import is_current, migrate
+from harness.storage.sqlite.store_errors import is_full, store_error
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -44,8 +45,8 @@ _REFUSED = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.
 class Handle:
     """One thread's connection; `file` identifies the file that it is open on.
 
-    It is closed when nobody holds the handle any more: its thread has ended, or the store was closed. So whoever uses
-    the connection must hold the handle meanwhile: closing a connection that another thread is using is a crash.
+    It is closed when the last reference goes: its thread has ended, or the store was closed. So users of the
+    connection must hold the handle meanwhile: closing a connection that another thread is using is a crash.
 
     It also sets `busy`, and asks for `execute` after that: a fork must not copy what SQLite itself has locked at some
     moment, because the child would wait for it for ever. So it has `execute` refuse, and waits for `busy` to end.
@@ -69,14 +70,14 @@ class Handle:
         self.connection.close()
 
     def __del__(self) -> None:
-        if sys.is_finalizing():  # nobody forks any more, and who held the lock may have been stopped for good
+        if sys.is_finalizing():  # no fork follows, and the holder of the lock may have been stopped
             self.connection.close()
             return
         with _closing:
             self.connection.close()
 
 
-class Connections:
+class SqliteConnections:
     """Every thread's connection to the database at `path`, made or brought up to date on opening.
 
     `local.handle` is this thread's, once it has one. Text comes back as bytes: a payload goes to a JSON parser, which
@@ -112,7 +113,7 @@ class Connections:
                 return operation(handle)
         except sqlite3.Error as error:
             if not self._is_damage(error):
-                raise self._translated(error) from error
+                raise store_error(error, self.path, self._busy_seconds) from error
         del handle  # or its connection would be open on the damaged file while that is moved
         self._replace_damaged()
         with self._translating(), self._held() as handle:
@@ -132,7 +133,7 @@ class Connections:
                 handle.busy = False
 
     def write(self, operation: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `operation` in one transaction, on the file that stands at `path` now."""
+        """Run `operation` in one transaction, on the file that is at `path` now."""
 
         def transaction(handle: Handle) -> T:
             if handle.file != identity(self.path):  # deleted or moved under us: writing on would lose it all
@@ -144,6 +145,19 @@ class Connections:
 
         with self._writing:  # only one can write: threads that queue here need not poll for the file's lock
             return self.run(transaction)
+
+    def fetch_all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        """Return every row of a query."""
+        return self.run(lambda handle: handle.connection.execute(sql, values).fetchall())
+
+    def fetch_one(self, sql: str, values: tuple[Any, ...]) -> Any:
+        """Return the first row of a query, or `None`."""
+        return self.run(lambda handle: handle.connection.execute(sql, values).fetchone())
+
+    def size(self) -> int:
+        """Return the size of the file and its write-ahead log, in bytes."""
+        files = (self.path, beside(self.path, "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def reopen(self) -> None:
         """Let go of every thread's connection; each opens a new one at its next call."""
@@ -240,7 +254,7 @@ class Connections:
         )
 
     def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
-        """Wait ourselves: where somebody reads the file, SQLite fails at once instead of waiting its busy time-out."""
+        """Wait here: while another process reads the file, SQLite fails at once instead of waiting."""
         deadline = time.monotonic() + self._busy_seconds
         while True:
             try:
@@ -271,7 +285,7 @@ class Connections:
         try:
             return self.write(lambda connection: connection.execute(sql, (tenant,)).rowcount)
         except StoreError as error:
-            if not _is_full(error):
+            if not is_full(error):
                 raise
         with self._writing, self._opening, self._translating(), self._file_lock():
             with closing(sqlite3.connect(self.path, timeout=self._busy_seconds, isolation_level=None)) as lock:
@@ -287,18 +301,18 @@ class Connections:
             try:
                 self.run(lambda handle, sql=statement: handle.connection.execute(sql).fetchone())  # type: ignore[misc]
             except StoreError as error:
-                if not _is_full(error):
+                if not is_full(error):
                     raise
 
     # Damage ------------------------------------------------------------------------------------------------------
 
-    def mend(self) -> None:
-        """Make the file's indexes anew; if that does not mend it, move it aside and start a new one."""
+    def repair(self) -> None:
+        """Rebuild the file's indexes; if that does not repair it, move it aside and start a new one."""
         try:
             with closing(sqlite3.connect(self.path, timeout=self._busy_seconds)) as connection:
                 connection.execute("REINDEX")
         except sqlite3.DatabaseError as error:
-            log.debug("the indexes cannot be made anew: %s", error)
+            log.debug("the indexes cannot be rebuilt: %s", error)
         self._replace_damaged()
 
     def _is_damage(self, error: sqlite3.Error) -> bool:
@@ -318,7 +332,7 @@ class Connections:
             aside = beside(self.path, f".damaged-{time.strftime('%Y%m%d-%H%M%S')}")
             while aside.exists():
                 aside = beside(aside, "-again")
-            for suffix in ("-wal", "-shm", ""):  # the log first: nobody may open the file with another's
+            for suffix in ("-wal", "-shm", ""):  # the log first: no process may open the file with the log of another
                 part = beside(self.path, suffix)
                 if part.exists():
                     part.rename(beside(aside, suffix))
@@ -332,34 +346,7 @@ class Connections:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise self._translated(error) from error
-
-    def _translated(self, error: sqlite3.Error | OSError) -> StoreError:
-        match primary(error):
-            case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-                return StoreBusy(f"another process held {self.path} for over {self._busy_seconds:g} s; try again")
-            case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-                return StoreCorrupt(f"{self.path} is damaged ({error}); move it away and try again")
-            case sqlite3.SQLITE_FULL:
-                return StoreError(
-                    f"the disk is full: nothing more fits into {self.path}; free space or choose another --data-dir"
-                )
-            case sqlite3.SQLITE_READONLY:
-                return StoreError(
-                    f"the database {self.path} is read-only ({error}); "
-                    "check its permissions and those of its folder, or choose another --data-dir"
-                )
-            case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-                return StoreError(
-                    f"cannot write {self.path} ({error}); check its permissions or choose another --data-dir"
-                )
-        return StoreError(
-            f"cannot use {self.path} ({error}); check the disk and permissions or choose another --data-dir"
-        )
-
-
-def _is_full(error: StoreError) -> bool:
-    return error.__cause__ is not None and primary(error.__cause__) == sqlite3.SQLITE_FULL
+            raise store_error(error, self.path, self._busy_seconds) from error
 
 
 def _refuse(*_statement: object) -> sqlite3.Cursor:
@@ -374,11 +361,11 @@ def _journal_mode(connection: sqlite3.Connection) -> str:
 # A fork copies one thread, every lock, and what SQLite knows of the parent's locks on the file, none of which holds for
 # the child. So before a fork, threads that write, open, look up or close finish, and every connection is closed; parent
 # and child each open their own afterwards.
-_all: WeakSet[Connections] = WeakSet()
+_all: WeakSet[SqliteConnections] = WeakSet()
 _closing = threading.RLock()
-_paused: list[Connections] = []
+_paused: list[SqliteConnections] = []
 _turn = threading.Lock()
-"""Held during a fork: no other thread forks meanwhile or makes new `Connections`."""
+"""Held during a fork: no other thread forks meanwhile or makes new `SqliteConnections`."""
 
 
 def _before_fork() -> None:

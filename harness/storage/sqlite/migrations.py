@@ -2,7 +2,7 @@
 
 A migration names a table and says, as SQL expressions, what the columns hold that an older file lacks. Applying one
 rebuilds the table in its declared shape. All that a file lacks is applied, with its record, in one transaction. A new
-database takes the same road, from no table at all, so a fresh schema and a migrated one are the same.
+database starts from no table and takes the same steps, so a fresh schema and a migrated one are the same.
 """
 
 import re
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from harness.errors import MigrationError
+from harness.storage.sqlite.table_schema import checksum_statements, create_statements, index_statements
 from harness.storage.tables import (
     AGENT_CHUNKS,
     AGENT_QUERIES,
@@ -49,10 +50,10 @@ _TTL = 86_400
 _COUNT = "iif(json_valid({results}), json_array_length({results}), 0)"
 
 
-class Migration(Struct, frozen=True):
+class SqliteMigration(Struct, frozen=True):
     """One named step: `needs` are the columns that a table must have to be adopted at all, `fill` gives the value of
-    every other column. In `fill`, `{column}` stands for the old column, or NULL where the old table lacks it. Without
-    `fill`, no older program had such a table: one that is there is somebody else's, and stays, under another name.
+    every other column. In `fill`, `{column}` is the old column, or NULL where the old table lacks it. Without
+    `fill`, no older program had such a table: an existing one belongs to another program, and stays under another name.
     """
 
     name: str
@@ -60,7 +61,7 @@ class Migration(Struct, frozen=True):
     needs: tuple[str, ...] = ()
     fill: dict[str, str] = {}
     beside: tuple[str, ...] = ()
-    """Statements that make what stands beside the table."""
+    """Statements for the tables and triggers that belong to it."""
     reindexed: tuple[Table, ...] = ()
     """Tables whose indexes become those that are declared now."""
     summed: tuple[Table, ...] = ()
@@ -109,34 +110,34 @@ _BY_ORIGIN = (
 """Count uses by origin; note the origin of older rows where it is known."""
 
 MIGRATIONS = (
-    Migration("0001-search-cache", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL),
-    Migration("0002-research-cache", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
-    # seq, for look-ups by meaning: what was written since
-    Migration("0003-search-cache-seq", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL, BESIDE),
-    Migration("0004-research-cache-seq", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
-    Migration("0005-unanswered-searches", UNANSWERED),
-    Migration("0006-research-runs", RUNS),
-    Migration("0007-agent-queries", AGENT_QUERIES),
-    Migration("0008-agent-chunks", AGENT_CHUNKS),
-    Migration("0009-web-pages", WEB_PAGES),
-    Migration("0010-completions", COMPLETIONS),
-    Migration("0011-research-evidence", EVIDENCE),
-    Migration(
+    SqliteMigration("0001-search-cache", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL),
+    SqliteMigration("0002-research-cache", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
+    # seq, so that semantic lookups find newer rows
+    SqliteMigration("0003-search-cache-seq", SEARCH, _SEARCH_NEEDS, _SEARCH_FILL, BESIDE),
+    SqliteMigration("0004-research-cache-seq", RESEARCH, _RESEARCH_NEEDS, _RESEARCH_FILL),
+    SqliteMigration("0005-unanswered-searches", UNANSWERED),
+    SqliteMigration("0006-research-runs", RUNS),
+    SqliteMigration("0007-agent-queries", AGENT_QUERIES),
+    SqliteMigration("0008-agent-chunks", AGENT_CHUNKS),
+    SqliteMigration("0009-web-pages", WEB_PAGES),
+    SqliteMigration("0010-completions", COMPLETIONS),
+    SqliteMigration("0011-research-evidence", EVIDENCE),
+    SqliteMigration(
         "0012-indexes-by-tenant",
         reindexed=(
             *(SEARCH, RESEARCH, UNANSWERED, RUNS),
             *(AGENT_QUERIES, AGENT_CHUNKS, WEB_PAGES, COMPLETIONS, EVIDENCE),
         ),
     ),
-    Migration("0013-tool-cache", TOOLS),
-    Migration("0014-knowledge", KNOWLEDGE),
-    Migration("0015-knowledge-history", KNOWLEDGE_HISTORY),
-    Migration("0016-access-tokens", TOKENS),
-    Migration("0017-memory", MEMORY),
-    Migration("0018-indexes-by-time", reindexed=(SEARCH, RESEARCH, RUNS, KNOWLEDGE)),
-    Migration("0019-audits", beside=AUDITED),
-    Migration("0020-checksums", summed=tuple(TABLES.values())),
-    Migration("0021-origins", beside=_BY_ORIGIN),
+    SqliteMigration("0013-tool-cache", TOOLS),
+    SqliteMigration("0014-knowledge", KNOWLEDGE),
+    SqliteMigration("0015-knowledge-history", KNOWLEDGE_HISTORY),
+    SqliteMigration("0016-access-tokens", TOKENS),
+    SqliteMigration("0017-memory", MEMORY),
+    SqliteMigration("0018-indexes-by-time", reindexed=(SEARCH, RESEARCH, RUNS, KNOWLEDGE)),
+    SqliteMigration("0019-audits", beside=AUDITED),
+    SqliteMigration("0020-checksums", summed=tuple(TABLES.values())),
+    SqliteMigration("0021-origins", beside=_BY_ORIGIN),
 )
 
 
@@ -195,7 +196,7 @@ def migrate(connection: sqlite3.Connection) -> None:
                 connection.execute(f"INSERT INTO {RECORD} VALUES (?, ?)", (migration.name, time.time()))
 
 
-def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
+def _apply(connection: sqlite3.Connection, migration: SqliteMigration) -> None:
     for statement in migration.beside:
         connection.execute(statement)
     if migration.table is not None:
@@ -204,25 +205,25 @@ def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
         _reindex(connection, table)
     for table in migration.summed:
         if not _columns(connection, table.name).keys() >= set(CHECKSUMS):
-            for statement in table.checksum_statements:
+            for statement in checksum_statements(table):
                 connection.execute(statement)
 
 
-def _rebuild(connection: sqlite3.Connection, migration: Migration, table: Table) -> None:
+def _rebuild(connection: sqlite3.Connection, migration: SqliteMigration, table: Table) -> None:
     old = _columns(connection, table.name)
     if old and (missing := [column for column in migration.needs if column not in old]):
         raise MigrationError(
             f"the table {table.name} has no column {', '.join(missing)}, so it is not a cache of this program; "
             "choose another file with --db or --data-dir"
         )
-    # A column that is not ours may be somebody's work: then the old table stays, under another name.
+    # A column that is not ours may be a user's work: then the old table stays, under another name.
     foreign = not migration.fill or bool(old.keys() - {"seq", *table.stored})
     aside = _free_name(connection, f"{table.name}_{'kept' if foreign else 'old'}")
     if old:
         connection.execute(f"ALTER TABLE {table.name} RENAME TO {aside}")
         for kind in ("index", "trigger"):
             _drop(connection, aside, kind)
-    for statement in table.schema:
+    for statement in create_statements(table):
         connection.execute(statement)
     if old and migration.fill:
         values = ", ".join(_value(column, migration, table, old) for column in table.columns)
@@ -239,8 +240,8 @@ def _rebuild(connection: sqlite3.Connection, migration: Migration, table: Table)
 
 def _reindex(connection: sqlite3.Connection, table: Table) -> None:
     """Drop the indexes that are not declared, and make the declared ones that are not there: each reads all rows."""
-    _drop(connection, table.name, "index", but=table.index_statements)
-    for statement in table.index_statements:
+    _drop(connection, table.name, "index", but=index_statements(table))
+    for statement in index_statements(table):
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE sql = ?", (statement,)).fetchone():
             connection.execute(statement)
 
@@ -253,7 +254,7 @@ def _drop(connection: sqlite3.Connection, table: str, kind: str, *, but: tuple[s
         connection.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
 
 
-def _value(column: str, migration: Migration, table: Table, old: dict[str, str]) -> str:
+def _value(column: str, migration: SqliteMigration, table: Table, old: dict[str, str]) -> str:
     """Return the SQL expression for one column of the rebuilt table."""
     known = {name: _seconds(name) if name.endswith("_at") else name for name in old}
     names = {name: known.get(name, "NULL") for name in table.columns}

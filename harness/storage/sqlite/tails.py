@@ -16,10 +16,10 @@ STEP = 2_000
 ROUNDING = 1e-5
 """Similarities are computed again from the rows, and may come out so much otherwise."""
 MAX_OFF = 0.01
-"""How far the square of a unit vector's length may be from 1."""
+"""Allowed difference between 1 and the square of a unit vector's length."""
 
 
-class Scope(NamedTuple):
+class VectorScope(NamedTuple):
     """Rows that are compared with each other: of one table and tenant, with equal scope columns, of one embedder."""
 
     table: str
@@ -47,7 +47,7 @@ class Scope(NamedTuple):
 class Tail:
     """The vectors of one scope's rows after `since`, in memory: `matrix[:len(seqs)]`, shape (rows, dimension).
 
-    `complete` says whether all rows up to the newest are held; there is a limit to what stands in memory.
+    `complete` says whether all rows up to the newest are held; the number in memory is limited.
     """
 
     def __init__(self, since: int, generation: str) -> None:
@@ -78,7 +78,7 @@ class Tail:
 
     @property
     def room(self) -> int:
-        """How many rows it counts as: those that it holds, and never fewer than what the first one takes room for."""
+        """Return its size in rows: those that it holds, at least `FIRST_ROOM`."""
         return max(FIRST_ROOM, len(self.seqs))
 
     def cut(self, upto: int) -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from harness.core.freshness import latest_creation
 from harness.errors import HarnessError, IndexUnavailable
 from harness.ports import Vectors
-from harness.storage.sqlite.connections import Connections, Handle
-from harness.storage.sqlite.tails import Scope, Tail, by_similarity, is_unit
-from harness.storage.tables import FRESH, INDEXES, TABLES
+from harness.storage.sqlite.database import Database
+from harness.storage.sqlite.entries import as_text
+from harness.storage.sqlite.scope_rows import scan_nearest, scope_rows, usual_dimension
+from harness.storage.sqlite.tails import Tail, VectorScope, by_similarity
+from harness.storage.tables import INDEXES, TABLES
 
 if TYPE_CHECKING:
     from harness.storage.chroma import ChromaIndex
@@ -24,12 +25,10 @@ log = logging.getLogger(__name__)
 
 TAIL_LIMIT = 10_000
 """Rows of one scope that are scanned exactly; what is more goes to the index. 384 dimensions: 15 MB of memory."""
-BATCH = 2_000
-"""Rows read at a time where not all may stand in memory."""
 FULL_TAILS = 4
-"""How many full tails those of all scopes that stay in memory may make up, by their rows."""
+"""Limit of all tails in memory, in rows: this many full ones."""
 OVER_FETCH = 8
-"""How many more rows are asked of the index than wanted: it ranks by shortened vectors, and rows may have gone."""
+"""Factor on the rows asked of the index: it ranks by shortened vectors, and rows may have gone."""
 STALE_SHARE = 2
 """A tail this many times over the limit is cut by what another process has written to the index meanwhile."""
 
@@ -43,7 +42,7 @@ class VectorSearch:
     and the index is rebuilt from them, without an embedding call; that is said once.
     """
 
-    def __init__(self, connections: Connections, folder: Path, *, tail_limit: int = TAIL_LIMIT) -> None:
+    def __init__(self, connections: Database, folder: Path | None, *, tail_limit: int = TAIL_LIMIT) -> None:
         self._connections = connections
         self._folder = folder
         self._tail_limit = tail_limit
@@ -55,13 +54,13 @@ class VectorSearch:
     def _start(self) -> None:
         self._pid = os.getpid()
         self._file: tuple[int, int] | None = None
-        self._tails: OrderedDict[Scope, Tail] = OrderedDict()
+        self._tails: OrderedDict[VectorScope, Tail] = OrderedDict()
         self._index: ChromaIndex | None = None
         self._writer: threading.Thread | None = None
 
     def nearest(
         self,
-        scope: Scope,
+        scope: VectorScope,
         vector: Vectors,
         k: int,
         take: Callable[[Sequence[int]], int],
@@ -83,24 +82,28 @@ class VectorSearch:
             if counted >= k:
                 break
         if beyond is not None:
-            take(self._scan(scope, beyond, None, vector, k, now))
+            take(scan_nearest(self._connections, scope, beyond, None, vector, k, now))
         if since:
             self._ask_index(scope, since, tail.generation, vector, k, take, now)
 
     def counts(self, table: str, tenant: str) -> tuple[int, int]:
         """Return how many of a tenant's vectors are in the index, and how many only in the rows."""
-        total = self._one(f"SELECT count(*) FROM {table} WHERE tenant = ? AND embedding IS NOT NULL", (tenant,))[0]
+        total = self._connections.fetch_one(
+            f"SELECT count(*) FROM {table} WHERE tenant = ? AND embedding IS NOT NULL", (tenant,)
+        )[0]
         indexed = 0
-        for name, _, upto in self._all(f"SELECT name, generation, upto FROM {INDEXES}", ()):
-            if _text(name).startswith(f"{table}_vec-"):
+        for name, _, upto in self._connections.fetch_all(f"SELECT name, generation, upto FROM {INDEXES}", ()):
+            if as_text(name).startswith(f"{table}_vec-"):
                 scopes = ", ".join((*TABLES[table].scope, "embedder"))
-                for *values, found in self._all(
+                for *values, found in self._connections.fetch_all(
                     f"SELECT {scopes}, count(*) FROM {table} "
                     f"WHERE tenant = ? AND embedding IS NOT NULL AND seq <= ? GROUP BY {scopes}",
                     (tenant, upto),
                 ):
-                    *own, embedder = map(_text, values)
-                    indexed += found if Scope(table, tenant, tuple(own), embedder).collection == _text(name) else 0
+                    *own, embedder = map(as_text, values)
+                    indexed += (
+                        found if VectorScope(table, tenant, tuple(own), embedder).collection == as_text(name) else 0
+                    )
         return indexed, total - indexed
 
     def rebuild(self) -> dict[str, int]:
@@ -109,32 +112,34 @@ class VectorSearch:
         Raises:
             IndexUnavailable: no index can be made here.
         """
+        if self._folder is None:
+            return {}
         with self._alone(wait=True), self._lock:
             self._discard()
             written = {}
             for table in TABLES.values():
                 scopes = ", ".join(("tenant", *table.scope, "embedder"))
-                for *values, count in self._all(
+                for *values, count in self._connections.fetch_all(
                     f"SELECT {scopes}, count(*) FROM {table.name} WHERE embedding IS NOT NULL GROUP BY {scopes}", ()
                 ):
-                    tenant, *own, embedder = map(_text, values)
-                    scope = Scope(table.name, tenant, tuple(own), embedder)
+                    tenant, *own, embedder = map(as_text, values)
+                    scope = VectorScope(table.name, tenant, tuple(own), embedder)
                     if count > self._tail_limit:
                         written[scope.collection] = self._write(scope)
             return written
 
     def lost(self) -> list[str]:
-        """Return the collections that the database speaks of and the index does not have."""
+        """Return the collections that the database records and the index lacks."""
         with self._lock:
-            recorded = self._all(f"SELECT name, generation FROM {INDEXES}", ())
-            return [_text(name) for name, generation in recorded if not self._has(_text(name), _text(generation))]
+            recorded = self._connections.fetch_all(f"SELECT name, generation FROM {INDEXES}", ())
+            return [as_text(name) for name, generation in recorded if not self._has(as_text(name), as_text(generation))]
 
     def _has(self, name: str, generation: str) -> bool:
         try:
             index = self._opened()
             if index.generation(name) != generation:
                 return False
-            row = self._one(
+            row = self._connections.fetch_one(
                 f"SELECT length(embedding) FROM {name.split('_vec-', maxsplit=1)[0]} WHERE embedding IS NOT NULL", ()
             )
             if row:
@@ -147,13 +152,13 @@ class VectorSearch:
 
     def forget(self, table: str) -> None:
         """Drop a table's collections: all of its rows have gone."""
-        recorded = self._all(f"SELECT name FROM {INDEXES} WHERE name LIKE ?", (f"{table}_vec-%",))
+        recorded = self._connections.fetch_all(f"SELECT name FROM {INDEXES} WHERE name LIKE ?", (f"{table}_vec-%",))
         try:
             if recorded:
                 with self._alone(wait=True):
                     for (name,) in recorded:
-                        self._opened().drop(_text(name))
-                        self._execute(f"DELETE FROM {INDEXES} WHERE name = ?", (_text(name),))
+                        self._opened().drop(as_text(name))
+                        self._execute(f"DELETE FROM {INDEXES} WHERE name = ?", (as_text(name),))
         except IndexUnavailable as error:
             log.debug("the vector index keeps what has gone: %s", error)
         with self._lock:
@@ -172,12 +177,12 @@ class VectorSearch:
 
     # The tail ----------------------------------------------------------------------------------------------------
 
-    def _current_tail(self, scope: Scope, dimension: int) -> Tail:
+    def _current_tail(self, scope: VectorScope, dimension: int) -> Tail:
         """Return the scope's tail with every row that any process has written until now."""
         if self._pid != os.getpid():  # a fork: what the parent has loaded is the parent's
             self._start()
         file = self._connections.handle().file
-        if file != self._file:  # another file stands there now: nothing of the old one holds
+        if file != self._file:  # another file is there now: nothing of the old one is valid
             self._tails.clear()
             self._file = file
         tail = self._tails.get(scope)
@@ -197,22 +202,28 @@ class VectorSearch:
         while rows > FULL_TAILS * self._tail_limit and len(self._tails) > 1:
             rows -= self._tails.popitem(last=False)[1].room
 
-    def _overtaken(self, scope: Scope, tail: Tail) -> bool:
+    def _overtaken(self, scope: VectorScope, tail: Tail) -> bool:
         """Say whether another file's content stands here by now (a backup was restored): seqs mean other rows then."""
         if self._newest(scope.table) < tail.last:
             return True
-        row = self._one(f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,)) if tail.seqs else None
+        row = (
+            self._connections.fetch_one(f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,))
+            if tail.seqs
+            else None
+        )
         known, tail.newest = tail.newest, row or tail.newest
         return row is not None and known is not None and row != known
 
-    def _load(self, scope: Scope, tail: Tail, dimension: int) -> None:
+    def _load(self, scope: VectorScope, tail: Tail, dimension: int) -> None:
         room = STALE_SHARE * self._tail_limit
-        while len(tail.seqs) < room and (rows := self._rows(scope, tail.last, dimension)):
+        while len(tail.seqs) < room and (rows := scope_rows(self._connections, scope, tail.last, dimension)):
             tail.add(rows)
-            tail.newest = self._one(f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,))
+            tail.newest = self._connections.fetch_one(
+                f"SELECT key, created_at FROM {scope.table} WHERE seq = ?", (tail.last,)
+            )
         tail.complete = len(tail.seqs) < room
 
-    def _shorten(self, scope: Scope, tail: Tail, upto: int, dimension: int) -> None:
+    def _shorten(self, scope: VectorScope, tail: Tail, upto: int, dimension: int) -> None:
         """Cut the tail by what the index has, or let it be written there in the background."""
         if upto > tail.since:  # the index has more by now
             tail.cut(upto)
@@ -221,39 +232,11 @@ class VectorSearch:
             self._writer = threading.Thread(target=self._write_in_background, args=(scope,), daemon=True)
             self._writer.start()
 
-    def _rows(
-        self, scope: Scope, since: int, dimension: int, upto: int | None = None, fresh_at: float | None = None
-    ) -> list[tuple[int, Any]]:
-        """Return up to `BATCH` rows after `since`: seq and vector. Damaged embeddings are left out."""
-        import numpy as np
-
-        condition, values = f"{scope.condition} AND seq > ?", [*scope.bound, since]
-        if upto is not None:
-            condition, values = f"{condition} AND seq <= ?", [*values, upto]
-        if fresh_at is not None:
-            condition, values = f"{condition} AND +{FRESH}", [*values, fresh_at, latest_creation(fresh_at)]
-        sql = f"SELECT seq, embedding FROM {scope.table} WHERE {condition} ORDER BY seq LIMIT {BATCH}"
-        while rows := self._all(sql, tuple(values)):
-            found = [(seq, np.frombuffer(held, np.float32)) for seq, held in rows if is_unit(held, dimension)]
-            if found:
-                return found
-            values[len(scope.bound)] = rows[-1][0]
-        return []
-
-    def _usual_dimension(self, scope: Scope) -> int:
-        """Return the commonest dimension of the scope's vectors; 0 when there are none."""
-        row = self._one(
-            f"SELECT length(embedding) FROM {scope.table} WHERE {scope.condition} AND embedding IS NOT NULL "
-            "GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
-            scope.bound,
-        )
-        return (row[0] or 0) // 4 if row else 0
-
     # The index ---------------------------------------------------------------------------------------------------
 
     def _ask_index(
         self,
-        scope: Scope,
+        scope: VectorScope,
         since: int,
         generation: str,
         vector: Vectors,
@@ -274,28 +257,15 @@ class VectorSearch:
         except IndexUnavailable as error:
             self._say_once(f"{error}; rows are scanned instead")
             self._rebuild_in_background(scope, generation)
-            take(self._scan(scope, 0, since, vector, k, now))
+            take(scan_nearest(self._connections, scope, 0, since, vector, k, now))
 
-    def _asked(self, scope: Scope, generation: str, vector: Vectors, k: int) -> list[int]:
+    def _asked(self, scope: VectorScope, generation: str, vector: Vectors, k: int) -> list[int]:
         index = self._opened()
         if index.generation(scope.collection) != generation:
-            raise IndexUnavailable("the vector index that the database speaks of is lost")
+            raise IndexUnavailable("the vector index that the database records is lost")
         return [int(key) for key in index.nearest(scope.collection, vector, k) if key.isdecimal()]
 
-    def _scan(self, scope: Scope, since: int, upto: int | None, vector: Vectors, k: int, now: float) -> list[int]:
-        """Compare all fresh rows after `since`, up to `upto`, in batches: exact, slow, and in bounded memory."""
-        import heapq
-
-        import numpy as np
-
-        best: list[tuple[float, int]] = []
-        while rows := self._rows(scope, since, len(vector), upto, now):
-            similarities = np.vecdot(np.stack([row[1] for row in rows]), vector)
-            best = heapq.nlargest(k, [*best, *((float(s), row[0]) for s, row in zip(similarities, rows, strict=True))])
-            since = rows[-1][0]
-        return [seq for _, seq in best]
-
-    def _write_in_background(self, scope: Scope) -> None:
+    def _write_in_background(self, scope: VectorScope) -> None:
         try:
             with self._alone(wait=False) as mine:
                 if mine:
@@ -303,7 +273,7 @@ class VectorSearch:
         except HarnessError as error:
             self._say_once(f"{error}; rows are scanned instead")
 
-    def _rebuild_in_background(self, scope: Scope, generation: str) -> None:
+    def _rebuild_in_background(self, scope: VectorScope, generation: str) -> None:
         if self._writer and self._writer.is_alive():
             return
 
@@ -318,11 +288,11 @@ class VectorSearch:
         self._writer = threading.Thread(target=rebuild, daemon=True)
         self._writer.start()
 
-    def _write(self, scope: Scope, *, anew: bool = False) -> int:
-        """Bring the scope's collection up to the newest row; whoever calls is alone. Return how many were written."""
+    def _write(self, scope: VectorScope, *, anew: bool = False) -> int:
+        """Add the newest rows to the scope's collection; the caller holds the lock. Return how many were written."""
         index = self._opened()
         generation, upto = self._recorded(scope)
-        dimension = self._usual_dimension(scope)
+        dimension = usual_dimension(self._connections, scope)
         if not dimension:
             return 0
         if anew or not generation or index.generation(scope.collection) != generation or self._mostly_gone(scope):
@@ -333,7 +303,7 @@ class VectorSearch:
             nonlocal upto, written
             import numpy as np
 
-            while rows := self._rows(scope, upto, dimension):
+            while rows := scope_rows(self._connections, scope, upto, dimension):
                 yield [str(row[0]) for row in rows], np.stack([row[1] for row in rows])
                 written, upto = written + len(rows), rows[-1][0]
 
@@ -343,15 +313,18 @@ class VectorSearch:
         self._connections.write(lambda connection: connection.execute(sql, (scope.collection, generation, upto)))
         return written
 
-    def _created(self, scope: Scope, dimension: int) -> str:
-        """Make the collection anew; if something else stands where the index should, that goes first."""
-        if self._folder.exists() and not self._folder.is_dir():
+    def _created(self, scope: VectorScope, dimension: int) -> str:
+        """Recreate the collection; a file in place of the index is removed first."""
+        folder = self._place()
+        if folder.exists() and not folder.is_dir():
             self._discard()
         return self._opened().create(scope.collection, embedder=scope.embedder, dimension=dimension)
 
-    def _mostly_gone(self, scope: Scope) -> bool:
+    def _mostly_gone(self, scope: VectorScope) -> bool:
         """Say whether most of what the collection holds are rows that have gone."""
-        there = self._one(f"SELECT count(*) FROM {scope.table} WHERE {scope.condition}", scope.bound)[0]
+        there = self._connections.fetch_one(f"SELECT count(*) FROM {scope.table} WHERE {scope.condition}", scope.bound)[
+            0
+        ]
         gone: bool = self._opened().count(scope.collection) > 2 * there + self._tail_limit
         return gone
 
@@ -359,11 +332,16 @@ class VectorSearch:
         self._opened().discard()
         self._connections.write(lambda connection: connection.execute(f"DELETE FROM {INDEXES}"))
 
+    def _place(self) -> Path:
+        if self._folder is None:
+            raise IndexUnavailable("a database in memory has no vector index")
+        return self._folder
+
     def _opened(self) -> "ChromaIndex":
         if self._index is None:
             from harness.storage.chroma import ChromaIndex
 
-            self._index = ChromaIndex(self._folder)
+            self._index = ChromaIndex(self._place())
         return self._index
 
     @contextmanager
@@ -371,7 +349,8 @@ class VectorSearch:
         """Hold the index's lock among all processes; yield whether it was free, where one does not wait for it."""
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self._folder.with_name(f"{self._folder.name}.lock"), timeout=600 if wait else 0)
+        folder = self._place()
+        lock = FileLock(folder.with_name(f"{folder.name}.lock"), timeout=600 if wait else 0)
         try:
             lock.acquire()
         except Timeout:
@@ -388,26 +367,17 @@ class VectorSearch:
 
     # The database ------------------------------------------------------------------------------------------------
 
-    def _recorded(self, scope: Scope) -> tuple[str, int]:
+    def _recorded(self, scope: VectorScope) -> tuple[str, int]:
         """Return the generation of the scope's collection and the seq up to which it holds the rows."""
-        row = self._one(f"SELECT generation, upto FROM {INDEXES} WHERE name = ?", (scope.collection,))
-        return (_text(row[0]), row[1]) if row else ("", 0)
+        row = self._connections.fetch_one(f"SELECT generation, upto FROM {INDEXES} WHERE name = ?", (scope.collection,))
+        return (as_text(row[0]), row[1]) if row else ("", 0)
 
     def _newest(self, table: str) -> int:
-        row = self._one("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
+        row = self._connections.fetch_one("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
         return row[0] if row else 0
 
     def _execute(self, sql: str, values: tuple[Any, ...]) -> None:
         self._connections.write(lambda connection: connection.execute(sql, values))
-
-    def _one(self, sql: str, values: tuple[Any, ...]) -> Any:
-        return self._connections.run(lambda handle: handle.connection.execute(sql, values).fetchone())
-
-    def _all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
-        def fetch(handle: Handle) -> list[Any]:
-            return handle.connection.execute(sql, values).fetchall()
-
-        return self._connections.run(fetch)
 
     def _say_once(self, message: str) -> None:
         log.log(logging.DEBUG if self._said else logging.WARNING, message)  # of one trouble, the first word is enough
@@ -426,7 +396,3 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-def _text(value: Any) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)

@@ -70,9 +70,9 @@ def harm(folder: Path) -> Harmful:
             for number, text in enumerate(each.replace("\0", "") for each in TEXTS.values())
         ]
     store = SqliteStore(data_dir / DATABASE)
-    for row in list(store.scan(KNOWLEDGE, "default")):
+    for row in list(store.listings.scan(KNOWLEDGE, "default")):
         harmful = row.payload.replace(REPLACED.encode(), ADDRESSES[0].encode())
-        store.put(KNOWLEDGE, "default", replace(row, payload=harmful))
+        store.rows.put(KNOWLEDGE, "default", replace(row, payload=harmful))
     pages = ["/", "/?source=search", "/?source=research", "/?offset=20", "/knowledge", "/cache"]
     results = [
         {"title": text, "href": address, "body": text}
@@ -80,11 +80,11 @@ def harm(folder: Path) -> Harmful:
     ]
     for number, (name, text) in enumerate(TEXTS.items()):
         search = raw_entry(f"s-{name}", text, msgspec.json.encode(results), (10, text[:200], text[:200]))
-        store.put(SEARCHES, "default", search)
+        store.rows.put(SEARCHES, "default", search)
         run = f"20261122-101500-{number:06x}"
-        store.put(RUNS, "default", raw_entry(run, text, msgspec.json.encode(record_of(text)), (text[:200],)))
+        store.rows.put(RUNS, "default", raw_entry(run, text, msgspec.json.encode(record_of(text)), (text[:200],)))
         pages += [f"/entries/search/s-{name}", f"/runs/{run}"] if name in WHOLE else []
-    store.put(KNOWLEDGE, "default", raw_entry("odd", TEXTS["script"], TEXTS["image"].encode(), ("", 1)))
+    store.rows.put(KNOWLEDGE, "default", raw_entry("odd", TEXTS["script"], TEXTS["image"].encode(), ("", 1)))
     store.close()
     pages += [f"/knowledge/{known[list(TEXTS).index(name)]}" for name in WHOLE]
     return Harmful(data_dir, (*pages, *_experiments(data_dir)))

@@ -260,7 +260,7 @@ def _count(made: Furnished, now: float) -> None:
     for ago in range(14, 0, -1):
         day = _day(now - ago * DAY)
         hits = {"exact": 30 - ago, "semantic": 14 - ago, "stale": ago % 3, "no results": ago % 2}
-        store.count("default", day, {**hits, "live": 8 + ago, "failed": ago % 4})
+        store.usage.add("default", day, {**hits, "live": 8 + ago, "failed": ago % 4})
     store.close()
 
 

@@ -43,7 +43,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         for number in range(CROWD):
             payload = msgspec.json.encode([{"title": "T", "href": "https://example.org/", "body": f"Number {number}."}])
             row = raw_entry(f"{number:064x}", f"search number {number}", payload, (10, "ddgs", "{}"), age=60 + number)
-            app.databases.store.put(SEARCHES, "crowd", row)
+            app.databases.store.rows.put(SEARCHES, "crowd", row)
         with app.serving(app.databases.tokens.verify(tokens["admin"])) as theirs:
             document = theirs.knowledge.write("A document", "Its text.").id
     with Site(folder / "data", "--engine", f"corpus:{notes}") as started:

@@ -96,7 +96,7 @@ def test_a_lookup_reads_its_row_once(call: Call, app: App, monkeypatch: pytest.M
     """An exact hit takes one read of one row and one computation of its key; a miss does the same."""
     payload(call("research_cache", action="store", data=[1], **SEARCH))
     reads, keys = [], []
-    get, make_key = app.cache.store.get, tool_key
+    get, make_key = app.cache.store.rows.get, tool_key
 
     def counted_get(table: str, tenant: str, key: str) -> Any:
         reads.append((table, key))
@@ -106,7 +106,7 @@ def test_a_lookup_reads_its_row_once(call: Call, app: App, monkeypatch: pytest.M
         keys.append(arguments)
         return make_key(*arguments)
 
-    monkeypatch.setattr(app.cache.store, "get", counted_get)
+    monkeypatch.setattr(app.cache.store.rows, "get", counted_get)
     monkeypatch.setattr("harness.cache.tool_cache.tool_key", counted_key)
     hit = payload(call("research_cache", action="lookup", **SEARCH))
     assert (hit["results"], hit["key"], hit["expires_at"] is not None) == ([1], reads[0][1], True)

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from harness.storage.postgres import PostgresStore
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.postgres.servers import Server
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Self
 
 from harness.errors import StoreBusy
-from harness.storage.postgres import PostgresStore
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.embedded import embedded, keys_near, vector_of
 from tests.storage.entries import SEARCHES, TENANT
 
@@ -48,19 +48,19 @@ class Load:
 
     def write(self, key: str) -> None:
         """Put a row with a vector."""
-        self.store.put(SEARCHES, TENANT, embedded(key))
+        self.store.rows.put(SEARCHES, TENANT, embedded(key))
         self.acknowledged.append(key)
 
     def swap(self, key: str) -> None:
         """Make a row where there is none."""
-        if self.store.swap(SEARCHES, TENANT, embedded(key), expecting=None):
+        if self.store.rows.swap(SEARCHES, TENANT, embedded(key), expecting=None):
             self.acknowledged.append(key)
 
     def read(self, _key: str) -> None:
         """Find one that was acknowledged."""
         if self.acknowledged:
             key = random.choice(self.acknowledged)
-            if self.store.get(SEARCHES, TENANT, key) is None:
+            if self.store.rows.get(SEARCHES, TENANT, key) is None:
                 self.lost.append(key)
 
     def search(self, _key: str) -> None:
@@ -77,5 +77,5 @@ class Load:
 
 def taken(store: PostgresStore, name: str, wait: float = 0.0) -> bool:
     """Take a turn and give it back; return whether it was got."""
-    with store.turn(name, wait) as mine:
+    with store.locks.hold(name, wait) as mine:
         return mine

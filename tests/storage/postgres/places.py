@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from harness.storage.postgres import PostgresStore
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.entries import SEARCHES, a_token, a_tool_entry, an_audit, an_entry
 from tests.storage.postgres.servers import Server
 
@@ -56,10 +56,10 @@ def made(url: str) -> None:
 
 def filled(store: PostgresStore, tenant: str) -> None:
     """Give a tenant a row in most tables, with all that hangs on them."""
-    store.put(SEARCHES, tenant, an_entry("k", teaches=(("WHO", "World Health Organization"),)))
-    store.put("tool_cache", tenant, a_tool_entry("t", created_by="ann"))
-    store.put("tool_cache", tenant, a_tool_entry("u", created_by="ben"))
-    store.put("access_tokens", tenant, a_token("ann"))
-    store.put("access_tokens", tenant, a_token("ben"))
-    store.count(tenant, "2026-01-01", {"exact": 2})
-    store.put_audit(tenant, an_audit("a", "b"))
+    store.rows.put(SEARCHES, tenant, an_entry("k", teaches=(("WHO", "World Health Organization"),)))
+    store.rows.put("tool_cache", tenant, a_tool_entry("t", created_by="ann"))
+    store.rows.put("tool_cache", tenant, a_tool_entry("u", created_by="ben"))
+    store.rows.put("access_tokens", tenant, a_token("ann"))
+    store.rows.put("access_tokens", tenant, a_token("ben"))
+    store.usage.add(tenant, "2026-01-01", {"exact": 2})
+    store.audits.put(tenant, an_audit("a", "b"))

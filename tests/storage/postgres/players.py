@@ -15,7 +15,7 @@ import psycopg  # noqa: F401 - the store imports it late: here it is paid for on
 
 from harness.cache import Cache
 from harness.errors import StoreError
-from harness.storage.postgres import PostgresStore
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.entries import SEARCHES, TENANT, an_entry
 from tests.storage.scenarios import ROOT
 
@@ -45,7 +45,7 @@ def open_together(url: str, processes: str) -> None:
 
     def use(number: int) -> None:
         store = opened(url)
-        store.put(SEARCHES, TENANT, an_entry(str(number)))
+        store.rows.put(SEARCHES, TENANT, an_entry(str(number)))
         store.close()
 
     _forked(int(processes), use)
@@ -57,8 +57,8 @@ def write_and_read(url: str, processes: str, entries: str) -> None:
     def use(number: int) -> None:
         store = opened(url)
         for entry in range(int(entries)):
-            store.put(SEARCHES, TENANT, an_entry(f"{number}-{entry}"))
-        missing = [one for one in range(int(entries)) if store.get(SEARCHES, TENANT, f"{number}-{one}") is None]
+            store.rows.put(SEARCHES, TENANT, an_entry(f"{number}-{entry}"))
+        missing = [one for one in range(int(entries)) if store.rows.get(SEARCHES, TENANT, f"{number}-{one}") is None]
         assert not missing, missing
         store.close()
 
@@ -72,10 +72,10 @@ def swap_together(url: str, processes: str, times: str) -> None:
         store = opened(url)
         for _ in range(int(times)):
             while True:
-                before = store.get("knowledge", TENANT, "counter")
+                before = store.rows.get("knowledge", TENANT, "counter")
                 version = before.own[1] if before else 0
                 entry = an_entry("counter", own=("", version + 1))
-                if store.swap("knowledge", TENANT, entry, expecting={"version": version} if before else None):
+                if store.rows.swap("knowledge", TENANT, entry, expecting={"version": version} if before else None):
                     break
         store.close()
 
@@ -90,7 +90,7 @@ def write_for_ever(url: str) -> None:
             try:
                 store = opened(url)
                 for number in count(int(line)):
-                    store.put(SEARCHES, TENANT, an_entry(str(number), payload=PAYLOAD))
+                    store.rows.put(SEARCHES, TENANT, an_entry(str(number), payload=PAYLOAD))
                     tell(number)
             finally:
                 os._exit(1)
@@ -142,8 +142,8 @@ def fork_while_threads_write(url: str) -> None:
             for entry in count():
                 if stop.is_set():
                     return
-                store.put(SEARCHES, TENANT, an_entry(f"thread-{number}-{entry}"))
-                store.get(SEARCHES, TENANT, f"thread-{number}-{entry}")
+                store.rows.put(SEARCHES, TENANT, an_entry(f"thread-{number}-{entry}"))
+                store.rows.get(SEARCHES, TENANT, f"thread-{number}-{entry}")
         except BaseException as error:  # noqa: BLE001 - told below
             failures.append(error)
 
@@ -151,26 +151,26 @@ def fork_while_threads_write(url: str) -> None:
     for thread in threads:
         thread.start()
     for child in range(12):
-        with store.turn("the parent's", 10) as mine:
+        with store.locks.hold("the parent's", 10) as mine:
             assert mine
             _forked(1, lambda _, child=child: _as_child(store, child))  # type: ignore[misc]
             other = opened(url)
-            with other.turn("the parent's", 0) as got:
+            with other.locks.hold("the parent's", 0) as got:
                 assert not got, "a child has given the parent's turn back"
             other.close()
     stop.set()
     for thread in threads:
         thread.join()
     assert not failures, failures
-    assert all(store.get(SEARCHES, TENANT, f"child-{child}") for child in range(12))
+    assert all(store.rows.get(SEARCHES, TENANT, f"child-{child}") for child in range(12))
     store.close()
 
 
 def _as_child(store: PostgresStore, child: int) -> None:
-    store.put(SEARCHES, TENANT, an_entry(f"child-{child}"))
-    with store.turn("the parent's", 0) as mine:
+    store.rows.put(SEARCHES, TENANT, an_entry(f"child-{child}"))
+    with store.locks.hold("the parent's", 0) as mine:
         assert not mine, "the parent holds it"
-    with store.turn("the child's", 5) as mine:
+    with store.locks.hold("the child's", 5) as mine:
         assert mine
     store.close()
 
@@ -178,7 +178,7 @@ def _as_child(store: PostgresStore, child: int) -> None:
 def fork_in_a_turn(url: str) -> None:
     """A child that leaves the block in which it was forked does not end its parent's turn."""
     store = opened(url)
-    with store.turn("q", 5) as mine:
+    with store.locks.hold("q", 5) as mine:
         assert mine
         child = os.fork()
         if child:
@@ -187,15 +187,15 @@ def fork_in_a_turn(url: str) -> None:
         os._exit(0)
     with opened(url).turn("q", 5) as mine:
         assert mine
-    store.put(SEARCHES, TENANT, an_entry("after"))
-    assert store.get(SEARCHES, TENANT, "after")
+    store.rows.put(SEARCHES, TENANT, an_entry("after"))
+    assert store.rows.get(SEARCHES, TENANT, "after")
 
 
 def child_exits_as_programs_do(url: str) -> None:
     """A child that tears down all it has inherited harms neither the sessions nor the turn of its parent."""
     store = opened(url)
-    store.put(SEARCHES, TENANT, an_entry("before"))
-    with store.turn("q", 5) as mine:
+    store.rows.put(SEARCHES, TENANT, an_entry("before"))
+    with store.locks.hold("q", 5) as mine:
         assert mine
         child = os.fork()
         if child == 0:
@@ -203,8 +203,8 @@ def child_exits_as_programs_do(url: str) -> None:
         assert os.waitpid(child, 0)[1] == 0
         with opened(url).turn("q", 0) as got:
             assert not got
-    assert store.get(SEARCHES, TENANT, "before")
-    assert store.swap(SEARCHES, TENANT, an_entry("new"), expecting=None)
+    assert store.rows.get(SEARCHES, TENANT, "before")
+    assert store.rows.swap(SEARCHES, TENANT, an_entry("new"), expecting=None)
 
 
 def die_in_a_migration(url: str) -> None:
@@ -213,7 +213,7 @@ def die_in_a_migration(url: str) -> None:
 
     first = schema.MIGRATIONS[0]
     half = first.statements[: len(first.statements) // 2]
-    schema.MIGRATIONS = (schema.Migration(first.name, (*half, "SELECT pg_sleep(600)")), *schema.MIGRATIONS[1:])
+    schema.MIGRATIONS = (schema.PostgresMigration(first.name, (*half, "SELECT pg_sleep(600)")), *schema.MIGRATIONS[1:])
     threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
     try:
         opened(url)

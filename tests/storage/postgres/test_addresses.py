@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from harness.errors import HarnessError, InvalidInput, StoreBusy, StoreError
-from harness.storage.postgres import PostgresStore
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.entries import TENANT
 from tests.storage.postgres.places import a_database, address, make_user, run
 from tests.storage.postgres.servers import Server
@@ -56,9 +56,9 @@ def test_a_right_password_is_told_nowhere(server: Server, guarded: str, caplog: 
     caplog.set_level(logging.DEBUG)
     with a_database(server, "guarded", owner=guarded):
         store = PostgresStore(address(server, "guarded", guarded, SECRET), busy_seconds=5)
-        store.count(TENANT, "2026-01-01", {"exact": 1})
-        with store.turn("q", 1):
-            shown = [repr(store), repr(store._connections), repr(store.vectors), repr(store._turns)]
+        store.usage.add(TENANT, "2026-01-01", {"exact": 1})
+        with store.locks.hold("q", 1):
+            shown = [repr(store), repr(store._connections), repr(store.vectors), repr(store.locks)]
         with pytest.raises(StoreError) as caught:
             store._connections.run(TENANT, lambda each: each.execute("SELECT 1/0"))
         store.close()

@@ -16,8 +16,8 @@ import pytest
 
 from harness.cache import Cache
 from harness.core.entries import Entry
-from harness.storage.postgres import PostgresStore
 from harness.storage.postgres.connections import POOL_SIZE
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.embedded import EMBEDDER, ask, vector_of
 from tests.storage.entries import NOW, SEARCHES, TENANT, a_tool_entry, an_entry
 from tests.storage.postgres.players import play
@@ -57,13 +57,13 @@ def begun(name: str, *arguments: object) -> "subprocess.Popen[str]":
 def test_eight_processes_lose_nothing(url: str, store: PostgresStore) -> None:
     """8 processes write and read 300 rows each."""
     play("write_and_read", url, 8, 300)
-    assert store.stats(SEARCHES, TENANT, NOW).total == 8 * 300
+    assert store.listings.stats(SEARCHES, TENANT, NOW).total == 8 * 300
 
 
 def test_processes_swap_without_losing_a_step(url: str, store: PostgresStore) -> None:
     """8 processes count to 25 each in one row by compare and swap."""
     play("swap_together", url, 8, 25)
-    counter = store.get("knowledge", TENANT, "counter")
+    counter = store.rows.get("knowledge", TENANT, "counter")
     assert counter is not None
     assert counter.own[1] == 200
 
@@ -97,12 +97,12 @@ def test_a_turn_is_one_processes(url: str, store: PostgresStore) -> None:
     with begun("hold_a_turn", url, "q") as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with store.turn("q", 0.1) as mine:
+        with store.locks.hold("q", 0.1) as mine:
             assert not mine
-        with store.turn("another", 0) as mine:
+        with store.locks.hold("another", 0) as mine:
             assert mine
         holder.kill()
-        with store.turn("q", 10) as mine:
+        with store.locks.hold("q", 10) as mine:
             assert mine
 
 
@@ -128,15 +128,15 @@ def test_more_threads_than_connections(store: PostgresStore, server: Server) -> 
         for turn in range(10):
             key = f"{number}-{turn}"
             entry = an_entry(key, embedding=vector_of(key).tobytes(), embedder=EMBEDDER)
-            assert store.swap(SEARCHES, TENANT, entry, expecting=None)
-            assert store.get(SEARCHES, TENANT, key) is not None
+            assert store.rows.swap(SEARCHES, TENANT, entry, expecting=None)
+            assert store.rows.get(SEARCHES, TENANT, key) is not None
             assert ask(store, vector_of(key), 1)[0][0] == key
         if number == 0:
             most = int(server.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'harness'")[0][0])
 
     together(THREADS, use)
     assert 0 < most <= POOL_SIZE
-    assert store.stats(SEARCHES, TENANT, NOW).total == THREADS * 10
+    assert store.listings.stats(SEARCHES, TENANT, NOW).total == THREADS * 10
 
 
 def test_turns_need_no_connections(store: PostgresStore) -> None:
@@ -144,7 +144,7 @@ def test_turns_need_no_connections(store: PostgresStore) -> None:
     held, done = threading.Barrier(33), threading.Event()
 
     def hold(number: int) -> bool:
-        with store.turn(f"turn {number % 32}", 0 if number < 32 else 0.5) as mine:
+        with store.locks.hold(f"turn {number % 32}", 0 if number < 32 else 0.5) as mine:
             if number < 32:
                 held.wait(DEADLINE)
                 done.wait(DEADLINE)
@@ -156,7 +156,7 @@ def test_turns_need_no_connections(store: PostgresStore) -> None:
         waiters = [pool.submit(hold, number) for number in range(32, 64)]
         began = time.monotonic()
         for _ in range(50):
-            store.get(SEARCHES, TENANT, "k")
+            store.rows.get(SEARCHES, TENANT, "k")
         assert time.monotonic() - began < 5
         assert not any(waiter.result() for waiter in waiters)
         done.set()
@@ -166,9 +166,9 @@ def test_turns_need_no_connections(store: PostgresStore) -> None:
 def test_two_stores_of_one_process_share_turns(url: str, store: PostgresStore) -> None:
     """They exclude each other as two processes do."""
     other = PostgresStore(url, busy_seconds=10)
-    with store.turn("q", 0) as mine, other.turn("q", 0) as too:
+    with store.locks.hold("q", 0) as mine, other.locks.hold("q", 0) as too:
         assert (mine, too) == (True, False)
-    with other.turn("q", 1) as mine, store.turn("q", 0) as too:
+    with other.locks.hold("q", 1) as mine, store.locks.hold("q", 0) as too:
         assert (mine, too) == (True, False)
     other.close()
 
@@ -179,11 +179,11 @@ def test_no_session_stays_open(url: str, server: Server, times: int) -> None:
     assert sessions(server) == 0
     store = PostgresStore(url, busy_seconds=10)
     for _ in range(times):
-        together(8, lambda number: store.put(SEARCHES, TENANT, an_entry(str(number))))
-        with store.turn("q", 1):
+        together(8, lambda number: store.rows.put(SEARCHES, TENANT, an_entry(str(number))))
+        with store.locks.hold("q", 1):
             pass
-        store.verify(repair=True)
-        store.reindex()
+        store.admin.verify(repair=True)
+        store.admin.reindex()
         store.close()
         assert sessions(server) == 0
 
@@ -192,10 +192,10 @@ def test_a_turn_held_while_the_store_is_closed_leaves_no_session(url: str, serve
     """The turn is kept to its end; then its session ends."""
     store = PostgresStore(url, busy_seconds=10)
     other = PostgresStore(url, busy_seconds=10)
-    with store.turn("q", 1) as mine:
+    with store.locks.hold("q", 1) as mine:
         store.close()
         assert mine
-        with other.turn("q", 0) as too:
+        with other.locks.hold("q", 0) as too:
             assert not too
     other.close()
     assert sessions(server) == 0
@@ -208,10 +208,10 @@ def test_a_store_may_be_closed_while_threads_use_it(store: PostgresStore) -> Non
         for turn in range(40):
             if number == 0:
                 store.close()
-            store.put(SEARCHES, TENANT, an_entry(f"{number}-{turn}"))
+            store.rows.put(SEARCHES, TENANT, an_entry(f"{number}-{turn}"))
 
     together(8, use)
-    assert store.stats(SEARCHES, TENANT, NOW).total == 8 * 40
+    assert store.listings.stats(SEARCHES, TENANT, NOW).total == 8 * 40
 
 
 def test_nobody_sees_a_half_replaced_set(store: PostgresStore) -> None:
@@ -224,21 +224,21 @@ def test_nobody_sees_a_half_replaced_set(store: PostgresStore) -> None:
     def use(number: int) -> None:
         for turn in range(15):
             if number < 6:
-                store.replace("agent_chunks", TENANT, chunks(number, turn), instead_of={"document": "doc"})
+                store.rows.replace("agent_chunks", TENANT, chunks(number, turn), instead_of={"document": "doc"})
             else:
-                seen = store.rows("agent_chunks", TENANT, {"document": "doc"})
+                seen = store.listings.find("agent_chunks", TENANT, {"document": "doc"})
                 if seen and (len(seen) != 5 or len({entry.own[3] for entry in seen}) != 1):
                     mixed.append([entry.key for entry in seen])
 
     together(8, use)
     assert mixed == []
-    assert len(store.rows("agent_chunks", TENANT, {"document": "doc"})) == 5
+    assert len(store.listings.find("agent_chunks", TENANT, {"document": "doc"})) == 5
 
 
 def test_who_locks_in_opposite_orders_is_served(store: PostgresStore) -> None:
     """The server breaks a deadlock by failing one of the two: it is done again."""
     for key in ("a", "b"):
-        store.put(SEARCHES, TENANT, an_entry(key))
+        store.rows.put(SEARCHES, TENANT, an_entry(key))
     both = threading.Barrier(2)
     tries: list[int] = []
 
@@ -265,13 +265,13 @@ def test_tenants_and_users_may_go_while_others_write(store: PostgresStore) -> No
     def use(number: int) -> None:
         for turn in range(30):
             if number == 0:
-                store.forget(TENANT)
+                store.admin.forget(TENANT)
             elif number == 1:
-                store.forget(TENANT, "ann")
+                store.admin.forget(TENANT, "ann")
             else:
-                store.put("tool_cache", TENANT, a_tool_entry(f"{number}-{turn % 3}", created_by="ann"))
-                store.count(TENANT, "2026-01-01", {"exact": 1})
+                store.rows.put("tool_cache", TENANT, a_tool_entry(f"{number}-{turn % 3}", created_by="ann"))
+                store.usage.add(TENANT, "2026-01-01", {"exact": 1})
 
     together(8, use)
-    store.put("tool_cache", TENANT, a_tool_entry("last", created_by="ann"))
-    assert store.get("tool_cache", TENANT, "last") is not None
+    store.rows.put("tool_cache", TENANT, a_tool_entry("last", created_by="ann"))
+    assert store.rows.get("tool_cache", TENANT, "last") is not None

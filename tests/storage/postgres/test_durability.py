@@ -15,7 +15,8 @@ import psycopg
 import pytest
 
 from harness.errors import StoreBusy
-from harness.storage.postgres import PostgresStore, schema
+from harness.storage.postgres import schema
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.embedded import ask, embedded, vector_of
 from tests.storage.entries import SEARCHES, TENANT, an_entry
 from tests.storage.postgres.load import Load, taken
@@ -28,15 +29,15 @@ pytestmark = pytest.mark.slow
 KILLS = 60
 BUSY = 2.0
 CALLS: dict[str, Callable[[PostgresStore], Any]] = {
-    "get": lambda store: store.get(SEARCHES, TENANT, "k"),
-    "put": lambda store: store.put(SEARCHES, TENANT, an_entry("k")),
-    "put for somebody new": lambda store: store.put(SEARCHES, f"new {time.monotonic()}", an_entry("k")),
-    "swap": lambda store: store.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10}),
+    "get": lambda store: store.rows.get(SEARCHES, TENANT, "k"),
+    "put": lambda store: store.rows.put(SEARCHES, TENANT, an_entry("k")),
+    "put for somebody new": lambda store: store.rows.put(SEARCHES, f"new {time.monotonic()}", an_entry("k")),
+    "swap": lambda store: store.rows.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10}),
     "nearest": lambda store: ask(store, vector_of("k")),
-    "count": lambda store: store.count(TENANT, "2026-01-01", {"exact": 1}),
-    "tenants": lambda store: store.tenants(),
+    "count": lambda store: store.usage.add(TENANT, "2026-01-01", {"exact": 1}),
+    "tenants": lambda store: store.admin.tenants(),
     "turn": lambda store: taken(store, "q"),
-    "verify": lambda store: store.verify(repair=False),
+    "verify": lambda store: store.admin.verify(repair=False),
 }
 
 
@@ -44,7 +45,7 @@ CALLS: dict[str, Callable[[PostgresStore], Any]] = {
 def brief(url: str) -> Iterator[PostgresStore]:
     """Return a store that waits for two seconds, with a row."""
     store = PostgresStore(url, busy_seconds=BUSY)
-    store.put(SEARCHES, TENANT, embedded("k"))
+    store.rows.put(SEARCHES, TENANT, embedded("k"))
     yield store
     store.close()
 
@@ -84,9 +85,9 @@ def test_what_was_acknowledged_survives_kill_9(url: str, patient: PostgresStore)
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as victims:
         for _ in range(KILLS):
             acknowledged |= kill_a_writer(victims, max(acknowledged, default=0) + 1, rng.choice([0, 1, 5, 20]))
-    assert [number for number in acknowledged if patient.get(SEARCHES, TENANT, str(number)) is None] == []
+    assert [number for number in acknowledged if patient.rows.get(SEARCHES, TENANT, str(number)) is None] == []
     assert len(acknowledged) > KILLS
-    assert patient.verify(repair=False) == []
+    assert patient.admin.verify(repair=False) == []
 
 
 def kill_a_writer(victims: "subprocess.Popen[str]", first: int, after: int) -> set[int]:
@@ -132,8 +133,8 @@ def test_a_server_that_comes_back_is_waited_for(server: Server, patient: Postgre
     assert load.lost == []
     assert load.busy <= 3, "only a swap that was under way may be in doubt, and there is one at a time"
     assert len(load.acknowledged) > 20
-    assert [key for key in load.acknowledged if patient.get(SEARCHES, TENANT, key) is None] == []
-    assert patient.verify(repair=False) == []
+    assert [key for key in load.acknowledged if patient.rows.get(SEARCHES, TENANT, key) is None] == []
+    assert patient.admin.verify(repair=False) == []
 
 
 def test_whoever_cannot_be_served_in_time_is_told_so(server: Server, brief: PostgresStore) -> None:
@@ -179,24 +180,24 @@ def test_a_long_absence_is_over_when_it_is_over(server: Server, brief: PostgresS
         end = time.monotonic() + 15
         while time.monotonic() < end:
             with pytest.raises(StoreBusy):
-                brief.get(SEARCHES, TENANT, "k")
+                brief.rows.get(SEARCHES, TENANT, "k")
     began = time.monotonic()
-    assert brief.get(SEARCHES, TENANT, "k") is not None
+    assert brief.rows.get(SEARCHES, TENANT, "k") is not None
     assert time.monotonic() - began < 1
 
 
 def test_sessions_that_ended_in_the_night_are_replaced(server: Server, brief: PostgresStore) -> None:
     """What must not be done twice is done, too, where the session had ended before it was begun."""
-    several = [threading.Thread(target=brief.get, args=(SEARCHES, TENANT, "k")) for _ in range(16)]
+    several = [threading.Thread(target=brief.rows.get, args=(SEARCHES, TENANT, "k")) for _ in range(16)]
     for thread in several:
         thread.start()
     for thread in several:
         thread.join()
     for _ in range(5):
         assert end_sessions(server) >= 1
-        brief.count(TENANT, "2026-01-01", {"exact": 1})
-        assert brief.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10})
-    assert brief.counted(TENANT) == {"2026-01-01": {"exact": 5}}
+        brief.usage.add(TENANT, "2026-01-01", {"exact": 1})
+        assert brief.rows.swap(SEARCHES, TENANT, an_entry("k"), expecting={"max_results": 10})
+    assert brief.usage.by_day(TENANT) == {"2026-01-01": {"exact": 5}}
 
 
 def test_a_query_whose_session_ends_is_asked_again(server: Server, brief: PostgresStore) -> None:
@@ -237,7 +238,7 @@ def test_a_lock_that_becomes_free_is_waited_for(server: Server, brief: PostgresS
         free = threading.Timer(1, holder.rollback)
         free.start()
         began = time.monotonic()
-        assert brief.get(SEARCHES, TENANT, "k") is not None
+        assert brief.rows.get(SEARCHES, TENANT, "k") is not None
         assert time.monotonic() - began > 0.5
         free.join()
 

@@ -9,8 +9,8 @@ import pytest
 from psycopg import Connection, Cursor, RawCursor
 
 from harness.errors import MigrationError, StoreError
-from harness.storage.postgres import PostgresStore
 from harness.storage.postgres.schema import TENANT_COLUMNS, step_down
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.entries import SEARCHES, an_entry
 from tests.storage.postgres.places import ORDINARY, a_database, address, filled, make_user, run
 from tests.storage.postgres.servers import Server
@@ -30,8 +30,8 @@ def database(request: pytest.FixtureRequest, server: Server) -> Iterator[str]:
 def held(database: str) -> Iterator[PostgresStore]:
     """Return a store with rows of two tenants."""
     store = PostgresStore(database, busy_seconds=10)
-    for tenant in store.tenants():
-        store.forget(tenant)
+    for tenant in store.admin.tenants():
+        store.admin.forget(tenant)
     filled(store, "acme")
     filled(store, "other")
     yield store
@@ -84,15 +84,15 @@ def test_a_session_changes_rows_of_its_tenant_only(
         if table not in ('"Tenant"', '"User"'):
             session.execute(f"DELETE FROM {table}")
     session.execute("UPDATE search_cache SET query = 'changed'")
-    assert held.stats(SEARCHES, "acme", 0).total == 0
+    assert held.listings.stats(SEARCHES, "acme", 0).total == 0
     for table in (SEARCHES, "tool_cache", "access_tokens"):
-        assert held.stats(table, "other", 0).total == len(list(held.scan(table, "other"))) > 0
-    other = held.get(SEARCHES, "other", "k")
+        assert held.listings.stats(table, "other", 0).total == len(list(held.listings.scan(table, "other"))) > 0
+    other = held.rows.get(SEARCHES, "other", "k")
     assert other is not None
     assert other.text != "changed"
-    assert held.counted("other") == {"2026-01-01": {"exact": 2}}
-    assert (held.audited("acme"), held.audited("other")) == ((0, 0), (0, 1))
-    assert held.meanings("other", ["WHO"])
+    assert held.usage.by_day("other") == {"2026-01-01": {"exact": 2}}
+    assert (held.audits.count("acme"), held.audits.count("other")) == ((0, 0), (0, 1))
+    assert held.nearest.meanings("other", ["WHO"])
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_threads_of_many_tenants_never_see_each_other(database: str) -> None:
     def use(number: int) -> None:
         tenant = f"tenant {number}"
         for turn in range(60):
-            store.put(SEARCHES, tenant, an_entry(str(turn)))
+            store.rows.put(SEARCHES, tenant, an_entry(str(turn)))
             seen = store._connections.run(tenant, lambda each: [row[0] for row in each.execute(READ, binary=True)])
             if seen != [tenant.encode()]:
                 wrong.append((tenant, seen))
@@ -181,10 +181,10 @@ def in_threads(count: int, use: Callable[[int], None]) -> None:
 def test_a_tenant_may_have_any_name(held: PostgresStore) -> None:
     """Also the empty one, and such as look like SQL: each is isolated from who names nobody."""
     for tenant in ("", " ", "\x1b", "\0", "'; DROP TABLE search_cache; --", "ACME", "acme "):
-        held.put(SEARCHES, tenant, an_entry("mine", text=tenant))
-        assert [entry.text for entry in held.scan(SEARCHES, tenant)] == [tenant]
+        held.rows.put(SEARCHES, tenant, an_entry("mine", text=tenant))
+        assert [entry.text for entry in held.listings.scan(SEARCHES, tenant)] == [tenant]
     assert held._connections.run(None, lambda each: each.execute(READ).fetchall()) == []
-    assert [entry.key for entry in held.scan(SEARCHES, "acme")] == ["k"]
+    assert [entry.key for entry in held.listings.scan(SEARCHES, "acme")] == ["k"]
 
 
 class Ending:
@@ -236,7 +236,7 @@ def test_a_user_may_be_lent_the_tables(server: Server) -> None:
         PostgresStore(url, busy_seconds=10).close()
         run(url, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO lodger")
         store = PostgresStore(address(server, "lent", "lodger"), busy_seconds=10)
-        store.put(SEARCHES, "acme", an_entry("k"))
-        assert store.get(SEARCHES, "acme", "k") is not None
+        store.rows.put(SEARCHES, "acme", an_entry("k"))
+        assert store.rows.get(SEARCHES, "acme", "k") is not None
         assert store._connections.run("other", lambda each: each.execute(READ).fetchall()) == []
         store.close()

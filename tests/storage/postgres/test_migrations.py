@@ -6,8 +6,9 @@ import time
 import pytest
 
 from harness.errors import MigrationError
-from harness.storage.postgres import PostgresStore, schema
+from harness.storage.postgres import schema
 from harness.storage.postgres.schema import MIGRATIONS, RECORD
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.entries import NOW, SEARCHES, TENANT, an_audit, an_entry
 from tests.storage.postgres.places import ORDINARY, a_database, filled, made, run
 from tests.storage.postgres.players import play
@@ -20,12 +21,12 @@ EVERYTHING = """
 """
 
 
-def failing(at: int) -> tuple[schema.Migration, ...]:
+def failing(at: int) -> tuple[schema.PostgresMigration, ...]:
     """Return the migrations, of which one has a statement in the middle that fails."""
     broken = MIGRATIONS[at]
     half = len(broken.statements) // 2
     statements = (*broken.statements[:half], "SELECT 1/0", *broken.statements[half:])
-    return (*MIGRATIONS[:at], schema.Migration(broken.name, statements), *MIGRATIONS[at + 1 :])
+    return (*MIGRATIONS[:at], schema.PostgresMigration(broken.name, statements), *MIGRATIONS[at + 1 :])
 
 
 @pytest.mark.slow
@@ -35,7 +36,7 @@ def test_eight_processes_open_an_empty_database_at_once(server: Server, owner: s
     with a_database(server, "at_once", owner=owner) as url:
         play("open_together", url, 8)
         store = PostgresStore(url)
-        assert store.stats(SEARCHES, TENANT, NOW).total == 8
+        assert store.listings.stats(SEARCHES, TENANT, NOW).total == 8
         store.close()
         applied = run(url, f"SELECT name FROM {RECORD} ORDER BY name")
         assert applied == [(migration.name,) for migration in MIGRATIONS]
@@ -93,8 +94,8 @@ def test_tables_of_another_program_are_refused_or_lived_with(server: Server, own
         run(url, "CREATE SCHEMA harness")
         store = PostgresStore(f"{url}&{schema.OWN_SCHEMA}", busy_seconds=10)
         filled(store, TENANT)
-        assert store.stats(SEARCHES, TENANT, NOW).total == 1
-        assert store.stats("tool_cache", TENANT, NOW).total == 2
+        assert store.listings.stats(SEARCHES, TENANT, NOW).total == 1
+        assert store.listings.stats("tool_cache", TENANT, NOW).total == 2
         store.close()
         assert run(url, SHAPES) == before
         assert run(url, 'SELECT name FROM "Tenant"') == [("Acme",)]
@@ -126,7 +127,7 @@ def test_a_database_without_indexes_by_time_gets_them(server: Server) -> None:
     by_time = "SELECT indexdef FROM pg_indexes WHERE indexdef LIKE '%(tenant, created_at)' ORDER BY 1"
     with a_database(server, "without_indexes") as url:
         store = PostgresStore(url, busy_seconds=10)
-        store.put(SEARCHES, TENANT, an_entry("k"))
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
         store.close()
         fresh = run(url, by_time)
         assert len(fresh) == 4
@@ -135,7 +136,7 @@ def test_a_database_without_indexes_by_time_gets_them(server: Server) -> None:
         run(url, f"DELETE FROM {RECORD} WHERE name = '0003-indexes-by-time'")
         assert run(url, by_time) == []
         store = PostgresStore(url, busy_seconds=10)
-        assert [each.key for each in store.timeline(SEARCHES, TENANT, limit=9)] == ["k"]
+        assert [each.key for each in store.listings.timeline(SEARCHES, TENANT, limit=9)] == ["k"]
         store.close()
         assert run(url, by_time) == fresh
 
@@ -146,8 +147,8 @@ def test_a_database_without_audits_gets_their_table(server: Server) -> None:
         made(url)
         run(url, "DROP TABLE harness_audits", f"DELETE FROM {RECORD} WHERE name = '0004-audits'")
         store = PostgresStore(url, busy_seconds=10)
-        store.put_audit(TENANT, an_audit("a", "b"))
-        assert (store.audited(TENANT), store.audited("another")) == ((0, 1), (0, 0))
+        store.audits.put(TENANT, an_audit("a", "b"))
+        assert (store.audits.count(TENANT), store.audits.count("another")) == ((0, 1), (0, 0))
         store.close()
 
 
@@ -186,9 +187,9 @@ def test_an_ordinary_owner_needs_no_more_than_the_database(server: Server) -> No
     """With the extension installed by somebody who may, one command does the rest, and no role is made."""
     with a_database(server, "ordinary", owner=ORDINARY) as url:
         store = PostgresStore(url, busy_seconds=10)
-        store.put(SEARCHES, TENANT, an_entry("k"))
-        assert store.get(SEARCHES, TENANT, "k") is not None
-        assert store.verify(repair=False) == []
+        store.rows.put(SEARCHES, TENANT, an_entry("k"))
+        assert store.rows.get(SEARCHES, TENANT, "k") is not None
+        assert store.admin.verify(repair=False) == []
         store.close()
 
 

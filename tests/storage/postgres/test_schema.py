@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.storage.postgres import PostgresStore
 from harness.storage.postgres.schema import TENANT_COLUMNS
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.entries import SEARCHES, an_entry
 from tests.storage.postgres.places import a_database, filled, run
 from tests.storage.postgres.servers import Server
@@ -103,7 +103,7 @@ def test_a_tenant_deleted_by_plain_sql_leaves_nothing(store: PostgresStore, serv
     server.execute("""DELETE FROM "Tenant" WHERE id = 'acme'""")
     assert set(numbers(server, "acme").values()) == {0}
     assert numbers(server, "other") == before
-    assert store.get(SEARCHES, "acme", "k") is None
+    assert store.rows.get(SEARCHES, "acme", "k") is None
     filled(store, "acme")
     assert numbers(server, "acme") == before
 
@@ -114,21 +114,21 @@ def test_a_user_deleted_by_plain_sql_leaves_the_work(store: PostgresStore, serve
     server.execute("""DELETE FROM "User" WHERE tenant_id = 'acme' AND id = 'ann'""")
     made_by = server.execute("""SELECT cache_key, created_by FROM "Research_Cache" ORDER BY cache_key""")
     assert made_by == [("t", None), ("u", "ben")]
-    assert [token.key for token in store.scan("access_tokens", "acme")] == ["ben"]
+    assert [token.key for token in store.listings.scan("access_tokens", "acme")] == ["ben"]
 
 
 def test_a_row_deleted_by_plain_sql_takes_what_it_taught(store: PostgresStore, server: Server) -> None:
     """The trigger does it, whoever deletes."""
     filled(store, "acme")
     server.execute("DELETE FROM search_cache")
-    assert store.meanings("acme", ["WHO"]) == []
+    assert store.nearest.meanings("acme", ["WHO"]) == []
 
 
 def test_one_command_makes_everything_in_an_empty_database(server: Server) -> None:
     """Opening a store is enough; the extension comes with it."""
     with a_database(server, "from_nothing", extension=False) as url:
         store = PostgresStore(url, busy_seconds=10)
-        store.put(SEARCHES, "acme", an_entry("k"))
+        store.rows.put(SEARCHES, "acme", an_entry("k"))
         store.close()
         assert run(url, "SELECT extname FROM pg_extension WHERE extname = 'vector'") == [("vector",)]
 
@@ -141,7 +141,7 @@ def test_rows_of_other_programs_are_read(store: PostgresStore, server: Server) -
         (tenant_id, cache_key, cache_type, query_params, result_data, result_count, created_at, expires_at)
         VALUES ('acme', 'k', 'job_search', '{"b": 1, "a": 2}', '[1, 2]', 2, to_timestamp(1000), to_timestamp(2000))"""
     )
-    entry = store.get("tool_cache", "acme", "k")
+    entry = store.rows.get("tool_cache", "acme", "k")
     assert entry is not None
     assert (entry.text, entry.payload, entry.created_at, entry.expires_at) == ("", b"[1,2]", 1000.0, 2000.0)
     assert entry.own == ("job_search", '{"a":2,"b":1}', 2, None)

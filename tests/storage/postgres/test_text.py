@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from harness.core.entries import Entry
 from harness.core.keys import canonical_json
 from harness.errors import HarnessError, InvalidInput
-from harness.storage.postgres import PostgresStore
 from harness.storage.postgres.dialect import escaped, unescaped
+from harness.storage.postgres.store import PostgresStore
 from harness.storage.tables import AUDITS
 from tests.storage.embedded import EMBEDDER, SCOPES, ask, embedded, vector_of
 from tests.storage.entries import NOW, RESEARCH, SEARCHES, TENANT, a_token, a_tool_entry, an_audit, an_entry
@@ -69,18 +69,20 @@ def test_any_text_comes_back(
     """As tenant, key, text, payload, own column and abbreviation; in every way of reading."""
     entry = an_entry(key, text=text, payload=payload.encode(), own=(10, own, own), teaches=((short, long),))
     entry = replace(entry, embedding=vector_of("v").tobytes(), embedder=EMBEDDER)
-    store.put(SEARCHES, tenant, entry)
+    store.rows.put(SEARCHES, tenant, entry)
     whole = replace(entry, teaches=())
-    got = store.get(SEARCHES, tenant, key)
+    got = store.rows.get(SEARCHES, tenant, key)
     assert got is not None
     assert (got.text, got.payload) == (text, payload.encode())
-    near = store.nearest(SEARCHES, tenant, (own, own), vector_of("v"), embedder=EMBEDDER, k=1, now=NOW)
+    near = store.nearest.search(SEARCHES, tenant, (own, own), vector_of("v"), embedder=EMBEDDER, k=1, now=NOW)
     assert [each.entry for each in near] == [whole]
-    assert list(store.scan(SEARCHES, tenant)) == store.rows(SEARCHES, tenant, {"engine": own}) == [whole]
-    assert store.meanings(tenant, [short]) == [(short, long)]
-    assert tenant in store.tenants()
-    assert store.delete(SEARCHES, tenant, [key]) == 1
-    assert store.forget(tenant) == 0
+    assert (
+        list(store.listings.scan(SEARCHES, tenant)) == store.listings.find(SEARCHES, tenant, {"engine": own}) == [whole]
+    )
+    assert store.nearest.meanings(tenant, [short]) == [(short, long)]
+    assert tenant in store.admin.tenants()
+    assert store.rows.delete(SEARCHES, tenant, [key]) == 1
+    assert store.admin.forget(tenant) == 0
 
 
 @some
@@ -97,21 +99,21 @@ def test_any_json_of_a_tool_comes_back(
     )
     if "\\u0000" in canonical_json([data, params]).replace("\\\\", ""):
         with pytest.raises(HarnessError):
-            store.put("tool_cache", TENANT, entry)
+            store.rows.put("tool_cache", TENANT, entry)
         return
-    store.put("tool_cache", TENANT, entry)
-    got = store.get("tool_cache", TENANT, "k")
+    store.rows.put("tool_cache", TENANT, entry)
+    got = store.rows.get("tool_cache", TENANT, "k")
     assert got is not None
     assert got == entry
-    store.clear("tool_cache", TENANT)
+    store.admin.clear("tool_cache", TENANT)
 
 
 @pytest.mark.parametrize(("number", "kept"), [(1e16, 10**16), (-0.0, 0.0), (1e308, 1e308), (5e-324, 5e-324)])
 def test_a_number_of_a_tool_comes_back_equal(store: PostgresStore, number: float, kept: float) -> None:
     """Though not always in the same spelling: JSONB knows no exponents, and no negative zero."""
     entry = replace(a_tool_entry("k", created_by=None), payload=canonical_json([number]).encode())
-    store.put("tool_cache", TENANT, entry)
-    got = store.get("tool_cache", TENANT, "k")
+    store.rows.put("tool_cache", TENANT, entry)
+    got = store.rows.get("tool_cache", TENANT, "k")
     assert got is not None
     assert got.payload == canonical_json([kept]).encode()
 
@@ -131,21 +133,21 @@ def test_lone_surrogates_are_an_invalid_input(store: PostgresStore, broken: str)
     ]
     for tenant, entry in entries:
         with pytest.raises(InvalidInput):
-            store.put(SEARCHES, tenant, entry)
+            store.rows.put(SEARCHES, tenant, entry)
     for call in (
-        lambda: store.get(SEARCHES, TENANT, broken),
-        lambda: store.get(SEARCHES, broken, "k"),
-        lambda: store.delete(SEARCHES, TENANT, [broken]),
-        lambda: store.meanings(TENANT, [broken]),
-        lambda: store.count(TENANT, "2026-01-01", {broken: 1}),
-        lambda: store.forget(broken),
-        lambda: store.rows(SEARCHES, TENANT, {"engine": broken}),
-        lambda: store.put("access_tokens", TENANT, replace(a_token("ann"), own=(broken, "writer"))),
+        lambda: store.rows.get(SEARCHES, TENANT, broken),
+        lambda: store.rows.get(SEARCHES, broken, "k"),
+        lambda: store.rows.delete(SEARCHES, TENANT, [broken]),
+        lambda: store.nearest.meanings(TENANT, [broken]),
+        lambda: store.usage.add(TENANT, "2026-01-01", {broken: 1}),
+        lambda: store.admin.forget(broken),
+        lambda: store.listings.find(SEARCHES, TENANT, {"engine": broken}),
+        lambda: store.rows.put("access_tokens", TENANT, replace(a_token("ann"), own=(broken, "writer"))),
     ):
         with pytest.raises(InvalidInput):
             call()
-    assert store.tenants() == []
-    with store.turn(broken, 0) as mine:
+    assert store.admin.tenants() == []
+    with store.locks.hold(broken, 0) as mine:
         assert mine
 
 
@@ -166,37 +168,37 @@ def noise(length: int) -> str:
 def test_what_is_too_long_for_an_index_is_refused(store: PostgresStore, change: dict[str, object]) -> None:
     """By an invalid input; keys are digests of 64 characters, so nobody meets it by accident."""
     with pytest.raises(InvalidInput, match="too long"):
-        store.put(SEARCHES, TENANT, replace(an_entry("k"), **change))
-    assert list(store.scan(SEARCHES, TENANT)) == []
+        store.rows.put(SEARCHES, TENANT, replace(an_entry("k"), **change))
+    assert list(store.listings.scan(SEARCHES, TENANT)) == []
 
 
 @pytest.mark.parametrize("length", [64, 1_000, 2_000])
 def test_keys_and_names_of_usual_lengths_are_kept(store: PostgresStore, length: int) -> None:
     """A key of up to 2,000 characters, and a tenant of 500."""
     tenant = noise(500)
-    store.put(SEARCHES, tenant, an_entry(noise(length)))
-    assert store.get(SEARCHES, tenant, noise(length)) is not None
+    store.rows.put(SEARCHES, tenant, an_entry(noise(length)))
+    assert store.rows.get(SEARCHES, tenant, noise(length)) is not None
 
 
 def test_a_long_key_is_asked_for_in_vain(store: PostgresStore) -> None:
     """No row can have it: that is a miss, not an error."""
-    assert store.get(SEARCHES, TENANT, noise(10_000)) is None
-    assert store.delete(SEARCHES, TENANT, [noise(10_000)]) == 0
+    assert store.rows.get(SEARCHES, TENANT, noise(10_000)) is None
+    assert store.rows.delete(SEARCHES, TENANT, [noise(10_000)]) == 0
 
 
 @pytest.mark.slow
 def test_a_payload_of_16_megabytes_comes_back(store: PostgresStore) -> None:
     """With NUL and escape characters, by every way of reading."""
     payload = ("\0\x1b" + noise(1_000)).encode() * (2**24 // 1_002)
-    store.put(SEARCHES, TENANT, embedded("k", payload=payload))
-    got = store.get(SEARCHES, TENANT, "k")
+    store.rows.put(SEARCHES, TENANT, embedded("k", payload=payload))
+    got = store.rows.get(SEARCHES, TENANT, "k")
     assert got is not None
     assert got.payload == payload
-    (near,) = store.nearest(SEARCHES, TENANT, SCOPES[SEARCHES], vector_of("k"), embedder=EMBEDDER, k=1, now=NOW)
+    (near,) = store.nearest.search(SEARCHES, TENANT, SCOPES[SEARCHES], vector_of("k"), embedder=EMBEDDER, k=1, now=NOW)
     assert near.entry.payload == payload
     data = canonical_json([noise(1_000)] * 4_000)
-    store.put("tool_cache", TENANT, replace(a_tool_entry("k", created_by=None), payload=data.encode()))
-    tool = store.get("tool_cache", TENANT, "k")
+    store.rows.put("tool_cache", TENANT, replace(a_tool_entry("k", created_by=None), payload=data.encode()))
+    tool = store.rows.get("tool_cache", TENANT, "k")
     assert tool is not None
     assert tool.payload == data.encode()
 
@@ -211,15 +213,15 @@ def broken_vectors() -> list[bytes]:
 @pytest.mark.parametrize("embedding", broken_vectors(), ids=["none", "one", "odd", "nan", "inf", "-inf", "long"])
 def test_a_broken_embedding_is_never_near(store: PostgresStore, table: str, embedding: bytes) -> None:
     """Put or given later, its row is there as if it had none, and hides no other row."""
-    store.put(table, TENANT, embedded("sound", table))
-    store.put(table, TENANT, embedded("put", table, embedding=embedding))
-    store.put(table, TENANT, an_entry("given", table))
-    store.embed(table, TENANT, "given", embedding, EMBEDDER)
+    store.rows.put(table, TENANT, embedded("sound", table))
+    store.rows.put(table, TENANT, embedded("put", table, embedding=embedding))
+    store.rows.put(table, TENANT, an_entry("given", table))
+    store.nearest.embed(table, TENANT, "given", embedding, EMBEDDER)
     assert [key for key, _ in ask(store, vector_of("sound"), 5, table)] == ["sound"]
-    assert store.get(table, TENANT, "put") is not None
-    assert store.stats(table, TENANT, NOW).total == 3
-    assert [entry.key for entry in store.scan(table, TENANT)] == ["sound", "put", "given"]
-    assert store.verify(repair=False) == []
+    assert store.rows.get(table, TENANT, "put") is not None
+    assert store.listings.stats(table, TENANT, NOW).total == 3
+    assert [entry.key for entry in store.listings.scan(table, TENANT)] == ["sound", "put", "given"]
+    assert store.admin.verify(repair=False) == []
 
 
 @pytest.mark.parametrize(
@@ -229,22 +231,22 @@ def test_a_damaged_audit_is_told_and_deleted(store: PostgresStore, damage: str) 
     """The schema lets it in, and nobody reads it; the others stay."""
     first, second = an_audit("a", "b"), an_audit("c", "d", at=1.0)
     for audit in (first, second):
-        store.put_audit(TENANT, audit)
+        store.audits.put(TENANT, audit)
     sql = f"UPDATE {AUDITS} SET {damage} WHERE query_a IN ('c', 'd')"
-    assert store._write(TENANT, lambda connection: connection.execute(sql).rowcount) == 1
-    assert store.audits(TENANT) == [first]
-    (problem,) = store.verify(repair=False)
+    assert store.audits._statements.write(TENANT, lambda connection: connection.execute(sql).rowcount) == 1
+    assert store.audits.all(TENANT) == [first]
+    (problem,) = store.admin.verify(repair=False)
     assert TENANT in problem
     assert AUDITS in problem
-    assert store.verify(repair=True) == [problem]
-    assert store.verify(repair=False) == []
-    assert store.audited(TENANT) == (0, 1)
+    assert store.admin.verify(repair=True) == [problem]
+    assert store.admin.verify(repair=False) == []
+    assert store.audits.count(TENANT) == (0, 1)
 
 
 @pytest.mark.parametrize("asked", [[math.nan] * 32, [math.inf] * 32, [], [0.0] * 32, [1.0] * 20_000])
 def test_a_broken_question_is_near_to_nothing(store: PostgresStore, asked: list[float]) -> None:
     """Not an error of the server."""
-    store.put(SEARCHES, TENANT, embedded("k"))
+    store.rows.put(SEARCHES, TENANT, embedded("k"))
     near = ask(store, np.array(asked, np.float32), at_least=0.5)
     assert near == []
 
@@ -253,7 +255,7 @@ def test_a_broken_question_is_near_to_nothing(store: PostgresStore, asked: list[
 def test_numbers_that_no_column_holds_are_refused(store: PostgresStore, own: tuple[object, ...]) -> None:
     """By a typed error."""
     with pytest.raises(HarnessError):
-        store.put(SEARCHES, TENANT, an_entry("k", own=own))
+        store.rows.put(SEARCHES, TENANT, an_entry("k", own=own))
 
 
 @pytest.mark.parametrize("moment", [math.inf, 1e15, 253_402_300_800.0, -1e10, 0.1])
@@ -263,10 +265,10 @@ def test_any_moment_is_kept_or_refused(store: PostgresStore, table: str, moment:
     made = an_entry("k") if table == SEARCHES else a_tool_entry("k", created_by=None)
     entry = replace(made, expires_at=moment)
     try:
-        store.put(table, TENANT, entry)
+        store.rows.put(table, TENANT, entry)
     except HarnessError:
         assert (table, moment) == ("tool_cache", 1e15)
         return
-    got = store.get(table, TENANT, "k")
+    got = store.rows.get(table, TENANT, "k")
     assert got is not None
     assert got.expires_at == moment

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from harness.storage.postgres import PostgresStore
 from harness.storage.postgres.dialect import POSTGRES_TABLES
+from harness.storage.postgres.row_codec import ROW_CODECS
+from harness.storage.postgres.store import PostgresStore
 from harness.storage.postgres.vectors import _INDEXES, _through_index
 from tests.storage.embedded import SCOPES, Vectors, ask, embedded, keys_near, vector_of
 from tests.storage.entries import NOW, SEARCHES, TENANT, an_entry
@@ -39,7 +40,7 @@ def fill(store: PostgresStore, tenant: str, vectors: Vectors) -> None:
         own = (10, *(OTHER_SCOPE if number % 3 == 0 else SCOPES[SEARCHES]))
         expires = NOW - 1 if number % 2 else NOW + 3_600
         entry = an_entry(str(number), own=own, expires_at=expires, embedding=vector.tobytes(), embedder=MODEL)
-        rows.append(table.values(tenant, entry))
+        rows.append(ROW_CODECS[table.declared.name].values(tenant, entry))
     store._connections.introduce(tenant)
     store._connections.run(tenant, lambda each: each.cursor().executemany(table.upsert, rows))
 
@@ -67,7 +68,7 @@ def wait_for_index(server: Server, number: int = 1) -> None:
 def small(url: str, server: Server) -> Iterator[PostgresStore]:
     """Return an empty store that indexes from 20 rows on; indexes of earlier tests are dropped."""
     store = PostgresStore(url, busy_seconds=10, index_from=20)
-    store.verify(repair=True)
+    store.admin.verify(repair=True)
     yield store
     store.close()
 
@@ -75,7 +76,7 @@ def small(url: str, server: Server) -> Iterator[PostgresStore]:
 def put(store: PostgresStore, tenant: str = TENANT, number: int = 25) -> None:
     """Put enough rows for an index."""
     for each in range(number):
-        store.put(SEARCHES, tenant, embedded(str(each)))
+        store.rows.put(SEARCHES, tenant, embedded(str(each)))
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_an_index_finds_the_true_neighbours(large: PostgresStore, server: Server
     asked = clustered(40, 4)
 
     def found(scope: tuple[str, ...]) -> list[set[int]]:
-        got = [large.nearest(SEARCHES, TENANT, scope, each, embedder=MODEL, k=8, now=NOW) for each in asked]
+        got = [large.nearest.search(SEARCHES, TENANT, scope, each, embedder=MODEL, k=8, now=NOW) for each in asked]
         return [{int(near.entry.key) for near in one} for one in got]
 
     def true(scope: tuple[str, ...]) -> list[set[int]]:
@@ -131,9 +132,9 @@ def test_a_new_row_is_found_with_an_index(small: PostgresStore, server: Server) 
     wait_for_index(server)
     small.vectors._looked.clear()
     for key in ("new", "newer"):
-        small.put(SEARCHES, TENANT, embedded(key))
+        small.rows.put(SEARCHES, TENANT, embedded(key))
         assert keys_near(small, vector_of(key), 1) == [key]
-    small.delete(SEARCHES, TENANT, ["new"])
+    small.rows.delete(SEARCHES, TENANT, ["new"])
     assert "new" not in keys_near(small, vector_of("new"), 3)
 
 
@@ -160,20 +161,20 @@ def break_off(server: Server, name: str) -> None:
 def test_an_index_that_was_never_finished_is_told_and_dropped(small: PostgresStore, server: Server) -> None:
     """`verify` names it, with `repair` it goes, and the next one that is made is whole."""
     put(small)
-    assert small.reindex() == 25
+    assert small.admin.reindex() == 25
     (name,) = indexes(server)
     break_off(server, name)
-    assert small.verify(repair=False) == [f"the vector index {name} was never finished"]
+    assert small.admin.verify(repair=False) == [f"the vector index {name} was never finished"]
     assert indexes(server, valid=False) == [name]
-    assert small.verify(repair=True) == [f"the vector index {name} was never finished"]
+    assert small.admin.verify(repair=True) == [f"the vector index {name} was never finished"]
     assert indexes(server, valid=False) == []
-    assert small.verify(repair=False) == []
+    assert small.admin.verify(repair=False) == []
 
 
 def test_an_index_that_was_never_finished_is_made_anew(small: PostgresStore, server: Server) -> None:
     """Without anybody's help: it does not stand in the way of the next attempt."""
     put(small)
-    small.reindex()
+    small.admin.reindex()
     (name,) = indexes(server)
     break_off(server, name)
     small.vectors._looked.clear()
@@ -197,12 +198,12 @@ def test_a_builder_that_dies_leaves_searches_right(small: PostgresStore, server:
         reader.execute("LOCK TABLE search_cache IN ROW EXCLUSIVE MODE")
         while not (pids := server.execute(building)) and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert [each for each in small.verify(repair=True) if "never finished" in each] == [], "it is being made"
+        assert [each for each in small.admin.verify(repair=True) if "never finished" in each] == [], "it is being made"
         if pids:
             server.execute("SELECT pg_terminate_backend(%s)", pids[0][0])
         assert keys_near(small, vector_of("3"), 1) == ["3"]
         reader.rollback()
-    small.verify(repair=True)
+    small.admin.verify(repair=True)
     assert indexes(server, valid=False) == []
 
 
@@ -211,11 +212,11 @@ def test_reindexing_makes_what_is_large_anew(small: PostgresStore, server: Serve
     put(small)
     put(small, "large")
     put(small, "little", 3)
-    assert small.reindex() == 50
+    assert small.admin.reindex() == 50
     first = indexes(server)
     assert len(first) == 2
-    small.clear(SEARCHES, "large")
-    assert small.reindex() == 25
+    small.admin.clear(SEARCHES, "large")
+    assert small.admin.reindex() == 25
     assert len(indexes(server)) == 1
     assert indexes(server)[0] in first
 
@@ -224,12 +225,12 @@ def test_a_tenants_indexes_go_with_it(small: PostgresStore, server: Server) -> N
     """At once where the store forgets it; by `verify` where plain SQL deleted it."""
     put(small)
     put(small, "large")
-    small.reindex()
-    small.forget("large")
+    small.admin.reindex()
+    small.admin.forget("large")
     (name,) = indexes(server)
     server.execute('DELETE FROM "Tenant"')
-    assert small.verify(repair=False) == [f"the vector index {name} is nobody's any longer"]
-    assert small.verify(repair=True) == [f"the vector index {name} is nobody's any longer"]
+    assert small.admin.verify(repair=False) == [f"the vector index {name} belongs to no tenant any more"]
+    assert small.admin.verify(repair=True) == [f"the vector index {name} belongs to no tenant any more"]
     assert indexes(server) == []
 
 
@@ -237,8 +238,8 @@ def test_vectors_too_long_for_an_index_are_compared(small: PostgresStore, server
     """Row by row, however many there are."""
     for number in range(25):
         vector = vector_of(str(number), 2_500)
-        small.put(SEARCHES, TENANT, embedded(str(number), vector=vector, embedder="long"))
+        small.rows.put(SEARCHES, TENANT, embedded(str(number), vector=vector, embedder="long"))
     assert keys_near(small, vector_of("3", 2_500), 1, embedder="long") == ["3"]
-    assert small.reindex() == 0
+    assert small.admin.reindex() == 0
     assert indexes(server) == []
     assert indexes(server, valid=False) == []

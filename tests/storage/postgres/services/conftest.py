@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.storage.postgres import PostgresStore
+from harness.storage.postgres.store import PostgresStore
 from tests.storage.postgres.servers import Server
 
 

@@ -6,7 +6,7 @@ from mcp.client import Client
 from harness.app import App
 from harness.server.mcp.server import build_server
 from harness.settings import Settings
-from harness.storage.postgres import PostgresStore
+from harness.storage.postgres.store import PostgresStore
 from tests.server.mcp.conftest import anyio_backend, notes  # noqa: F401
 from tests.server.mcp.test_story import failed, told
 from tests.storage.postgres.servers import Server

@@ -1,0 +1,137 @@
+"""Rows of PostgreSQL as entries, and entries as rows."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from harness.core.entries import Entry, Outline
+from harness.core.keys import canonical_json
+from harness.storage.checksums import checked, checksums
+from harness.storage.postgres.dialect import JSON_COLUMNS, escaped, text_of, unescaped
+from harness.storage.tables import TABLES, TOOLS, Table
+
+
+class RowCodec:
+    """Converts rows of one table."""
+
+    def __init__(self, declared: Table) -> None:
+        self.declared = declared
+        self.is_tools = declared is TOOLS
+        self._numbers = {column.split()[0] for column in declared.own if "INTEGER" in column}
+
+    def values(self, tenant: str, entry: Entry) -> tuple[Any, ...]:
+        """Return what the entry's row holds, in the order of `Table.stored`."""
+        embedding = vector_text(entry.embedding)
+        own = (escaped(value) if isinstance(value, str) else value for value in entry.own)
+        # the tool table keeps microseconds; rounded here, they are the same when they are read
+        created_at, expires_at = (round(at, 6) if self.is_tools else at for at in (entry.created_at, entry.expires_at))
+        vector = entry.embedding if embedding else None
+        held = replace(entry, created_at=created_at, expires_at=expires_at, embedding=vector)
+        return (
+            *(escaped(tenant), escaped(entry.key), escaped(entry.text), escaped(entry.payload.decode())),
+            *own,
+            *(created_at, expires_at, entry.last_used_at),
+            embedding,
+            entry.embedder if embedding else None,
+            *checksums(self.declared, tenant, self._settled(held)),
+        )
+
+    def _settled(self, entry: Entry) -> Entry:
+        """Return the entry as its checksum sees it: the same before it is put and after it was read."""
+        if not self.is_tools:
+            return entry
+        own = zip(self.declared.own_names, entry.own, strict=True)
+        values = tuple(_settled(value).decode() if name in JSON_COLUMNS else value for name, value in own)
+        return replace(entry, payload=_settled(entry.payload), own=values)
+
+    def found(self, tenant: str, key: str, row: tuple[Any, ...]) -> Entry | None:
+        """Make an entry of what `select` reads; `None` if the row is damaged."""
+        text, payload, created_at, expires_at, last_used_at, stored, *own = row
+        entry = Entry(
+            key, text_of(text), self._payload(payload), created_at, expires_at, last_used_at, self._own_values(own)
+        )
+        if checked(self.declared, tenant, self._settled(entry), stored, None) is None:
+            return None
+        return entry
+
+    def _own_values(self, own: Sequence[Any]) -> tuple[Any, ...]:
+        named = zip(self.declared.own_names, own, strict=True)
+        values: tuple[Any, ...] = self.declared.make_own([self._value(name, value) for name, value in named])
+        return values
+
+    def outline(self, row: tuple[Any, ...]) -> Outline:
+        """Make an outline of what `select_outline` reads."""
+        number, key, text, created_at, expires_at, *own = row
+        return Outline(number, text_of(key), text_of(text), created_at, expires_at, self._own_values(own))
+
+    def whole(self, tenant: str, row: tuple[Any, ...]) -> Entry | None:
+        """Make an entry of what `select_whole` reads; `None` if the row is damaged."""
+        key, text, payload, *own, created_at, expires_at, last_used_at, embedding, embedder, of_row, of_embedding = row
+        entry = Entry(
+            text_of(key),
+            text_of(text),
+            self._payload(payload),
+            created_at,
+            expires_at,
+            last_used_at,
+            self._own_values(own),
+            None if embedding is None else vector_bytes(embedding),
+            text_of(embedder),
+        )
+        sound = checked(self.declared, tenant, self._settled(entry), of_row, of_embedding)
+        return None if sound is None else replace(entry, embedding=sound.embedding, embedder=sound.embedder)
+
+    def entries(self, tenant: str, rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
+        """Make entries of what `select_whole` reads, leaving out the damaged ones."""
+        return [entry for row in rows if (entry := self.whole(tenant, row)) is not None]
+
+    def _payload(self, stored: bytes) -> bytes:
+        return _canonical(stored).encode() if self.is_tools else unescaped(stored)
+
+    def _value(self, name: str, stored: Any) -> Any:
+        if self.is_tools and name in JSON_COLUMNS:
+            return _canonical(stored)
+        return stored if name in self._numbers else text_of(stored)
+
+
+def _canonical(stored: bytes | str) -> str:
+    """Return JSON as it was put: JSONB keeps neither spaces nor the order of names."""
+    import orjson
+
+    return canonical_json(orjson.loads(stored))
+
+
+def _settled(stored: bytes | str) -> bytes:
+    """Return JSON in a form that JSONB does not change: it writes 1e16 as a whole number, and -0.0 as 0.0."""
+    try:
+        value = json.loads(stored, parse_int=float, parse_float=lambda number: float(number) + 0.0)
+    except ValueError:  # the database will refuse it
+        return b""
+    return canonical_json(value).encode()
+
+
+def vector_text(embedding: bytes | None) -> str | None:
+    """Return a vector (float32, little-endian) as pgvector reads it; `None` where it is none that can be compared."""
+    if not embedding or len(embedding) % 4:
+        return None
+    import numpy as np
+
+    vector = np.frombuffer(embedding, "<f4")
+    if not np.isfinite(vector).all() or len(vector) > MAX_DIMENSION:
+        return None
+    return f"[{','.join(map(str, vector.tolist()))}]"
+
+
+def vector_bytes(sent: bytes) -> bytes:
+    """Return a vector (float32, little-endian) of what pgvector's `vector_send` gives."""
+    import numpy as np
+
+    return np.frombuffer(sent, ">f4", offset=4).astype("<f4").tobytes()
+
+
+MAX_DIMENSION = 16_000
+"""Largest dimension of a vector in pgvector."""
+
+ROW_CODECS: Mapping[str, RowCodec] = {name: RowCodec(table) for name, table in TABLES.items()}

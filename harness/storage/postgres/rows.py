@@ -1,0 +1,147 @@
+"""Rows of PostgreSQL: read, write, delete."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from harness.core.entries import Entry
+from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped
+from harness.storage.postgres.row_codec import ROW_CODECS
+from harness.storage.postgres.row_writes import name_user, plain, teach, write_row
+from harness.storage.postgres.statements import Statements
+
+SWEEP_BATCH = 1_000
+"""Rows that one write deletes at most, so that no lock is held for long."""
+
+
+class PostgresRows:
+    """The port `Rows` on PostgreSQL."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+
+    def get(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Rows.get`."""
+        declared = POSTGRES_TABLES[table]
+        bound = (escaped(tenant), escaped(key))
+        row = self._statements.connections.run(tenant, lambda connection: connection.fetch(declared.select, bound))
+        return None if row is None else ROW_CODECS[table].found(tenant, key, row)
+
+    def get_whole(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Rows.get_whole`."""
+        declared = POSTGRES_TABLES[table]
+        rows = self._statements.fetch_all(
+            tenant, f"{declared.select_whole} WHERE {declared.mine} AND key = $2", escaped(key)
+        )
+        return ROW_CODECS[table].whole(tenant, rows[0]) if rows else None
+
+    def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
+        """See `Rows.put`."""
+        declared = POSTGRES_TABLES[table]
+
+        def write(connection: Any) -> None:
+            if sweep_before is not None:
+                connection.execute(_sweep(declared), (escaped(tenant), sweep_before, SWEEP_BATCH))
+            write_row(connection, declared, tenant, entry)
+
+        self._statements.write(tenant, write)
+
+    def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
+        """See `Rows.swap`. If the connection breaks during the commit, the outcome is unknown: `StoreBusy`."""
+        declared = POSTGRES_TABLES[table]
+        condition, expected = declared.mine, tuple(map(plain, (expecting or {}).values()))
+        if expecting is not None:
+            condition = declared.where(expecting)
+        key = f"{declared.column('key')} = ${len(expected) + 2}"
+        sql = f"{declared.select_whole} WHERE {condition} AND {key} FOR UPDATE"
+        bound = (escaped(tenant), *expected, escaped(entry.key))
+
+        def write(connection: Any) -> bool:
+            name_user(connection, declared, tenant, entry)
+            values = ROW_CODECS[table].values(tenant, entry)
+            if expecting is None and connection.execute(declared.insert_new, values).rowcount == 1:
+                teach(connection, declared, tenant, entry)
+                return True
+            # a damaged row counts as none
+            rows = connection.execute(sql, bound, binary=True).fetchall()
+            if bool(ROW_CODECS[table].entries(tenant, rows)) != (expecting is not None):
+                return False
+            write_row(connection, declared, tenant, entry)
+            return True
+
+        return self._statements.write(tenant, write, again=False)
+
+    def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
+        """See `Rows.replace`."""
+        declared = POSTGRES_TABLES[table]
+        sql = f"DELETE FROM {declared.name} WHERE {declared.where(instead_of)}"
+        bound = (escaped(tenant), *map(plain, instead_of.values()))
+
+        def write(connection: Any) -> int:
+            # of two who replace the same rows at once, the second one waits, and replaces the rows of the first
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", (repr((table, *bound)),))
+            gone: int = connection.execute(sql, bound).rowcount
+            for entry in entries:
+                write_row(connection, declared, tenant, entry)
+            return gone
+
+        return self._statements.write(tenant, write)
+
+    def touch(self, table: str, tenant: str, key: str, now: float) -> None:
+        """See `Rows.touch`."""
+        declared = POSTGRES_TABLES[table]
+        sql = f"UPDATE {declared.name} SET last_used_at = {declared.moment(3)} WHERE {declared.one}"
+        self._statements.write(tenant, lambda connection: connection.execute(sql, (escaped(tenant), escaped(key), now)))
+
+    def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
+        """See `Rows.delete`."""
+        declared = POSTGRES_TABLES[table]
+        sql = f"DELETE FROM {declared.name} WHERE {declared.mine} AND {declared.column('key')} = ANY ($2::text[])"
+        bound: tuple[Any, ...] = (escaped(tenant), [escaped(key) for key in keys])
+        if expired_at is not None:
+            sql, bound = f"{sql} AND expires_at <= {declared.moment(3)}", (*bound, expired_at)
+        return (
+            self._statements.write(tenant, lambda connection: int(connection.execute(sql, bound).rowcount))
+            if keys
+            else 0
+        )
+
+    def sweep(self, table: str, tenant: str, before: float) -> int:
+        """See `Rows.sweep`."""
+        declared = POSTGRES_TABLES[table]
+        bound = (escaped(tenant), before, SWEEP_BATCH)
+        deleted = 0
+        while batch := self._statements.write(
+            tenant, lambda connection: int(connection.execute(_sweep(declared), bound).rowcount)
+        ):
+            deleted += batch
+        return deleted
+
+    def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
+        """See `Rows.evict`."""
+        bound = (escaped(tenant), *map(escaped, scope), max(0, keep))
+        sql = _evict(POSTGRES_TABLES[table])
+        return self._statements.write(tenant, lambda connection: int(connection.execute(sql, bound).rowcount))
+
+
+@cache
+def _sweep(table: PostgresTable) -> str:
+    """Return the statement that deletes up to `$3` rows of a tenant that expired at or before `$2`; rows that others
+    work on are left.
+    """
+    expired = (
+        f"SELECT ctid FROM {table.name} WHERE {table.mine} AND expires_at <= {table.moment(2)} "
+        "LIMIT $3 FOR UPDATE SKIP LOCKED"
+    )
+    return f"DELETE FROM {table.name} WHERE {table.mine} AND ctid = ANY (ARRAY({expired}))"
+
+
+@cache
+def _evict(table: PostgresTable) -> str:
+    """Return the statement that deletes all rows of one scope but the most recently used; binds tenant, the scope's
+    values, how many stay.
+    """
+    columns = (table.column("tenant"), *table.declared.scope)
+    scope = " AND ".join(f"{column} = ${at}" for at, column in enumerate(columns, start=1))
+    oldest = f"SELECT seq FROM {table.name} WHERE {scope} ORDER BY last_used_at DESC, seq DESC"
+    return f"DELETE FROM {table.name} WHERE {scope} AND seq IN ({oldest} OFFSET ${len(columns) + 1})"

@@ -1,0 +1,70 @@
+"""Rows of SQLite as entries, and entries as rows."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from harness.core.entries import Entry, Outline
+from harness.storage.checksums import checked, checksums
+from harness.storage.tables import ABBREVIATIONS, Table
+
+MAX_BOUND = 500
+"""Values that one statement binds at most."""
+
+
+def marks(values: Sequence[Any]) -> str:
+    """Return a placeholder for each value."""
+    return ", ".join("?" * len(values))
+
+
+def row_values(table: Table, tenant: str, entry: Entry) -> tuple[Any, ...]:
+    """Return what the entry's row holds, in the order of `Table.stored`."""
+    return (
+        *(tenant, entry.key, entry.text, entry.payload.decode()),
+        *entry.own,
+        *(entry.created_at, entry.expires_at, entry.last_used_at, entry.embedding, entry.embedder),
+        *checksums(table, tenant, entry),
+    )
+
+
+def write_row(
+    connection: sqlite3.Connection, table: Table, values: tuple[Any, ...], teaches: tuple[tuple[str, str], ...]
+) -> None:
+    """Insert or replace one row, with what it teaches."""
+    tenant, key = values[:2]
+    connection.execute(table.upsert, values)
+    connection.execute(
+        f"DELETE FROM {ABBREVIATIONS} WHERE tenant = ? AND source = ? AND key = ?", (tenant, table.name, key)
+    )
+    connection.executemany(
+        f"INSERT OR IGNORE INTO {ABBREVIATIONS} (tenant, short, written, meaning, source, key) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        [(tenant, short.casefold(), short, long, table.name, key) for short, long in teaches],
+    )
+
+
+def outline_of(table: Table, row: tuple[Any, ...]) -> Outline:
+    """Make an outline of what `Table.select_outline` reads."""
+    number, key, text, created_at, expires_at, *own = row
+    return Outline(number, as_text(key), as_text(text), created_at, expires_at, table.make_own(map(as_text, own)))
+
+
+def entry_of(table: Table, row: tuple[Any, ...]) -> Entry | None:
+    """Make an entry of a row with every column, in the order of `Table.stored`; `None` if the row is damaged."""
+    tenant, key, text, *own = map(as_text, (*row[:3], *row[4:-7]))
+    created_at, expires_at, last_used_at, embedding, embedder, *stored = row[-7:]
+    vector = embedding if type(embedding) is bytes else None
+    entry = Entry(
+        key, text, row[3], created_at, expires_at, last_used_at, table.make_own(own), vector, as_text(embedder)
+    )
+    return checked(table, tenant, entry, *stored)
+
+
+def entries_of(table: Table, rows: Sequence[tuple[Any, ...]]) -> list[Entry]:
+    """Make entries of whole rows, leaving out the damaged ones."""
+    return [entry for row in rows if (entry := entry_of(table, row)) is not None]
+
+
+def as_text(value: Any) -> Any:
+    """Make text of what came back as bytes; what is no UTF-8, in a damaged row, shows as replacement characters."""
+    return value.decode(errors="replace") if type(value) is bytes else value

@@ -1,0 +1,124 @@
+"""The store on a SQLite database in memory: for replays and tests."""
+
+import sqlite3
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+from harness.core.entries import Entry
+from harness.errors import StoreError
+from harness.storage.forks import free_in_child, section
+from harness.storage.sqlite.connections import Handle
+from harness.storage.sqlite.entries import row_values
+from harness.storage.sqlite.migrations import migrate
+from harness.storage.sqlite.store import SqliteParts
+from harness.storage.sqlite.vectors import VectorSearch
+from harness.storage.tables import TABLES
+
+T = TypeVar("T")
+
+
+class MemoryConnections:
+    """One connection to a database in memory, used by one thread at a time."""
+
+    database = "file::memory:"
+
+    def __init__(self) -> None:
+        self.local = SimpleNamespace()  # no handle: every call goes through `run`
+        self._lock = free_in_child(threading.RLock())
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        migrate(connection)
+        connection.text_factory = bytes
+        self._handle = Handle(connection, (0, 0))
+
+    def handle(self) -> Handle:
+        """See `Database.handle`; all threads share it."""
+        return self._handle
+
+    def run(self, operation: Callable[[Handle], T]) -> T:
+        """See `Database.run`."""
+        with self._lock, section():
+            try:
+                return operation(self._handle)
+            except sqlite3.Error as error:
+                raise StoreError(f"the database in memory refuses: {error}") from error
+
+    def write(self, operation: Callable[[sqlite3.Connection], T]) -> T:
+        """See `Database.write`."""
+
+        def transaction(handle: Handle) -> T:
+            with handle.connection as connection:  # commits, or rolls back
+                connection.execute("BEGIN")
+                return operation(connection)
+
+        return self.run(transaction)
+
+    def fetch_all(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        """See `Database.fetch_all`."""
+        return self.run(lambda handle: handle.connection.execute(sql, values).fetchall())
+
+    def fetch_one(self, sql: str, values: tuple[Any, ...]) -> Any:
+        """See `Database.fetch_one`."""
+        return self.run(lambda handle: handle.connection.execute(sql, values).fetchone())
+
+    def clear(self, table: str, tenant: str) -> int:
+        """See `Database.clear`."""
+        sql = f"DELETE FROM {table} WHERE tenant = ?"
+        return self.write(lambda connection: connection.execute(sql, (tenant,)).rowcount)
+
+    def shrink(self) -> None:
+        """Do nothing: there is no file."""
+
+    def repair(self) -> None:
+        """Do nothing: there is no file."""
+
+    def size(self) -> int:
+        """See `Database.size`."""
+        pages, free, size = (
+            self.fetch_one(f"PRAGMA {name}", ())[0] for name in ("page_count", "freelist_count", "page_size")
+        )
+        return int((pages - free) * size)
+
+    def reopen(self) -> None:
+        """Do nothing: the content would be lost."""
+
+
+class ThreadLocks:
+    """The port `Locks` between the threads of this process."""
+
+    def __init__(self) -> None:
+        self._lock = free_in_child(threading.Lock())
+        self._held: dict[str, threading.Lock] = {}
+
+    @contextmanager
+    def hold(self, name: str, wait: float) -> Iterator[bool]:
+        """See `Locks.hold`."""
+        with self._lock:
+            lock = self._held.setdefault(name, free_in_child(threading.Lock()))
+        acquired = lock.acquire(timeout=max(0.0, wait))
+        try:
+            yield acquired
+        finally:
+            if acquired:
+                lock.release()
+
+
+class MemoryStore(SqliteParts):
+    """Cache tables in memory; they are lost with the object, and `close` keeps them."""
+
+    def __init__(self) -> None:
+        connections = MemoryConnections()
+        # no tail is too long: there is no place for an index
+        super().__init__(connections, VectorSearch(connections, None, tail_limit=sys.maxsize), ThreadLocks())
+
+    def fill(self, tenant: str, rows: Mapping[tuple[str, str], Entry]) -> None:
+        """Put many rows, by table and key, in one transaction."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            for (table, _), entry in rows.items():
+                connection.execute(TABLES[table].upsert, row_values(TABLES[table], tenant, entry))
+
+        self._connections.write(write)

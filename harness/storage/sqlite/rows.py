@@ -1,0 +1,132 @@
+"""Rows of a SQLite file: read, write, delete."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from harness.core.entries import Entry
+from harness.storage.checksums import report, row_checksum
+from harness.storage.sqlite.database import Database
+from harness.storage.sqlite.entries import as_text, entries_of, row_values, write_row
+from harness.storage.tables import OWN_START, TABLES
+
+SWEEP_BATCH = 1_000
+"""Rows that one write deletes at most, so that no writer holds the lock for long."""
+
+
+class SqliteRows:
+    """The port `Rows` on SQLite."""
+
+    def __init__(self, connections: Database) -> None:
+        self._connections = connections
+
+    def get(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Rows.get`."""
+        declared = TABLES[table]
+        try:
+            handle = self._connections.local.handle
+            handle.busy = True
+            try:
+                row = handle.execute(declared.select, (tenant, key)).fetchone()
+            finally:
+                handle.busy = False
+        except (AttributeError, sqlite3.Error):  # slow path: opens, classifies errors, replaces a damaged file
+            row = self._connections.fetch_one(declared.select, (tenant, key))
+        if row is None:
+            return None
+        own = row[OWN_START:]
+        stored = row[OWN_START - 1]
+        if stored is None:
+            entry = self.get_whole(table, tenant, key)  # looks at more than is read here
+            return entry and structs.replace(entry, embedding=None, embedder=None)
+        if stored != row_checksum(declared, tenant, key, row[0], row[1], row[2], row[3], own):
+            report(declared, key, stored)
+            return None
+        own = declared.make_own(map(as_text, own))
+        return Entry(key, as_text(row[0]), row[1], row[2], row[3], row[4], own)
+
+    def get_whole(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Rows.get_whole`."""
+        declared = TABLES[table]
+        rows = self._connections.fetch_all(f"{declared.select_whole} WHERE tenant = ? AND key = ?", (tenant, key))
+        # in a damaged file an index may lead to another row
+        found = entries_of(declared, [row for row in rows if (as_text(row[0]), as_text(row[1])) == (tenant, key)])
+        return found[0] if found else None
+
+    def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
+        """See `Rows.put`."""
+        declared = TABLES[table]
+        values = row_values(declared, tenant, entry)
+
+        def write(connection: sqlite3.Connection) -> None:
+            if sweep_before is not None:
+                _sweep_batch(connection, table, tenant, sweep_before)
+            write_row(connection, declared, values, entry.teaches)
+
+        self._connections.write(write)
+
+    def swap(self, table: str, tenant: str, entry: Entry, *, expecting: Mapping[str, Any] | None) -> bool:
+        """See `Rows.swap`."""
+        declared = TABLES[table]
+        values = row_values(declared, tenant, entry)
+        sql, bound = f"{declared.select_whole} WHERE tenant = ? AND key = ?", (tenant, entry.key)
+        if expecting is not None:
+            sql, bound = f"{sql} AND {declared.where(expecting)}", (*bound, tenant, *expecting.values())
+
+        def write(connection: sqlite3.Connection) -> bool:
+            present = entries_of(declared, connection.execute(sql, bound).fetchall())  # a damaged row counts as none
+            if bool(present) == (expecting is not None):
+                write_row(connection, declared, values, entry.teaches)
+                return True
+            return False
+
+        return self._connections.write(write)
+
+    def replace(self, table: str, tenant: str, entries: Sequence[Entry], *, instead_of: Mapping[str, Any]) -> int:
+        """See `Rows.replace`."""
+        declared = TABLES[table]
+        delete = f"DELETE FROM {declared.name} WHERE {declared.where(instead_of)}"
+        written = [(row_values(declared, tenant, entry), entry.teaches) for entry in entries]
+
+        def write(connection: sqlite3.Connection) -> int:
+            gone = connection.execute(delete, (tenant, *instead_of.values())).rowcount
+            for values, teaches in written:
+                write_row(connection, declared, values, teaches)
+            return gone
+
+        return self._connections.write(write)
+
+    def touch(self, table: str, tenant: str, key: str, now: float) -> None:
+        """See `Rows.touch`."""
+        sql = f"UPDATE {TABLES[table].name} SET last_used_at = ? WHERE tenant = ? AND key = ?"
+        self._connections.write(lambda connection: connection.execute(sql, (now, tenant, key)))
+
+    def delete(self, table: str, tenant: str, keys: Sequence[str], *, expired_at: float | None = None) -> int:
+        """See `Rows.delete`."""
+        sql = f"DELETE FROM {TABLES[table].name} WHERE tenant = ? AND key = ?"
+        values: list[tuple[Any, ...]] = [(tenant, key) for key in keys]
+        if expired_at is not None:
+            sql, values = f"{sql} AND expires_at <= ?", [(*each, expired_at) for each in values]
+        return self._connections.write(lambda connection: connection.executemany(sql, values).rowcount) if values else 0
+
+    def sweep(self, table: str, tenant: str, before: float) -> int:
+        """See `Rows.sweep`."""
+        deleted = 0
+        while batch := self._connections.write(lambda connection: _sweep_batch(connection, table, tenant, before)):
+            deleted += batch
+        return deleted
+
+    def evict(self, table: str, tenant: str, scope: tuple[str, ...], keep: int) -> int:
+        """See `Rows.evict`."""
+        declared = TABLES[table]
+        sql = f"DELETE FROM {declared.name} WHERE seq IN ({declared.least_used})"
+        values = (tenant, *scope, max(0, keep))
+        return self._connections.write(lambda connection: connection.execute(sql, values).rowcount)
+
+
+def _sweep_batch(connection: sqlite3.Connection, table: str, tenant: str, before: float) -> int:
+    name = TABLES[table].name
+    expired = f"SELECT rowid FROM {name} WHERE tenant = ? AND expires_at <= ? LIMIT {SWEEP_BATCH}"
+    return connection.execute(f"DELETE FROM {name} WHERE rowid IN ({expired})", (tenant, before)).rowcount

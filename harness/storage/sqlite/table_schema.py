@@ -1,0 +1,40 @@
+"""Statements that create the cache tables of a SQLite file."""
+
+from harness.storage.tables import ABBREVIATIONS, CHECKSUMS, COMMON_AFTER, COMMON_BEFORE, Table
+
+_CHECKSUM_COLUMNS = tuple(f"{name} INTEGER" for name in CHECKSUMS)
+
+
+def create_statements(table: Table) -> tuple[str, ...]:
+    """Return the statements that create a table, its indexes and its trigger. The unique key begins with the tenant."""
+    asked = (f"{table.text} TEXT NOT NULL", f"{table.payload} TEXT NOT NULL")
+    # in one line, as ALTER TABLE leaves it
+    last = ", ".join((COMMON_AFTER[-1], *_CHECKSUM_COLUMNS))
+    body = ",\n    ".join((*COMMON_BEFORE, *asked, *table.own, *COMMON_AFTER[:-1], last, "UNIQUE (tenant, key)"))
+    return (
+        f"CREATE TABLE {table.name} (\n    {body}\n)",
+        *index_statements(table),
+        f"CREATE TRIGGER {table.name}_forget AFTER DELETE ON {table.name} BEGIN DELETE FROM {ABBREVIATIONS} "
+        f"WHERE tenant = OLD.tenant AND source = '{table.name}' AND key = OLD.key; END",
+    )
+
+
+def checksum_statements(table: Table) -> tuple[str, ...]:
+    """Return the statements that add the checksums to a table without them."""
+    return tuple(f"ALTER TABLE {table.name} ADD COLUMN {column}" for column in _CHECKSUM_COLUMNS)
+
+
+def index_statements(table: Table) -> tuple[str, ...]:
+    """Return the statements that create the table's indexes. Every one begins with the tenant."""
+    indexes = {
+        # covers what `stats` asks, so that a count never reads the rows
+        "expires_at": ("tenant", "expires_at", "created_at"),
+        # ends, as every index does in SQLite, with seq: the newest rows of one scope are one range of it
+        "scope": ("tenant", *table.scope, "embedder"),
+        "newest": ("tenant", "seq"),
+        **table.indexes,
+    }
+    return tuple(
+        f"CREATE INDEX {table.name}_{index} ON {table.name} ({', '.join(columns)})"
+        for index, columns in indexes.items()
+    )
