@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from harness import scripts
+from harness.app import close_default_app, default_app
 from harness.cache.script_api import ScriptCache
 from harness.cli.terminal import EXIT_CODES, configure_logging, run
 from harness.core.freshness import DEFAULT_TTL
@@ -49,7 +49,7 @@ __all__ = [
 
 
 def _open_cache() -> Cache:
-    return scripts.app().cache
+    return default_app().cache
 
 
 _api = ScriptCache(_open_cache)
@@ -61,7 +61,7 @@ get = _api.get
 get_research = _api.get_research
 put = _api.put
 put_research = _api.put_research
-close = scripts.close
+close = close_default_app
 
 
 # The maintenance command ---------------------------------------------------------------------------------------------
@@ -115,13 +115,13 @@ def _maintain() -> None:
             app.identity.require("admin")
         if arguments.clear:
             count = sum(table.total for table in cache.maintenance.stats())
-            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {app.place}?"):
+            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {app.databases.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
             deleted = cache.maintenance.clear()
         elif arguments.expired:
             deleted = cache.maintenance.sweep()
         size = cache.maintenance.size() if app.identity.local else None  # with a token: the file is all tenants'
-        _show(app.place, cache.maintenance.stats(), size, deleted, as_json=arguments.json)
+        _show(app.databases.place, cache.maintenance.stats(), size, deleted, as_json=arguments.json)
 
 
 def _confirmed(question: str) -> bool:

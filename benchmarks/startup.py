@@ -1,4 +1,4 @@
-"""How long the commands take from start to end, beside `python -c pass`: `python -m benchmarks.startup`."""
+"""Run time of the commands, compared with `python -c pass`: `python -m benchmarks.startup`."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ import orjson
 
 from benchmarks.rows import BYTES_A_ROW, at_least, fill, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, as_json, interleaved, table, verdict
-from harness.app import DATABASE
+from harness.storage.opening import DATABASE
 
 NOTHING = "python -c pass"
 HARNESS = "harness --help"

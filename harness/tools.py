@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from msgspec import Struct
 
-from harness import scripts
+from harness.app import default_app
 from harness.cache import Answer, Cache
 from harness.cache.async_flight import Await, Flights, in_a_thread
 from harness.cache.json_values import encoded
@@ -117,7 +117,7 @@ class _Tool:
 
     def cache(self, *, fresh: bool) -> Cache:
         """Return the cache; for `fresh` results, one that reads nothing."""
-        cache = self._cache or scripts.app().cache
+        cache = self._cache or default_app().cache
         return cache.refreshing() if fresh else cache
 
     def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _Call:
@@ -140,7 +140,7 @@ class _Tool:
 
     def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Answer[Any]:
         """Return the cached results of a call, else those of `compute`."""
-        user = None if self._cache else scripts.app().identity.user
+        user = None if self._cache else default_app().identity.user
         return cache.tools.answer(
             self.cache_type,
             call.query,

@@ -1,6 +1,4 @@
-"""Stand-ins for what is outside: a store without a database, an embedder without a model, a clock that goes when it is
-told to.
-"""
+"""Test doubles: a store without a database, an embedder without a model, a clock that only tests advance."""
 
 import hashlib
 import threading
@@ -19,11 +17,11 @@ from harness.ports import NOTHING
 from harness.storage.tables import TABLES
 
 SWEEP_BATCH = 1_000
-"""Rows that one put sweeps at the most."""
+"""Largest number of rows that one put sweeps."""
 
 
 class FakeClock:
-    """A clock for `Cache(clock=…)`: call it for the time, in seconds since the epoch; `advance` it by hand."""
+    """A clock for `Cache(clock=…)`: calling it returns seconds since the epoch; `advance` changes them."""
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
         self.now = now
@@ -33,14 +31,13 @@ class FakeClock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Let `seconds` go by."""
+        """Advance the clock by `seconds`."""
         self.now += seconds
 
 
 class MemoryStore:
-    """The `Store` port in a dict a table: nothing outlives the object, and `close` lets go of nothing.
-
-    A look-up brings back what one in a database does: the decisive columns of `own`, and no embedding.
+    """The `Store` port with one dict per table: nothing outlives the object, and `close` does nothing. A lookup returns
+    the same as a database: the declared columns of `own`, and no embedding.
     """
 
     def __init__(self) -> None:
@@ -357,7 +354,7 @@ class MemoryStore:
         return 0
 
     def size(self) -> int:
-        """Return the bytes of what the tables hold; nothing is on a disk."""
+        """Return the size of the tables in bytes; nothing is on a disk."""
         with self._lock:
             entries = [entry for rows in self._tables.values() for entry in rows.values()]
         return sum(len(f"{entry.key}{entry.text}".encode()) + len(entry.payload) for entry in entries)
@@ -387,9 +384,8 @@ def _may_go(entry: Entry, expired_at: float | None) -> bool:
 
 
 class WordEmbedder:
-    """The `Embedder` port without a model: a text is the sum of its words, one fixed direction each; a word is a token.
-
-    `texts` are all that were embedded, in order.
+    """The `Embedder` port without a model: a text is the sum of its words, each with a fixed direction; a word is a
+    token. `texts` are all embedded texts, in order.
     """
 
     id = "words-64"

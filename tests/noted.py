@@ -1,4 +1,4 @@
-"""Fixtures of servers: an app with a small folder of notes to search in."""
+"""Fixtures for servers: an app with a small folder of notes to search."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,12 +14,12 @@ __all__ = ["app", "notes", "settings"]
 
 @pytest.fixture
 def settings(tmp_path: Path, notes: str) -> Settings:
-    """Settings as the program reads them in these tests."""
+    """Return the settings of the program in these tests."""
     return Settings(data_dir=tmp_path / "data", engine=(notes,), corpus_meaning=False)
 
 
 @pytest.fixture
 def app(settings: Settings) -> Iterator[App]:
-    """The local user's app."""
+    """Return the local user's app."""
     with App(settings) as opened:
         yield opened

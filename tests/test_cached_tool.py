@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import scripts
+from harness.app import close_default_app, default_app
 from harness.cache import Cache, Policy, research_cache
 from harness.core.freshness import DAY, HOUR
 from harness.errors import InvalidInput, OfflineMiss
@@ -524,9 +524,9 @@ def test_the_default_cache_is_that_of_the_settings(calls: Calls, tmp_path: Path)
     assert not database.exists()
     assert tool("q")["call"] == 1
     assert database.exists()
-    scripts.close()
+    close_default_app()
     assert (tool("q")["call"], asyncio.run(unsync("q"))["call"]) == (1, 1)
-    entry = scripts.app().cache.tools.recent()[0]
+    entry = default_app().cache.tools.recent()[0]
     assert (entry.created_by, entry.expires_at - entry.created_at) == (None, DAY)
 
 
@@ -534,5 +534,5 @@ def test_the_lifetimes_of_the_settings_count(calls: Calls, monkeypatch: pytest.M
     """New types need no code."""
     monkeypatch.setenv("HARNESS_TOOL_TTL_HOURS", "my_type=2")
     cached_tool("my_type")(functools.partial(calls.note))("q")
-    entry = scripts.app().cache.tools.recent()[0]
+    entry = default_app().cache.tools.recent()[0]
     assert entry.expires_at - entry.created_at == 2 * HOUR

@@ -18,6 +18,7 @@ from msgspec import to_builtins
 
 import harness.settings.code_digest as source_digest_module
 from harness.app import App
+from harness.models.from_settings import Models
 from harness.research.fingerprint import Code
 from harness.settings import Settings
 from harness.settings.code_digest import source_digest
@@ -113,7 +114,7 @@ def test_an_edited_planner_gathers_again_and_an_edited_command_does_not(copy: Co
     first, again = ("stored", "hit") if kept else ("off", "solved")
     assert used() == first
     copy.edit("cli/snapshots.py", "LEAST_QUESTION = 20", "LEAST_QUESTION = 21")
-    copy.edit("research/planner.py", '"""The built-in planner;', '# It asks no model.\n    """The planner by rules;')
+    copy.edit("research/planner.py", '"""Built-in planner;', '# It asks no model.\n    """The planner by rules;')
     assert used() == again
     plan_otherwise(copy)
     assert used() == first
@@ -214,7 +215,7 @@ def test_a_snapshot_of_an_older_program_is_replayed(
 ) -> None:
     """It names no code; what it holds is found under the names that its program used."""
     monkeypatch.setattr("harness.research.assembly.code_of", lambda *_: Code())
-    monkeypatch.setattr(App, "embedder", WordEmbedder())
+    monkeypatch.setattr(Models, "embedder", WordEmbedder())
     monkeypatch.setenv("RESEARCH_CACHE", "1")
     monkeypatch.setenv("HARNESS_ENOUGH_SCORE", "1")
     asked = ("research", QUESTION, "-e", f"corpus:{tasks.parent / 'notes'}", "--json")
@@ -225,7 +226,7 @@ def test_a_snapshot_of_an_older_program_is_replayed(
         app.cache.runs.put(told["run"], QUESTION, "corpus", record)
     monkeypatch.undo()
     monkeypatch.setenv("HARNESS_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setattr(App, "embedder", WordEmbedder())
+    monkeypatch.setattr(Models, "embedder", WordEmbedder())
     snapshot = tmp_path / "run.snapshot"
     assert harness("cache", "export", snapshot, "--run", told["run"]).code == 0
     replayed = harness("research", QUESTION, "--replay", snapshot, "--json").told

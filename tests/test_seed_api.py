@@ -5,6 +5,7 @@ import gc
 import hashlib
 import json
 import os
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -19,8 +20,12 @@ import numpy as np
 import pytest
 
 import search_cache
-from harness import scripts
+from harness.app import default_app
+from harness.cache import Cache
+from harness.cache.script_api import ScriptCache
+from harness.core.entries import Hit
 from harness.errors import InvalidInput
+from harness.storage.sqlite.store import SqliteStore
 from search_cache import DEFAULT_TTL, acached_search, aget, aput, cached_search, get, get_research, put, put_research
 
 ROOT = Path(__file__).parents[1]
@@ -117,7 +122,7 @@ def test_any_json_value_is_returned_unchanged(found: Any) -> None:
     asked = [cached_search("q", lambda query, n: calls.append(query) or found) for _ in range(3)]
     assert [*asked, get("q")] == [found] * 4
     assert calls == ["q"]
-    program = scripts.app().cache.searches.answer("q", lambda query, n: RESULTS)
+    program = default_app().cache.searches.answer("q", lambda query, n: RESULTS)
     assert (program.value, program.how) == (RESULTS, "live")
 
 
@@ -343,7 +348,7 @@ def test_answers_to_a_script_are_counted_when_it_ends() -> None:
     search_cache.close()
     script = "import search_cache as s; s.get('q'); s.get('q')"
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
-    assert scripts.app().cache.usage.total()["exact"] == 2
+    assert default_app().cache.usage.total()["exact"] == 2
 
 
 def test_put_and_get_know_only_the_query() -> None:
@@ -468,3 +473,26 @@ def test_heavy_libraries_are_not_imported(program: str) -> None:
         [sys.executable, "-c", f"{check}\n{program}"], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert ended.stdout.splitlines()[-1].strip() == "IMPORTED"
+
+
+def test_the_functions_can_be_passed_to_another_process() -> None:
+    """They pickle, also after an async call."""
+    asyncio.run(acached_search("q", lambda query, n: RESULTS))
+    for function in (cached_search, acached_search, get, put):
+        assert pickle.loads(pickle.dumps(function)).__name__ == function.__name__  # noqa: S301 - our own bytes
+    assert pickle.loads(pickle.dumps(get))("q") == RESULTS  # noqa: S301
+
+
+def test_the_script_api_works_on_any_cache(tmp_path: Path) -> None:
+    """It needs no settings; results go to the cache that it was given."""
+    store = SqliteStore(tmp_path / "other.db")
+    cache = Cache(store)
+    api = ScriptCache(lambda: cache)
+    assert api.cached_search("q", lambda query, n: RESULTS) == api.get("q") == RESULTS
+    assert api.put_research("a task", "Overview", "text", 1, [0.5])
+    assert api.get_research("A task", "overview") == {
+        "task": "a task", "task_type": "overview", "context": "text", "search_rounds": 1, "novelty_scores": [0.5],
+    }  # fmt: skip
+    assert isinstance(cache.searches.find("q"), Hit)
+    assert get("q") is None
+    store.close()

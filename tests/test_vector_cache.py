@@ -1,4 +1,4 @@
-"""The agent's vector cache: two layers, on the in-memory store and on SQLite, with fake words and the real model."""
+"""The agent's vector cache: both layers on both stores, with a word embedder and the real model."""
 
 import doctest
 import sqlite3
@@ -30,7 +30,7 @@ LONG = "lorem ipsum dolor sit amet " * 60
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where the database will be."""
+    """Return the path of a database."""
     return tmp_path / "agent.db"
 
 
@@ -44,24 +44,24 @@ def store(request: pytest.FixtureRequest, path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """Return a clock that goes when it is told to."""
+    """Return a clock that only tests advance."""
     return FakeClock()
 
 
 @pytest.fixture
 def embedder() -> WordEmbedder:
-    """Return an embedder for which words are tokens."""
+    """Return an embedder with one token per word."""
     return WordEmbedder()
 
 
 @pytest.fixture
 def cache(store: Store, embedder: WordEmbedder, clock: FakeClock) -> VectorCache:
-    """Return a cache that finds chunks by a looser threshold."""
+    """Return a cache with a lower threshold for chunks."""
     return VectorCache(store, embedder, chunk_threshold=0.1, clock=clock)
 
 
 def payloads(cache: VectorCache, *queries: str) -> list[Any]:
-    """Return what each query is answered with, `None` for no answer."""
+    """Return the payload of the answer to each query, `None` without one."""
     return [(hit := cache.get_query(query)) and hit.payload for query in queries]
 
 
@@ -69,7 +69,7 @@ def payloads(cache: VectorCache, *queries: str) -> list[Any]:
 
 
 def test_a_solved_query_is_answered(cache: VectorCache, clock: FakeClock) -> None:
-    """The hit tells the payload, which query it was stored for, how alike they are, and how old it is."""
+    """The hit has the payload, the stored query, the similarity, and the age."""
     cache.put_query("semantic cache false positives", {"answer": [1, None, "中文"]})
     clock.advance(90)
     hit = cache.get_query("false positives semantic cache")
@@ -80,7 +80,7 @@ def test_a_solved_query_is_answered(cache: VectorCache, clock: FakeClock) -> Non
 
 @pytest.mark.parametrize("payload", [None, False, 0, 0.5, "", "text", [], {}, {"a": {"b": [1, "\0", "🦄"]}}], ids=repr)
 def test_any_json_value_is_a_payload(cache: VectorCache, payload: Any) -> None:
-    """And comes back as it is: an answer of `None` is an answer."""
+    """It is returned unchanged: `None` is an answer, too."""
     cache.put_query("query", payload)
     hit = cache.get_query("query")
     assert hit is not None
@@ -98,7 +98,7 @@ def test_the_most_similar_answers(cache: VectorCache) -> None:
 
 @pytest.mark.parametrize("threshold", [0.0, 0.5, 0.85, 1.0])
 def test_nothing_below_the_threshold_answers(store: Store, threshold: float) -> None:
-    """0.0 is a value, for which the nearest always answers; at 1.0 only the same words do."""
+    """0.0 is a value, at which the nearest always answers; at 1.0 only the same words do."""
     cache = VectorCache(store, WordEmbedder(), threshold=threshold)
     cache.put_query("alpha beta gamma", "stored")
     assert payloads(cache, "gamma beta alpha") == ["stored"]
@@ -108,7 +108,7 @@ def test_nothing_below_the_threshold_answers(store: Store, threshold: float) -> 
 
 
 def test_similarities_are_from_0_to_1(store: Store) -> None:
-    """Whatever is compared."""
+    """For any two texts."""
     cache = VectorCache(store, WordEmbedder(), threshold=0.0)
     cache.put_query("one", 1)
     for query in ("one", *map(str, range(30))):
@@ -118,7 +118,7 @@ def test_similarities_are_from_0_to_1(store: Store) -> None:
 
 
 def test_the_same_query_is_one_entry(cache: VectorCache, store: Store, embedder: WordEmbedder) -> None:
-    """Case and spacing do not matter; the later answer counts, for one embedding a put."""
+    """Case and spacing do not matter; the later answer counts, with one embedding per put."""
     cache.put_query("What is  RAG", "old")
     cache.put_query(" what is rag\n", "new")
     assert len(embedder.texts) == 2
@@ -127,7 +127,7 @@ def test_the_same_query_is_one_entry(cache: VectorCache, store: Store, embedder:
 
 
 def test_an_answer_lives_48_hours(cache: VectorCache, clock: FakeClock) -> None:
-    """At the very second it is expired."""
+    """At exactly that age it is expired."""
     cache.put_query("query", "payload")
     clock.advance(48 * HOURS - 1)
     assert payloads(cache, "query") == ["payload"]
@@ -136,7 +136,7 @@ def test_an_answer_lives_48_hours(cache: VectorCache, clock: FakeClock) -> None:
 
 
 def test_the_lifetime_is_set_for_all_or_for_one(store: Store, clock: FakeClock) -> None:
-    """The cache's own, but for a query that is put with another."""
+    """A query put with its own lifetime keeps it; others have that of the cache."""
     cache = VectorCache(store, WordEmbedder(), ttl=60, clock=clock)
     cache.put_query("short", 1, ttl=10)
     cache.put_query("usual", 2)
@@ -150,7 +150,7 @@ def test_the_lifetime_is_set_for_all_or_for_one(store: Store, clock: FakeClock) 
 def test_an_expired_candidate_is_deleted_and_the_next_one_answers(
     cache: VectorCache, store: Store, clock: FakeClock
 ) -> None:
-    """What is nearest and expired hides no valid answer."""
+    """The nearest, if expired, hides no valid answer."""
     cache.put_query("a b c d e f g h", "fresh")
     cache.put_query("a b c d e f g h i", "expired", ttl=10)
     clock.advance(10)
@@ -160,7 +160,7 @@ def test_an_expired_candidate_is_deleted_and_the_next_one_answers(
 
 
 def test_an_expired_row_below_the_threshold_stays(cache: VectorCache, store: Store, clock: FakeClock) -> None:
-    """It was no candidate: the first one below the threshold ends the search."""
+    """It is not a candidate: the first one below the threshold ends the search."""
     cache.put_query("alpha", 1, ttl=10)
     clock.advance(10)
     assert payloads(cache, "omega") == [None]
@@ -168,10 +168,10 @@ def test_an_expired_row_below_the_threshold_stays(cache: VectorCache, store: Sto
 
 
 @pytest.mark.parametrize(("candidates", "found"), [(1, None), (2, None), (3, "fresh")])
-def test_only_so_many_candidates_are_tried(
+def test_the_number_of_candidates_is_bounded(
     cache: VectorCache, clock: FakeClock, candidates: int, found: str | None
 ) -> None:
-    """Beyond them, a valid answer is not looked for."""
+    """A valid answer beyond them is not searched."""
     cache.put_query("a b c d e f g h i j k l", "fresh")
     for more in ("m", "n"):
         cache.put_query(f"a b c d e f g h i j k l {more}", "expired", ttl=10)
@@ -181,7 +181,7 @@ def test_only_so_many_candidates_are_tried(
 
 
 def test_a_renewed_answer_is_not_deleted(path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process may put the query again between our look and our deletion: what it has put stays."""
+    """Another process may put the query again between the read and the deletion: its row stays."""
     store = SqliteStore(path)
     cache = VectorCache(store, WordEmbedder(), clock=clock)
     cache.put_query("query", "old", ttl=10)
@@ -198,16 +198,16 @@ def test_a_renewed_answer_is_not_deleted(path: Path, clock: FakeClock, monkeypat
     store.close()
 
 
-def test_a_put_takes_expired_answers_along(cache: VectorCache, store: Store, clock: FakeClock) -> None:
-    """So that they take no valid one's place."""
+def test_a_put_deletes_expired_answers(cache: VectorCache, store: Store, clock: FakeClock) -> None:
+    """So that they do not displace valid ones."""
     cache.put_query("old", 1, ttl=10)
     clock.advance(10)
     cache.put_query("new", 2)
     assert [entry.text for entry in store.scan(QUERIES, TENANT)] == ["new"]
 
 
-def test_the_least_recently_used_answer_goes(store: Store, clock: FakeClock) -> None:
-    """A hit is a use, a put is one, and a look that finds nothing is none."""
+def test_the_least_recently_used_answer_is_evicted(store: Store, clock: FakeClock) -> None:
+    """A hit is a use, and so is a put; a miss is none."""
     cache = VectorCache(store, WordEmbedder(), max_queries=3, clock=clock)
     for name in ("one", "two", "three"):
         clock.advance(1)
@@ -219,8 +219,8 @@ def test_the_least_recently_used_answer_goes(store: Store, clock: FakeClock) -> 
     assert payloads(cache, "one", "two", "three", "four") == ["one", None, "three", "four"]
 
 
-def test_eviction_touches_queries_only(store: Store, clock: FakeClock) -> None:
-    """However many queries are solved, no chunk goes, and no query of another space or tenant."""
+def test_eviction_affects_queries_only(store: Store, clock: FakeClock) -> None:
+    """No chunk is evicted, and no query of another space or tenant."""
     others = [VectorCache(store, WordEmbedder(), clock=clock, **other) for other in ({"space": "b"}, {"tenant": "ann"})]
     for other in others:
         other.put_query("kept", "kept")
@@ -235,7 +235,7 @@ def test_eviction_touches_queries_only(store: Store, clock: FakeClock) -> None:
 
 
 def test_200_queries_are_kept_by_default(store: Store, clock: FakeClock) -> None:
-    """The 201st drives the first one out."""
+    """The 201st evicts the first."""
     cache = VectorCache(store, WordEmbedder(), clock=clock)
     for number in range(201):
         clock.advance(1)
@@ -251,8 +251,8 @@ _actions = st.lists(
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=_actions)
-def test_queries_are_those_of_a_plain_dict(kind: str, path: Path, actions: list[tuple[str, str, int]]) -> None:
-    """After any puts, looks and waits, what answers is what an LRU dict with expiries holds."""
+def test_queries_behave_like_an_lru_dict(kind: str, path: Path, actions: list[tuple[str, str, int]]) -> None:
+    """After any puts, gets and waits, the answers are those of an LRU dict with expiries."""
     store: Store = MemoryStore() if kind == "memory" else SqliteStore(path)
     store.clear(QUERIES, TENANT)
     clock = FakeClock()
@@ -276,15 +276,15 @@ def test_queries_are_those_of_a_plain_dict(kind: str, path: Path, actions: list[
 
 
 def test_a_vector_of_another_embedder_does_not_answer(store: Store) -> None:
-    """Vectors of two models are never compared; the very same query needs none."""
+    """Vectors of two models are never compared; the identical query needs none."""
     other = WordEmbedder()
     other.id = "others-64"
     VectorCache(store, other).put_query("a query", "payload")
     assert payloads(VectorCache(store, WordEmbedder()), "query a", "A  query") == [None, "payload"]
 
 
-def test_a_query_that_is_not_accepted_is_passed_over(cache: VectorCache) -> None:
-    """Whoever asks says of each, nearest first, whether it may answer; none after the one that may."""
+def test_a_rejected_query_is_skipped(cache: VectorCache) -> None:
+    """The caller accepts or rejects each, nearest first, until one is accepted."""
     for stored in ("a b c d e f g h", "a b c d e f g h i", "a b c d e f g h i j"):
         cache.put_query(stored, len(stored))
     offered: list[tuple[str, float]] = []
@@ -302,8 +302,8 @@ def test_a_query_that_is_not_accepted_is_passed_over(cache: VectorCache) -> None
     assert cache.get_query("i h g f e d c b a", accept=lambda query, similarity: False) is None
 
 
-def test_what_is_not_accepted_is_not_used(store: Store, clock: FakeClock) -> None:
-    """It is evicted as if nobody had looked."""
+def test_a_rejected_query_is_not_a_use(store: Store, clock: FakeClock) -> None:
+    """It is evicted as if it had not been read."""
     cache = VectorCache(store, WordEmbedder(), max_queries=2, clock=clock)
     for name in ("a b c", "x y z"):
         clock.advance(1)
@@ -315,7 +315,7 @@ def test_what_is_not_accepted_is_not_used(store: Store, clock: FakeClock) -> Non
 
 
 def test_only_candidates_are_offered(cache: VectorCache) -> None:
-    """As many as are asked for, none below the threshold, none expired; and the very same query is taken unasked."""
+    """At most `candidates`, none below the threshold, none expired; the identical query needs no acceptance."""
     for stored in ("a b c d e f g h", "a b c d e f g h i", "a b c d e f g h i j", "omega"):
         cache.put_query(stored, stored)
     cache.put_query("h g f e d c b a", "expired", ttl=1e-9)
@@ -337,10 +337,10 @@ def test_only_candidates_are_offered(cache: VectorCache) -> None:
 
 
 @pytest.mark.parametrize("query", ["query", " QUERY\n", "another query", "query another"])
-def test_the_same_alone_is_looked_up_without_a_vector(
+def test_the_identical_query_is_found_without_a_vector(
     cache: VectorCache, embedder: WordEmbedder, clock: FakeClock, query: str
 ) -> None:
-    """It answers, or nothing does, however near; once expired, it does not, and nothing is embedded then either."""
+    """With `same_only`, no other one answers; an expired one does not, and nothing is embedded."""
     cache.put_query("query", 1)
     cache.put_query("another one", 2)
     embedder.texts.clear()
@@ -352,8 +352,10 @@ def test_the_same_alone_is_looked_up_without_a_vector(
 
 
 @pytest.mark.parametrize("same_only", [True, False])
-def test_a_hit_on_the_same_query_embeds_nothing(cache: VectorCache, embedder: WordEmbedder, same_only: bool) -> None:
-    """Nor does a look into a cache without a query."""
+def test_a_hit_on_the_identical_query_embeds_nothing(
+    cache: VectorCache, embedder: WordEmbedder, same_only: bool
+) -> None:
+    """Neither does a lookup in an empty cache."""
     assert cache.get_query("query", same_only=same_only) is None
     cache.put_query("query", 1)
     cache.put_query("another", 2)
@@ -363,7 +365,7 @@ def test_a_hit_on_the_same_query_embeds_nothing(cache: VectorCache, embedder: Wo
 
 
 class Full(MemoryStore):
-    """A store that answers, and once it is full takes nothing."""
+    """A store that answers, and refuses writes once it is full."""
 
     full = False
 
@@ -383,7 +385,7 @@ class Full(MemoryStore):
 
 
 def test_a_store_that_cannot_be_written_still_answers(clock: FakeClock) -> None:
-    """That a query was used, or has expired, is not noted, and that is all."""
+    """Only the use or the expiry is not recorded."""
     store = Full()
     cache = VectorCache(store, WordEmbedder(), clock=clock)
     cache.put_query("query", 1)
@@ -397,7 +399,7 @@ def test_a_store_that_cannot_be_written_still_answers(clock: FakeClock) -> None:
 
 
 def test_a_document_is_found_by_its_chunks(cache: VectorCache) -> None:
-    """An anchor has the text, its similarity, the document's metadata, and where it stands."""
+    """An anchor has the text, its similarity, the document's metadata, and its position."""
     text = "alpha " * 250 + "\n\n" + "gamma " * 250
     assert cache.add_document("doc", text, {"title": "T", "tags": ["a"]}, "Introduction") == 2
     anchors = cache.search_chunks("gamma")
@@ -410,7 +412,7 @@ def test_a_document_is_found_by_its_chunks(cache: VectorCache) -> None:
 
 
 def test_chunks_have_200_to_350_tokens_of_the_embedder(cache: VectorCache, embedder: WordEmbedder) -> None:
-    """But for the last one; together they are the document."""
+    """Except the last one; together they are the document."""
     text = " ".join(f"word{number}." for number in range(1_234))
     number = cache.add_document("doc", text)
     chunks = [chunk.text for chunk in cache.document_chunks("doc")]
@@ -420,7 +422,7 @@ def test_chunks_have_200_to_350_tokens_of_the_embedder(cache: VectorCache, embed
 
 
 def test_adding_a_document_again_replaces_its_chunks(cache: VectorCache, store: Store) -> None:
-    """All of them, also where the new text is shorter; other documents stay."""
+    """All of them, also if the new text is shorter; other documents stay."""
     cache.add_document("doc", f"alpha\n\n{LONG}\n\nbeta\n\n{LONG}\n\n{LONG}")
     cache.add_document("other", "gamma")
     assert cache.add_document("doc", "delta") == 1
@@ -432,7 +434,7 @@ def test_adding_a_document_again_replaces_its_chunks(cache: VectorCache, store: 
 def test_a_document_that_cannot_be_embedded_leaves_the_old_one(
     cache: VectorCache, embedder: WordEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Vectors are made before anything is written."""
+    """Embedding comes before writing."""
     cache.add_document("doc", "old")
 
     def fail(texts: object) -> None:
@@ -447,7 +449,7 @@ def test_a_document_that_cannot_be_embedded_leaves_the_old_one(
 
 
 def test_a_removed_document_is_not_found(cache: VectorCache) -> None:
-    """How many chunks went is told; an unknown document has none."""
+    """The number of removed chunks is returned; 0 for an unknown document."""
     cache.add_document("doc", f"{LONG}\n\n{LONG}")
     cache.add_document("other", "lorem")
     assert cache.remove_document("doc") == 2
@@ -456,7 +458,7 @@ def test_a_removed_document_is_not_found(cache: VectorCache) -> None:
 
 
 def test_anchors_come_in_falling_similarity_down_to_the_threshold(cache: VectorCache) -> None:
-    """That of the cache, or one's own; 0.0 is a value."""
+    """The threshold of the cache, or that of the call; 0.0 is a value."""
     for text in ("a b", "a b c d", "a b c d e f g h", "x y z"):
         cache.add_document(text, text)
     found = cache.search_chunks("a b", threshold=0.0)
@@ -468,7 +470,7 @@ def test_anchors_come_in_falling_similarity_down_to_the_threshold(cache: VectorC
     assert len(cache.search_chunks("a b", 1)) == 1
 
 
-def test_without_a_threshold_of_its_own_a_chunk_needs_that_of_queries(store: Store) -> None:
+def test_the_threshold_of_chunks_defaults_to_that_of_queries(store: Store) -> None:
     """`None` means the same one; 0.0 does not mean `None`."""
     for chunk_threshold, found in ((None, 0), (0.0, 1)):
         cache = VectorCache(store, WordEmbedder(), chunk_threshold=chunk_threshold)
@@ -476,8 +478,8 @@ def test_without_a_threshold_of_its_own_a_chunk_needs_that_of_queries(store: Sto
         assert len(cache.search_chunks("a b")) == found
 
 
-def test_the_cap_per_document_starves_no_result(cache: VectorCache) -> None:
-    """However many chunks of one document are nearest, others fill the places: more is asked for until they do."""
+def test_the_cap_per_document_loses_no_result(cache: VectorCache) -> None:
+    """However many chunks of one document are nearest, others fill the places, by repeated searches."""
     near = "\n\n".join(f"target {'target ' * 250}" for _ in range(40))
     assert cache.add_document("near", near) >= 30
     for number in range(6):
@@ -497,10 +499,10 @@ def test_the_cap_per_document_starves_no_result(cache: VectorCache) -> None:
     least=st.sampled_from([0.0, 0.3, 0.6]),
     min_chunks=st.integers(1, 4),
 )
-def test_a_search_is_that_of_a_plain_list(
+def test_a_search_equals_a_sorted_list(
     documents: list[list[str]], k: int, cap: int, least: float, min_chunks: int
 ) -> None:
-    """The best of each document up to the cap, all of them sorted, cut at the threshold and at `k`, or too few."""
+    """The best of each document up to the cap, sorted, cut at the threshold and at `k`, or none if too few."""
     embedder = WordEmbedder()
     cache = VectorCache(MemoryStore(), embedder)
     asked = embedder.embed(["a b"])[0]
@@ -519,7 +521,7 @@ def test_a_search_is_that_of_a_plain_list(
 
 
 def test_too_few_chunks_are_none(cache: VectorCache) -> None:
-    """With `min_chunks`, an answer is enough chunks or nothing."""
+    """With `min_chunks`, the result has enough chunks or none."""
     for name in ("one", "two"):
         cache.add_document(name, f"alpha {name}")
     assert len(cache.search_chunks("alpha", min_chunks=2)) == 2
@@ -527,7 +529,7 @@ def test_too_few_chunks_are_none(cache: VectorCache) -> None:
 
 
 def test_neighbours_of_a_chunk_are_read(cache: VectorCache) -> None:
-    """One by its index, or all in the document's order; beyond either end there is none."""
+    """One by its index, or all in order; `None` beyond either end."""
     cache.add_document("doc", "\n\n".join(f"part{number} {LONG}" for number in range(3)), {"title": "T"})
     chunks = cache.document_chunks("doc")
     assert [chunk.metadata["chunk_index"] for chunk in chunks] == [0, 1, 2]
@@ -539,16 +541,14 @@ def test_neighbours_of_a_chunk_are_read(cache: VectorCache) -> None:
 
 
 def test_chunks_do_not_expire(cache: VectorCache, clock: FakeClock) -> None:
-    """A document lives until it is replaced or removed."""
+    """A document stays until it is replaced or removed."""
     cache.add_document("doc", "alpha")
     clock.advance(10 * 365 * 24 * HOURS)
     assert len(cache.search_chunks("alpha")) == 1
 
 
-def test_a_document_with_a_lifetime_is_not_found_when_it_is_over(
-    cache: VectorCache, store: Store, clock: FakeClock
-) -> None:
-    """At the very second; others stay, and take its place. What is expired goes when it is told to."""
+def test_an_expired_document_is_not_found(cache: VectorCache, store: Store, clock: FakeClock) -> None:
+    """It expires at exactly that second; others stay and take its place. `drop_expired` deletes it."""
     cache.add_document("short", "alpha beta", ttl=10)
     cache.add_document("long", "alpha beta gamma", ttl=20)
     cache.add_document("for ever", "alpha beta gamma delta")
@@ -563,7 +563,7 @@ def test_a_document_with_a_lifetime_is_not_found_when_it_is_over(
 
 
 def test_expired_chunks_of_every_space_are_dropped(store: Store, clock: FakeClock) -> None:
-    """And no query is."""
+    """Queries are not."""
     for space in ("a", "b"):
         VectorCache(store, WordEmbedder(), space=space, clock=clock).add_document("doc", "alpha", ttl=10)
     cache = VectorCache(store, WordEmbedder(), clock=clock)
@@ -574,8 +574,8 @@ def test_expired_chunks_of_every_space_are_dropped(store: Store, clock: FakeCloc
 
 
 @pytest.mark.parametrize("ttl", [0, -1.0, nan, inf, "day"])
-def test_a_lifetime_that_is_none_is_refused(cache: VectorCache, store: Store, ttl: Any) -> None:
-    """And nothing is kept."""
+def test_an_invalid_lifetime_is_refused(cache: VectorCache, store: Store, ttl: Any) -> None:
+    """Nothing is stored."""
     for add in (cache.add_document, cache.embedded_document):
         with pytest.raises(InvalidInput):
             add("doc", "alpha", ttl=ttl)
@@ -597,8 +597,8 @@ def test_an_embedded_document_is_added_once(cache: VectorCache, embedder: WordEm
     assert all((one.vector == other.vector).all() for one, other in zip(again, first, strict=True))
 
 
-def test_what_another_embedder_made_is_replaced(store: Store, embedder: WordEmbedder) -> None:
-    """All of it: rows of two embedders never stand for one document."""
+def test_a_document_of_another_embedder_is_replaced(store: Store, embedder: WordEmbedder) -> None:
+    """As a whole: one document never has rows of two embedders."""
     other = WordEmbedder()
     other.id, other.dimension = "others-8", 8
     text = f"{LONG}\n\n{LONG}"
@@ -609,16 +609,16 @@ def test_what_another_embedder_made_is_replaced(store: Store, embedder: WordEmbe
     assert len(list(store.scan(CHUNKS, TENANT))) == 2
 
 
-def test_an_expired_document_is_added_anew(cache: VectorCache, clock: FakeClock) -> None:
-    """Else what is in use would not be found, and would be dropped."""
+def test_an_expired_document_is_added_again(cache: VectorCache, clock: FakeClock) -> None:
+    """Otherwise a document in use would not be found, and would be deleted."""
     cache.embedded_document("doc", "alpha", ttl=10)
     clock.advance(10)
     assert len(cache.embedded_document("doc", "alpha", ttl=10)) == 1
     assert len(cache.search_chunks("alpha")) == 1
 
 
-def test_a_document_of_which_a_part_is_gone_is_added_anew(cache: VectorCache, store: Store) -> None:
-    """`verify --repair` may have taken a damaged row."""
+def test_an_incomplete_document_is_added_again(cache: VectorCache, store: Store) -> None:
+    """`verify --repair` may have deleted a damaged row."""
     text = "\n\n".join(f"part{number} {LONG}" for number in range(3))
     whole = [each.text for each in cache.embedded_document("doc", text)]
     first = next(entry for entry in store.scan(CHUNKS, TENANT) if entry.own[2] == 0)
@@ -627,8 +627,8 @@ def test_a_document_of_which_a_part_is_gone_is_added_anew(cache: VectorCache, st
 
 
 @pytest.mark.parametrize("damage", ["x''", "x'00'", "NULL", "zeroblob(64)"])
-def test_a_damaged_vector_is_told_or_made_anew(path: Path, damage: str) -> None:
-    """Never a vector of another length, and no error of another library."""
+def test_a_damaged_vector_is_reported_or_replaced(path: Path, damage: str) -> None:
+    """Never a vector of another length, or an error of another library."""
     store = SqliteStore(path)
     cache = VectorCache(store, WordEmbedder())
     cache.embedded_document("doc", "alpha")
@@ -642,8 +642,8 @@ def test_a_damaged_vector_is_told_or_made_anew(path: Path, damage: str) -> None:
     store.close()
 
 
-def test_cutting_keeps_nothing(cache: VectorCache, store: Store) -> None:
-    """It gives what adding would keep, and refuses what adding refuses."""
+def test_cutting_stores_nothing(cache: VectorCache, store: Store) -> None:
+    """It returns the chunks that adding would store, and refuses the same input."""
     text = "\n\n".join(f"part{number} {LONG}" for number in range(3))
     cut = cache.cut("doc", text, {"title": "T"})
     assert list(store.scan(CHUNKS, TENANT)) == []
@@ -661,14 +661,14 @@ def test_cutting_keeps_nothing(cache: VectorCache, store: Store) -> None:
 
 @pytest.mark.parametrize("text", ["指数退避" * 3_000, "\u200b" * 50, "🦄 " * 900, "x" * 100_000, "ก" * 40_000], ids=len)
 def test_any_text_is_cut(cache: VectorCache, text: str) -> None:
-    """Nothing of it is lost, and no vector is without a number."""
+    """Without losing text; every vector has numbers."""
     chunks = cache.embedded_document("doc", text)
     assert "".join("".join(chunk.text.split()) for chunk in chunks) == "".join(text.split())
     assert all(abs(float(chunk.vector @ chunk.vector) - 1.0) < 1e-5 for chunk in chunks)
 
 
 def test_the_layers_are_never_merged(cache: VectorCache) -> None:
-    """A document answers no query as if it were solved, and a solved query is no passage."""
+    """A document does not answer like a solved query, and a solved query is not a passage."""
     cache.add_document("doc", "alpha beta")
     cache.put_query("gamma delta", 1)
     assert payloads(cache, "alpha beta") == [None]
@@ -680,7 +680,7 @@ def test_the_layers_are_never_merged(cache: VectorCache) -> None:
 
 @pytest.mark.parametrize("other", [{"space": "b"}, {"tenant": "ann"}, {"space": "b", "tenant": "ann"}], ids=str)
 def test_spaces_and_tenants_never_see_each_other(store: Store, other: dict[str, str]) -> None:
-    """The same query and the same document, twice: neither is found, changed or removed from the other side."""
+    """The same query and document in both: neither finds, changes or removes the other's."""
     mine, theirs = (VectorCache(store, WordEmbedder(), chunk_threshold=0.1, **own) for own in ({}, other))
     mine.put_query("query", "mine")
     mine.add_document("doc", "mine")
@@ -693,8 +693,8 @@ def test_spaces_and_tenants_never_see_each_other(store: Store, other: dict[str, 
     assert [chunk.text for chunk in mine.document_chunks("doc")] == ["mine"]
 
 
-def test_all_is_there_after_a_restart(path: Path, clock: FakeClock) -> None:
-    """Answers, chunks, and which answer was used last."""
+def test_everything_survives_a_restart(path: Path, clock: FakeClock) -> None:
+    """Answers, chunks, and the order of use."""
     for step in range(2):
         store = SqliteStore(path)
         cache = VectorCache(store, WordEmbedder(), max_queries=2, chunk_threshold=0.1, clock=clock)
@@ -714,7 +714,7 @@ def test_all_is_there_after_a_restart(path: Path, clock: FakeClock) -> None:
 
 
 def _use_elsewhere(path: str) -> list[Any]:
-    """In another process: read what is there, and add to it."""
+    """In another process: read everything and add to it."""
     store = SqliteStore(Path(path))
     cache = VectorCache(store, WordEmbedder(), chunk_threshold=0.1)
     found = [*payloads(cache, "ours"), *(anchor.text for anchor in cache.search_chunks("ours"))]
@@ -725,7 +725,7 @@ def _use_elsewhere(path: str) -> list[Any]:
 
 
 def test_two_processes_share_a_cache(path: Path) -> None:
-    """Each sees at once what the other has written."""
+    """Each sees the other's writes at once."""
     store = SqliteStore(path)
     cache = VectorCache(store, WordEmbedder(), chunk_threshold=0.1)
     cache.put_query("ours", "ours")
@@ -739,7 +739,7 @@ def test_two_processes_share_a_cache(path: Path) -> None:
     store.close()
 
 
-# What is refused -----------------------------------------------------------------------------------------------------
+# Refusals -------------------------------------------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[Callable[[VectorCache], object], str]] = {
     "no query": (lambda cache: cache.put_query(" \n", 1), "query is empty"),
@@ -750,7 +750,7 @@ REFUSED: dict[str, tuple[Callable[[VectorCache], object], str]] = {
     "a date": (lambda cache: cache.put_query("q", datetime(2026, 1, 1, tzinfo=UTC)), "not JSON"),
     "NaN": (lambda cache: cache.put_query("q", [nan]), "not JSON"),
     "infinity": (lambda cache: cache.put_query("q", inf), "not JSON"),
-    "a tuple": (lambda cache: cache.put_query("q", {"a": (1, 2)}), "lists for tuples"),
+    "a tuple": (lambda cache: cache.put_query("q", {"a": (1, 2)}), "lists, not tuples"),
     "bytes": (lambda cache: cache.put_query("q", b"x"), "not JSON"),
     "numbers as keys": (lambda cache: cache.put_query("q", {1: 2}), "not JSON"),
     "a broken text": (lambda cache: cache.put_query("q", "\ud800"), "not JSON"),
@@ -765,11 +765,11 @@ REFUSED: dict[str, tuple[Callable[[VectorCache], object], str]] = {
     "chunks of nothing": (lambda cache: cache.document_chunks(""), "a document needs an id"),
     "a chunk of nothing": (lambda cache: cache.chunk("", 0), "a document needs an id"),
     "no text": (lambda cache: cache.add_document("doc", " \n"), "remove_document"),
-    "text that is none": (lambda cache: cache.add_document("doc", 5), "must be text"),
+    "text of another type": (lambda cache: cache.add_document("doc", 5), "must be text"),
     "a broken document": (lambda cache: cache.add_document("doc", "\ud800"), "lone surrogate"),
     "an endless document": (lambda cache: cache.add_document("doc", "a " * 1_000_001), "split it"),
-    "metadata of our own": (lambda cache: cache.add_document("doc", "x", {"section": 1}), "another name"),
-    "metadata that is none": (lambda cache: cache.add_document("doc", "x", ["a"]), "mapping"),
+    "reserved metadata": (lambda cache: cache.add_document("doc", "x", {"section": 1}), "another name"),
+    "metadata of another type": (lambda cache: cache.add_document("doc", "x", ["a"]), "mapping"),
     "metadata that is not JSON": (lambda cache: cache.add_document("doc", "x", {"a": {1}}), "not JSON"),
     "no chunks": (lambda cache: cache.search_chunks("q", 0), "k must be"),
     "half a chunk": (lambda cache: cache.search_chunks("q", 1.5), "k must be"),
@@ -784,7 +784,7 @@ REFUSED: dict[str, tuple[Callable[[VectorCache], object], str]] = {
 def test_bad_input_writes_nothing(
     cache: VectorCache, store: Store, embedder: WordEmbedder, call: Callable[[VectorCache], object], words: str
 ) -> None:
-    """The error says in one line what is wrong; no vector is made and no row has changed."""
+    """The error is one line; nothing is embedded and no row changes."""
     cache.put_query("q", "kept")
     cache.add_document("doc", "kept")
     before = [list(store.scan(table, TENANT)) for table in (QUERIES, CHUNKS)], len(embedder.texts)
@@ -801,14 +801,14 @@ def test_bad_input_writes_nothing(
      {"space": "\ud800"}, {"tenant": None}],
     ids=ascii,
 )  # fmt: skip
-def test_a_cache_that_cannot_work_is_refused(settings: dict[str, Any]) -> None:
-    """Before it is used."""
+def test_unusable_settings_are_refused(settings: dict[str, Any]) -> None:
+    """Creating the cache raises."""
     with pytest.raises(InvalidInput):
         VectorCache(MemoryStore(), WordEmbedder(), **settings)
 
 
-def test_a_damaged_row_is_told_as_that(path: Path) -> None:
-    """Not served, and not taken for a miss."""
+def test_a_damaged_row_is_an_error(path: Path) -> None:
+    """It is not served, and is not a miss."""
     store = SqliteStore(path)
     cache = VectorCache(store, WordEmbedder(), chunk_threshold=0.1)
     cache.put_query("query", 1)
@@ -828,11 +828,11 @@ def test_a_damaged_row_is_told_as_that(path: Path) -> None:
     store.close()
 
 
-# What the store promises beyond its contract -------------------------------------------------------------------------
+# Guarantees of the store beyond its contract --------------------------------------------------------------------------
 
 
-def test_a_sound_cache_passes_the_check_of_its_store(store: Store, clock: FakeClock) -> None:
-    """Rows of both layers are such as `verify` expects."""
+def test_an_undamaged_cache_passes_the_check_of_its_store(store: Store, clock: FakeClock) -> None:
+    """`verify` accepts the rows of both layers."""
     cache = VectorCache(store, WordEmbedder(), clock=clock)
     cache.put_query("query", [1])
     cache.add_document("doc", "alpha", {"a": 1})
@@ -840,7 +840,7 @@ def test_a_sound_cache_passes_the_check_of_its_store(store: Store, clock: FakeCl
 
 
 def test_a_refused_replacement_changes_nothing(path: Path) -> None:
-    """When the database refuses one of the new rows, the old ones are all there."""
+    """If the database refuses one of the new rows, all old ones remain."""
     store = SqliteStore(path)
     store.put(SEARCHES, TENANT, an_entry("old"))
     with pytest.raises(StoreError):
@@ -850,7 +850,7 @@ def test_a_refused_replacement_changes_nothing(path: Path) -> None:
 
 
 def test_a_snapshot_is_read_and_never_written() -> None:
-    """Its store refuses every new way to write, and answers to the new way to read."""
+    """Its store refuses the new methods that write, and supports the new one that reads."""
     store = SnapshotStore([])
     assert store.rows(CHUNKS, TENANT, {"document": "doc"}) == []
     for write in (
@@ -863,7 +863,7 @@ def test_a_snapshot_is_read_and_never_written() -> None:
 
 
 def test_chunks_and_their_neighbours_are_found_by_index(path: Path) -> None:
-    """And so are the rows that are evicted: neither reads what it does not return."""
+    """Evicted rows, too: neither reads unneeded rows."""
     store = SqliteStore(path)
     store.close()
     connection = sqlite3.connect(path)
@@ -879,8 +879,8 @@ def test_chunks_and_their_neighbours_are_found_by_index(path: Path) -> None:
     connection.close()
 
 
-def test_a_foreign_table_of_a_new_name_is_kept_under_another(path: Path) -> None:
-    """A file in which somebody has a table `completions` opens, and that table is only renamed."""
+def test_a_foreign_table_with_a_new_name_is_renamed(path: Path) -> None:
+    """A file with another program's table `completions` opens, and that table is only renamed."""
     connection = sqlite3.connect(path)
     connection.executescript(
         "CREATE TABLE completions (id INTEGER, body TEXT); INSERT INTO completions VALUES (1, 'x')"
@@ -895,7 +895,7 @@ def test_a_foreign_table_of_a_new_name_is_kept_under_another(path: Path) -> None
 
 
 def test_more_neighbours_than_a_statement_binds_are_found(path: Path) -> None:
-    """Rows are read in parts, however many are asked for."""
+    """Any number of rows is read, in parts."""
     store = SqliteStore(path)
     vector = WordEmbedder().embed(["same"])[0]
     entries = [
@@ -918,14 +918,14 @@ def minilm() -> MiniLM:
 
 
 def test_the_real_model_counts_its_word_pieces(minilm: MiniLM) -> None:
-    """Without special tokens, and without a limit; a broken text is an error."""
+    """Without special tokens and without a limit; a broken text is an error."""
     assert minilm.count_tokens(["", "hello world", "tokenization", "word " * 1_000]) == [0, 2, 2, 1_000]
     assert minilm.count_tokens([]) == []
     with pytest.raises(EmbeddingError, match="surrogate"):
         minilm.count_tokens(["\ud800"])
 
 
-def test_an_agent_finds_what_it_has_solved_and_read(path: Path, minilm: MiniLM) -> None:
+def test_an_agent_finds_its_solutions_and_documents(path: Path, minilm: MiniLM) -> None:
     """With the real model: a paraphrase is answered, another question is not, and a passage is found in a document."""
     store = SqliteStore(path)
     cache = VectorCache(store, minilm, chunk_threshold=0.3)
@@ -947,11 +947,11 @@ def test_an_agent_finds_what_it_has_solved_and_read(path: Path, minilm: MiniLM) 
 
 
 def test_the_examples_of_the_docstring_run() -> None:
-    """As they stand there, with the real model."""
+    """Unchanged, with the real model."""
     assert doctest.testmod(vector_cache).failed == 0
 
 
 def test_every_error_is_one_of_the_harness(cache: VectorCache) -> None:
-    """A caller that catches `HarnessError` catches what is refused."""
+    """A caller that catches `HarnessError` catches every refusal."""
     with pytest.raises(HarnessError):
         cache.put_query("", 1)

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from harness.app import App
+from harness.app import App, Mode
 from harness.core.origins import RunOrigin
 from harness.errors import HarnessError
 from harness.research.result import Research
@@ -124,7 +124,7 @@ _opening = threading.Lock()
 
 @lru_cache(maxsize=8)
 def _app(settings: Settings, at: float | None, fresh: bool, origin: RunOrigin) -> App:
-    return App(settings, at=at, read=not fresh, origin=origin)
+    return App(settings, Mode(at=at, read=not fresh, origin=origin))
 
 
 def versions() -> dict[str, str]:

@@ -18,7 +18,7 @@ Action = Literal["lookup", "store", "list_recent"]
 ACTIONS: tuple[str, ...] = get_args(Action)
 
 _FRESH = "fresh: use it"
-_MEANT = "fresh, and stored for another query that means the same: use it if that is what you asked"
+_SEMANTIC = "fresh, and stored for another query that means the same: use it if that is what you asked"
 _STALE = "stale: search again, then store what you find; use this only if the search fails"
 _MISSING = "not cached: search, then store what you find"
 _SEEN = "already seen in this request: use what you were given then"
@@ -101,7 +101,7 @@ def _looked_up(cache: Cache, cache_type: str, query: str) -> ToolReply:
             return ToolReply(action="lookup", found=False, note=_MISSING, key=outcome.key)
         case Hit():
             semantic = outcome.found == "semantic"
-            similarity, note = outcome.similarity, _MEANT if semantic else _FRESH
+            similarity, note = outcome.similarity, _SEMANTIC if semantic else _FRESH
         case Stale():
             semantic, similarity, note = False, 1.0, _STALE
         case _:

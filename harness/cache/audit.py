@@ -18,7 +18,7 @@ from harness.core.audits import Audit, addresses, overlap
 from harness.core.calibration import Interval, interval
 from harness.core.entries import Hit
 from harness.errors import InvalidInput
-from harness.storage.forks import begins_anew
+from harness.storage.forks import reset_in_child
 
 log = logging.getLogger(__name__)
 
@@ -120,11 +120,11 @@ class _Worker:
     """The one thread of this process that audits; it ends when no audit waits."""
 
     def __init__(self) -> None:
-        self.begin_anew()
-        begins_anew(self)
+        self.reset()
+        reset_in_child(self)
 
-    def begin_anew(self) -> None:
-        """See `Forked`: the audits of the parent are not the child's."""
+    def reset(self) -> None:
+        """See `Resettable`: the audits of the parent are not the child's."""
         self._changed = threading.Condition()
         self._waiting: deque[tuple[Auditor, Callable[[], object]]] = deque()
         self._running: Auditor | None = None

@@ -5,11 +5,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from harness.cache.context import CacheContext
-from harness.cache.json_form import Made
 from harness.cache.lookup import Answer, Lookup
-from harness.cache.lookup_request import LookupRequest, encoded_struct, struct_or_miss
+from harness.cache.lookup_request import StructRequest
 from harness.cache.tables import COMPLETIONS
-from harness.core.entries import Entry, Miss
 from harness.core.freshness import DAY, checked_ttl
 from harness.core.keys import completion_key
 from harness.core.text import shorten
@@ -21,32 +19,11 @@ MAX_TEXT = 1_000
 """Characters of a prompt in the row; the key is made from all of them."""
 
 
-class CompletionRequest(LookupRequest[Completion], frozen=True, kw_only=True):
+class CompletionRequest(StructRequest[Completion], frozen=True, kw_only=True, gc=False):
     """One prompt to one model."""
 
     table: ClassVar[str] = COMPLETIONS
-
-    model: str
-
-    def decode(self, entry: Entry) -> Completion | Miss:
-        """Return the completion."""
-        return struct_or_miss(entry.payload, Completion)
-
-    def encode(self, value: Completion) -> Made:
-        """Return the completion and its JSON."""
-        return encoded_struct(value, self.text)
-
-    def own(self, value: Completion) -> tuple[str]:
-        """Return the model's name."""
-        return (self.model,)
-
-    def origin(self, entry: Entry) -> str:
-        """Return the model's name."""
-        return self.model
-
-    def may_serve_stale(self, error: Exception) -> bool:
-        """Return whether the model failed."""
-        return isinstance(error, ModelError)
+    failure: ClassVar[type[Exception]] = ModelError
 
 
 class CompletionCache:
@@ -81,7 +58,7 @@ class CompletionCache:
             model.endpoint, model.name, list(messages), parameters=dict(model.parameters), schema=schema, epoch=epoch
         )
         text = shorten(messages[-1]["content"], MAX_TEXT) if messages else ""
-        request = CompletionRequest(key=key, text=text, ttl=ttl, model=model.name)
+        request = CompletionRequest(key=key, text=text, ttl=ttl, own=(model.name,), kind=Completion)
         answer = self._lookup.answer(request, partial(model.complete, messages, schema=schema, on_text=on_text))
         completion = answer.value
         if on_text is not None and answer.how != "live":

@@ -3,15 +3,15 @@
 import logging
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import msgspec
 
 from harness.cache.context import CacheContext
 from harness.cache.lookup import Lookup
-from harness.cache.lookup_request import UNREADABLE, LookupRequest, struct_or_miss
+from harness.cache.lookup_request import UNREADABLE, StructRequest
 from harness.cache.tables import EVIDENCE
-from harness.core.entries import Entry, Hit, Miss
+from harness.core.entries import Hit, Miss
 from harness.core.text import shorten
 from harness.errors import InvalidInput, StoreError
 
@@ -22,21 +22,10 @@ MAX_TEXT = 1_000
 """Characters of a question in the row; the key is made from all of them."""
 
 
-class DerivedRequest(LookupRequest[T], frozen=True, kw_only=True):
-    """One derived value of type `kind`; `ranking` names everything but the sources that determines it."""
+class DerivedRequest(StructRequest[T], frozen=True, kw_only=True, gc=False):
+    """One derived value; its own column is the ranking."""
 
     table: ClassVar[str] = EVIDENCE
-
-    ranking: str
-    kind: Any
-
-    def decode(self, entry: Entry) -> T | Miss:
-        """Return the value."""
-        return struct_or_miss(entry.payload, self.kind)
-
-    def own(self, value: T) -> tuple[str]:
-        """Return the ranking."""
-        return (self.ranking,)
 
 
 class DerivedCache:
@@ -63,7 +52,7 @@ class DerivedCache:
         """
         key = sha256(msgspec.json.encode((question, ranking, sources))).hexdigest()
         text = shorten(question, MAX_TEXT)
-        request: DerivedRequest[T] = DerivedRequest(key=key, text=text, ttl=ttl, ranking=ranking, kind=kind)
+        request: DerivedRequest[T] = DerivedRequest(key=key, text=text, ttl=ttl, own=(ranking,), kind=kind)
         if self._policy.read:
             outcome = self._lookup.peek(request)
             if isinstance(outcome, Hit):

@@ -23,7 +23,7 @@ from harness.core.entries import Entry, Found, Hit, Miss, Stale
 from harness.core.freshness import HOUR, age_in_words, is_expired, is_volatile, jittered
 from harness.core.origins import OWN
 from harness.core.text import shorten
-from harness.errors import InvalidInput, OfflineMiss, StoreError
+from harness.errors import HarnessError, InvalidInput, OfflineMiss, StoreError
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -97,7 +97,7 @@ class Lookup:
         outcome: Hit[T] | Stale[T] | Miss = NOT_LOOKED_UP
         if self._policy.read:
             outcome = self._exact(request)
-            if type(outcome) is Hit:  # isinstance takes three times as long
+            if type(outcome) is Hit:  # see `_outcome`
                 return Answer(outcome.value, outcome, "exact")
             if other := self._known_empty(request) or self._semantic(request):
                 return Answer(other.value, other, other.found)
@@ -133,10 +133,10 @@ class Lookup:
     def _exact(self, request: LookupRequest[T]) -> Hit[T] | Stale[T] | Miss:
         entry = self._store.get(request.table, self._tenant, request.key)
         outcome = self._outcome(request, entry)
-        if type(outcome) is Hit:
+        if entry is not None and type(outcome) is Hit:
             if log.isEnabledFor(logging.INFO):  # this is the path of every hit
                 log.info("hit %r", request.text)
-            self._used(request, entry, "exact")  # type: ignore[arg-type] # a hit has a row
+            self._used(request, entry, "exact")
         elif isinstance(outcome, Miss):
             if outcome.reason == UNREADABLE:
                 log.warning("the cached answer for %r is unreadable; it will be replaced", request.text)
@@ -149,7 +149,7 @@ class Lookup:
         if entry is None:
             return Miss("unknown", request.key)
         value = request.decode(entry)
-        if isinstance(value, Miss):
+        if type(value) is Miss:  # isinstance takes 0.25 µs of a hit's 13
             return Miss(value.reason, request.key)
         now, origin = self._clock(), request.origin(entry)
         age = now - entry.created_at if now > entry.created_at else 0.0  # a clock may have been set back
@@ -160,12 +160,13 @@ class Lookup:
 
     def _known_empty(self, request: LookupRequest[T]) -> Hit[T] | None:
         """Return an empty result of a short while ago. In a replay, raise the error that was recorded."""
+        key, _ = request.unanswered_row
         if request.remembers_empty:
-            entry = self._unanswered.remembered_empty(request.unanswered_key)
+            entry = self._unanswered.remembered_empty(key)
             if entry is not None:
                 self._note(UNANSWERED, request.key, entry.key, "no results", entry.payload)
                 return self._hit(request, entry, request.empty_value({}), "no results")
-        self._unanswered.raise_recorded(request.unanswered_key)
+        self._unanswered.raise_recorded(key)
         return None
 
     def _semantic(self, request: LookupRequest[T]) -> Hit[T] | None:
@@ -260,8 +261,9 @@ class Lookup:
         try:
             made = request.encode(compute())
         except Exception as error:
-            if request.shares(error):
-                self._unanswered.put_failure(request, error_code_message(error, request.subject))
+            if request.shares_bugs or isinstance(error, HarnessError) or request.may_serve_stale(error):
+                subject = request.subject or repr(shorten(request.text, MAX_SHOWN))
+                self._unanswered.put_failure(request, error_code_message(error, subject))
             raise
         if isinstance(made, Uncached):
             message = f"a result of {request.function} is returned but not cached: {made.reason}"
@@ -294,7 +296,7 @@ class Lookup:
             except (StoreError, InvalidInput) as error:  # the disk is full, or there are too many bytes
                 self._context.log_once(logging.ERROR, str(error), f"an answer is not cached: {error}")
         now = self._clock()
-        return Entry(request.key, request.text, made.payload, now, now + request.ttl, now, request.own(made.value))
+        return Entry(request.key, request.text, made.payload, now, now + request.ttl, now, request.columns(made.value))
 
     def put(self, request: LookupRequest[T], value: T, payload: bytes) -> Entry:
         """Store a value and its bytes, with a vector if it may answer by meaning; return the row.
@@ -320,7 +322,7 @@ class Lookup:
             teaches = tuple(find_abbreviations(request.taught_text(value)[:MAX_TAUGHT_CHARS]))
             embedding = self._semantics.embedding(text, teaches) if has_meaning else None
             embedder = self._semantics.embedder.id if embedding else None
-        own = request.own(value)
+        own = request.columns(value)
         entry = Entry(request.key, text, payload, now, now + ttl, now, own, embedding, embedder, teaches)
         keep_stale = max(policy.stale_if_error, policy.keep_expired, request.keep_stale)
         self._store.put(request.table, self._tenant, entry, sweep_before=now - keep_stale)

@@ -11,7 +11,7 @@ from harness.cache.failures import is_failure
 from harness.cache.json_form import Made, Uncached
 from harness.core.entries import Entry, Miss
 from harness.core.text import shorten
-from harness.errors import HarnessError, InvalidInput
+from harness.errors import InvalidInput
 
 T = TypeVar("T")
 
@@ -20,9 +20,9 @@ MAX_SHOWN = 300
 """Characters of a request that a message repeats."""
 
 
-class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True):
-    """One lookup of one kind. `text` is the readable form of `key`; `ttl` is the lifetime (seconds) of a new row;
-    `function` names the called function in messages.
+class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True, gc=False):
+    """One lookup of one kind. `text` is the readable form of `key`; `ttl` is the lifetime (seconds) of a new row; `own`
+    are the columns that only its table has. `function` names the called function in messages.
     """
 
     table: ClassVar[str]
@@ -32,16 +32,33 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True):
     """Seconds for which expired rows of the table are kept at least."""
     remembers_empty: ClassVar[bool] = False
     """An empty result answers later lookups for `Policy.negative_ttl`."""
+    failure: ClassVar[type[Exception] | None] = None
+    """The exceptions that a stale answer may replace; `None`: see `is_failure`."""
+    shares_bugs: ClassVar[bool] = False
+    """Processes that wait for this one raise any exception, too; otherwise they compute after a bug."""
+    subject: ClassVar[str] = ""
+    """The request, in messages about its failure; by default its text."""
 
     key: str
     text: str
     ttl: float
+    own: tuple[Any, ...] = ()
     function: str = ""
 
     @property
     def scope(self) -> tuple[str, ...] | None:
         """Values that a row must share to answer by meaning; `None` if only the same key may answer."""
         return None
+
+    @property
+    def flight(self) -> str:
+        """The name under which equal requests of one tenant wait for each other."""
+        return f"{self.table} {self.key}"
+
+    @property
+    def unanswered_row(self) -> tuple[str, tuple[str, str]]:
+        """Key and own columns of the row about an empty result or a failure."""
+        return self.key, (self.table, "{}")
 
     def decode(self, entry: Entry) -> T | Miss:
         """Return the value of a row, or a `Miss` with the reason why the row cannot answer."""
@@ -55,9 +72,9 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True):
         """
         raise NotImplementedError
 
-    def own(self, value: T) -> tuple[Any, ...]:
-        """Return the columns that only this table has."""
-        raise NotImplementedError
+    def columns(self, value: T) -> tuple[Any, ...]:
+        """Return the own columns of a new row."""
+        return self.own
 
     def origin(self, entry: Entry) -> str | None:
         """Return the engine, reader, model or user that the row came from."""
@@ -74,63 +91,36 @@ class LookupRequest(Struct, Generic[T], frozen=True, kw_only=True):
     def refusal(self, entry: Entry) -> str:
         """Return why a row cannot answer by meaning; "" if it can."""
         value = self.decode(entry)
-        return value.reason if isinstance(value, Miss) else ""
+        return value.reason if type(value) is Miss else ""
 
     def may_serve_stale(self, error: Exception) -> bool:
         """Return whether a stale answer may replace this exception."""
-        return is_failure(error)
-
-    def shares(self, error: Exception) -> bool:
-        """Return whether processes that wait for this one raise the exception, too, instead of computing."""
-        return isinstance(error, HarnessError) or self.may_serve_stale(error)
-
-    @property
-    def subject(self) -> str:
-        """The request, in messages about its failure."""
-        return repr(shorten(self.text, MAX_SHOWN))
-
-    @property
-    def flight(self) -> str:
-        """The name under which equal requests of one tenant wait for each other."""
-        return f"{self.table} {self.key}"
-
-    @property
-    def unanswered_key(self) -> str:
-        """The key of the row about an empty result or a failure."""
-        return self.key
-
-    @property
-    def unanswered_own(self) -> tuple[str, str]:
-        """The own columns of that row."""
-        return (self.table, "{}")
+        return is_failure(error) if self.failure is None else isinstance(error, self.failure)
 
 
-def json_or_miss(payload: bytes) -> Any:
-    """Return the value of a JSON payload, or a `Miss`."""
-    try:
-        return orjson.loads(payload)
-    except ValueError:
-        return Miss(UNREADABLE)
+class StructRequest(LookupRequest[T], frozen=True, kw_only=True, gc=False):
+    """One lookup whose value is a struct of type `kind`; the first own column is its origin."""
 
+    kind: type[T]
 
-def struct_or_miss(payload: bytes, kind: type[T]) -> T | Miss:
-    """Return the payload as a value of type `kind`, or a `Miss`."""
-    try:
-        return msgspec.json.decode(payload, type=kind)
-    except msgspec.MsgspecError:
-        return Miss(UNREADABLE)
+    def decode(self, entry: Entry) -> T | Miss:
+        """Return the payload as a struct."""
+        try:
+            return msgspec.json.decode(entry.payload, type=self.kind)
+        except msgspec.MsgspecError:
+            return Miss(UNREADABLE)
 
+    def encode(self, value: T) -> Made:
+        """Return the struct and its JSON; raise `InvalidInput` for lone surrogates."""
+        try:
+            return Made(value, msgspec.json.encode(value))
+        except UnicodeEncodeError:
+            shown = shorten(self.text, MAX_SHOWN)
+            raise InvalidInput(f"the result for {shown!r} is broken Unicode; re-encode it") from None
 
-def encoded_struct(value: Any, text: str) -> Made:
-    """Return a struct with its JSON bytes; `text` is the request.
-
-    Raises:
-        InvalidInput: it contains a lone surrogate.
-    """
-    try:
-        return Made(value, msgspec.json.encode(value))
-    except UnicodeEncodeError:
-        raise InvalidInput(f"the result for {shorten(text, MAX_SHOWN)!r} is broken Unicode; re-encode it") from None
+    def origin(self, entry: Entry) -> str:
+        """Return the first own column."""
+        return str(self.own[0])
 
 
 def encoded_json(value: object) -> bytes:

@@ -26,7 +26,7 @@ class ResearchContext(Struct, frozen=True):
     novelty_scores: list[float]
 
 
-class ResearchRequest(LookupRequest[ResearchContext], frozen=True, kw_only=True):
+class ResearchRequest(LookupRequest[ResearchContext], frozen=True, kw_only=True, gc=False):
     """One research. `fingerprint` identifies planner, engine and parameters."""
 
     table: ClassVar[str] = RESEARCH
@@ -47,7 +47,7 @@ class ResearchRequest(LookupRequest[ResearchContext], frozen=True, kw_only=True)
         except ValueError:
             return Miss(UNREADABLE)
 
-    def own(self, value: ResearchContext) -> tuple[Any, ...]:
+    def columns(self, value: ResearchContext) -> tuple[Any, ...]:
         """Return rounds and scores as JSON, task type and fingerprint."""
         rounds, scores = (encoded_json(each).decode() for each in (value.search_rounds, value.novelty_scores))
         return (rounds, scores, self.task_type, self.fingerprint)
@@ -98,7 +98,7 @@ class ResearchCache:
         if not research.context.strip():
             log.info("not stored, empty context: %r", task)
             return False
-        request.own(research)  # raises where nothing is written, too
+        request.columns(research)  # raises where nothing is written, too
         payload = _utf8(research.context)
         if self._write:
             self._lookup.put(request, research, payload)

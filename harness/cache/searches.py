@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
+import orjson
 from msgspec import structs
 
 from harness.cache.context import CacheContext
@@ -14,7 +15,7 @@ from harness.cache.failures import is_failure
 from harness.cache.json_form import MAX_PAYLOAD_BYTES, Made, Uncached, made, too_much
 from harness.cache.json_values import is_empty
 from harness.cache.lookup import Answer, Lookup
-from harness.cache.lookup_request import LookupRequest, encoded_json, json_or_miss
+from harness.cache.lookup_request import UNREADABLE, LookupRequest, encoded_json
 from harness.cache.search_results import checked_max_results, is_results, result_list, text_of
 from harness.cache.tables import SEARCHES
 from harness.cache.unanswered import Unanswered
@@ -33,7 +34,7 @@ SearchFunction = Callable[[str, int], Iterable[Mapping[str, Any]]]
 Results = list[dict[str, Any]]
 
 
-class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True):
+class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
     """One search. `max_results` 0 means any number; `options` are canonical JSON.
 
     With the name of a script's `function`, the result may be any JSON value; otherwise it is a list of JSON objects.
@@ -41,6 +42,8 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True):
 
     table: ClassVar[str] = SEARCHES
     remembers_empty: ClassVar[bool] = True
+    shares_bugs: ClassVar[bool] = True
+    subject: ClassVar[str] = "the search"
 
     max_results: int
     engine: str
@@ -56,10 +59,13 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True):
         wanted = self.max_results
         if entry.own[0] < wanted:  # own: max_results, engine, options
             return Miss("fewer results than asked for")
-        results = json_or_miss(entry.payload)
+        try:
+            results = orjson.loads(entry.payload)
+        except ValueError:
+            return Miss(UNREADABLE)
         if is_empty(results):
             return Miss("stored without results")
-        if not self.function and not isinstance(results, Miss) and not is_results(results):
+        if not self.function and not is_results(results):
             return Miss("not a list of results")
         return _first(results, wanted) if wanted else results
 
@@ -72,7 +78,7 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True):
         form = made(value, lambda form: _bounded(encoded_json(_first(form, wanted))))
         return Made(_first(form.value, wanted), form.payload) if isinstance(form, Made) else form
 
-    def own(self, value: Any) -> tuple[Any, ...]:
+    def columns(self, value: Any) -> tuple[Any, ...]:
         """Return the number asked for, engine and options."""
         return (self.max_results, self.engine, self.options)
 
@@ -92,24 +98,15 @@ class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True):
         """Return whether the search failed; for a script's function, see `is_failure`."""
         return isinstance(error, SearchError) or bool(self.function and is_failure(error))
 
-    def shares(self, error: Exception) -> bool:
-        """Share every exception."""
-        return True
-
-    @property
-    def subject(self) -> str:
-        """The search."""
-        return "the search"
-
     @property
     def flight(self) -> str:
         """Searches for another number of results do not wait for this one."""
         return f"{self.key} {self.max_results} {bool(self.function)}"
 
     @property
-    def unanswered_own(self) -> tuple[str, str]:
-        """Engine and options."""
-        return self.scope
+    def unanswered_row(self) -> tuple[str, tuple[str, str]]:
+        """Key, engine and options."""
+        return self.key, self.scope
 
 
 class SearchCache:

@@ -13,7 +13,7 @@ from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_volatile
 from harness.errors import EmbeddingError, StoreError, VerifierError
 from harness.ports import Embedder, Store, Vectors, Verifier
-from harness.storage.forks import begins_anew, cached_property
+from harness.storage.forks import cached_property, reset_in_child
 
 if TYPE_CHECKING:  # with their libraries they take 60 ms to import, and an exact hit needs neither
     from harness.core.abbreviations import Meanings
@@ -74,11 +74,11 @@ class Semantics:
         self._verifier = verifier
         self._failed = False
         self._embedded: set[str] = set()
-        self.begin_anew()
-        begins_anew(self)
+        self.reset()
+        reset_in_child(self)
 
-    def begin_anew(self) -> None:
-        """See `Forked`: a thread of the parent may hold the lock."""
+    def reset(self) -> None:
+        """See `Resettable`: a thread of the parent may hold the lock."""
         self._lock = threading.Lock()
         self._remembered: dict[str, Vectors] = {}
 

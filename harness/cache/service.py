@@ -12,10 +12,10 @@ from harness.cache.context import CacheContext
 from harness.cache.derived import DerivedCache
 from harness.cache.lookup import Lookup
 from harness.cache.maintenance import Maintenance
-from harness.cache.pages import PageCache
+from harness.cache.page_cache import PageCache
 from harness.cache.policy import Policy
 from harness.cache.researches import ResearchCache
-from harness.cache.runs import RunRecords
+from harness.cache.run_records import RunRecords
 from harness.cache.searches import SearchCache
 from harness.cache.semantic import Semantics
 from harness.cache.single_flight import SingleFlight

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from harness.errors import StoreError
 from harness.ports import Store
-from harness.storage.forks import begins_anew
+from harness.storage.forks import reset_in_child
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -25,11 +25,11 @@ class SingleFlight(Generic[T]):
         self._store = store
         self._wait = wait
         self._warned = False
-        self.begin_anew()
-        begins_anew(self)
+        self.reset()
+        reset_in_child(self)
 
-    def begin_anew(self) -> None:
-        """See `Forked`: a child must not wait for a thread that only its parent has."""
+    def reset(self) -> None:
+        """See `Resettable`: a child must not wait for a thread that only its parent has."""
         self._lock = threading.Lock()
         self._flights: dict[str, Future[T]] = {}
 

@@ -5,13 +5,14 @@ from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
+import orjson
 from msgspec import Struct, structs
 
 from harness.cache.context import CacheContext
 from harness.cache.json_form import Made, Uncached, made
 from harness.cache.json_values import count_of, encoded, is_empty
 from harness.cache.lookup import Answer, Lookup
-from harness.cache.lookup_request import LookupRequest, json_or_miss
+from harness.cache.lookup_request import UNREADABLE, LookupRequest
 from harness.cache.tables import TOOLS
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, DEFAULT_TTL, seconds_of
@@ -44,7 +45,7 @@ class ToolEntry(Struct, frozen=True):
     expires_at: float
 
 
-class ToolRequest(LookupRequest[Any], frozen=True, kw_only=True):
+class ToolRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
     """One call of a tool. `params` is a JSON object, and `user` is who stores the results."""
 
     table: ClassVar[str] = TOOLS
@@ -62,13 +63,16 @@ class ToolRequest(LookupRequest[Any], frozen=True, kw_only=True):
 
     def decode(self, entry: Entry) -> Any:
         """Return the results."""
-        return json_or_miss(entry.payload)
+        try:
+            return orjson.loads(entry.payload)
+        except ValueError:
+            return Miss(UNREADABLE)
 
     def encode(self, value: Any) -> Made | Uncached:
         """Return the results in their JSON form, or as they are."""
         return made(value, partial(encoded, what="it"))
 
-    def own(self, value: Any) -> tuple[str, str, int, str | None]:
+    def columns(self, value: Any) -> tuple[str, str, int, str | None]:
         """Return type, params, number of results and user."""
         return (self.cache_type, self.params, count_of(value), self.user)
 
@@ -84,9 +88,9 @@ class ToolRequest(LookupRequest[Any], frozen=True, kw_only=True):
         return LookupRequest.refusal(self, entry)
 
     @property
-    def unanswered_key(self) -> str:
+    def unanswered_row(self) -> tuple[str, tuple[str, str]]:
         """The key with its table: a search may have the same key."""
-        return f"{TOOLS}:{self.key}"
+        return f"{TOOLS}:{self.key}", (TOOLS, "{}")
 
 
 class ToolCache:

@@ -45,7 +45,8 @@ class Unanswered:
     def _put(self, request: LookupRequest[Any], reason: Mapping[str, Any], ttl: float) -> Entry:
         now = self._clock()
         payload = orjson.dumps(reason)
-        entry = Entry(request.unanswered_key, request.text, payload, now, now + ttl, now, request.unanswered_own)
+        key, own = request.unanswered_row
+        entry = Entry(key, request.text, payload, now, now + ttl, now, own)
         if self._policy.write:
             try:
                 self._store.put(UNANSWERED, self._tenant, entry, sweep_before=now)
@@ -75,7 +76,7 @@ class Unanswered:
 
         Older rows do not count: the process that this one waits for began later.
         """
-        entry = self._store.get(UNANSWERED, self._tenant, request.unanswered_key)
+        entry = self._store.get(UNANSWERED, self._tenant, request.unanswered_row[0])
         if entry is None or entry.created_at <= started:
             return None
         if is_expired(entry.expires_at, self._clock(), entry.created_at):

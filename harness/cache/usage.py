@@ -14,7 +14,7 @@ from harness.cache.policy import Policy
 from harness.core.origins import EVERY, RunOrigin
 from harness.errors import StoreError
 from harness.ports import Store
-from harness.storage.forks import begins_anew
+from harness.storage.forks import reset_in_child
 
 log = logging.getLogger(__name__)
 
@@ -66,10 +66,10 @@ class Tally:
     def __init__(self) -> None:
         self.happened: list[str] = []
         self._lock = threading.Lock()
-        begins_anew(self)
+        reset_in_child(self)
 
-    def begin_anew(self) -> None:
-        """See `Forked`: the parent stores its own counts."""
+    def reset(self) -> None:
+        """See `Resettable`: the parent stores its own counts."""
         self.happened.clear()
         self._lock = threading.Lock()
 

@@ -1,15 +1,15 @@
-"""What conversations remember: exchanges and documents, found again by meaning and by words."""
+"""Memory of conversations: exchanges and documents, searched by meaning and by words."""
 
-from harness.chat.exchanges import DocumentChunk, Exchange, Match, Remembered, ThreadInfo, new_id
-from harness.chat.memory import Added, Imported, Memory, MemoryStats
+from harness.chat.conversation_memory import Added, Imported, Memory, MemoryStats
+from harness.chat.exchanges import DocumentChunk, Exchange, MemoryMatch, Remembered, ThreadInfo, new_id
 
 __all__ = [
     "Added",
     "DocumentChunk",
     "Exchange",
     "Imported",
-    "Match",
     "Memory",
+    "MemoryMatch",
     "MemoryStats",
     "Remembered",
     "ThreadInfo",

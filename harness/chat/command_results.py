@@ -1,56 +1,56 @@
-"""What a command of the chat brings, for whoever shows it."""
+"""Results of chat commands, for the code that displays them."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from msgspec import Struct
 
-from harness.chat.exchanges import Exchange, Match, Remembered, ThreadInfo
+from harness.chat.exchanges import Exchange, MemoryMatch, Remembered, ThreadInfo
 
 if TYPE_CHECKING:
-    from harness.chat.memory import Added, MemoryStats
+    from harness.chat.conversation_memory import Added, MemoryStats
     from harness.research.result import Research
 
 
-class Said(Struct, frozen=True):
-    """A line that says what was done."""
+class Notice(Struct, frozen=True):
+    """A one-line message about what was done."""
 
     text: str
 
 
 class Stored(Struct, frozen=True):
-    """A text or a document was added."""
+    """Result of adding a text or a document."""
 
     what: str
     added: "Added"
 
 
-class Found(Struct, frozen=True):
-    """The matches of a query, the most similar first: their similarity is what a person is shown."""
+class QueryResults(Struct, frozen=True):
+    """Matches of a query, most similar first, because users see the similarity."""
 
     query: str
-    matches: tuple[Match, ...]
+    matches: tuple[MemoryMatch, ...]
 
     @classmethod
-    def of(cls, query: str, matches: Iterable[Match]) -> Self:
-        """Put matches in this order."""
+    def of(cls, query: str, matches: Iterable[MemoryMatch]) -> Self:
+        """Return the matches in this order."""
         return cls(query, tuple(sorted(matches, key=lambda match: -match.similarity)))
 
 
-class Shown(Struct, frozen=True):
-    """What was asked for by its id, whole."""
+class MemoryDetails(Struct, frozen=True):
+    """Full text of the memories with an id."""
 
     remembered: tuple[Remembered, ...]
 
 
 class Statistics(Struct, frozen=True):
-    """What the memory holds."""
+    """Statistics of the memory."""
 
     stats: "MemoryStats"
 
 
-class Threads(Struct, frozen=True):
-    """Threads, the last used first; `more` than these there are. `current` is the one of this conversation."""
+class ThreadList(Struct, frozen=True):
+    """ThreadList, the last used first; `more` if there are more. `current` is the thread of this conversation."""
 
     threads: tuple[ThreadInfo, ...]
     current: str
@@ -58,7 +58,7 @@ class Threads(Struct, frozen=True):
 
 
 class Continued(Struct, frozen=True):
-    """A thread goes on in a new session; `exchanges` are all that were loaded, in order of time."""
+    """A thread that continues in a new session; `exchanges` are its earlier ones, in order of time."""
 
     thread_id: str
     session_id: str
@@ -67,17 +67,17 @@ class Continued(Struct, frozen=True):
 
 
 class Researched(Struct, frozen=True):
-    """A research, and what did not work in remembering it ("" if nothing)."""
+    """A research, and a warning if it could not be stored in memory, else ""."""
 
     found: "Research"
     warning: str
 
 
 class Context(Struct, frozen=True):
-    """Whether memories are looked up for each message, which the last one was given, and how they are chosen."""
+    """Retrieval of memories: on or off, the last message's matches, and the strategy."""
 
     on: bool
-    matches: tuple[Match, ...]
+    matches: tuple[MemoryMatch, ...]
     exchanges: int
     how: str
 
@@ -89,10 +89,20 @@ class Help(Struct, frozen=True):
     examples: tuple[str, ...] = ()
 
 
-class Left(Struct, frozen=True):
-    """The user wants to leave."""
+class Quit(Struct, frozen=True):
+    """The user ends the chat."""
 
 
 Outcome: TypeAlias = (
-    Said | Stored | Found | Shown | Statistics | Threads | Continued | Researched | Context | Help | Left
+    Notice
+    | Stored
+    | QueryResults
+    | MemoryDetails
+    | Statistics
+    | ThreadList
+    | Continued
+    | Researched
+    | Context
+    | Help
+    | Quit
 )

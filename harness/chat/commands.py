@@ -1,4 +1,4 @@
-"""The commands of the chat: plain functions of a conversation and what stands behind the command's name."""
+"""Chat commands: functions of a conversation and the text after the command's name."""
 
 import difflib
 from collections.abc import Callable
@@ -8,19 +8,19 @@ from msgspec import Struct
 from harness.chat.command_results import (
     Context,
     Continued,
-    Found,
     Help,
-    Left,
+    MemoryDetails,
+    Notice,
     Outcome,
+    QueryResults,
+    Quit,
     Researched,
-    Said,
-    Shown,
     Statistics,
     Stored,
-    Threads,
+    ThreadList,
 )
+from harness.chat.conversation import MAX_REPORT, Chat, checked_text
 from harness.chat.ids import Kind, whole_id
-from harness.chat.session import MAX_REPORT, Chat, checked_text
 from harness.core.text import one_line, shorten
 from harness.errors import InvalidInput
 
@@ -35,30 +35,29 @@ _QUOTES = {'"': '"', "'": "'", "“": "”"}
 
 
 class Command(Struct, frozen=True):
-    """A command: `usage` is its line, `meaning` one sentence, `run` gets what stands behind the name, stripped.
-
-    One that `remembers` needs the memory.
+    """A command: `usage` is its syntax, `meaning` one sentence; `run` gets the text after the name, stripped. A command
+    with `needs_memory` fails without a memory.
     """
 
     name: str
     usage: str
     meaning: str
     run: Callable[[Chat, str], Outcome]
-    remembers: bool = False
+    needs_memory: bool = False
     examples: tuple[str, ...] = ()
 
 
 def is_command(line: str) -> bool:
-    """Say whether a line is a command: it begins with a slash. A message that is to begin so begins with a space."""
+    """Return whether a line is a command: it starts with a slash. A space before the slash makes it a message."""
     return line.startswith("/")
 
 
 def run_command(chat: Chat, line: str) -> Outcome:
-    """Run the command that a line names, and return what it brings.
+    """Run the command on a line and return its result.
 
     Raises:
-        InvalidInput: there is no such command, it is used wrongly, or it needs the memory and there is none.
-        HarnessError: what the command does has failed.
+        InvalidInput: an unknown command, wrong usage, or a missing memory.
+        HarnessError: the command failed.
     """
     name, rest = _split(line)
     command = COMMANDS.get(name)
@@ -66,16 +65,16 @@ def run_command(chat: Chat, line: str) -> Outcome:
         near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
         meant = f"did you mean /{near[0]}? " if near else ""
         raise InvalidInput(
-            f"no such command: /{shorten(name, 40)}; {meant}/help lists them. "
-            "A message that begins with a slash is sent with a space before it"
+            f"no such command: /{shorten(name, 40)}; {meant}/help lists the commands. "
+            "To send a message that starts with a slash, put a space before it"
         )
-    if command.remembers and chat.memory is None:
+    if command.needs_memory and chat.memory is None:
         raise InvalidInput(f"/{name}: {chat.why_no_memory}")
     return command.run(chat, checked_text(rest))
 
 
 def _split(line: str) -> tuple[str, str]:
-    """Split a line into the command's name ("" where none is) and the rest."""
+    """Split a line into the command's name ("" if missing) and the rest."""
     name, *rest = line[1:].split(maxsplit=1) or [""]
     return ("", "") if line[1:2].isspace() else (name.lower(), "".join(rest))
 
@@ -83,7 +82,7 @@ def _split(line: str) -> tuple[str, str]:
 def _vadd(chat: Chat, rest: str) -> Outcome:
     if not rest:
         raise _wrong("vadd")
-    added = chat.remembering().add_text(_unquoted(rest), session_id=chat.session_id)
+    added = chat.required_memory().writer.add_text(_unquoted(rest), session_id=chat.session_id)
     return Stored("text", added)
 
 
@@ -91,16 +90,16 @@ def _vdoc(chat: Chat, rest: str) -> Outcome:
     if not rest:
         raise _wrong("vdoc")
     name = _unquoted(rest)
-    return Stored(name, chat.remembering().add_document(name, session_id=chat.session_id))
+    return Stored(name, chat.required_memory().writer.add_document(name, session_id=chat.session_id))
 
 
 def _vquery(chat: Chat, rest: str) -> Outcome:
     text, k = _query_of(rest)
-    return Found.of(text, chat.remembering().query(text, k))
+    return QueryResults.of(text, chat.required_memory().search.query(text, k))
 
 
 def _query_of(rest: str) -> tuple[str, int]:
-    """Read `"text" [k]`; without quotation marks all is text."""
+    """Parse `"text" [k]`; without quotation marks, everything is text."""
     closing = _QUOTES.get(rest[:1], "")
     end = rest.rfind(closing) if closing else -1
     if end <= 0:
@@ -113,7 +112,7 @@ def _query_of(rest: str) -> tuple[str, int]:
         return text, DEFAULT_RESULTS
     if not (number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= MAX_RESULTS):
         raise InvalidInput(
-            f"k is how many results, 1 to {MAX_RESULTS}, not {shorten(number, 20)!r}: {_usage('vquery')}"
+            f"k, the number of results, must be 1 to {MAX_RESULTS}, not {shorten(number, 20)!r}: {_usage('vquery')}"
         )
     return text, int(number)
 
@@ -121,18 +120,18 @@ def _query_of(rest: str) -> tuple[str, int]:
 def _vget(chat: Chat, rest: str) -> Outcome:
     if not rest:
         raise _wrong("vget")
-    memory = chat.remembering()
+    memory = chat.required_memory()
     match rest.split():
         case ["session"]:
-            return Shown(tuple(memory.session(chat.session_id)))
+            return MemoryDetails(tuple(memory.listing.session(chat.session_id)))
         case ["thread"]:
-            return Shown(tuple(memory.thread(chat.thread_id)))
+            return MemoryDetails(tuple(memory.listing.thread(chat.thread_id)))
         case ["session", id_]:
-            return Shown(tuple(memory.session(whole_id(memory, id_, ("session",)))))
+            return MemoryDetails(tuple(memory.listing.session(whole_id(memory, id_, ("session",)))))
         case ["thread", id_]:
-            return Shown(tuple(memory.thread(whole_id(memory, id_, ("thread",)))))
+            return MemoryDetails(tuple(memory.listing.thread(whole_id(memory, id_, ("thread",)))))
         case [id_]:
-            return Shown(tuple(memory.find(whole_id(memory, id_, KINDS))))
+            return MemoryDetails(tuple(memory.listing.find(whole_id(memory, id_, KINDS))))
         case _:
             raise _wrong("vget")
 
@@ -140,33 +139,33 @@ def _vget(chat: Chat, rest: str) -> Outcome:
 def _vdelete(chat: Chat, rest: str) -> Outcome:
     if len(rest.split()) != 1:
         raise _wrong("vdelete")
-    memory = chat.remembering()
+    memory = chat.required_memory()
     id_ = whole_id(memory, rest, DELETABLE)
-    gone = memory.delete(id_)
-    return Said(f"deleted {id_}" if gone == 1 else f"deleted {gone} passages of {id_}")
+    deleted = memory.writer.delete(id_)
+    return Notice(f"deleted {id_}" if deleted == 1 else f"deleted {deleted} passages of {id_}")
 
 
 def _vstats(chat: Chat, rest: str) -> Outcome:
-    _nothing_behind("vstats", rest)
-    return Statistics(chat.remembering().stats())
+    _check_no_arguments("vstats", rest)
+    return Statistics(chat.required_memory().listing.stats())
 
 
 def _threads(chat: Chat, rest: str) -> Outcome:
-    _nothing_behind("threads", rest)
-    threads = chat.remembering().threads(MAX_THREADS + 1)
-    return Threads(tuple(threads[:MAX_THREADS]), chat.thread_id, len(threads) > MAX_THREADS)
+    _check_no_arguments("threads", rest)
+    threads = chat.required_memory().listing.threads(MAX_THREADS + 1)
+    return ThreadList(tuple(threads[:MAX_THREADS]), chat.thread_id, len(threads) > MAX_THREADS)
 
 
 def continue_thread(chat: Chat, rest: str) -> Outcome:
-    """Go on with a thread, in a new session: what was said before is cleared, the thread's exchanges are loaded.
+    """Continue a thread in a new session: clear the conversation and load the thread's exchanges.
 
     Raises:
-        InvalidInput: there is no such thread, or several begin so; the conversation is as it was.
+        InvalidInput: no thread, or several, have this prefix; the conversation is unchanged.
     """
     if len(rest.split()) != 1:
         raise _wrong("continue")
-    memory = chat.remembering()
-    exchanges = tuple(memory.thread(whole_id(memory, rest, ("thread",))))
+    memory = chat.required_memory()
+    exchanges = tuple(memory.listing.thread(whole_id(memory, rest, ("thread",))))
     thread_id = exchanges[0].thread_id
     continuation = max(each.thread_continuation_seq for each in exchanges) + 1
     chat.begin(thread_id, continuation=continuation, earlier=exchanges)
@@ -177,25 +176,25 @@ def _research(chat: Chat, rest: str) -> Outcome:
     if not rest:
         raise _wrong("research")
     if chat.research is None:
-        raise InvalidInput("there is no research in this chat; `harness research` does it")
+        raise InvalidInput("this chat cannot research; use `harness research`")
     question = _unquoted(rest)
     found = chat.research(question)
     warning = ""
     if found.report is not None:
         report = found.report.markdown()
-        kept = report if len(report) <= MAX_REPORT else f"{report[:MAX_REPORT]}\n\n[shortened]"
-        warning = chat.note(question, kept)
+        stored = report if len(report) <= MAX_REPORT else f"{report[:MAX_REPORT]}\n\n[shortened]"
+        warning = chat.note(question, stored)
     return Researched(found, warning)
 
 
 def _context(chat: Chat, rest: str) -> Outcome:
     if rest not in {"", "on", "off", "summary"}:
         raise _wrong("context")
-    chat.remembering()
+    chat.required_memory()
     if rest in {"on", "off"}:
         chat.retrieves = rest == "on"
-        return Said(f"memories are {'looked up for each message' if chat.retrieves else 'no longer looked up'}")
-    memory = chat.remembering()
+        return Notice(f"memories are {'searched for each message' if chat.retrieves else 'no longer searched'}")
+    memory = chat.required_memory()
     how = memory.settings.retrieval_strategy
     return Context(chat.retrieves, chat.context, len(chat.earlier), how)
 
@@ -203,7 +202,7 @@ def _context(chat: Chat, rest: str) -> Outcome:
 def _help(_chat: Chat, rest: str) -> Outcome:
     name = rest.removeprefix("/").lower()
     if name and name not in COMMANDS:
-        raise InvalidInput(f"no such command: /{shorten(name, 40)}; /help lists them")
+        raise InvalidInput(f"no such command: /{shorten(name, 40)}; /help lists the commands")
     if name:
         command = COMMANDS[name]
         return Help(((command.usage, command.meaning),), command.examples)
@@ -211,21 +210,21 @@ def _help(_chat: Chat, rest: str) -> Outcome:
 
 
 def _quit(_chat: Chat, rest: str) -> Outcome:
-    _nothing_behind("quit", rest)
-    return Left()
+    _check_no_arguments("quit", rest)
+    return Quit()
 
 
 def _unquoted(text: str) -> str:
-    """Take off the quotation marks around a whole text."""
+    """Return a text without the quotation marks around it."""
     closing = _QUOTES.get(text[:1])
     if closing and len(text) > 1 and text.endswith(closing) and text.count(closing) == 1 + (closing == text[0]):
         return text[1:-1].strip()
     return text
 
 
-def _nothing_behind(name: str, rest: str) -> None:
+def _check_no_arguments(name: str, rest: str) -> None:
     if rest:
-        raise InvalidInput(f"/{name} takes nothing behind it, not {shorten(one_line(rest), 40)!r}")
+        raise InvalidInput(f"/{name} takes no argument, not {shorten(one_line(rest), 40)!r}")
 
 
 def _usage(name: str) -> str:
@@ -234,46 +233,49 @@ def _usage(name: str) -> str:
 
 def _wrong(name: str) -> InvalidInput:
     example = COMMANDS[name].examples
-    return InvalidInput(f"{_usage(name)}" + (f", as {example[0]}" if example else ""))
+    return InvalidInput(f"{_usage(name)}" + (f", such as {example[0]}" if example else ""))
 
 
 _ALL = (
     Command(
-        "research", "/research QUESTION", "Research a question: a cited report, remembered as an exchange.", _research,
+        "research", "/research QUESTION", "Research a question: a cited report, stored as an exchange.", _research,
         examples=("/research How does SQLite's write-ahead log work?",),
     ),
     Command(
-        "vadd", "/vadd TEXT", "Remember a text; a long one is cut into passages.", _vadd, remembers=True,
+        "vadd", "/vadd TEXT", "Store a text; a long one is split into passages.", _vadd, needs_memory=True,
         examples=("/vadd The staging server is restarted every Monday at 6.",),
     ),
     Command(
-        "vdoc", "/vdoc PATH", "Remember a document: a file, or docs:NAME from the documents folder.", _vdoc,
-        remembers=True, examples=("/vdoc ~/notes/retries.md", "/vdoc docs:handbook.pdf"),
+        "vdoc", "/vdoc PATH", "Store a document: a file, or docs:NAME from the documents folder.", _vdoc,
+        needs_memory=True, examples=("/vdoc ~/notes/retries.md", "/vdoc docs:handbook.pdf"),
     ),
     Command(
-        "vquery", '/vquery "TEXT" [K]', f"Find what is remembered; K results, {DEFAULT_RESULTS} if not said.", _vquery,
-        remembers=True, examples=('/vquery "when is staging restarted" 3', "/vquery when is staging restarted"),
+        "vquery", '/vquery "TEXT" [K]', f"Search the memory; K results (default {DEFAULT_RESULTS}).", _vquery,
+        needs_memory=True, examples=('/vquery "when is staging restarted" 3', "/vquery when is staging restarted"),
     ),
     Command(
-        "vget", "/vget ID | session | thread", "Show whole what an id names: an exchange, a passage, a session, "
-        "a thread; or this session, this thread.", _vget, remembers=True,
+        "vget", "/vget ID | session | thread", "Show the full text of an exchange, a passage, a session or a "
+        "thread; or of this session or thread.", _vget, needs_memory=True,
         examples=("/vget 3f2a91bc", "/vget thread", "/vget session 77aa01de"),
     ),
     Command(
-        "vdelete", "/vdelete ID", "Delete an exchange or a passage, or a document with all its passages.", _vdelete,
-        remembers=True, examples=("/vdelete 3f2a91bc",),
-    ),
-    Command("vstats", "/vstats", "Tell how much is remembered, where, and by which model.", _vstats, remembers=True),
-    Command("threads", "/threads", "List the threads, the last used first.", _threads, remembers=True),
-    Command(
-        "continue", "/continue THREAD", "Go on with an earlier thread, in a new session.", continue_thread,
-        remembers=True, examples=("/continue 3f2a91bc",),
+        "vdelete", "/vdelete ID", "Delete an exchange, a passage, or a document with all its passages.", _vdelete,
+        needs_memory=True, examples=("/vdelete 3f2a91bc",),
     ),
     Command(
-        "context", "/context on | off | summary", "Look memories up for each message, or not; or show what the last "
-        "message was given.", _context, remembers=True, examples=("/context summary", "/context off"),
+        "vstats", "/vstats", "Show how much is stored, where, and the embedding model.", _vstats, needs_memory=True,
+    ),
+    Command("threads", "/threads", "List the threads, the last used first.", _threads, needs_memory=True),
+    Command(
+        "continue", "/continue THREAD", "Continue an earlier thread in a new session.", continue_thread,
+        needs_memory=True, examples=("/continue 3f2a91bc",),
+    ),
+    Command(
+        "context", "/context on | off | summary", "Turn the search of memories for each message on or off, or show "
+        "the memories used for the last message.", _context,
+        needs_memory=True, examples=("/context summary", "/context off"),
     ),
     Command("help", "/help [COMMAND]", "Show the commands, or one with examples.", _help, examples=("/help vquery",)),
-    Command("quit", "/quit", "Leave; so does Ctrl-D.", _quit),
+    Command("quit", "/quit", "End the chat; so does Ctrl-D.", _quit),
 )  # fmt: skip
 COMMANDS = {command.name: command for command in _ALL}

@@ -1,4 +1,4 @@
-"""What is remembered: exchanges of conversations, and passages of documents; and the rows that they are kept as."""
+"""Memories: exchanges of conversations and passages of documents, and their rows."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeAlias
@@ -14,9 +14,9 @@ from harness.errors import InvalidInput, StoreCorrupt
 
 MEMORY = "memory"
 MAX_MESSAGE = 200_000
-"""Characters of one message that are kept."""
+"""Characters of one message that are stored."""
 MAX_PRIOR = 50
-"""Ids of earlier exchanges that one exchange names, the last ones."""
+"""Ids of earlier exchanges that an exchange lists: the last ones."""
 MAX_SOURCE = 4_096
 
 Id: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -24,11 +24,11 @@ Source: TypeAlias = Literal["vadd_command", "file"]
 
 
 class Exchange(Struct, frozen=True, kw_only=True, tag="exchange", tag_field="kind"):
-    """What was said and what was answered, once. A thread is a conversation that can be continued: the session that
-    began it has the continuation 0, and every later session that goes on with it the next number.
+    """A message and its answer. A thread is a conversation that can be continued: the session that started it has the
+    continuation 0, and each later session the next number.
 
-    `timestamp` is ISO 8601, in UTC. `prior_exchange_ids` are those of the conversation before this exchange, at most
-    the last 50, in order.
+    `timestamp` is ISO 8601, in UTC. `prior_exchange_ids` are the ids of at most the last 50 exchanges of the
+    conversation before this one, in order.
     """
 
     id: Id
@@ -42,19 +42,19 @@ class Exchange(Struct, frozen=True, kw_only=True, tag="exchange", tag_field="kin
 
     @property
     def thread_session_id(self) -> str:
-        """Thread and session in one: `thread_session`."""
+        """Thread and session: `thread_session`."""
         return f"{self.thread_id}_{self.session_id}"
 
     @property
     def text(self) -> str:
-        """What is embedded."""
+        """The text that is embedded."""
         return f"User: {self.user_message}\nAssistant: {self.assistant_message}"
 
 
 class DocumentChunk(Struct, frozen=True, kw_only=True, tag="document", tag_field="kind"):
-    """A passage of a document, or of a text that somebody added; `chunk_index` counts from 0.
+    """A passage of an added document or text; `chunk_index` counts from 0.
 
-    `source_file` is the path it was read from; empty for a text. `session_id` is that of whoever added it, if any.
+    `source_file` is the document's path, empty for a text. `session_id` is the session that added it, if any.
     """
 
     id: Id
@@ -71,9 +71,9 @@ class DocumentChunk(Struct, frozen=True, kw_only=True, tag="document", tag_field
 Remembered: TypeAlias = Exchange | DocumentChunk
 
 
-class Match(Struct, frozen=True):
-    """Something remembered that fits a query. `similarity` is the cosine (0..1) of its embedding to the query's,
-    `score` what it was ranked by; what that means is the strategy's.
+class MemoryMatch(Struct, frozen=True):
+    """A memory that matches a query. `similarity` is the cosine (0..1) of its embedding to the query's; memories are
+    ranked by `score`, whose meaning depends on the strategy.
     """
 
     remembered: Remembered
@@ -82,7 +82,7 @@ class Match(Struct, frozen=True):
 
 
 class ThreadInfo(Struct, frozen=True):
-    """A thread as a list shows it: `title` is what was said first, `sessions` how many have gone on with it."""
+    """A thread in a list: `title` is its first message, `sessions` the number of its sessions."""
 
     id: str
     title: str
@@ -95,7 +95,7 @@ class ThreadInfo(Struct, frozen=True):
 
 
 def new_id() -> str:
-    """Return an id that nobody else has: a random UUID."""
+    """Return a random UUID."""
     return str(uuid4())
 
 
@@ -108,20 +108,20 @@ def seconds_of(timestamp: str) -> float:
     """Return an ISO 8601 time as seconds since the epoch; without a zone it is UTC.
 
     Raises:
-        InvalidInput: it is none.
+        InvalidInput: it is not a time.
     """
     try:
-        told = datetime.fromisoformat(timestamp)
-        return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
+        time = datetime.fromisoformat(timestamp)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError) as error:
         raise InvalidInput(f"not an ISO 8601 time: {clean(timestamp, 50)!r}") from error
 
 
 def entry_of(remembered: Remembered, collection: str, embedding: bytes | None, embedder: str | None) -> Entry:
-    """Return the row that keeps what is remembered.
+    """Return the row of a memory.
 
     Raises:
-        InvalidInput: its timestamp is no time.
+        InvalidInput: its timestamp is not a time.
     """
     at = seconds_of(remembered.timestamp)
     if isinstance(remembered, Exchange):
@@ -134,7 +134,7 @@ def entry_of(remembered: Remembered, collection: str, embedding: bytes | None, e
 
 
 def remembered_in(entry: Entry) -> Remembered:
-    """Return what a row keeps.
+    """Return the memory in a row.
 
     Raises:
         StoreCorrupt: the row is damaged.
@@ -142,5 +142,5 @@ def remembered_in(entry: Entry) -> Remembered:
     try:
         remembered: Remembered = msgspec.json.decode(entry.payload, type=Exchange | DocumentChunk)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StoreCorrupt(f"what is remembered as {entry.key:.64} is damaged; `harness memory delete` it") from error
+        raise StoreCorrupt(f"the memory {entry.key:.64} is damaged; delete it with `harness memory delete`") from error
     return remembered

@@ -1,4 +1,4 @@
-"""Ids as a person gives them: whole, or so much of the beginning that it is the only one."""
+"""Ids as users type them: whole, or a unique prefix."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -8,34 +8,34 @@ from harness.core.text import clean, shorten
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from harness.chat.memory import Memory
+    from harness.chat.conversation_memory import Memory
 
 Kind: TypeAlias = Literal["exchange", "passage", "document", "thread", "session"]
 
-LEAST = 4
-"""Characters of an id that are needed at the least."""
+MIN_PREFIX = 4
+"""Shortest prefix of an id that is accepted."""
 
 MAX_LOOKED_AT = 1_000_000
 WHOLE = 36
-"""Characters of a UUID: one that has so many is not looked for by its beginning."""
+"""Characters of a UUID; an id this long is not treated as a prefix."""
 
 _CANDIDATES = 5
 _EXCERPT = 30
 
 
 def whole_id(memory: "Memory", beginning: str, kinds: Sequence[Kind]) -> str:
-    """Return the id of one of `kinds` that begins so. Takes time with what is remembered: about 1 s for 100,000
-    exchanges; a whole UUID is returned as it is, whether it is known or not.
+    """Return the only id of one of `kinds` with this prefix. Time grows with the memory: about 1 s for 100,000
+    exchanges. A whole UUID is returned unchanged, known or not.
 
     Raises:
-        InvalidInput: none begins so, or several, which are named; or it is shorter than 4 characters.
+        InvalidInput: no id, or several (the message names them), have this prefix; or it has under 4 characters.
         StoreError: the store cannot be read.
     """
     beginning = beginning.strip().lower()
     if len(beginning) >= WHOLE:
         return beginning
     found: dict[str, str] = {}
-    for outline in memory.outlines(0, MAX_LOOKED_AT):
+    for outline in memory.rows.outlines(0, MAX_LOOKED_AT):
         for id_, kind in _ids(outline):
             if kind in kinds and id_.startswith(beginning):
                 found.setdefault(id_, f"{id_} ({kind}: {_excerpt(outline)})")
@@ -43,10 +43,10 @@ def whole_id(memory: "Memory", beginning: str, kinds: Sequence[Kind]) -> str:
         return beginning
     shown = repr(clean(beginning, 40))
     names = " or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
-    if len(beginning) < LEAST:
-        raise InvalidInput(f"give {LEAST} characters of an id at the least, not {shown}")
+    if len(beginning) < MIN_PREFIX:
+        raise InvalidInput(f"type at least {MIN_PREFIX} characters of an id, not {shown}")
     if not found:
-        raise InvalidInput(f"unknown: there is no {names} whose id begins with {shown}")
+        raise InvalidInput(f"unknown: no {names} has an id that begins with {shown}")
     if len(found) > 1:
         some = [*found.values()][:_CANDIDATES]
         rest = f", and {len(found) - len(some)} more" if len(found) > len(some) else ""
@@ -55,7 +55,7 @@ def whole_id(memory: "Memory", beginning: str, kinds: Sequence[Kind]) -> str:
 
 
 def _ids(outline: Outline) -> Iterator[tuple[str, Kind]]:
-    """Yield the ids that a row tells of."""
+    """Yield the ids in a row."""
     _, kind, group, session = outline.own[:4]
     said = kind == "exchange"
     yield outline.key, "exchange" if said else "passage"

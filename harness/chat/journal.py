@@ -1,4 +1,4 @@
-"""What could not be saved, until it can: a file beside the database, a line of JSON for each."""
+"""Journal of memories that could not be stored: a file of JSON lines next to the database."""
 
 import logging
 import os
@@ -16,12 +16,12 @@ from harness.storage.files import replacing
 log = logging.getLogger(__name__)
 
 MAX_BYTES = 16 * 2**20
-"""What the journal holds at the most: some ten thousand exchanges."""
+"""Largest size of the journal: about ten thousand exchanges."""
 LOCK_SECONDS = 10.0
 
 
 class Journalled(Struct, frozen=True):
-    """One line: what could not be saved, and whose it is."""
+    """A line of the journal: a memory that could not be stored, with its tenant and collection."""
 
     tenant: str
     collection: str
@@ -29,8 +29,8 @@ class Journalled(Struct, frozen=True):
 
 
 class Journal:
-    """The journal at `path`, of at most 16 MiB, readable by its owner alone; made when first written. Lines survive
-    the death of the process and a power cut. Any number of processes may use it.
+    """Journal at `path`, at most 16 MiB, readable only by its owner, created by the first write. Lines survive a crash
+    and a power cut. Any number of processes may use it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,14 +38,14 @@ class Journal:
 
     @property
     def exists(self) -> bool:
-        """Whether anything waits."""
+        """Whether any memory waits."""
         return self.path.exists()
 
     def append(self, tenant: str, collection: str, remembered: Remembered) -> None:
         """Add a line.
 
         Raises:
-            StoreError: it cannot be written, or is full.
+            StoreError: the journal cannot be written, or is full.
         """
         line = msgspec.json.encode(Journalled(tenant, collection, remembered)) + b"\n"
         try:
@@ -53,20 +53,20 @@ class Journal:
             with self._locked():
                 if self.exists and self.path.stat().st_size + len(line) > MAX_BYTES:
                     raise StoreError(
-                        f"the journal {self.path} is full; mend the store and start again, or move it away"
+                        f"the journal {self.path} is full; fix the store and start again, or move the file away"
                     )
                 _append(self.path, line)
         except OSError as error:
             raise StoreError(f"cannot write the journal {self.path} ({error.strerror}); check the disk") from error
 
     def replay(self, tenant: str, collection: str, save: Callable[[Remembered], None]) -> int:
-        """Have every line of this tenant and collection saved, in order; return how many were. Those that cannot be,
-        and what is somebody else's, stay. A damaged line is set aside in a file beside it, whose name ends in
-        `.damaged`.
+        """Call `save` for every line of this tenant and collection, in order; return the number of saved lines. Lines
+        that fail, and those of other tenants or collections, stay. Damaged lines move to a file next to the journal
+        whose name ends in `.damaged`.
 
         Raises:
             StoreError: the journal cannot be read or written.
-            HarnessError: what `save` raised; what was saved before is in the journal no more.
+            HarnessError: `save` failed; saved lines are no longer in the journal.
         """
         if not self.exists:
             return 0
@@ -78,32 +78,32 @@ class Journal:
 
     def _replay(self, tenant: str, collection: str, save: Callable[[Remembered], None]) -> int:
         lines = _lines(self.path)
-        kept, damaged = list[bytes](), list[bytes]()
+        waiting, damaged = list[bytes](), list[bytes]()
         saved = 0
         failure: HarnessError | None = None
         for line in lines:
             try:
-                held = msgspec.json.decode(line, type=Journalled)
+                entry = msgspec.json.decode(line, type=Journalled)
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 damaged.append(line)
                 continue
-            if failure is not None or (held.tenant, held.collection) != (tenant, collection):
-                kept.append(line)
+            if failure is not None or (entry.tenant, entry.collection) != (tenant, collection):
+                waiting.append(line)
                 continue
             try:
-                save(held.remembered)
+                save(entry.remembered)
                 saved += 1
             except InvalidInput:
                 damaged.append(line)
-            except HarnessError as error:  # the next one would fail, too
+            except HarnessError as error:  # later lines would fail, too
                 failure = error
-                kept.append(line)
+                waiting.append(line)
         if damaged:
             aside = self.path.with_name(f"{self.path.name}.damaged")
             _append(aside, b"\n".join(damaged) + b"\n")
-            log.warning("%d damaged lines of the journal were set aside in %s; look at them", len(damaged), aside)
-        if len(kept) < len(lines):
-            _rewrite(self.path, kept)
+            log.warning("%d damaged lines of the journal were moved to %s; check them", len(damaged), aside)
+        if len(waiting) < len(lines):
+            _rewrite(self.path, waiting)
         if failure is not None:
             raise failure
         return saved
@@ -129,7 +129,7 @@ def _lines(path: Path) -> list[bytes]:
 
 
 def _append(path: Path, data: bytes) -> None:
-    """Add `data`; a line that a crash has left without its end is ended first, so that it spoils only itself."""
+    """Append `data`. A line that a crash cut off is ended first, so that only that line is damaged."""
     file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         size = os.fstat(file).st_size
@@ -143,7 +143,7 @@ def _append(path: Path, data: bytes) -> None:
 
 
 def _rewrite(path: Path, lines: list[bytes]) -> None:
-    """Put `lines` in the place of the journal, at once; none: remove it."""
+    """Replace the journal by `lines`, atomically; remove it if there are none."""
     if not lines:
         path.unlink()
         return

@@ -1,34 +1,26 @@
-"""Listing and forgetting: by id, thread and session; what there is in all; what goes."""
+"""Listing of memories by id, thread and session, and their statistics."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from harness.chat.exchanges import (
-    MEMORY,
-    Exchange,
-    Remembered,
-    ThreadInfo,
-    iso,
-    remembered_in,
-    seconds_of,
-)
-from harness.chat.writing import Keeping
+from harness.chat.exchanges import MEMORY, Exchange, Remembered, ThreadInfo, iso, remembered_in, seconds_of
+from harness.chat.journal import Journal
+from harness.chat.memory_rows import MemoryRows
 from harness.core.entries import Outline
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EmbeddingError, InvalidInput
 
 MAX_LISTED = 1_000_000
-"""Memories that a list of threads, or a search for the beginning of an id, looks at: the newest ones."""
+"""Newest memories that a list of threads, or a search for an id prefix, reads."""
 TITLE_CHARS = 120
 _SHOWN_IDS = 3
-_DELETE_BATCH = 500
 
 
 class MemoryStats(Struct, frozen=True):
-    """What is remembered. `not_embedded` counts what has no vector of the present model: it is found by words alone;
-    `waiting` is whether the journal holds something. The dimension is `None` where the model cannot be asked.
+    """Statistics of the memories. `not_embedded` counts those without a vector of the present model, which are found
+    only by words; `waiting` says whether the journal holds any. The dimension is `None` if the model is unavailable.
     """
 
     total_exchanges: int
@@ -47,148 +39,115 @@ class MemoryStats(Struct, frozen=True):
     retrieval_strategy: str
 
 
-class Listing(Keeping):
-    """What is read and deleted by name."""
+class MemoryListing:
+    """Reading memories by id, thread and session."""
+
+    def __init__(self, rows: MemoryRows, journal: Journal | None, place: str) -> None:
+        self._rows = rows
+        self._journal = journal
+        self._place = place
 
     def get(self, id: str) -> Remembered:  # noqa: A002 - the field's name
-        """Return what has this id.
+        """Return the memory with this id.
 
         Raises:
-            InvalidInput: nothing has.
+            InvalidInput: no memory has it.
             StoreError: the store cannot be read (`StoreCorrupt`: the row is damaged).
         """
-        entry = self._row(id.strip())
+        entry = self._rows.row(id.strip())
         if entry is None:
-            raise _unknown(id)
+            raise unknown_id(id)
         return remembered_in(entry)
 
     def thread(self, id_or_prefix: str) -> list[Exchange]:
-        """Return the exchanges of a thread, told by its id or an unambiguous beginning of it, by time.
+        """Return the exchanges of a thread, named by its id or a unique prefix of it, in order of time.
 
         Raises:
-            InvalidInput: there is no such thread, or several begin like this.
+            InvalidInput: no thread, or several, have this prefix.
             StoreError: the store cannot be read.
         """
         wanted = id_or_prefix.strip()
-        rows = self._rows(kind="exchange", thread_id=wanted) if wanted else []
+        rows = self._rows.rows(kind="exchange", thread_id=wanted) if wanted else []
         if not rows:
-            rows = self._rows(kind="exchange", thread_id=self._thread_beginning(wanted))
+            rows = self._rows.rows(kind="exchange", thread_id=self._full_thread_id(wanted))
         return _by_time(map(remembered_in, rows))
 
     def session(self, id: str) -> list[Remembered]:  # noqa: A002
-        """Return what was said and added in a session, by time.
+        """Return the exchanges and documents of a session, in order of time.
 
         Raises:
             InvalidInput: there is no such session.
             StoreError: the store cannot be read.
         """
-        rows = self._rows(session_id=id.strip()) if id.strip() else []
+        rows = self._rows.rows(session_id=id.strip()) if id.strip() else []
         if not rows:
-            raise InvalidInput(f"no session {_shown(id)}; `harness memory threads` lists what there is")
+            raise InvalidInput(f"no session {_shown(id)}; `harness memory threads` lists the threads")
         return [remembered_in(row) for row in sorted(rows, key=lambda row: row.created_at)]
 
     def find(self, id: str) -> Sequence[Remembered]:  # noqa: A002
-        """Return what an id stands for: an exchange or a chunk, the chunks of a document, a session, or a thread (or an
-        unambiguous beginning of its id).
+        """Return the memories with an id: that of an exchange, a chunk, a document, a session or a thread, or a unique
+        prefix of a thread's id.
 
         Raises:
-            InvalidInput: nothing, or several threads.
+            InvalidInput: nothing has this id, or several threads have this prefix.
             StoreError: the store cannot be read.
         """
         wanted = id.strip()
         if not wanted:
-            raise _unknown(id)
-        if (entry := self._row(wanted)) is not None:
+            raise unknown_id(id)
+        if (entry := self._rows.row(wanted)) is not None:
             return [remembered_in(entry)]
-        if rows := self._rows(kind="document", thread_id=wanted) or self._rows(session_id=wanted):
+        if rows := self._rows.rows(kind="document", thread_id=wanted) or self._rows.rows(session_id=wanted):
             return [remembered_in(row) for row in sorted(rows, key=lambda row: (row.created_at, row.own[-1]))]
-        if not self._rows(kind="exchange", thread_id=wanted) and not self._threads_beginning(wanted):
-            raise _unknown(id)
+        if not self._rows.rows(kind="exchange", thread_id=wanted) and not self._threads_with_prefix(wanted):
+            raise unknown_id(id)
         return self.thread(wanted)
 
     def threads(self, limit: int = 50) -> list[ThreadInfo]:
-        """Return up to `limit` threads, the one last used first.
+        """Return up to `limit` threads, the last used first.
 
         Raises:
             StoreError: the store cannot be read.
         """
         threads = dict[str, list[Outline]]()
-        for each in self.outlines(0, MAX_LISTED):
+        for each in self._rows.outlines(0, MAX_LISTED):
             if each.own[1] == "exchange":
                 threads.setdefault(each.own[2], []).append(each)
         newest = sorted(threads.items(), key=lambda item: -max(each.created_at for each in item[1]))
         return [_thread_info(*each) for each in newest[: max(0, limit)]]
 
     def stats(self) -> MemoryStats:
-        """Count what is remembered.
+        """Return statistics of the memories.
 
         Raises:
             StoreError: the store cannot be read.
         """
-        held = self.outlines(0, MAX_LISTED)
-        kinds = Counter(each.own[1] for each in held)
-        exchanges = [each for each in held if each.own[1] == "exchange"]
-        times = [each.created_at for each in held]
+        rows = self._rows
+        outlines = rows.outlines(0, MAX_LISTED)
+        usage = rows.store.stats(MEMORY, rows.tenant, rows.clock(), rows.embedder.id)
+        kinds = Counter(each.own[1] for each in outlines)
+        exchanges = [each for each in outlines if each.own[1] == "exchange"]
+        times = [each.created_at for each in outlines]
         return MemoryStats(
             total_exchanges=kinds["exchange"],
             threads=len({each.own[2] for each in exchanges}),
             sessions=len({each.own[3] for each in exchanges}),
-            documents=len({each.own[2] for each in held if each.own[1] == "document"}),
+            documents=len({each.own[2] for each in outlines if each.own[1] == "document"}),
             document_chunks=kinds["document"],
-            not_embedded=self._store.stats(MEMORY, self._tenant, self._clock(), self._embedder.id).unembedded,
+            not_embedded=usage.unembedded,
             waiting=self._journal is not None and self._journal.exists,
             oldest=iso(min(times)) if times else None,
             newest=iso(max(times)) if times else None,
-            collection=self._name,
-            store_path=self.place,
-            embedding_model=self._embedder.id,
+            collection=rows.collection,
+            store_path=self._place,
+            embedding_model=rows.embedder.id,
             embedding_dimension=self._dimension(),
-            retrieval_strategy=self.settings.retrieval_strategy,
+            retrieval_strategy=rows.settings.retrieval_strategy,
         )
 
-    def delete(self, id: str) -> int:  # noqa: A002
-        """Delete an exchange, a chunk, or all chunks of a document; return how many rows went.
-
-        Raises:
-            InvalidInput: nothing has this id.
-            StoreError: the store cannot be written.
-        """
-        wanted = id.strip()
-        keys = [wanted] if self._row(wanted) is not None else []
-        keys = keys or [row.key for row in self._rows(kind="document", thread_id=wanted)]
-        gone = self._delete(keys)
-        if not gone:
-            raise _unknown(id)
-        return gone
-
-    def forget(self, *, older_than: float | None = None, thread: str | None = None) -> int:
-        """Delete what is older than so many seconds, or a thread (its id or an unambiguous beginning); return how many
-        exchanges and chunks went. What waits in the journal is kept first, so that it can go, too.
-
-        Raises:
-            InvalidInput: neither is told, or both; no such thread; an age that is none.
-            StoreError: the store cannot be written.
-        """
-        if (older_than is None) == (thread is None):
-            raise InvalidInput("say what to forget: what is older than an age, or one thread")
-        if older_than is not None and not older_than >= 0:
-            raise InvalidInput(f"an age is 0 seconds or more, not {older_than:g}")
-        self.retry_journal()
-        if thread is not None:
-            return self._delete([each.id for each in self.thread(thread)])
-        before = self._clock() - (older_than or 0.0)
-        rows = self._store.scan(MEMORY, self._tenant)
-        return self._delete([row.key for row in rows if row.own[0] == self._name and row.created_at < before])
-
-    def _delete(self, keys: Sequence[str]) -> int:
-        parts = (keys[start : start + _DELETE_BATCH] for start in range(0, len(keys), _DELETE_BATCH))
-        gone = sum(self._store.delete(MEMORY, self._tenant, part) for part in parts)
-        self._words.forget()
-        return gone
-
-    def _thread_beginning(self, prefix: str) -> str:
-        """Return the only thread whose id begins so."""
-        found = self._threads_beginning(prefix)
+    def _full_thread_id(self, prefix: str) -> str:
+        """Return the id of the only thread with this prefix."""
+        found = self._threads_with_prefix(prefix)
         if not found:
             raise InvalidInput(f"no thread {_shown(prefix)}; `harness memory threads` lists them")
         if len(found) > 1:
@@ -196,15 +155,15 @@ class Listing(Keeping):
             raise InvalidInput(f"several threads begin with {_shown(prefix)} ({some}); type more of the id")
         return found[0]
 
-    def _threads_beginning(self, prefix: str) -> list[str]:
-        outlines = self.outlines(0, MAX_LISTED) if prefix else []
+    def _threads_with_prefix(self, prefix: str) -> list[str]:
+        outlines = self._rows.outlines(0, MAX_LISTED) if prefix else []
         return sorted(
             {each.own[2] for each in outlines if each.own[1] == "exchange" and each.own[2].startswith(prefix)}
         )
 
     def _dimension(self) -> int | None:
         try:
-            return self._embedder.dimension
+            return self._rows.embedder.dimension
         except EmbeddingError:
             return None
 
@@ -232,8 +191,9 @@ def _time(outline: Outline) -> tuple[float, int]:
     return outline.created_at, outline.number
 
 
-def _unknown(id: str) -> InvalidInput:  # noqa: A002
-    return InvalidInput(f"nothing is remembered as {_shown(id)}; `harness memory threads` and `query` tell ids")
+def unknown_id(id: str) -> InvalidInput:  # noqa: A002
+    """Return the error for an id that no memory has."""
+    return InvalidInput(f"no memory has the id {_shown(id)}; `harness memory threads` and `query` show ids")
 
 
 def _shown(text: str) -> str:

@@ -1,4 +1,4 @@
-"""How memories are found: what a strategy is given, what it returns, and the three that are built in."""
+"""Retrieval strategies for memories: their interface and the three built-in ones."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -14,40 +14,40 @@ from harness.ports import Vectors
 from harness.settings import VectorStoreSettings
 
 GROUP = "harness.retrieval_strategies"
-"""The entry points under which a package offers a strategy: a name, and a class called with the settings' block."""
+"""Entry point group for strategies of other packages: a name and a class, called with the settings block."""
 
 POOL = 200
-"""Memories nearest by vector, and as many by words, that `hybrid` weighs."""
+"""Memories nearest by vector, and as many by words, that `hybrid` compares."""
 
 MEANING = 0.5
-"""What the cosine weighs beside words (0..1); see `harness.sources.corpus.ranking`, where it was chosen on SciFact."""
+"""Weight (0..1) of the cosine against the words, chosen on SciFact; see `harness.sources.corpus.passage_ranking`."""
 
-BESIDE = 0.4
-"""What the better neighbour of a memory, right before or after it, adds to it: an answer often stands beside the words
-that are asked for. Chosen on two of LoCoMo's conversations.
+NEIGHBOUR_WEIGHT = 0.4
+"""Share of the score of the better neighbour, right before or after a memory, that is added to it: an answer is often
+next to the words of the question. Chosen on two of LoCoMo's conversations.
 """
 
 RECENCY = 0.02
-"""What the newest memory is ahead of an old one, where the best score by meaning and words is 1."""
+"""Bonus of the newest memory over an old one; the best score by meaning and words is 1."""
 
 HALF_LIFE = 30 * DAY
 
-RELEVANT = 0.3
-"""The least relevance: the mean of the cosine and of the share of the question's words. Without a memory that has it,
-nothing is found; others may have it with what their neighbours add. On two of LoCoMo's conversations 96 % of the
-questions find something, of the evidence among the first five 99 % stays, and of the questions of one conversation 38 %
-find something in another.
+MIN_RELEVANCE = 0.3
+"""Minimum relevance: the mean of the cosine and of the share of the question's words. If no memory reaches it, the
+result is empty; otherwise neighbours may lift others above it. On two of LoCoMo's conversations, 96 % of the questions
+find something, 99 % of the evidence among the first five stays, and 38 % of the questions of one conversation find
+something in another.
 """
 
 _TINY = 1e-9
 
 
 class Query(Struct, frozen=True):
-    """What is looked for: the unit vector, shape (dimension,), and the words.
+    """A search of memories: a unit vector, shape (dimension,), and words.
 
-    `words` tells what weight (0..1) those of each text have: the question 1, what was said before it less. `k` is how
-    many memories are wanted at the most, `messages` how many the conversation has (two an exchange), `now` the time in
-    seconds since the epoch. With `everything` nothing is left out for being too little similar.
+    `words` maps each text to the weight (0..1) of its words: 1 for the question, less for earlier text. `k` is the
+    largest number of results, `messages` the length of the conversation (two per exchange), `now` the time in seconds
+    since the epoch. With `everything`, no memory is left out because of low similarity.
     """
 
     vector: Vectors
@@ -58,10 +58,10 @@ class Query(Struct, frozen=True):
     everything: bool = False
 
 
-class Found(Struct, frozen=True):
-    """A memory as the strategies see it. `similarity` is the cosine (0..1) of its embedding to the query's, `None`
-    where it was found by its words and that was not computed; `words` its BM25 score as a share of what the query's
-    words are worth, 0 without any of them, around 1 where it has all. `created_at` is in seconds since the epoch.
+class MemoryCandidate(Struct, frozen=True):
+    """A memory that a strategy may choose. `similarity` is the cosine (0..1) of its embedding to the query's, `None` if
+    it was found by words and not computed. `words` is its BM25 score as a share of the query words' total weight: 0
+    without any of them, about 1 with all. `created_at` is in seconds since the epoch.
     """
 
     key: str
@@ -70,8 +70,8 @@ class Found(Struct, frozen=True):
     words: float = 0.0
 
 
-class Ranked(Struct, frozen=True):
-    """A memory that was chosen. `similarity` may be `None`: then it is computed for those that are returned."""
+class RankedMemory(Struct, frozen=True):
+    """A chosen memory. A `similarity` of `None` is computed before it is returned."""
 
     key: str
     score: float
@@ -79,40 +79,40 @@ class Ranked(Struct, frozen=True):
 
 
 class Searchable(Protocol):
-    """What a strategy may ask of the memory: one collection of one tenant."""
+    """Read access of a strategy to one collection of one tenant."""
 
-    def nearest(self, vector: Vectors, k: int, *, at_least: float = 0.0) -> Sequence[Found]:
-        """Return up to `k` memories, nearest first, at least so similar (0..1)."""
+    def nearest(self, vector: Vectors, k: int, *, at_least: float = 0.0) -> Sequence[MemoryCandidate]:
+        """Return up to `k` memories with a similarity of `at_least` (0..1), nearest first."""
 
-    def with_words(self, words: Mapping[str, float], k: int) -> Sequence[Found]:
-        """Return up to `k` of the newest 20,000 memories, best first, that have words of these weighted texts."""
+    def with_words(self, words: Mapping[str, float], k: int) -> Sequence[MemoryCandidate]:
+        """Return up to `k` of the newest 20,000 memories with words of these weighted texts, best first."""
 
     def before(self, key: str) -> str | None:
-        """Return the memory that came right before this one in the same session or document, if it is known."""
+        """Return the memory right before this one in the same session or document, if known."""
 
 
 class RetrievalStrategy(Protocol):
-    """How memories are chosen and ranked."""
+    """Choice and ranking of memories."""
 
-    def retrieve(self, query: Query, memories: Searchable) -> Sequence[Ranked]:
+    def retrieve(self, query: Query, memories: Searchable) -> Sequence[RankedMemory]:
         """Return up to `query.k` memories, best first. Called from any thread; must not keep `memories`."""
 
 
 class Cosine:
-    """The strategy `default`: the nearest that are at least `similarity_threshold` similar."""
+    """The strategy `default`: the nearest memories with a similarity of `similarity_threshold` or more."""
 
     def __init__(self, settings: VectorStoreSettings) -> None:
         self._least = settings.similarity_threshold
 
-    def retrieve(self, query: Query, memories: Searchable) -> Sequence[Ranked]:
+    def retrieve(self, query: Query, memories: Searchable) -> Sequence[RankedMemory]:
         """See `RetrievalStrategy.retrieve`."""
         return _nearest(query, memories, self._least)
 
 
 class DynamicCosine:
-    """The strategy `dynamic`: as `default`, but the threshold rises with the messages of the conversation, linearly
-    from the first of `dynamic_threshold`, without any, to the second, from `dynamic_messages` on. A new conversation is
-    glad of what is vaguely fitting; a long one has its own context.
+    """The strategy `dynamic`: like `default`, but the threshold rises linearly with the messages of the conversation:
+    from the first value of `dynamic_threshold` at 0 messages to the second at `dynamic_messages` and beyond. A new
+    conversation profits from loosely related memories; a long one has its own context.
     """
 
     def __init__(self, settings: VectorStoreSettings) -> None:
@@ -120,36 +120,35 @@ class DynamicCosine:
         self._long = settings.dynamic_messages
 
     def threshold(self, messages: int) -> float:
-        """Return the least similarity in a conversation of so many messages."""
+        """Return the minimum similarity in a conversation with this many messages."""
         return self._first + (self._last - self._first) * min(1.0, max(0, messages) / self._long)
 
-    def retrieve(self, query: Query, memories: Searchable) -> Sequence[Ranked]:
+    def retrieve(self, query: Query, memories: Searchable) -> Sequence[RankedMemory]:
         """See `RetrievalStrategy.retrieve`."""
         return _nearest(query, memories, self.threshold(query.messages))
 
 
 class Hybrid:
-    """The strategy `hybrid`: cosine and BM25, each divided by the highest of all, weighted and summed; what stands
-    beside a good memory gains by it, and of equals the newer one comes first. What is not relevant (see `RELEVANT`) is
-    left out.
+    """The strategy `hybrid`: the weighted sum of cosine and BM25, each divided by its highest value. Neighbours of a
+    good memory gain score; of equals the newer comes first. Memories below `MIN_RELEVANCE` are left out.
     """
 
     def __init__(self, settings: VectorStoreSettings) -> None:
-        """Take the block of settings, which has none for this strategy."""
+        """Take the settings block, which has no setting for this strategy."""
 
-    def retrieve(self, query: Query, memories: Searchable) -> Sequence[Ranked]:
+    def retrieve(self, query: Query, memories: Searchable) -> Sequence[RankedMemory]:
         """See `RetrievalStrategy.retrieve`."""
         pool = _pool(memories.nearest(query.vector, POOL), memories.with_words(query.words, POOL))
         before = {key: memories.before(key) for key in pool}
         alone = {key: _relevance(found) for key, found in pool.items()}
-        if not query.everything and max(alone.values(), default=0.0) < RELEVANT:
+        if not query.everything and max(alone.values(), default=0.0) < MIN_RELEVANCE:
             return []
         relevance = _with_neighbours(alone, before)
         scores = _with_neighbours(_fused(pool), before)
         ranked = [
-            Ranked(key, scores[key] + _recency(found, query.now), found.similarity)
+            RankedMemory(key, scores[key] + _recency(found, query.now), found.similarity)
             for key, found in pool.items()
-            if query.everything or relevance[key] >= RELEVANT
+            if query.everything or relevance[key] >= MIN_RELEVANCE
         ]
         return sorted(ranked, key=lambda each: (-each.score, each.key))[: query.k]
 
@@ -160,10 +159,10 @@ STRATEGIES: Mapping[str, Callable[[VectorStoreSettings], RetrievalStrategy]] = M
 
 
 def strategy_named(settings: VectorStoreSettings) -> RetrievalStrategy:
-    """Return the strategy that the settings name: a built-in one, else one that an installed package offers.
+    """Return the strategy in the settings: a built-in one, or one of an installed package.
 
     Raises:
-        InvalidInput: there is none of this name, or it cannot be loaded.
+        InvalidInput: the name is unknown, or the strategy cannot be loaded.
     """
     name = settings.retrieval_strategy
     if name in STRATEGIES:
@@ -173,24 +172,24 @@ def strategy_named(settings: VectorStoreSettings) -> RetrievalStrategy:
     offered = entry_points(group=GROUP)
     if name not in offered.names:
         known = ", ".join(sorted({*STRATEGIES, *offered.names}))
-        raise InvalidInput(f"no such retrieval strategy: {name!r}; set vector_store.retrieval_strategy to {known}")
+        raise InvalidInput(f"no retrieval strategy {name!r}; set vector_store.retrieval_strategy to one of {known}")
     try:
         strategy: RetrievalStrategy = offered[name].load()(settings)
-    except Exception as error:  # somebody else's code may raise anything
+    except Exception as error:  # third-party code may raise anything
         reason = clean(error, 200)
-        raise InvalidInput(f"the retrieval strategy {name!r} cannot be loaded ({reason}); mend or remove it") from error
+        raise InvalidInput(f"the retrieval strategy {name!r} cannot be loaded ({reason}); fix or remove it") from error
     if not callable(getattr(strategy, "retrieve", None)):
-        raise InvalidInput(f"the retrieval strategy {name!r} has no method `retrieve`; mend or remove it")
+        raise InvalidInput(f"the retrieval strategy {name!r} has no method `retrieve`; fix or remove it")
     return strategy
 
 
-def _nearest(query: Query, memories: Searchable, least: float) -> list[Ranked]:
+def _nearest(query: Query, memories: Searchable, least: float) -> list[RankedMemory]:
     found = memories.nearest(query.vector, query.k, at_least=0.0 if query.everything else least)
-    return [Ranked(each.key, each.similarity or 0.0, each.similarity) for each in found]
+    return [RankedMemory(each.key, each.similarity or 0.0, each.similarity) for each in found]
 
 
-def _pool(near: Iterable[Found], worded: Iterable[Found]) -> dict[str, Found]:
-    """Return what was found in either way, once each."""
+def _pool(near: Iterable[MemoryCandidate], worded: Iterable[MemoryCandidate]) -> dict[str, MemoryCandidate]:
+    """Return the union of both results, without duplicates."""
     pool = {each.key: each for each in near}
     for each in worded:
         other = pool.get(each.key)
@@ -198,9 +197,9 @@ def _pool(near: Iterable[Found], worded: Iterable[Found]) -> dict[str, Found]:
     return pool
 
 
-def _fused(pool: Mapping[str, Found]) -> dict[str, float]:
-    """Return the fused score (0..1) of each. What was not among the nearest is at the most as near as the last one that
-    was, and counts as if it were.
+def _fused(pool: Mapping[str, MemoryCandidate]) -> dict[str, float]:
+    """Return the fused score (0..1) of each. A memory that is not among the nearest gets the similarity of the last of
+    them, which it cannot exceed.
     """
     cosines = [each.similarity for each in pool.values() if each.similarity is not None]
     last, best = min(cosines, default=0.0), max(cosines, default=0.0)
@@ -212,21 +211,21 @@ def _fused(pool: Mapping[str, Found]) -> dict[str, float]:
     }
 
 
-def _relevance(found: Found) -> float:
+def _relevance(found: MemoryCandidate) -> float:
     return ((found.similarity or 0.0) + min(1.0, found.words)) / 2
 
 
 def _with_neighbours(scores: Mapping[str, float], before: Mapping[str, str | None]) -> dict[str, float]:
-    """Add to each score `BESIDE` times the better one of those right before and after it."""
+    """Add to each score `NEIGHBOUR_WEIGHT` times the better score of its two neighbours."""
     beside = dict.fromkeys(scores, 0.0)
     for key, prior in before.items():
         if prior is not None and prior in scores:
             beside[key] = max(beside[key], scores[prior])
             beside[prior] = max(beside[prior], scores[key])
-    return {key: score + BESIDE * beside[key] for key, score in scores.items()}
+    return {key: score + NEIGHBOUR_WEIGHT * beside[key] for key, score in scores.items()}
 
 
-def _recency(found: Found, now: float) -> float:
+def _recency(found: MemoryCandidate, now: float) -> float:
     age = max(0.0, now - found.created_at)
     recency: float = RECENCY * 0.5 ** (age / HALF_LIFE)
     return recency

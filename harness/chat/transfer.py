@@ -1,4 +1,4 @@
-"""Taking what is remembered elsewhere: JSON lines after a header, nothing lost, checked before they are used."""
+"""Export and import of memories: a header and JSON lines, lossless, checked before use."""
 
 import base64
 import binascii
@@ -21,7 +21,7 @@ from harness.chat.exchanges import (
     remembered_in,
     seconds_of,
 )
-from harness.chat.writing import Keeping
+from harness.chat.memory_rows import MemoryRows
 from harness.core.entries import Entry
 from harness.errors import InvalidInput
 from harness.storage.files import replacing
@@ -31,11 +31,11 @@ VERSION = 1
 MAX_LINE = 4 * 2**20
 MAX_LINES = 5_000_000
 _UNIT = 1e-3
-"""How far from 1 the length of a vector may be."""
+"""Tolerance for the length of a unit vector."""
 
 
-class Header(Struct, frozen=True, forbid_unknown_fields=True):
-    """The first line: what the file is, how many lines follow, and the SHA-256 of all of them."""
+class ExportHeader(Struct, frozen=True, forbid_unknown_fields=True):
+    """First line: format, version, the number of lines that follow, and their SHA-256."""
 
     format: Literal["harness-memory"]
     version: int
@@ -45,8 +45,8 @@ class Header(Struct, frozen=True, forbid_unknown_fields=True):
     sha256: str
 
 
-class Line(Struct, frozen=True, forbid_unknown_fields=True):
-    """Every other line: what is remembered, and its vector (float32, little-endian, base64) by which embedder."""
+class ExportLine(Struct, frozen=True, forbid_unknown_fields=True):
+    """Every other line: a memory, its vector (float32, little-endian, base64) and the embedder's id."""
 
     remembered: Exchange | DocumentChunk
     embedder: str | None = None
@@ -54,8 +54,8 @@ class Line(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Imported(Struct, frozen=True):
-    """What came of an import: how many were `added`, `known` already, and `kept` as they are here though the file has
-    them otherwise.
+    """Counts of an import: `added`, already `known`, and `kept` as they are here although the file has another
+    version.
     """
 
     added: int
@@ -63,15 +63,18 @@ class Imported(Struct, frozen=True):
     kept: int
 
 
-class Transfer(Keeping):
-    """Writing all of it to a file, and reading such a file."""
+class MemoryTransfer:
+    """Export of all memories to a file, and import of such a file."""
+
+    def __init__(self, rows: MemoryRows) -> None:
+        self._rows = rows
 
     def export_to(self, path: Path) -> int:
-        """Write everything to a file that its owner alone can read, in the place of one that is there, at once; return
-        how many exchanges and chunks it holds.
+        """Write all memories to a file that only its owner can read, replacing an existing file atomically; return the
+        number of exchanges and chunks.
 
         Raises:
-            InvalidInput: it cannot be written there.
+            InvalidInput: the file cannot be written.
             StoreError: the store cannot be read.
         """
         path = path.expanduser()
@@ -87,12 +90,12 @@ class Transfer(Keeping):
         return header.count
 
     def import_from(self, path: Path) -> Imported:
-        """Add what such a file holds, after all of it was checked. What is there already stays as it is. Secrets are
-        masked; what has no vector of the present embedder is embedded later, by use.
+        """Add the memories in an exported file, after checking all of it. Memories that exist stay as they are. Secrets
+        are masked; memories without a vector of the present embedder are embedded later.
 
         Raises:
-            InvalidInput: it cannot be read, or is damaged; then nothing was added.
-            StoreError: the store cannot be written; what was added before stays, and another import goes on.
+            InvalidInput: the file is unreadable or damaged; nothing was added.
+            StoreError: the store cannot be written; added memories stay, and another import continues.
         """
         path = path.expanduser()
         try:
@@ -104,47 +107,49 @@ class Transfer(Keeping):
         except OSError as error:
             raise InvalidInput(f"cannot read {path}: {error.strerror}") from error
         finally:
-            self._words.forget()
+            self._rows.words.forget()
         return Imported(outcomes.count("added"), outcomes.count("known"), outcomes.count("kept"))
 
-    def _write_lines(self, file: IO[bytes]) -> Header:
+    def _write_lines(self, file: IO[bytes]) -> ExportHeader:
         count, digest = 0, hashlib.sha256()
-        for row in self._store.scan(MEMORY, self._tenant):
-            if row.own[0] == self._name:
+        for row in self._rows.store.scan(MEMORY, self._rows.tenant):
+            if row.own[0] == self._rows.collection:
                 line = msgspec.json.encode(_line(row)) + b"\n"
                 digest.update(line)
                 file.write(line)
                 count += 1
-        return Header(FORMAT, VERSION, self._name, iso(self._clock()), count, digest.hexdigest())
+        return ExportHeader(FORMAT, VERSION, self._rows.collection, iso(self._rows.clock()), count, digest.hexdigest())
 
-    def _import(self, line: Line) -> str:
+    def _import(self, line: ExportLine) -> str:
         remembered, vector = self._masked_whole(line.remembered), _vector(line)
         if remembered != line.remembered:
-            vector = None  # it is one of the text with the secret
-        row = self._store.get(MEMORY, self._tenant, remembered.id)
+            vector = None  # the vector is of the text with the secret
+        row = self._rows.store.get(MEMORY, self._rows.tenant, remembered.id)
         if row is not None:
-            same = row.own[0] == self._name and remembered_in(row) == remembered
+            same = row.own[0] == self._rows.collection and remembered_in(row) == remembered
             return "known" if same else "kept"
-        entry = replace(self._entry(remembered, None), embedding=vector, embedder=line.embedder if vector else None)
-        return "added" if self._store.swap(MEMORY, self._tenant, entry, expecting=None) else "kept"
+        embedder = line.embedder if vector else None
+        entry = replace(self._rows.entry(remembered, None), embedding=vector, embedder=embedder)
+        return "added" if self._rows.store.swap(MEMORY, self._rows.tenant, entry, expecting=None) else "kept"
 
     def _masked_whole(self, remembered: Remembered) -> Remembered:
         if isinstance(remembered, DocumentChunk):
-            return replace(remembered, text=self._masked(remembered.text)[0])
-        user, assistant = (self._masked(each)[0] for each in (remembered.user_message, remembered.assistant_message))
+            return replace(remembered, text=self._rows.masked(remembered.text)[0])
+        user, _ = self._rows.masked(remembered.user_message)
+        assistant, _ = self._rows.masked(remembered.assistant_message)
         return replace(remembered, user_message=user, assistant_message=assistant)
 
 
-def _line(row: Entry) -> Line:
+def _line(row: Entry) -> ExportLine:
     embedding = None if row.embedding is None else base64.b64encode(row.embedding).decode()
-    return Line(remembered_in(row), row.embedder, embedding)
+    return ExportLine(remembered_in(row), row.embedder, embedding)
 
 
-def _checked_lines(file: IO[bytes], path: Path) -> Iterator[Line]:
-    """Yield every line, checked; the digest of all at the end.
+def _checked_lines(file: IO[bytes], path: Path) -> Iterator[ExportLine]:
+    """Yield every line, checked; check the digest of all at the end.
 
     Raises:
-        InvalidInput: one is damaged, or some are missing.
+        InvalidInput: a line is damaged or missing.
     """
     header = _header(file.readline(MAX_LINE + 1), path)
     digest, number = hashlib.sha256(), 0
@@ -152,31 +157,31 @@ def _checked_lines(file: IO[bytes], path: Path) -> Iterator[Line]:
         number += 1
         digest.update(data)
         try:
-            line = msgspec.json.decode(data, type=Line)
+            line = msgspec.json.decode(data, type=ExportLine)
             seconds_of(line.remembered.timestamp)
             _vector(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, InvalidInput) as error:
             raise InvalidInput(f"{path}, line {number + 1} is damaged ({error}); export it again") from error
         yield line
     if number != header.count or digest.hexdigest() != header.sha256:
-        raise InvalidInput(f"{path} is not whole: {number:,} of {header.count:,} lines, or changed; export it again")
+        raise InvalidInput(f"{path} is incomplete or changed ({number:,} of {header.count:,} lines); export it again")
 
 
-def _header(data: bytes, path: Path) -> Header:
+def _header(data: bytes, path: Path) -> ExportHeader:
     try:
-        header = msgspec.json.decode(data, type=Header)
+        header = msgspec.json.decode(data, type=ExportHeader)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise InvalidInput(f"{path} is no export of a memory; `harness memory export` makes one") from None
+        raise InvalidInput(f"{path} is not an export of a memory; `harness memory export` makes one") from None
     if header.version != VERSION:
-        raise InvalidInput(f"{path} is of version {header.version}, and this program reads {VERSION}; update it")
+        raise InvalidInput(f"{path} has version {header.version}, but this program reads {VERSION}; update the program")
     return header
 
 
-def _vector(line: Line) -> bytes | None:
-    """Return the vector of a line, checked to be one.
+def _vector(line: ExportLine) -> bytes | None:
+    """Return the vector of a line.
 
     Raises:
-        InvalidInput: it is none.
+        InvalidInput: it is not a unit vector of float32 numbers.
     """
     if line.embedding is None or line.embedder is None:
         return None
@@ -186,7 +191,7 @@ def _vector(line: Line) -> bytes | None:
         data = base64.b64decode(line.embedding, validate=True)
         vector = np.frombuffer(data, "<f4")
     except (binascii.Error, ValueError) as error:
-        raise InvalidInput("its vector is no list of float32 numbers in base64") from error
+        raise InvalidInput("its vector is not a list of float32 numbers in base64") from error
     if not len(vector) or not abs(float(vector @ vector) - 1) < _UNIT:
-        raise InvalidInput("its vector has not the length 1")
+        raise InvalidInput("its vector does not have the length 1")
     return data

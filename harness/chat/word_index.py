@@ -1,4 +1,4 @@
-"""BM25 over the newest memories of one collection: an index in this process's memory, which reads only what is new."""
+"""BM25 index of the newest memories of one collection, in process memory, which reads only new rows."""
 
 import os
 import sqlite3
@@ -14,25 +14,25 @@ from harness.core.text import content_words, words
 from harness.storage.forks import free_in_child
 
 MAX_ROWS = 20_000
-"""Memories that are indexed, the newest ones."""
+"""Largest number of indexed memories: the newest ones."""
 
 MAX_TERMS = 64
-"""Words of one text that are looked for, the first ones."""
+"""Largest number of words of one text in a search: the first ones."""
 
 SLACK = 100
-"""Rows before the last one seen that are looked at again: what another process was writing may have come late."""
+"""Rows before the last one seen that are read again, because another process may have written late."""
 
 _TABLE = "CREATE VIRTUAL TABLE memories USING fts5(text, content='', tokenize='porter unicode61')"
 _MATCHES = "SELECT rowid, -bm25(memories) FROM memories WHERE memories MATCH ? ORDER BY bm25(memories) LIMIT ?"
-_HELD = "INSERT INTO memories (memories, rank) VALUES ('hashsize', ?)"
-_HELD_BYTES = 32 * 2**20
-"""What FTS5 collects before it writes: enough for all rows at once, which takes a third less time."""
+_SET_BUFFER = "INSERT INTO memories (memories, rank) VALUES ('hashsize', ?)"
+_BUFFER_BYTES = 32 * 2**20
+"""Buffer of FTS5 before it writes: enough for all rows at once, which takes a third less time."""
 _COUNT = "SELECT count(*) FROM memories WHERE memories MATCH ?"
 
 
-class Worded(Struct, frozen=True):
-    """A memory that was found: its key, its time (seconds since the epoch), and its score, a share of what the words
-    asked for are worth together; a memory that has all of them once scores about 1.
+class WordMatch(Struct, frozen=True):
+    """A memory that matches: its key, its time (seconds since the epoch), and its score as a share of the total weight
+    of the query's words; a memory with each of them once scores about 1.
     """
 
     key: str
@@ -41,10 +41,10 @@ class Worded(Struct, frozen=True):
 
 
 class WordIndex:
-    """What of a collection has which words. `read(after, limit)` returns the outlines of its rows, the newest first.
+    """Word index of a collection. `read(after, limit)` returns the outlines of its rows, newest first.
 
-    Made at the first look-up; each later one adds what was written since, by any process. What has been deleted may
-    still be found: look before you use it, or call `forget`. Safe for threads; a forked child makes its own.
+    The first search builds it; later ones add rows written since, by any process. Deleted rows may still be found:
+    check them before use, or call `forget`. Safe for threads; a forked child builds its own.
     """
 
     def __init__(self, read: Callable[[int, int], Sequence[Outline]], *, max_rows: int = MAX_ROWS) -> None:
@@ -53,9 +53,9 @@ class WordIndex:
         self._index: _Index | None = None
         self._begin()
 
-    def search(self, texts: Mapping[str, float], k: int) -> list[Worded]:
-        """Return up to `k` memories that have words of these texts, best first. A text's words weigh as told; what they
-        are worth is what those of the first text are that has any.
+    def search(self, texts: Mapping[str, float], k: int) -> list[WordMatch]:
+        """Return up to `k` memories with words of these texts, best first. `texts` maps each text to the weight of its
+        words. Scores are a share of the total weight of the first text that has words.
 
         Raises:
             StoreError: the rows cannot be read.
@@ -68,15 +68,15 @@ class WordIndex:
                     scores[row] = scores.get(row, 0.0) + weight * score
             worth = sum(map(index.worth, next(filter(None, terms.values()), ())))
             best = sorted(filter(index.is_current, scores), key=lambda row: (-scores[row], -row))[:k]
-            return [Worded(*index.rows[row], scores[row] / worth) for row in best]
+            return [WordMatch(*index.rows[row], scores[row] / worth) for row in best]
 
     def before(self, key: str) -> str | None:
-        """Return what came right before this memory, in the same session or document, among those indexed so far."""
+        """Return the memory right before this one in the same session or document, among those indexed so far."""
         with self._lock:
             return None if self._index is None else self._index.before.get(key)
 
     def forget(self) -> None:
-        """Let go of the index; the next look-up reads everything anew."""
+        """Drop the index; the next search reads everything again."""
         with self._lock:
             if self._index is not None:
                 self._index.close()
@@ -88,7 +88,7 @@ class WordIndex:
 
     @contextmanager
     def _fresh(self) -> Iterator["_Index"]:
-        """Give the index with all that is written so far."""
+        """Yield the index with all rows written so far."""
         if self._process != os.getpid():  # a thread of the parent may hold its lock
             self._index = None
             self._begin()
@@ -102,12 +102,12 @@ class WordIndex:
 
 
 class _Index:
-    """The index itself: rows by their numbers, the newest number of each key, and what came before each key."""
+    """The index: rows by number, the newest number of each key, and the key before each key."""
 
     def __init__(self) -> None:
         self._words = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         self._words.execute(_TABLE)
-        self._words.execute(_HELD, (_HELD_BYTES,))
+        self._words.execute(_SET_BUFFER, (_BUFFER_BYTES,))
         self.rows = dict[int, tuple[str, float]]()
         self.before = dict[str, str]()
         self.newest = 0
@@ -118,7 +118,7 @@ class _Index:
         self._words.close()
 
     def add(self, outlines: Iterable[Outline]) -> None:
-        """Add what is not there yet; of a row that was written again the old text no longer counts."""
+        """Add new rows; the new text of a rewritten row replaces its old text."""
         new = [each for each in outlines if self._numbers.get(each.key) != each.number]
         for each in sorted(new, key=lambda each: (each.created_at, each.own[-1], each.number)):
             if each.key not in self._numbers:
@@ -131,7 +131,7 @@ class _Index:
             self.newest = max(self.newest, each.number)
         self._words.execute("BEGIN")
         insert = "INSERT INTO memories (rowid, text) VALUES (?, ?)"
-        # in rising order, or FTS5 writes out what it holds at every step
+        # in rising order; otherwise FTS5 flushes its buffer at every row
         self._words.executemany(insert, sorted((each.number, each.text) for each in new))
         self._words.execute("COMMIT")
 
@@ -150,5 +150,5 @@ class _Index:
 
 
 def _terms(text: str) -> list[str]:
-    """Return the words to look for: those that carry meaning, else all; none has a character that is an operator."""
+    """Return the words to search: the content words, else all words; none contains an operator of FTS5."""
     return list(dict.fromkeys(content_words(text) or words(text)))[:MAX_TERMS]

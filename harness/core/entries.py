@@ -1,6 +1,6 @@
 """What a cache holds, and what a look-up can come to."""
 
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
 from msgspec import Struct
 
@@ -86,7 +86,8 @@ class Stale(Struct, Generic[T], frozen=True, gc=False):
     payload: bytes = b""
 
 
-class Miss(Struct, frozen=True):
+@final
+class Miss(Struct, frozen=True, gc=False):
     """No usable answer for `key`; `reason` says why in a few words (`unknown`, `fewer results than asked for`, …)."""
 
     reason: str

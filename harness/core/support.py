@@ -1,9 +1,9 @@
 """Support of a sentence by a quotation: a pure decision with reasons.
 
 Deterministic: the content of the sentence must be in the quotation. Numbers, dates and names that only the sentence
-has, another subject, a negation on only one side, opposites, words that changed places, a reversed comparison, and a
-stronger claim are contradictions. Otherwise the share of the sentence's content words that the quotation has decides,
-or the probability of a model that has read both.
+has, another subject, a negation on only one side, opposites, exchanged words, a reversed comparison, and a stronger
+claim are contradictions. Otherwise the share of the sentence's content words that the quotation has decides, or the
+probability of a model that has read both.
 """
 
 import re
@@ -30,7 +30,7 @@ MIN_COVERAGE_OTHER_SUBJECT = 0.75
 _ENGLISH = frozenset(
     "the a an is are was were be of to in and or by with for that it on as from at not has have".split()
 )
-"""Word order is compared only if both sides have one of these: other languages order words differently."""
+"""Word order is compared only if both sides have one of these: other languages have another order."""
 _BE = frozenset("is are was were be been being am".split())
 
 _CLAUSE = re.compile(
@@ -105,10 +105,10 @@ def _contradictions(sentence: str, quotation: str, pair: Comparison, known: set[
         yield f"{found[0]} and {found[1]} are opposites"
     if turned := opposite_functions(set(said.functions), set(quoted.functions)):
         yield f"{turned[0]} and {turned[1]} are opposites"
-    yield from _said_otherwise(said, quotation, pair, known)
+    yield from _claims_differ(said, quotation, pair, known)
 
 
-def _said_otherwise(said: Reading, quotation: str, pair: Comparison, known: set[str]) -> Iterator[str]:
+def _claims_differ(said: Reading, quotation: str, pair: Comparison, known: set[str]) -> Iterator[str]:
     if _compared_otherwise(said, pair.b):
         yield "the comparison is reversed"
     if subjects := _other_subject(pair, known):
@@ -135,8 +135,8 @@ def _in_each(reasons: Iterator[str | None]) -> str | None:
 
 
 def _other_subject(pair: Comparison, known: set[str]) -> tuple[str, str] | None:
-    """Return the words that both sides begin with, where they differ and the same word follows ("Ruby added …",
-    "Python 3.1 added …").
+    """Return the first words of both sides, if they differ and the same word follows ("Ruby added …", "Python 3.1
+    added …").
     """
     if not (pair.pairs and pair.a.words and pair.b.words):
         return None
@@ -150,7 +150,7 @@ def _other_subject(pair: Comparison, known: set[str]) -> tuple[str, str] | None:
 
 
 def _moved(pair: Comparison) -> str | None:
-    """Say which words of a sentence have changed places, with each other or with what they depend on. Clauses may."""
+    """Return why words of a sentence have changed places, with each other or with their governors. Clauses may move."""
     sides = (pair.a.plain, pair.b.plain)
     if any(_ENGLISH.isdisjoint(side.split()) or len(_clauses(side)) > 1 for side in sides):
         return None
@@ -159,14 +159,14 @@ def _moved(pair: Comparison) -> str | None:
     if roles.opposed_prepositions(pair) or roles.exchanged_pronouns(pair) or roles.only_one_is_passive(pair):
         return "who or what acts has changed places"
     passive, other = (_is_passive(side) for side in (pair.a, pair.b))
-    if passive == other and _turned_round(pair):
+    if passive == other and _is_reversed(pair):
         return "words have changed places"
     return None
 
 
-def _turned_round(pair: Comparison) -> bool:
-    """Say whether three words of the sentence follow each other in reverse in the quotation ("dog bit man")."""
-    runs: list[tuple[int, int]] = []  # a place in the quotation, and the longest reverse run that ends there
+def _is_reversed(pair: Comparison) -> bool:
+    """Return whether three words of the sentence are in reversed order in the quotation ("dog bit man")."""
+    runs: list[tuple[int, int]] = []  # place in the quotation, longest reversed run to there
     for _, place in pair.pairs[:MAX_ORDERED]:
         runs.append((place, 1 + max((length for earlier, length in runs if earlier > place), default=0)))
     return any(length >= roles.ACROSS for _, length in runs)

@@ -13,6 +13,7 @@ from harness.ports import Vectors
 from harness.research.gathering import GatheredSource, documents_of
 from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
 from harness.research.scoring import ChunkSet
+from harness.settings import WritingSettings
 from harness.vector_cache import EmbeddedChunk
 
 MAX_EMBEDDED = 96
@@ -29,16 +30,6 @@ aside.
 _WORDS_IN_CHUNK = 0.3
 """Weight of the question's words when chunks are ranked; similarity has weight 1."""
 _MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 20, 450, 5
-
-
-class Choice(Struct, frozen=True):
-    """Number of excerpts chosen, the most per source, and the weights (each 0..1) of an excerpt's similarity to the
-    question, its chunk's similarity, its source title's similarity, and the share of the question's words in it.
-    """
-
-    most: int = 8
-    per_source: int = 4
-    weights: tuple[float, float, float, float] = (0.45, 0.15, 0.25, 0.15)
 
 
 class Evidence(Struct, frozen=True):
@@ -86,7 +77,7 @@ class _Sentence(Struct, frozen=True):
 
 
 def cached_evidence(
-    sources: Sequence[GatheredSource], chunk_set: ChunkSet, cache: Cache, choice: Choice, *, ttl: float
+    sources: Sequence[GatheredSource], chunk_set: ChunkSet, cache: Cache, writing: WritingSettings, *, ttl: float
 ) -> list[Evidence]:
     """Return what `find_evidence` returns, from the cache if it is there: embedding takes about a second.
 
@@ -96,13 +87,14 @@ def cached_evidence(
     """
 
     def compute() -> list[Excerpt]:
-        found = find_evidence(sources, chunk_set, choice)
+        found = find_evidence(sources, chunk_set, writing)
         return [
             Excerpt(e.sentences, e.source.url, e.document, e.chunk, e.position, e.similarity, e.score) for e in found
         ]
 
     by_url = {source.url: source for source in sources}
-    ranking = f"{chunk_set.code.evidence} {choice} {chunk_set.chunking_id}"
+    weighed = f"most={writing.max_evidence}, per_source={writing.per_source}, weights={writing.ranking_weights}"
+    ranking = f"{chunk_set.code.evidence} Choice({weighed}) {chunk_set.chunking_id}"  # a key of older snapshots, too
     kept = cache.derived.get(chunk_set.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
     # a cached row may come from another user's file
     if any(each.url not in by_url or not each.sentences for each in kept):
@@ -110,8 +102,8 @@ def cached_evidence(
     return [Evidence(e.sentences, by_url[e.url], e.document, e.chunk, e.position, e.similarity, e.score) for e in kept]
 
 
-def find_evidence(sources: Sequence[GatheredSource], chunk_set: ChunkSet, choice: Choice) -> list[Evidence]:
-    """Return the excerpts that answer best, best first: at most as many as `choice` allows, no near-duplicates, none
+def find_evidence(sources: Sequence[GatheredSource], chunk_set: ChunkSet, writing: WritingSettings) -> list[Evidence]:
+    """Return the excerpts that answer best, best first: at most as many as `writing` allows, no near-duplicates, none
     off topic (better nothing than something unrelated). The vector of an excerpt is the mean of its sentences' vectors.
 
     Raises:
@@ -125,14 +117,21 @@ def find_evidence(sources: Sequence[GatheredSource], chunk_set: ChunkSet, choice
     vectors = chunk_set.embedder.embed([*titles, *(sentence.text for sentence in likely)])
     title_similarity = dict(zip(titles, (vectors[: len(titles)] @ chunk_set.question_vector).tolist(), strict=True))
     ranked = sorted(
-        _excerpts(likely, vectors[len(titles) :], chunk_set.question_vector, wanted, title_similarity, choice),
+        _excerpts(
+            likely,
+            vectors[len(titles) :],
+            chunk_set.question_vector,
+            wanted,
+            title_similarity,
+            writing.ranking_weights,
+        ),
         key=lambda evidence: -evidence.score,
     )
     return select_diverse(
         (evidence for evidence in ranked if _is_relevant(evidence, wanted)),
-        limit=choice.most,
+        limit=writing.max_evidence,
         document=lambda evidence: evidence.source.url,
-        per_document=choice.per_source,
+        per_document=writing.per_source,
         features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
         max_overlap=MAX_OVERLAP,
     )
@@ -192,10 +191,10 @@ def _excerpts(
     question: Vectors,
     wanted: Wording,
     title_similarity: dict[str, float],
-    choice: Choice,
+    weights: tuple[float, float, float, float],
 ) -> Iterator[Evidence]:
     """Yield and score every run of up to `MAX_RUN` neighbouring sentences of one chunk."""
-    of_excerpt, of_chunk, of_title, of_words = choice.weights
+    of_excerpt, of_chunk, of_title, of_words = weights
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
         indices = list(group)
         chunk_similarity = float(likely[indices[0]].chunk.vector @ question)

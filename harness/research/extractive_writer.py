@@ -62,8 +62,8 @@ class Report(Struct, frozen=True):
     """Sentences by section, and the cited sources, numbered in the order of their first citation.
 
     `writer` is the language model that wrote it, empty for a report of excerpts; `remark` is a note about how it was
-    made. `dropped` counts the model's sentences that were left out because no quotation supported them, `replaced`
-    those that were replaced by their quotation.
+    made. `dropped` counts the model's sentences that were left out, `replaced` those that quotations replaced, because
+    no quotation supported them.
     """
 
     title: str

@@ -9,8 +9,6 @@ from harness.errors import SearchError
 from harness.research.gathering import (
     Gathered,
     GatheredSource,
-    Lifetimes,
-    Limits,
     Round,
     Search,
     SourceText,
@@ -22,6 +20,7 @@ from harness.research.planner import Plan
 from harness.research.scoring import RoundScorer
 from harness.research.search import EngineSearch, ask_all, fused
 from harness.research.services import ResearchServices
+from harness.settings import FetchSettings, GatheringSettings
 
 MAX_BODY_CHARS = 50_000
 FEEDBACK_RESULTS = 10
@@ -38,8 +37,8 @@ class Gatherer:
         self,
         services: ResearchServices,
         scorer: RoundScorer,
-        limits: Limits,
-        lifetimes: Lifetimes,
+        gathering: GatheringSettings,
+        fetch: FetchSettings,
         on_round: Callable[[Round], None] | None = None,
     ) -> None:
         self._planner = services.planner
@@ -48,8 +47,8 @@ class Gatherer:
         self._reader = services.reader
         self._progress = services.progress
         self._scorer = scorer
-        self._limits = limits
-        self._lifetimes = lifetimes
+        self._gathering = gathering
+        self._fetch = fetch
         self._on_round = on_round
         self._sources: dict[str, GatheredSource] = {}
         self._rounds: list[Round] = []
@@ -101,15 +100,15 @@ class Gatherer:
 
     def _ask(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
         """Search as many of the queries as the live calls left allow, at least one."""
-        if self._limits.max_live_calls is not None:
-            queries = queries[: max(1, (self._limits.max_live_calls - self._live) // len(self._engines))]
+        if self._gathering.max_live_calls is not None:
+            queries = queries[: max(1, (self._gathering.max_live_calls - self._live) // len(self._engines))]
         asked = ask_all(
             queries,
             self._cache,
             self._engines,
-            ttl=self._lifetimes.searches,
-            max_results=self._limits.max_results,
-            concurrency=self._limits.concurrency,
+            ttl=self._fetch.ttl,
+            max_results=self._gathering.max_results,
+            concurrency=self._fetch.concurrency,
             progress=self._progress,
             what=what,
         )
@@ -130,17 +129,17 @@ class Gatherer:
     def _read(self, asked: Sequence[EngineSearch], what: str) -> tuple[list[PageReading], list[SourceText]]:
         """Read the pages of the best results not tried yet."""
         new = [url for url, _ in fused(asked) if url.startswith(READABLE) and url in self._sources]
-        most = self._limits.read_pages
-        if self._limits.max_live_calls is not None:
-            most = min(most, max(0, self._limits.max_live_calls - self._live))
+        most = self._gathering.read_pages
+        if self._gathering.max_live_calls is not None:
+            most = min(most, max(0, self._gathering.max_live_calls - self._live))
         chosen = [url for url in new if url not in self._tried][:most]
         self._tried.update(chosen)
         read = read_all(
             chosen,
             self._cache,
             self._reader,
-            ttl=self._lifetimes.pages,
-            concurrency=self._limits.concurrency,
+            ttl=self._fetch.page_ttl,
+            concurrency=self._fetch.concurrency,
             progress=self._progress,
             what=what,
         )
@@ -152,22 +151,23 @@ class Gatherer:
 
     def _stop_reason(self) -> StopReason | None:
         """Return the first reason to stop that applies, if any."""
-        limits, last = self._limits, self._rounds[-1]
-        seconds, tokens = self._cache.now - self._began, self._cache.tokens
+        limits, last = self._gathering, self._rounds[-1]
+        seconds, most_seconds = self._cache.now - self._began, self._fetch.max_seconds
+        tokens = self._cache.tokens
         reasons: list[tuple[StopReason, bool]] = [
             ("no evidence", not self._relevant),
             ("score met", last.score >= limits.enough_score),
             ("stagnation", last.novelty < limits.min_novelty),
             ("limit of rounds", len(self._rounds) >= limits.max_rounds),
             ("limit of live calls", not self._calls_left(len(self._engines))),
-            ("limit of time", limits.max_seconds is not None and seconds >= limits.max_seconds),
+            ("limit of time", most_seconds is not None and seconds >= most_seconds),
             ("limit of tokens", limits.max_tokens is not None and tokens >= limits.max_tokens),
         ]
         return next((reason for reason, holds in reasons if holds), None)
 
     def _calls_left(self, wanted: int) -> bool:
         """Return whether `wanted` more live calls are allowed."""
-        most = self._limits.max_live_calls
+        most = self._gathering.max_live_calls
         return most is None or most - self._live >= wanted
 
     def _queries(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Results of gathering (sources, rounds, stop reason) and its limits."""
+"""Results of gathering: sources, rounds, and the reason to stop."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -19,32 +19,6 @@ StopReason: TypeAlias = Literal[
     "limit of tokens",
 ]
 """`stagnation`: a round added little, or no new query is left. `no evidence`: nothing found is relevant."""
-
-
-class Limits(Struct, frozen=True):
-    """What bounds the gathering: rounds, the score (0..1) that is enough, the novelty (0..1) below which to stop,
-    results a search, pages read a round, searches (or pages) at once; live calls (searches and pages), seconds and
-    tokens of the language model of the whole, where bounded; queries of a later round, tokens of a chunk.
-    """
-
-    max_rounds: int
-    enough_score: float
-    min_novelty: float
-    max_results: int
-    read_pages: int
-    concurrency: int
-    max_live_calls: int | None = None
-    max_seconds: float | None = None
-    max_tokens: int | None = None
-    follow_ups: int = 2
-    chunk_tokens: tuple[int, int] = (200, 350)
-
-
-class Lifetimes(Struct, frozen=True):
-    """How long what is gathered stays fresh, in seconds."""
-
-    searches: float
-    pages: float
 
 
 class SourceText(Struct, frozen=True):

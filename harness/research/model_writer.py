@@ -21,7 +21,7 @@ from harness.research.gathering import GatheredSource
 from harness.research.planner import Plan
 
 if TYPE_CHECKING:
-    from harness.research.run import Writing
+    from harness.research.run import Writer
 
 Unsupported: TypeAlias = Literal["replace", "mark", "drop"]
 """Treatment of a sentence that its quotation does not support."""
@@ -70,14 +70,14 @@ def write_with_model(
     model: LanguageModel,
     cache: Cache,
     *,
-    writing: "Writing",
+    writer: "Writer",
 ) -> Report:
     """Have `model` word the report from the sources `shown`, through the cache; if it fails, make the
     report from `evidence` (best first, not empty).
 
     The model can cite only sources it was shown; URLs that it writes are removed. A quotation that is nearly a passage
     of its source becomes that passage. Any other quotation is marked, as is a sentence without one; with `drop`, both
-    are left out. `writing.unsupported` decides about a sentence that its quotation does not support: the quotation
+    are left out. `writer.unsupported` decides about a sentence that its quotation does not support: the quotation
     replaces it, it is marked, or it is left out. If no quotation is in its source, or the answer is unusable, the
     report consists of excerpts, with a remark that says so.
 
@@ -88,16 +88,16 @@ def write_with_model(
     sources = [each.source for each in shown]
     try:
         answer = cache.completions.answer(
-            model, messages_for(plan, shown, writing.style), epoch=writing.epoch, on_text=writing.on_text
+            model, messages_for(plan, shown, writer.settings.writer_style), epoch=writer.epoch, on_text=writer.on_text
         )
     except ModelError as error:
         return excerpts_instead(plan, evidence, f"the model {model.name} failed ({error}); these are excerpts")
     similarity = dict.fromkeys((source.url for source in sources), 0.0)
     similarity |= {found.source.url: found.similarity for found in reversed(evidence)}
     checked = [_checked(each, sources, similarity, plan.question) for each in statements(answer.value.text)]
-    citations = list(_settled(checked, writing.unsupported))
+    citations = list(_settled(checked, writer.unsupported))
     count = sum(each.verified and not each.supported for each in checked)
-    dropped = count if writing.unsupported == "drop" else 0
+    dropped = count if writer.unsupported == "drop" else 0
     if not any(citation.verified for citation in citations):
         cause = (
             f"no sentence of {model.name} is supported by its quotation"
@@ -106,7 +106,7 @@ def write_with_model(
         )
         return replace(excerpts_instead(plan, evidence, f"{cause}; these are excerpts"), dropped=dropped)
     remark = "" if answer.value.whole else f"the answer of {model.name} was cut off at its bound"
-    replaced = count if writing.unsupported == "replace" else 0
+    replaced = count if writer.unsupported == "replace" else 0
     return _numbered(Report(plan.question, tuple(citations), (), model.name, remark, dropped, replaced), sources)
 
 

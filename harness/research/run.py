@@ -16,11 +16,11 @@ from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
 from harness.ports import LanguageModel
 from harness.research.context_builder import ShownSource, cached_context
-from harness.research.evidence import Choice, Evidence, cached_evidence
+from harness.research.evidence import Evidence, cached_evidence
 from harness.research.extractive_writer import Report, write_report
 from harness.research.fingerprint import Code
 from harness.research.gather import Gatherer
-from harness.research.gathering import Gathered, Lifetimes, Limits, Round
+from harness.research.gathering import Gathered, Round
 from harness.research.model_for_run import model_outage
 from harness.research.model_writer import Unsupported, excerpts_instead, write_with_model
 from harness.research.planner import Plan
@@ -30,6 +30,7 @@ from harness.research.scoring import ChunkSet, RoundScorer
 from harness.research.search import ranked_by
 from harness.research.services import ResearchServices
 from harness.research.solved_questions import Origin, SolvedQuestions
+from harness.settings import FetchSettings, GatheringSettings, WritingSettings, values_of
 
 log = logging.getLogger(__name__)
 
@@ -53,21 +54,21 @@ class _Found(Struct, frozen=True):
     now: bool = False
 
 
-class Writing(Struct, frozen=True):
-    """Who words the report: a language model, or nobody, and then it is made of excerpts. `unsupported` decides about
-    sentences that no quotation supports; `epoch` tells repetitions apart that are meant to differ; `on_text` gets the
-    text as it comes. The model is shown `context_tokens` of sources, told of `style`, and answers in `answer_tokens` at
-    the most. `choice` tells which excerpts are chosen.
+class Writer(Struct, frozen=True):
+    """Writer of a report: a language model whose answers have at most `answer_tokens`; without a model, the report is
+    made of excerpts. `epoch` separates repetitions that are meant to differ; `on_text` gets the text as it comes.
     """
 
     model: LanguageModel | None = None
-    context_tokens: int = 3_000
+    settings: WritingSettings = WritingSettings()
     answer_tokens: int = 2_048
-    unsupported: Unsupported = "replace"
     epoch: str = ""
     on_text: Callable[[str], None] | None = None
-    choice: Choice = Choice()
-    style: str = ""
+
+    @property
+    def unsupported(self) -> Unsupported:
+        """What happens to sentences that no quotation supports."""
+        return "drop" if self.settings.strict else "mark" if self.settings.marked else "replace"
 
 
 class Researcher:
@@ -85,18 +86,18 @@ class Researcher:
         self,
         services: ResearchServices,
         *,
-        writing: Writing,
-        limits: Limits,
-        lifetimes: Lifetimes,
+        writer: Writer,
+        gathering: GatheringSettings,
+        fetch: FetchSettings,
         keep_research: bool | None,
         code: Code,
         on_round: Callable[[Round], None] | None = None,
         started_with: Mapping[str, Any] = NOTHING,
     ) -> None:
         self._services = services
-        self._writing = writing
-        self._limits = limits
-        self._lifetimes = lifetimes
+        self._writer = writer
+        self._gathering = gathering
+        self._fetch = fetch
         self._keep_research = keep_research
         self._code = code
         self._on_round = on_round
@@ -162,10 +163,10 @@ class Researcher:
             return self._finished(plan, found, chunk_set, cache, recorder)
 
     def _finished(self, plan: Plan, found: "_Found", chunk_set: ChunkSet, cache: Cache, recorder: Recorder) -> Research:
-        gathered, ttl, spent = found.gathered, self._lifetimes.searches, cache.tokens
+        gathered, ttl, spent = found.gathered, self._fetch.ttl, cache.tokens
         encoded = msgspec.json.encode(gathered).decode()
         recorder.keep("writing", gathered=encoded, tokens=spent)
-        evidence = cached_evidence(gathered.sources, chunk_set, cache, self._writing.choice, ttl=ttl)
+        evidence = cached_evidence(gathered.sources, chunk_set, cache, self._writer.settings, ttl=ttl)
         report, shown = self._written(plan, evidence, chunk_set, cache) if evidence else (None, ())
         if report and found.now and self._reuses_solved:  # a stopped run's gathering may be old by now
             self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl, tokens=spent)
@@ -185,7 +186,7 @@ class Researcher:
             origin=found.origin,
             evidence=tuple(evidence),
             shown=tuple(shown),
-            style=self._writing.style,
+            style=self._writer.settings.writer_style,
             tokens=cache.tokens,
             model_outage=model_outage(cache.uses),
             by_words=self._by_words,
@@ -199,16 +200,16 @@ class Researcher:
         self, plan: Plan, evidence: Sequence[Evidence], chunk_set: ChunkSet, cache: Cache
     ) -> tuple[Report, Sequence[ShownSource]]:
         """Return the report and the context that the model was shown."""
-        writing, budget = self._writing, self._writing.context_tokens
-        if writing.model is None:
+        writer, budget = self._writer, self._writer.settings.context_tokens
+        if writer.model is None:
             return write_report(plan, evidence), ()
-        if (most := self._limits.max_tokens) is not None:
-            budget = min(budget, most - cache.tokens - writing.answer_tokens - RULES_TOKENS)
+        if (most := self._gathering.max_tokens) is not None:
+            budget = min(budget, most - cache.tokens - writer.answer_tokens - RULES_TOKENS)
             if budget < LEAST_CONTEXT:
-                spent = f"{cache.tokens:,} of {most:,} tokens are spent, too many for {writing.model.name} to write"
+                spent = f"{cache.tokens:,} of {most:,} tokens are spent, too many for {writer.model.name} to write"
                 return excerpts_instead(plan, evidence, f"{spent}; these are excerpts"), ()
-        shown = cached_context(evidence, chunk_set, cache, budget=budget, ttl=self._lifetimes.searches)
-        report = write_with_model(plan, evidence, shown, writing.model, cache, writing=writing)
+        shown = cached_context(evidence, chunk_set, cache, budget=budget, ttl=self._fetch.ttl)
+        report = write_with_model(plan, evidence, shown, writer.model, cache, writer=writer)
         return report, shown
 
     def _found(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> "_Found":
@@ -235,7 +236,7 @@ class Researcher:
             [round_.novelty for round_ in gathered.rounds],
         )
         try:
-            ttl = self._lifetimes.searches
+            ttl = self._fetch.ttl
             kept = cache.researches.put(plan.question, plan.task_type, context, ttl=ttl, fingerprint=fingerprint)
         except StoreError as error:
             log.error("the research is not cached: %s", error)  # noqa: TRY400 - one line; nothing is lost
@@ -243,18 +244,18 @@ class Researcher:
         return _Found(gathered, "stored" if kept else "not stored", now=True)
 
     def _gather(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> Gathered:
-        scorer = RoundScorer(chunk_set, cache, ttl=self._lifetimes.searches)
+        scorer = RoundScorer(chunk_set, cache, ttl=self._fetch.ttl)
         services = replace(self._services, cache=cache)
-        return Gatherer(services, scorer, self._limits, self._lifetimes, self._on_round).gather(plan)
+        return Gatherer(services, scorer, self._gathering, self._fetch, self._on_round).gather(plan)
 
     def _chunk_set(self, plan: Plan, cache: Cache) -> ChunkSet:
         return ChunkSet(
             plan.question,
-            self._services.memory(f"{CHUNK_COLLECTION} {self._limits.chunk_tokens} {self._code.chunks}".rstrip()),
+            self._services.memory(f"{CHUNK_COLLECTION} {self._gathering.chunk_tokens} {self._code.chunks}".rstrip()),
             self._services.embedder,
             code=self._code,
             keep=cache.policy.write,
-            ttl=self._lifetimes.searches,
+            ttl=self._fetch.ttl,
             progress=self._services.progress,
         )
 
@@ -269,45 +270,31 @@ class Researcher:
     def _fingerprint(self) -> str:
         """Return a digest of everything that decides the gathering; the writing does not count."""
         code = {"code": self._code.gathering} if self._code.gathering else {}
-        return digest_of({"planner": self._services.planner.version, **self._gathering(), **code})
+        return digest_of({"planner": self._services.planner.version, **self._inputs(), **code})
 
-    def _gathering(self) -> dict[str, Any]:
-        limits = self._limits
+    def _inputs(self) -> dict[str, Any]:
+        """Return what decides what is gathered, besides the code."""
         return {
             "engines": [{"name": engine.name, "options": dict(engine.options)} for engine in self._services.engines],
             "reader": self._services.reader.name,
             "embedder": self._services.embedder.id,
-            "max_rounds": limits.max_rounds,
-            "enough_score": limits.enough_score,
-            "min_novelty": limits.min_novelty,
-            "max_results": limits.max_results,
-            "read_pages": limits.read_pages,
-            "max_live_calls": limits.max_live_calls,
-            "max_tokens": limits.max_tokens,
-            "follow_ups": limits.follow_ups,
-            "chunk_tokens": limits.chunk_tokens,
+            **values_of(GatheringSettings, self._gathering),
         }
 
     def _about(self, question: str, sections: int | None) -> dict[str, Any]:
         """Return the settings of a run, so that it can be repeated."""
-        model, choice = self._writing.model, self._writing.choice
+        model = self._writer.model
         described = model and {"name": model.name, "endpoint": model.endpoint, "parameters": dict(model.parameters)}
         return {
             **self._started_with,
             "question": question,
             "sections": sections,
-            **self._gathering(),
+            **self._inputs(),
             "research_cache": self._keep_research,
             "code": to_builtins(self._code),
             "model": described,
-            "strict": self._writing.unsupported == "drop",
-            "marked": self._writing.unsupported == "mark",
-            "context_tokens": self._writing.context_tokens,
-            "writer_style": self._writing.style,
-            "max_evidence": choice.most,
-            "per_source": choice.per_source,
-            "ranking_weights": choice.weights,
-            "epoch": self._writing.epoch,
+            **values_of(WritingSettings, self._writer.settings),
+            "epoch": self._writer.epoch,
         }
 
 

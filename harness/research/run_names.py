@@ -14,7 +14,7 @@ NAMED = 5
 
 
 def run_named(store: Store, tenant: str, name: str) -> str:
-    """Return the id of the run that `name` refers to: an id, the beginning of one, or `last` (of users and agents).
+    """Return the id of the run that `name` refers to: an id, the beginning of one, or `last` of users and agents.
 
     Raises:
         NotFound: there is none.

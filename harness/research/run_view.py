@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from harness.cache import MAX_PAYLOAD_BYTES, Cache, Use
-from harness.cache.runs import RUN_TTL
+from harness.cache.run_records import RUN_TTL
 from harness.core.citations import parted
 from harness.core.text import clean, shorten
 from harness.errors import NotFound, StoreCorrupt

@@ -12,6 +12,7 @@ from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.errors import SearchError
 from harness.ports import Progress, SearchEngine
 from harness.research.concurrent_calls import run_all
+from harness.settings import Settings
 
 
 class EngineSearch(Struct, frozen=True):
@@ -64,6 +65,32 @@ def ask_all(
 
     calls = [partial(search, query, engine) for query in queries for engine in engines]
     return run_all(calls, concurrency=concurrency, progress=progress, what=what)
+
+
+def search_all(
+    query: str, cache: Cache, engines: Sequence[SearchEngine], settings: Settings, progress: Progress
+) -> tuple[list[EngineSearch], Results]:
+    """Search one query for a user; return the outcome of each engine, and the fused results. An exact hit counts as the
+    user's own from now on.
+
+    Raises:
+        SearchError: every engine failed.
+        Exception: see `ask_all`.
+    """
+    asked = ask_all(
+        [query],
+        cache,
+        engines,
+        ttl=settings.ttl,
+        max_results=settings.max_results,
+        concurrency=settings.concurrency,
+        progress=progress,
+        what="searching",
+    )
+    for each in asked:
+        if not isinstance(each.outcome, SearchError) and each.outcome.how == "exact":
+            cache.searches.claim(each.outcome.outcome.key)
+    return asked, results_of(asked, settings.max_results)
 
 
 def ranked_by(engine: SearchEngine) -> str:

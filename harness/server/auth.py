@@ -73,7 +73,7 @@ class Authenticator:
             AccessDenied: it is not valid.
             StoreError: the store cannot be read.
         """
-        return self._own.tokens.verify(token)
+        return self._own.databases.tokens.verify(token)
 
     def close(self) -> None:
         """Close all open apps."""
@@ -82,7 +82,7 @@ class Authenticator:
 
     def _identity(self, request: Request) -> Identity:
         if token := self._token_of(request):
-            return self._own.tokens.verify(token)
+            return self._own.databases.tokens.verify(token)
         if self._token_required(request):
             raise AccessDenied("a token is required: send the header `Authorization: Bearer TOKEN`")
         return self._own.identity
@@ -93,7 +93,7 @@ class Authenticator:
         """
         if not self._alone or any(name in request.headers for name in _FORWARDED):
             return True
-        self._tokens_seen = self._tokens_seen or bool(self._own.tokens.list())
+        self._tokens_seen = self._tokens_seen or bool(self._own.databases.tokens.list())
         return self._tokens_seen
 
     def __enter__(self) -> Self:

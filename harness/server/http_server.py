@@ -40,7 +40,7 @@ def check_reach(app: App, host: str) -> None:
         InvalidInput: other machines can reach `host`, and there is no token.
         StoreError: the database cannot be read.
     """
-    if not is_loopback(host) and not app.tokens.list():
+    if not is_loopback(host) and not app.databases.tokens.list():
         raise InvalidInput(
             f"other machines can reach {host}, and there is no token yet; make one with `harness token create`, "
             "or leave out --host to serve only this machine"

@@ -48,7 +48,7 @@ class WarmUp:
     def _run(self) -> None:
         app = self._app
         try:
-            app.serving(app.identity, progress=self._progress).engines(waits=True)
+            app.serving(app.identity, progress=self._progress).sources.engines(waits=True)
         except Stopped:
             log.debug("stopped before every engine was ready")
         except HarnessError as error:

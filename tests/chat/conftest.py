@@ -1,4 +1,4 @@
-"""A memory in memory and in a file, with words for a model and a clock that goes when it is told to."""
+"""Memories in process memory and in a file, a word embedder, and a clock that tests set."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """Return a clock that goes when it is told to."""
+    """Return a clock that only tests advance."""
     return FakeClock()
 
 
@@ -35,7 +35,7 @@ def embedder() -> WordEmbedder:
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
-    """Return where the journal is."""
+    """Return the path of the journal."""
     return tmp_path / "journal.jsonl"
 
 
@@ -43,7 +43,7 @@ def journal(tmp_path: Path) -> Path:
 def remembering(
     store: Store, embedder: WordEmbedder, clock: FakeClock, journal: Path, tmp_path: Path
 ) -> Iterator[Callable[..., Memory]]:
-    """Return what makes a memory of that store with these settings; all are closed at the end."""
+    """Return a factory of memories over that store; all are closed at the end."""
     made: list[Memory] = []
 
     def make(*, tenant: str = "default", opens: Any = store, model: Any = embedder, **settings: Any) -> Memory:
@@ -67,5 +67,5 @@ def remembering(
 
 @pytest.fixture
 def memory(remembering: Callable[..., Memory]) -> Memory:
-    """Return the memory of one tenant: nothing yet."""
+    """Return the empty memory of one tenant."""
     return remembering()

@@ -1,4 +1,4 @@
-"""Exchanges to remember, made of few words."""
+"""Short exchanges for memories."""
 
 from harness.chat import Exchange
 from harness.chat.exchanges import iso

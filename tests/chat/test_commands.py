@@ -1,4 +1,4 @@
-"""The commands of the chat, right and wrong: what they bring, and that a wrong one changes nothing."""
+"""Chat commands: results of right ones; wrong ones change nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -9,17 +9,17 @@ from harness.chat import Exchange, Memory
 from harness.chat.command_results import (
     Context,
     Continued,
-    Found,
     Help,
-    Left,
-    Said,
-    Shown,
+    MemoryDetails,
+    Notice,
+    QueryResults,
+    Quit,
     Statistics,
     Stored,
-    Threads,
+    ThreadList,
 )
 from harness.chat.commands import COMMANDS, run_command
-from harness.chat.session import Chat, EchoModel
+from harness.chat.conversation import Chat, EchoModel
 from harness.errors import HarnessError, InvalidInput
 from harness.settings import VectorStoreSettings
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
@@ -27,13 +27,13 @@ from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """A clock that goes when it is told to."""
+    """Return a clock that only tests advance."""
     return FakeClock()
 
 
 @pytest.fixture
 def memory(tmp_path: Path, clock: FakeClock) -> Memory:
-    """A memory, with an empty documents folder."""
+    """Return a memory with an empty documents folder."""
     folder = tmp_path / "docs"
     folder.mkdir()
     return Memory(MemoryStore(), WordEmbedder(), VectorStoreSettings(), clock=clock, documents_folder=folder)
@@ -41,12 +41,12 @@ def memory(tmp_path: Path, clock: FakeClock) -> Memory:
 
 @pytest.fixture
 def chat(memory: Memory, clock: FakeClock) -> Chat:
-    """A conversation with an echo that remembers."""
+    """Return a conversation with an echo model that stores exchanges."""
     return Chat(EchoModel(), memory, clock=clock)
 
 
 def say(chat: Chat, *messages: str) -> None:
-    """Say these, one after another."""
+    """Send these messages in turn."""
     for message in messages:
         chat.say(message, lambda text: None)
 
@@ -57,19 +57,19 @@ def run(chat: Chat, line: str) -> Any:
 
 
 def wrong(chat: Chat, line: str) -> str:
-    """Run a line that is wrong; return what is said."""
+    """Run a wrong line and return the error message."""
     with pytest.raises(InvalidInput) as refused:
         run_command(chat, line)
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
 
-def test_a_text_is_remembered_and_found_again(chat: Chat) -> None:
-    """/vadd, then /vquery: the similarity of the very same text is 1."""
+def test_a_text_is_stored_and_found(chat: Chat) -> None:
+    """/vadd, then /vquery: the similarity of the identical text is 1."""
     stored = run(chat, "/vadd staging is restarted every Monday")
     assert isinstance(stored, Stored)
     found = run(chat, '/vquery "staging is restarted every Monday" 1')
-    assert isinstance(found, Found)
+    assert isinstance(found, QueryResults)
     (match,) = found.matches
     assert match.similarity == pytest.approx(1.0, abs=1e-5)
     assert (match.remembered.text, match.remembered.source) == ("staging is restarted every Monday", "vadd_command")
@@ -87,14 +87,14 @@ def test_a_text_is_remembered_and_found_again(chat: Chat) -> None:
     ],
 )
 def test_a_query_is_quoted_or_not(chat: Chat, line: str, text: str, most: int) -> None:
-    """In quotation marks a number may follow; without them all is text."""
+    """A number may follow a quoted text; without quotation marks, everything is text."""
     for number in range(8):
         run(chat, f"/vadd red apples, what's red {number}")
     found = run(chat, line)
     assert (found.query, len(found.matches)) == (text, most)
 
 
-def test_a_file_is_remembered(chat: Chat, tmp_path: Path) -> None:
+def test_a_file_is_stored(chat: Chat, tmp_path: Path) -> None:
     """/vdoc with a path, and with a name from the documents folder."""
     (tmp_path / "retries.md").write_text("# Retries\n\nThey back off.\n")
     (tmp_path / "docs" / "caches.txt").write_text("They keep answers.")
@@ -104,8 +104,8 @@ def test_a_file_is_remembered(chat: Chat, tmp_path: Path) -> None:
     assert {Path(source.removeprefix("docs:")).name for source in sources} == {"retries.md", "caches.txt"}
 
 
-def test_files_that_are_none_are_refused(chat: Chat, tmp_path: Path) -> None:
-    """A directory, a missing file, a binary one, one too large, one of nothing: words for each, nothing stored."""
+def test_unusable_files_are_refused(chat: Chat, tmp_path: Path) -> None:
+    """A directory, a missing, binary, too large or empty file: each has its message, and nothing is stored."""
     (tmp_path / "binary.md").write_bytes(bytes(range(256)) * 40)
     with (tmp_path / "large.txt").open("wb") as file:
         file.truncate(51 * 2**20)
@@ -119,8 +119,8 @@ def test_files_that_are_none_are_refused(chat: Chat, tmp_path: Path) -> None:
     assert run(chat, "/vquery outside").matches == ()
 
 
-def test_one_line_of_5000_characters_is_fine(chat: Chat, tmp_path: Path) -> None:
-    """It is cut into passages that tell their place."""
+def test_a_line_of_5000_characters_is_stored(chat: Chat, tmp_path: Path) -> None:
+    """It is split into numbered passages."""
     (tmp_path / "line.txt").write_text("word " * 1_000)
     run(chat, f"/vdoc {tmp_path / 'line.txt'}")
     found = run(chat, '/vquery "word" 50').matches
@@ -128,27 +128,27 @@ def test_one_line_of_5000_characters_is_fine(chat: Chat, tmp_path: Path) -> None
     assert sorted(match.remembered.chunk_index for match in found) == list(range(len(found)))
 
 
-def test_things_are_shown_by_id(chat: Chat) -> None:
-    """An exchange by its id; this session and this thread by name; a thread by the beginning of its id."""
+def test_memories_are_shown_by_id(chat: Chat) -> None:
+    """An exchange by its id; this session and this thread by name; a thread by a prefix of its id."""
     say(chat, "red", "blue")
     first, second = chat.earlier
-    assert run(chat, f"/vget {first.id}") == Shown((first,))
+    assert run(chat, f"/vget {first.id}") == MemoryDetails((first,))
     for line in ("/vget session", "/vget thread", f"/vget thread {chat.thread_id[:8]}", f"/vget {chat.session_id}"):
         assert [each.id for each in run(chat, line).remembered] == [first.id, second.id], line
 
 
 def test_an_exchange_is_deleted_once(chat: Chat) -> None:
-    """Then its id is unknown, and that is said."""
+    """Afterwards its id is reported as unknown."""
     say(chat, "red", "blue")
     id_ = chat.earlier[0].id
-    assert isinstance(run(chat, f"/vdelete {id_}"), Said)
+    assert isinstance(run(chat, f"/vdelete {id_}"), Notice)
     assert "delete" not in wrong(chat, f"/vdelete {id_}").split(";")[0]
     assert [each.user_message for each in run(chat, "/vget thread").remembered] == ["blue"]
 
 
 @pytest.mark.parametrize("command", ["/vget", "/vdelete", "/continue"])
-def test_what_nobody_knows_is_said_to_be_unknown(chat: Chat, command: str) -> None:
-    """An id that there is not; the conversation is as it was."""
+def test_an_unknown_id_is_reported(chat: Chat, command: str) -> None:
+    """The conversation is unchanged."""
     say(chat, "red")
     before = (chat.thread_id, chat.session_id, list(chat.earlier))
     assert wrong(chat, f"{command} 00000000-0000-4000-8000-000000000000")
@@ -157,20 +157,20 @@ def test_what_nobody_knows_is_said_to_be_unknown(chat: Chat, command: str) -> No
 
 
 def test_statistics_and_threads(chat: Chat, memory: Memory, clock: FakeClock) -> None:
-    """How much there is; the threads, the last used first, with what was said first."""
+    """Counts; then threads, the last used first, with their first message."""
     say(chat, "red")
     clock.advance(60)
     other = Chat(EchoModel(), memory, clock=clock)
     say(other, "blue", "green")
     assert isinstance(run(chat, "/vstats"), Statistics)
     listed = run(chat, "/threads")
-    assert isinstance(listed, Threads)
+    assert isinstance(listed, ThreadList)
     assert [(each.title, each.exchanges) for each in listed.threads] == [("blue", 2), ("red", 1)]
     assert listed.current == chat.thread_id
 
 
 def test_a_thread_is_continued_in_a_new_session(chat: Chat, memory: Memory, clock: FakeClock) -> None:
-    """Its exchanges are loaded in order of time; the next one has the next continuation, and names those before it."""
+    """Its exchanges are loaded in order of time; the next one has the next continuation and lists the earlier ones."""
     say(chat, "red")
     clock.advance(60)
     say(chat, "blue")
@@ -183,14 +183,14 @@ def test_a_thread_is_continued_in_a_new_session(chat: Chat, memory: Memory, cloc
     assert (later.thread_id, continued.continuation) == (chat.thread_id, 1)
     assert later.session_id not in {session, chat.session_id}
     say(later, "green")
-    held = memory.thread(chat.thread_id)
+    held = memory.listing.thread(chat.thread_id)
     assert [each.thread_continuation_seq for each in held] == [0, 0, 1]
     assert held[2].prior_exchange_ids == (held[0].id, held[1].id)
     assert run(Chat(EchoModel(), memory), f"/continue {chat.thread_id}").continuation == 2
 
 
-def test_a_beginning_of_two_threads_names_both(chat: Chat, memory: Memory) -> None:
-    """Nothing is chosen for the user; the conversation is as it was."""
+def test_an_ambiguous_prefix_names_both_threads(chat: Chat, memory: Memory) -> None:
+    """No thread is chosen; the conversation is unchanged."""
     say(chat, "red")
     for number in (1, 2):
         exchange = Exchange(
@@ -199,7 +199,7 @@ def test_a_beginning_of_two_threads_names_both(chat: Chat, memory: Memory) -> No
             session_id="s", user_message=f"question {number}", assistant_message="a",
             timestamp="2026-11-22T10:00:00.000+00:00",
         )  # fmt: skip
-        memory.remember(exchange)
+        memory.writer.remember(exchange)
     before = (chat.thread_id, list(chat.earlier))
     told = wrong(chat, "/continue abcd")
     assert "abcd0001" in told
@@ -207,8 +207,8 @@ def test_a_beginning_of_two_threads_names_both(chat: Chat, memory: Memory) -> No
     assert before == (chat.thread_id, chat.earlier)
 
 
-def test_context_is_switched_and_summed_up(chat: Chat, memory: Memory) -> None:
-    """On and off; and what the last message was given."""
+def test_context_is_switched_and_summarised(chat: Chat, memory: Memory) -> None:
+    """On, off, and the memories used for the last message."""
     run(chat, "/vadd staging is restarted on Monday")
     say(chat, "staging is restarted on Monday")
     summed = run(chat, "/context summary")
@@ -220,21 +220,21 @@ def test_context_is_switched_and_summed_up(chat: Chat, memory: Memory) -> None:
     assert (summed.on, summed.matches, summed.exchanges) == (False, (), 2)
 
 
-def test_help_and_leaving(chat: Chat) -> None:
-    """Every command is listed; one is shown with examples; /quit leaves."""
+def test_help_and_quit(chat: Chat) -> None:
+    """Every command is listed; one is shown with examples; /quit ends the chat."""
     assert len(run(chat, "/help").lines) == len(COMMANDS)
     told = run(chat, "/help /vquery")
     assert isinstance(told, Help)
     assert told.examples
-    assert run(chat, "/quit") == Left()
+    assert run(chat, "/quit") == Quit()
 
 
 def test_a_query_lists_the_most_similar_first(chat: Chat, memory: Memory) -> None:
-    """In the order of the similarity that is shown, also where a rare word ranks a memory higher."""
+    """In order of the shown similarity, also if a rare word ranks a memory higher."""
     run(chat, "/vadd zzyzx plays chess with my uncle on long winter evenings near the old harbour wall")
     for number in range(6):
         run(chat, f"/vadd apples from garden {number}")
-    ranked = memory.query("zzyzx apples", 7)
+    ranked = memory.search.query("zzyzx apples", 7)
     assert ranked[0].remembered.text.startswith("zzyzx")
     found = run(chat, '/vquery "zzyzx apples" 7').matches
     assert [each.similarity for each in found] == sorted((each.similarity for each in ranked), reverse=True)
@@ -242,8 +242,8 @@ def test_a_query_lists_the_most_similar_first(chat: Chat, memory: Memory) -> Non
 
 
 @pytest.mark.parametrize("name", ["research", "vadd", "vdoc", "vquery", "vget", "vdelete", "continue"])
-def test_a_command_without_what_it_needs_shows_its_usage(chat: Chat, name: str) -> None:
-    """And an example."""
+def test_a_command_without_its_argument_shows_its_usage(chat: Chat, name: str) -> None:
+    """With an example."""
     assert f"usage: {COMMANDS[name].usage}" in wrong(chat, f"/{name}")
 
 
@@ -254,26 +254,26 @@ def test_a_command_without_what_it_needs_shows_its_usage(chat: Chat, name: str) 
      "/continue a b", "/vdelete a b",
      f'/vquery "a" {"9" * 5_000}', f"/{'x' * 10_000}", f"/vadd {'x' * 300_000}"],
 )  # fmt: skip
-def test_wrong_lines_are_told_in_one(chat: Chat, line: str) -> None:
-    """What is wrong, in a line that stays short, and nothing is stored."""
+def test_errors_of_wrong_lines_are_one_line(chat: Chat, line: str) -> None:
+    """The error stays short, and nothing is stored."""
     assert len(wrong(chat, line)) < 300
     assert run(chat, "/vquery x").matches == ()
 
 
-def test_a_name_mistyped_gets_a_suggestion(chat: Chat) -> None:
-    """The nearest command is named."""
+def test_a_mistyped_name_gets_a_suggestion(chat: Chat) -> None:
+    """The most similar command is named."""
     assert "/vquery" in wrong(chat, "/vqury red")
 
 
-@pytest.mark.parametrize("line", [each.usage for each in COMMANDS.values() if each.remembers])
+@pytest.mark.parametrize("line", [each.usage for each in COMMANDS.values() if each.needs_memory])
 def test_without_a_memory_each_command_says_why(line: str) -> None:
-    """Disabled, with how to enable it."""
+    """The memory is disabled; the message says how to enable it."""
     chat = Chat(EchoModel(), None, why_no_memory="disabled; set enabled")
     assert "disabled; set enabled" in wrong(chat, line)
 
 
-def test_a_research_that_fails_is_told(chat: Chat) -> None:
-    """What goes wrong in a research is an error like any other, and nothing is remembered."""
+def test_a_failed_research_is_an_error(chat: Chat) -> None:
+    """It raises like any other failure, and nothing is stored."""
 
     def fails(question: str) -> Any:
         raise HarnessError(f"cannot research {question}")

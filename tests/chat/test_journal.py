@@ -1,4 +1,4 @@
-"""The journal: bounded, for its owner alone, and no line of it is lost."""
+"""The journal: bounded, readable only by its owner, without losing a line."""
 
 import logging
 import os
@@ -17,19 +17,19 @@ MINE = ("default", "conversations")
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Journal:
-    """Return an empty journal, in a folder that is not there yet."""
+    """Return an empty journal in a folder that does not exist yet."""
     return Journal(tmp_path / "new" / "journal.jsonl")
 
 
 def replayed(journal: Journal) -> list[Remembered]:
-    """Return all that the journal holds, in order, and empty it."""
+    """Return all memories of the journal, in order, and empty it."""
     held: list[Remembered] = []
     journal.replay(*MINE, held.append)
     return held
 
 
 def test_lines_come_back_in_order(kept: Journal) -> None:
-    """Once; then there is no journal any more."""
+    """Once; then the journal is gone."""
     exchanges = [said(f"e{number}", "hello\nworld", "\N{SNOWMAN}") for number in range(3)]
     for exchange in exchanges:
         kept.append(*MINE, exchange)
@@ -39,7 +39,7 @@ def test_lines_come_back_in_order(kept: Journal) -> None:
 
 
 def test_a_damaged_line_is_set_aside(kept: Journal, caplog: pytest.LogCaptureFixture) -> None:
-    """It is told, and kept in a file beside the journal; the others are not hurt."""
+    """A warning; the line moves to a file next to the journal, and the others are saved."""
     kept.append(*MINE, said("e1", "one"))
     with kept.path.open("ab") as file:
         file.write(b'{"tenant": "default", "coll\n\xff\xfe\n')
@@ -51,15 +51,15 @@ def test_a_damaged_line_is_set_aside(kept: Journal, caplog: pytest.LogCaptureFix
     assert aside.read_bytes() == b'{"tenant": "default", "coll\n\xff\xfe\n'
 
 
-def test_a_line_that_a_crash_cut_off_spoils_only_itself(kept: Journal) -> None:
-    """What is written after it begins on a line of its own."""
+def test_a_line_cut_off_by_a_crash_damages_no_other(kept: Journal) -> None:
+    """The next write starts a new line."""
     kept.append(*MINE, said("e1", "one"))
     os.truncate(kept.path, kept.path.stat().st_size - 10)
     kept.append(*MINE, said("e2", "two"))
     assert [each.id for each in replayed(kept)] == ["e2"]
 
 
-def test_what_was_kept_before_a_failure_is_not_kept_again(kept: Journal) -> None:
+def test_lines_saved_before_a_failure_are_not_saved_again(kept: Journal) -> None:
     """The rest waits, in order."""
     for number in range(3):
         kept.append(*MINE, said(f"e{number}", "hello"))
@@ -76,8 +76,8 @@ def test_what_was_kept_before_a_failure_is_not_kept_again(kept: Journal) -> None
     assert [each.id for each in replayed(kept)] == ["e1", "e2"]
 
 
-def test_what_can_never_be_kept_does_not_hold_up_the_rest(kept: Journal) -> None:
-    """A line that is whole, but refused, is set aside like a damaged one."""
+def test_a_refused_line_does_not_block_the_rest(kept: Journal) -> None:
+    """An undamaged line that is refused is set aside like a damaged one."""
     from harness.errors import InvalidInput
 
     for number in range(2):
@@ -95,7 +95,7 @@ def test_what_can_never_be_kept_does_not_hold_up_the_rest(kept: Journal) -> None
 
 
 def test_a_full_journal_says_so(kept: Journal) -> None:
-    """It takes 16 MiB, and what is in it stays."""
+    """At 16 MiB; its content stays."""
     kept.append(*MINE, said("e1", "one"))
     size = kept.path.stat().st_size
     with kept.path.open("ab") as file:
@@ -105,8 +105,8 @@ def test_a_full_journal_says_so(kept: Journal) -> None:
     assert [each.id for each in replayed(kept)] == ["e1"]
 
 
-def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
-    """Typed, with what to do."""
+def test_a_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
+    """Typed, with advice."""
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot write the journal"):
         Journal(tmp_path / "file" / "journal.jsonl").append(*MINE, said("e1", "hello"))

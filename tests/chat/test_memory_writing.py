@@ -1,4 +1,4 @@
-"""What is kept: exchanges, texts and documents, whole or not at all, without secrets."""
+"""Storing exchanges, texts and documents: whole or not at all, with secrets masked."""
 
 import stat
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 
 
 class Failing(MemoryStore):
-    """A store that writes nothing."""
+    """A store that fails every write."""
 
     def put(self, *_: Any, **__: Any) -> NoReturn:
         """Fail."""
@@ -33,7 +33,7 @@ class Failing(MemoryStore):
 
 
 class Speechless(WordEmbedder):
-    """An embedder that makes vectors only when it is told to."""
+    """An embedder that fails until tests enable it."""
 
     works = False
 
@@ -47,84 +47,84 @@ class Speechless(WordEmbedder):
 # --- exchanges
 
 
-def test_an_exchange_comes_back_as_it_was_said(memory: Memory) -> None:
-    """Every field is kept, and it is found by its id, thread and session."""
+def test_an_exchange_is_stored_unchanged(memory: Memory) -> None:
+    """With every field; it is found by id, thread and session."""
     exchange = said("e2", "hello", "hi", prior=("e1",), continuation=3)
-    assert memory.remember(exchange) == exchange
-    assert memory.get("e2") == exchange
-    assert memory.thread("t1") == [exchange]
-    assert memory.session("s1") == [exchange]
+    assert memory.writer.remember(exchange) == exchange
+    assert memory.listing.get("e2") == exchange
+    assert memory.listing.thread("t1") == [exchange]
+    assert memory.listing.session("s1") == [exchange]
     assert exchange.thread_session_id == "t1_s1"
 
 
-def test_what_is_embedded_is_both_messages(memory: Memory, embedder: WordEmbedder) -> None:
-    """User and assistant, each by name."""
-    memory.remember(said("e1", "hello", "hi"))
+def test_both_messages_are_embedded(memory: Memory, embedder: WordEmbedder) -> None:
+    """Each with its role."""
+    memory.writer.remember(said("e1", "hello", "hi"))
     assert embedder.texts == ["User: hello\nAssistant: hi"]
 
 
-def test_secrets_are_masked_before_anything_is_made_of_them(memory: Memory, embedder: WordEmbedder) -> None:
-    """Neither the row nor what was embedded holds them, and what is returned says what was kept."""
-    kept = memory.remember(said("e1", f"my key is {KEY}", f"I shall not tell {KEY}"))
+def test_secrets_are_masked_before_storing_and_embedding(memory: Memory, embedder: WordEmbedder) -> None:
+    """Neither the row nor the embedded text contains them; the stored exchange is returned."""
+    kept = memory.writer.remember(said("e1", f"my key is {KEY}", f"I shall not tell {KEY}"))
     assert KEY not in "".join(embedder.texts)
     assert "[redacted:" in kept.user_message
-    assert memory.get("e1") == kept
+    assert memory.listing.get("e1") == kept
     assert KEY not in kept.text
 
 
 def test_patterns_of_the_settings_are_masked_too(remembering: Remembering) -> None:
-    """What a regular expression of the settings matches is masked."""
-    kept = remembering(redact=("PROJ-[0-9]+",)).remember(said("e1", "see PROJ-42"))
+    """Matches of a regular expression in the settings are masked."""
+    kept = remembering(redact=("PROJ-[0-9]+",)).writer.remember(said("e1", "see PROJ-42"))
     assert "PROJ-42" not in kept.text
 
 
-def test_without_a_vector_an_exchange_is_kept_all_the_same(remembering: Remembering) -> None:
-    """It is found by its words once there is a model for the question, and embedded by a later `remember`."""
+def test_an_exchange_without_a_vector_is_stored(remembering: Remembering) -> None:
+    """Its words find it, and a later `remember` embeds it."""
     model = Speechless()
     memory = remembering(model=model)
-    memory.remember(said("e1", "the ferret is called Otto"))
-    assert memory.stats().not_embedded == 1
+    memory.writer.remember(said("e1", "the ferret is called Otto"))
+    assert memory.listing.stats().not_embedded == 1
     model.works = True
-    assert [each.remembered.id for each in memory.query("ferret")] == ["e1"]
-    memory.remember(said("e2", "anything"))
-    assert memory.stats().not_embedded == 0
+    assert [each.remembered.id for each in memory.search.query("ferret")] == ["e1"]
+    memory.writer.remember(said("e2", "anything"))
+    assert memory.listing.stats().not_embedded == 0
 
 
-def test_no_other_collection_is_embedded_anew(remembering: Remembering) -> None:
+def test_other_collections_are_not_embedded(remembering: Remembering) -> None:
     """Two collections of one tenant may have different models."""
-    remembering(model=Speechless(), collection_name="other").remember(said("e1", "hello"))
+    remembering(model=Speechless(), collection_name="other").writer.remember(said("e1", "hello"))
     memory = remembering()
-    memory.remember(said("e2", "hello"))
-    assert memory.stats().not_embedded == 1
+    memory.writer.remember(said("e2", "hello"))
+    assert memory.listing.stats().not_embedded == 1
 
 
 def test_messages_are_cleaned_and_bounded(memory: Memory) -> None:
-    """Control characters go, and so does what is beyond 200,000 characters."""
-    kept = memory.remember(said("e1", "a\x00b\x1b[31m", "x" * (MAX_MESSAGE + 1)))
+    """Control characters, and everything beyond 200,000 characters, are removed."""
+    kept = memory.writer.remember(said("e1", "a\x00b\x1b[31m", "x" * (MAX_MESSAGE + 1)))
     assert kept.user_message == "ab[31m"
     assert len(kept.assistant_message) == MAX_MESSAGE
 
 
-def test_a_time_that_is_none_is_refused(memory: Memory) -> None:
-    """Nothing is kept of it."""
+def test_an_invalid_time_is_refused(memory: Memory) -> None:
+    """Nothing is stored."""
     with pytest.raises(InvalidInput, match="yesterday"):
-        memory.remember(replace(said("e1", "hello"), timestamp="yesterday"))
+        memory.writer.remember(replace(said("e1", "hello"), timestamp="yesterday"))
 
 
 def test_vectors_of_another_dimension_than_set_are_refused(remembering: Remembering) -> None:
-    """The settings name one, and it is compared."""
+    """The dimension in the settings is checked."""
     with pytest.raises(EmbeddingError, match="embedding_dimensions is 65"):
-        remembering(embedding_dimensions=65).add_text("hello")
+        remembering(embedding_dimensions=65).writer.add_text("hello")
 
 
-def test_making_a_memory_reads_nothing(embedder: WordEmbedder, journal: Path) -> None:
-    """Neither is the store opened nor the embedder asked, and without a journal that stays so at a start."""
+def test_creating_a_memory_reads_nothing(embedder: WordEmbedder, journal: Path) -> None:
+    """Neither store nor embedder is used, also at a start without a journal."""
 
     def opens() -> NoReturn:
         raise AssertionError("the store was opened")
 
     memory = Memory(opens, embedder, journal=journal)
-    assert memory.retry_journal() == 0
+    assert memory.writer.retry_journal() == 0
     memory.close()
     assert embedder.texts == []
 
@@ -132,80 +132,80 @@ def test_making_a_memory_reads_nothing(embedder: WordEmbedder, journal: Path) ->
 # --- failures and the journal
 
 
-def test_what_cannot_be_kept_waits_for_the_next_start(remembering: Remembering, store: Store, journal: Path) -> None:
-    """The error says so; the next start keeps it, once, and the journal is gone."""
+def test_an_unstored_exchange_waits_for_the_next_start(remembering: Remembering, store: Store, journal: Path) -> None:
+    """The error says so; the next start stores it once, and the journal is gone."""
     exchange = said("e1", f"remember {KEY}")
     with pytest.raises(StoreError, match=r"locked.*waits in .*journal\.jsonl"):
-        remembering(opens=Failing()).remember(exchange)
+        remembering(opens=Failing()).writer.remember(exchange)
     assert KEY not in journal.read_text()
     assert stat.S_IMODE(journal.stat().st_mode) == 0o600
     later = remembering()
-    assert later.retry_journal() == 1
+    assert later.writer.retry_journal() == 1
     assert not journal.exists()
-    assert later.retry_journal() == 0
-    assert later.get("e1").id == "e1"
+    assert later.writer.retry_journal() == 0
+    assert later.listing.get("e1").id == "e1"
 
 
 def test_a_store_that_does_not_open_loses_nothing(remembering: Remembering) -> None:
-    """What is said meanwhile waits, too."""
+    """Exchanges wait in the journal."""
 
     def opens() -> NoReturn:
         raise StoreError("unable to open the database; check the folder")
 
     with pytest.raises(StoreError, match=r"unable to open.*waits"):
-        remembering(opens=opens).remember(said("e1", "hello"))
-    assert remembering().retry_journal() == 1
+        remembering(opens=opens).writer.remember(said("e1", "hello"))
+    assert remembering().writer.retry_journal() == 1
 
 
-def test_as_long_as_it_cannot_be_kept_it_waits(remembering: Remembering, journal: Path) -> None:
-    """A start that fails loses nothing and keeps the order."""
+def test_exchanges_wait_as_long_as_storing_fails(remembering: Remembering, journal: Path) -> None:
+    """A failed start loses nothing and keeps the order."""
     failing = remembering(opens=Failing())
     for number in range(3):
         with pytest.raises(StoreError):
-            failing.remember(said(f"e{number}", "hello"))
+            failing.writer.remember(said(f"e{number}", "hello"))
     before = journal.read_bytes()
     with pytest.raises(StoreBusy):
-        failing.retry_journal()
+        failing.writer.retry_journal()
     assert journal.read_bytes() == before
     memory = remembering()
-    assert memory.retry_journal() == 3
+    assert memory.writer.retry_journal() == 3
 
 
-def test_what_is_somebody_elses_stays_in_the_journal(remembering: Remembering) -> None:
-    """Another tenant, or another collection, is not kept under this one."""
+def test_lines_of_others_stay_in_the_journal(remembering: Remembering) -> None:
+    """Another tenant's or collection's lines are not stored under this one."""
     with pytest.raises(StoreError):
-        remembering(opens=Failing(), tenant="ann").remember(said("e1", "hello"))
+        remembering(opens=Failing(), tenant="ann").writer.remember(said("e1", "hello"))
     with pytest.raises(StoreError):
-        remembering(opens=Failing(), collection_name="other").remember(said("e2", "hello"))
-    assert remembering().retry_journal() == 0
-    assert remembering(tenant="ann").retry_journal() == 1
-    assert remembering(collection_name="other").retry_journal() == 1
+        remembering(opens=Failing(), collection_name="other").writer.remember(said("e2", "hello"))
+    assert remembering().writer.retry_journal() == 0
+    assert remembering(tenant="ann").writer.retry_journal() == 1
+    assert remembering(collection_name="other").writer.retry_journal() == 1
 
 
-def test_without_a_journal_the_error_is_the_stores() -> None:
-    """Nothing is said of a journal that there is none."""
+def test_without_a_journal_the_error_is_from_the_store() -> None:
+    """The message does not mention a journal."""
     memory = Memory(Failing(), WordEmbedder())
     with pytest.raises(StoreBusy, match=r"^the database is locked; try again$"):
-        memory.remember(said("e1", "hello"))
+        memory.writer.remember(said("e1", "hello"))
 
 
 # --- texts and documents
 
 
 def test_a_short_text_is_one_chunk(memory: Memory) -> None:
-    """It is found again as it was typed, with where it came from."""
-    added = memory.add_text("Otto is a ferret", session_id="s1")
+    """It is found unchanged, with its source."""
+    added = memory.writer.add_text("Otto is a ferret", session_id="s1")
     assert (added.chunks, added.characters, added.replaced, added.masked) == (1, 16, 0, 0)
-    (chunk,) = memory.find(added.document_id)
+    (chunk,) = memory.listing.find(added.document_id)
     assert isinstance(chunk, DocumentChunk)
     assert (chunk.text, chunk.source, chunk.session_id) == ("Otto is a ferret", "vadd_command", "s1")
 
 
 def test_a_long_text_is_cut_and_numbered(remembering: Remembering) -> None:
-    """No chunk is over the limit, and each knows its place."""
+    """No chunk exceeds the limit, and each has its position."""
     memory = remembering(chunk_size=100, chunk_overlap=10, max_chunk_size=150)
-    added = memory.add_text("A sentence about ferrets. " * 40)
-    chunks = [each for each in memory.find(added.document_id) if isinstance(each, DocumentChunk)]
+    added = memory.writer.add_text("A sentence about ferrets. " * 40)
+    chunks = [each for each in memory.listing.find(added.document_id) if isinstance(each, DocumentChunk)]
     assert added.chunks == len(chunks) > 5
     assert [each.chunk_index for each in chunks] == list(range(len(chunks)))
     assert {each.total_chunks for each in chunks} == {len(chunks)}
@@ -213,59 +213,61 @@ def test_a_long_text_is_cut_and_numbered(remembering: Remembering) -> None:
 
 
 def test_a_line_of_5000_characters_is_cut(memory: Memory, tmp_path: Path) -> None:
-    """Without a space or a sentence, too."""
+    """Even without spaces or sentences."""
     file = tmp_path / "line.txt"
     file.write_text("x" * 5_000)
-    added = memory.add_document(file)
+    added = memory.writer.add_document(file)
     assert added.chunks >= 4
-    assert all(len(each.text) <= 1_500 for each in memory.find(added.document_id) if isinstance(each, DocumentChunk))
+    assert all(
+        len(each.text) <= 1_500 for each in memory.listing.find(added.document_id) if isinstance(each, DocumentChunk)
+    )
 
 
-def test_a_document_that_is_added_again_replaces_what_was_there(memory: Memory, tmp_path: Path) -> None:
-    """The old chunks go with the new ones' coming, and are not found by their words any more."""
+def test_a_document_added_again_replaces_its_old_version(memory: Memory, tmp_path: Path) -> None:
+    """The old chunks are gone, and their words no longer find them."""
     file = tmp_path / "pets.md"
     file.write_text("Otto is a ferret")
-    first = memory.add_document(file)
+    first = memory.writer.add_document(file)
     file.write_text("Otto is a badger")
-    second = memory.add_document(file)
+    second = memory.writer.add_document(file)
     assert (second.document_id, second.replaced) == (first.document_id, 1)
-    (chunk,) = memory.find(first.document_id)
+    (chunk,) = memory.listing.find(first.document_id)
     assert isinstance(chunk, DocumentChunk)
     assert (chunk.text, chunk.source, chunk.source_file) == ("Otto is a badger", "file", str(file))
 
 
 def test_secrets_in_documents_are_masked(memory: Memory, embedder: WordEmbedder, tmp_path: Path) -> None:
-    """Wherever a chunk would have been cut, and told how many."""
+    """Across chunk boundaries, and counted."""
     file = tmp_path / "env.txt"
     file.write_text("x " * 495 + KEY + " y" * 600)
-    added = memory.add_document(file)
+    added = memory.writer.add_document(file)
     assert added.masked == 1
     assert KEY[:12] not in "".join(embedder.texts)
 
 
 @pytest.mark.parametrize("broken", ["store", "embedder"])
-def test_of_a_document_that_fails_nothing_is_kept(remembering: Remembering, broken: str, tmp_path: Path) -> None:
-    """No vector, or no room in the store: a typed error, and not one chunk."""
+def test_a_failed_document_stores_nothing(remembering: Remembering, broken: str, tmp_path: Path) -> None:
+    """Embedding or the store fails: a typed error, and no chunk."""
     file = tmp_path / "long.txt"
     file.write_text("A sentence about ferrets. " * 400)
     failing = remembering(opens=Failing()) if broken == "store" else remembering(model=Speechless())
     with pytest.raises((StoreBusy, EmbeddingError)):
-        failing.add_document(file)
-    assert failing.stats().document_chunks == 0
+        failing.writer.add_document(file)
+    assert failing.listing.stats().document_chunks == 0
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "\x00"])
-def test_nothing_is_no_text(memory: Memory, text: str) -> None:
-    """It is refused in plain words."""
-    with pytest.raises(InvalidInput, match="no text"):
-        memory.add_text(text)
+def test_an_empty_text_is_refused(memory: Memory, text: str) -> None:
+    """With a clear message."""
+    with pytest.raises(InvalidInput, match="the text is empty"):
+        memory.writer.add_text(text)
 
 
-def test_progress_is_told(store: Store, embedder: WordEmbedder) -> None:
-    """Of a text of many chunks, begin and end."""
+def test_progress_is_reported(store: Store, embedder: WordEmbedder) -> None:
+    """Start and end, for a text of many chunks."""
     told: list[tuple[str, int, int]] = []
     settings = replace(Memory(store, embedder).settings, chunk_size=50, chunk_overlap=0, max_chunk_size=60)
     memory = Memory(store, embedder, settings, progress=lambda *at: told.append(at))
-    chunks = memory.add_text("A sentence about ferrets and badgers. " * 60).chunks
+    chunks = memory.writer.add_text("A sentence about ferrets and badgers. " * 60).chunks
     assert told[0] == ("embedding", 0, chunks)
     assert told[-1] == ("embedding", chunks, chunks)

@@ -1,4 +1,4 @@
-"""How memories are chosen: the three strategies, and those of others."""
+"""Retrieval strategies: the three built-in ones, and third-party ones."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from harness.chat.strategies import (
     STRATEGIES,
     Cosine,
     DynamicCosine,
-    Found,
     Hybrid,
+    MemoryCandidate,
     Query,
-    Ranked,
+    RankedMemory,
     strategy_named,
 )
 from harness.core.freshness import DAY
@@ -25,22 +25,22 @@ from harness.settings import VectorStoreSettings
 NOW = 1_700_000_000.0
 
 
-class Held:
-    """A `Searchable` of a few memories, each told by cosine and words."""
+class Fixed:
+    """A `Searchable` with fixed cosines and word scores."""
 
-    def __init__(self, *held: Found, before: Mapping[str, str] | None = None) -> None:
+    def __init__(self, *held: MemoryCandidate, before: Mapping[str, str] | None = None) -> None:
         self._held = held
         self._before = before or {}
 
-    def nearest(self, vector: Any, k: int, *, at_least: float = 0.0) -> Sequence[Found]:
+    def nearest(self, vector: Any, k: int, *, at_least: float = 0.0) -> Sequence[MemoryCandidate]:
         """See `Searchable.nearest`."""
         near = [each for each in self._held if each.similarity is not None and each.similarity >= at_least]
-        stripped = [Found(each.key, each.created_at, each.similarity) for each in near]
+        stripped = [MemoryCandidate(each.key, each.created_at, each.similarity) for each in near]
         return sorted(stripped, key=lambda each: -(each.similarity or 0))[:k]
 
-    def with_words(self, words: Mapping[str, float], k: int) -> Sequence[Found]:
+    def with_words(self, words: Mapping[str, float], k: int) -> Sequence[MemoryCandidate]:
         """See `Searchable.with_words`."""
-        worded = [Found(each.key, each.created_at, None, each.words) for each in self._held if each.words]
+        worded = [MemoryCandidate(each.key, each.created_at, None, each.words) for each in self._held if each.words]
         return sorted(worded, key=lambda each: -each.words)[:k]
 
     def before(self, key: str) -> str | None:
@@ -49,85 +49,93 @@ class Held:
 
 
 def query(*, k: int = 5, messages: int = 0, everything: bool = False) -> Query:
-    """Return a query; what it means is told by what is held."""
+    """Return a query; the fixed memories define its meaning."""
     return Query(np.ones(1, np.float32), {"question": 1.0}, k, messages, NOW, everything)
 
 
-def keys(ranked: Sequence[Ranked]) -> list[str]:
-    """Return what was chosen, best first."""
+def keys(ranked: Sequence[RankedMemory]) -> list[str]:
+    """Return the chosen keys, best first."""
     return [each.key for each in ranked]
 
 
 @pytest.mark.parametrize(("similarity", "found"), [(0.65, ["a"]), (0.649, [])])
 def test_default_has_a_static_threshold(similarity: float, found: list[str]) -> None:
-    """What is as similar as the threshold is found, what is less is not."""
+    """A memory at the threshold is found, one below is not."""
     strategy = Cosine(VectorStoreSettings())
-    assert keys(strategy.retrieve(query(), Held(Found("a", NOW, similarity)))) == found
+    assert keys(strategy.retrieve(query(), Fixed(MemoryCandidate("a", NOW, similarity)))) == found
 
 
 def test_a_threshold_of_0_keeps_all() -> None:
-    """It is a value, not the lack of one."""
+    """0 is a value, not a missing one."""
     strategy = Cosine(VectorStoreSettings(similarity_threshold=0.0))
-    assert keys(strategy.retrieve(query(), Held(Found("a", NOW, 0.0)))) == ["a"]
+    assert keys(strategy.retrieve(query(), Fixed(MemoryCandidate("a", NOW, 0.0)))) == ["a"]
 
 
 @pytest.mark.parametrize(("messages", "threshold"), [(0, 0.4), (5, 0.5), (10, 0.6), (20, 0.8), (99, 0.8)])
 def test_dynamic_rises_linearly_with_the_messages(messages: int, threshold: float) -> None:
-    """From the first setting to the second, where it stays."""
+    """It starts at the first setting and ends at the second."""
     settings = VectorStoreSettings(dynamic_threshold=(0.4, 0.8), dynamic_messages=20)
     strategy = DynamicCosine(settings)
     assert strategy.threshold(messages) == pytest.approx(threshold)
-    held = Held(Found("above", NOW, threshold + 0.01), Found("below", NOW, threshold - 0.01))
+    held = Fixed(MemoryCandidate("above", NOW, threshold + 0.01), MemoryCandidate("below", NOW, threshold - 0.01))
     assert keys(strategy.retrieve(query(messages=messages), held)) == ["above"]
 
 
-def test_hybrid_weighs_words_and_meaning() -> None:
-    """What has some of both is ahead of what has only one; what only words find counts, too."""
-    both, words = Found("both", NOW, 0.7, 0.8), Found("words", NOW, None, 1.0)
-    held = Held(Found("meaning", NOW, 0.8), both, words, Found("little", NOW, 0.1))
+def test_hybrid_combines_words_and_meaning() -> None:
+    """A memory with both comes before one with either; one found only by words counts, too."""
+    both, words = MemoryCandidate("both", NOW, 0.7, 0.8), MemoryCandidate("words", NOW, None, 1.0)
+    held = Fixed(MemoryCandidate("meaning", NOW, 0.8), both, words, MemoryCandidate("little", NOW, 0.1))
     assert keys(Hybrid(VectorStoreSettings()).retrieve(query(), held)) == ["both", "words", "meaning"]
 
 
-def test_hybrid_lends_to_what_stands_beside_a_good_memory() -> None:
-    """The answer beside the words that were asked for is found before what fits a little better."""
-    held = (Found("asked", NOW, 0.8, 1.0), Found("answer", NOW, 0.3), Found("other", NOW, 0.35))
-    assert keys(Hybrid(VectorStoreSettings()).retrieve(query(), Held(*held)))[:2] != ["asked", "answer"]
-    beside = Held(*held, before={"answer": "asked"})
+def test_hybrid_raises_neighbours_of_a_good_memory() -> None:
+    """The answer next to the matching words comes before a slightly better match."""
+    held = (
+        MemoryCandidate("asked", NOW, 0.8, 1.0),
+        MemoryCandidate("answer", NOW, 0.3),
+        MemoryCandidate("other", NOW, 0.35),
+    )
+    assert keys(Hybrid(VectorStoreSettings()).retrieve(query(), Fixed(*held)))[:2] != ["asked", "answer"]
+    beside = Fixed(*held, before={"answer": "asked"})
     assert keys(Hybrid(VectorStoreSettings()).retrieve(query(), beside))[:2] == ["asked", "answer"]
 
 
 def test_hybrid_puts_the_newer_of_equals_first() -> None:
-    """And age alone moves nothing else."""
-    held = Held(Found("old", NOW - 365 * DAY, 0.8), Found("new", NOW, 0.8), Found("better", NOW - 365 * DAY, 0.85))
+    """Age changes nothing else."""
+    held = Fixed(
+        MemoryCandidate("old", NOW - 365 * DAY, 0.8),
+        MemoryCandidate("new", NOW, 0.8),
+        MemoryCandidate("better", NOW - 365 * DAY, 0.85),
+    )
     assert keys(Hybrid(VectorStoreSettings()).retrieve(query(), held)) == ["better", "new", "old"]
 
 
-def test_hybrid_finds_nothing_where_nothing_is_relevant() -> None:
-    """The best of what does not fit is not found, unless everything is asked for."""
-    held = Held(Found("a", NOW, 0.2), Found("b", NOW, 0.25, 0.1))
+def test_hybrid_finds_nothing_without_a_relevant_memory() -> None:
+    """Irrelevant memories are not found, except with `everything`."""
+    held = Fixed(MemoryCandidate("a", NOW, 0.2), MemoryCandidate("b", NOW, 0.25, 0.1))
     strategy = Hybrid(VectorStoreSettings())
     assert strategy.retrieve(query(), held) == []
     assert keys(strategy.retrieve(query(everything=True), held)) == ["b", "a"]
 
 
-def test_hybrid_leaves_out_what_is_not_relevant_beside_what_is() -> None:
-    """In a small memory everything is among the nearest."""
-    held = Held(Found("fits", NOW, 0.7, 0.9), Found("does not", NOW, 0.1))
+def test_hybrid_leaves_irrelevant_memories_out() -> None:
+    """In a small memory, everything is among the nearest."""
+    held = Fixed(MemoryCandidate("fits", NOW, 0.7, 0.9), MemoryCandidate("does not", NOW, 0.1))
     assert keys(Hybrid(VectorStoreSettings()).retrieve(query(), held)) == ["fits"]
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_no_strategy_returns_more_than_asked(name: str) -> None:
-    """And of nothing, none finds anything."""
+def test_no_strategy_returns_more_than_k(name: str) -> None:
+    """And none from an empty memory."""
     strategy = strategy_named(VectorStoreSettings(retrieval_strategy=name))
-    held = [Found(f"m{number}", NOW, 0.9, 0.5) for number in range(9)]
-    assert len(strategy.retrieve(query(k=3), Held(*held))) == 3
-    assert list(strategy.retrieve(query(), Held())) == []
+    held = [MemoryCandidate(f"m{number}", NOW, 0.9, 0.5) for number in range(9)]
+    assert len(strategy.retrieve(query(k=3), Fixed(*held))) == 3
+    assert list(strategy.retrieve(query(), Fixed())) == []
 
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install a package that offers strategies, of which one works."""
+    """Install a package with strategies, one of which works."""
     info = tmp_path / "offering-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: offering\nVersion: 1.0\n")
@@ -148,10 +156,10 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_strategy_of_somebody_else_is_used_by_its_name() -> None:
-    """An installed package offers it under the group of entry points; it gets the settings."""
+def test_a_third_party_strategy_is_used_by_its_name() -> None:
+    """An installed package offers it as an entry point; it receives the settings."""
     strategy = strategy_named(VectorStoreSettings(retrieval_strategy="last"))
-    held = Held(Found("a", NOW, 0.9), Found("b", NOW, 0.8))
+    held = Fixed(MemoryCandidate("a", NOW, 0.9), MemoryCandidate("b", NOW, 0.8))
     assert [each.key for each in strategy.retrieve(query(), held)] == ["b", "a"]
 
 
@@ -160,8 +168,8 @@ def test_a_strategy_of_somebody_else_is_used_by_its_name() -> None:
     ("name", "told"),
     [("unknown", "broken, default, dynamic, empty, hybrid, last"), ("broken", "no licence"), ("empty", "`retrieve`")],
 )
-def test_a_strategy_that_cannot_be_used_is_told(name: str, told: str) -> None:
-    """An unknown name with the known ones; what breaks or is none with the reason."""
+def test_an_unusable_strategy_is_reported(name: str, told: str) -> None:
+    """An unknown name with the known ones; a broken or invalid one with the reason."""
     with pytest.raises(InvalidInput) as caught:
         strategy_named(VectorStoreSettings(retrieval_strategy=name))
     assert told in str(caught.value)

@@ -1,4 +1,4 @@
-"""Finding by words: BM25 of what was written last, by whoever wrote it."""
+"""Search by words: BM25 over the latest rows of any process."""
 
 from collections.abc import Sequence
 from math import inf
@@ -11,32 +11,32 @@ from harness.core.entries import Outline
 
 
 class Rows:
-    """What a store would return: outlines, the newest first; `asked` says from where."""
+    """Outlines as a store returns them, newest first; `asked` holds the starting numbers."""
 
     def __init__(self) -> None:
         self.rows: list[Outline] = []
         self.asked: list[int] = []
 
     def add(self, key: str, text: str, *, session: str = "s", at: float | None = None, place: int = 0) -> None:
-        """Write a row, or write it again."""
+        """Write or rewrite a row."""
         number = self.rows[-1].number + 1 if self.rows else 1
         self.rows = [row for row in self.rows if row.key != key]
         own = ("conversations", "exchange", "t", session, 0, place)
         self.rows.append(Outline(number, key, text, float(number) if at is None else at, inf, own))
 
     def __call__(self, after: int, limit: int) -> Sequence[Outline]:
-        """Return what is newer than `after`."""
+        """Return the rows newer than `after`."""
         self.asked.append(after)
         return [row for row in self.rows if row.number > after][::-1][:limit]
 
 
 def keys(index: WordIndex, text: str, k: int = 10) -> list[str]:
-    """Return what is found, best first."""
+    """Return the keys found, best first."""
     return [each.key for each in index.search({text: 1.0}, k)]
 
 
 def test_rare_words_weigh_more_than_common_ones() -> None:
-    """And words are compared by their stems."""
+    """Words are compared by their stems."""
     rows = Rows()
     rows.add("a", "the ferrets slept")
     for number in range(5):
@@ -47,8 +47,8 @@ def test_rare_words_weigh_more_than_common_ones() -> None:
     index.forget()
 
 
-def test_what_is_written_later_is_found_without_reading_all_again() -> None:
-    """Only what is new, and a few rows before it."""
+def test_later_rows_are_found_without_reading_all_again() -> None:
+    """Only new rows and a few before them are read."""
     rows = Rows()
     for number in range(300):
         rows.add(f"a{number}", "dog")
@@ -60,8 +60,8 @@ def test_what_is_written_later_is_found_without_reading_all_again() -> None:
     index.forget()
 
 
-def test_of_a_row_that_was_written_again_the_last_text_counts() -> None:
-    """The old one is found no more."""
+def test_the_last_text_of_a_rewritten_row_counts() -> None:
+    """The old text no longer matches."""
     rows = Rows()
     rows.add("a", "ferret")
     rows.add("b", "dog")
@@ -73,8 +73,8 @@ def test_of_a_row_that_was_written_again_the_last_text_counts() -> None:
     index.forget()
 
 
-def test_a_score_is_a_share_of_what_the_words_are_worth() -> None:
-    """Having all of them is about 1, having half of them half."""
+def test_a_score_is_a_share_of_the_words_total_weight() -> None:
+    """All words score about 1, half of them half."""
     rows = Rows()
     for number in range(50):
         rows.add(f"c{number}", "something else entirely")
@@ -87,8 +87,8 @@ def test_a_score_is_a_share_of_what_the_words_are_worth() -> None:
     index.forget()
 
 
-def test_words_weigh_as_told() -> None:
-    """What was said before counts less than what is asked."""
+def test_words_have_the_given_weights() -> None:
+    """Words of earlier messages count less than those of the question."""
     rows = Rows()
     rows.add("asked", "ferret food")
     rows.add("before", "badger food")
@@ -101,8 +101,8 @@ def test_words_weigh_as_told() -> None:
     index.forget()
 
 
-def test_what_came_before_is_known_by_session() -> None:
-    """In the order of time, whatever the order of writing; the first has nothing before it."""
+def test_the_previous_memory_is_known_by_session() -> None:
+    """In order of time, in any order of writing; the first has none."""
     rows = Rows()
     rows.add("a2", "two", at=2)
     rows.add("b1", "one", session="other", at=1)
@@ -118,8 +118,8 @@ def test_what_came_before_is_known_by_session() -> None:
     index.forget()
 
 
-def test_only_so_many_rows_are_indexed() -> None:
-    """The newest ones, also of a process that runs for long."""
+def test_the_number_of_indexed_rows_is_bounded() -> None:
+    """The newest ones, also in a long-running process."""
     rows = Rows()
     for number in range(10):
         rows.add(f"a{number}", f"ferret {number}")
@@ -134,7 +134,7 @@ def test_only_so_many_rows_are_indexed() -> None:
 
 @given(st.text(max_size=60))
 def test_no_text_is_an_operator(text: str) -> None:
-    """Quotes, stars, brackets, NEAR: whatever is asked is only words."""
+    """Quotes, stars, brackets, NEAR: any text is only words."""
     rows = Rows()
     rows.add("a", "ferret")
     index = WordIndex(rows)

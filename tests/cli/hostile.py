@@ -1,4 +1,4 @@
-"""A database that an agent has filled with text that is meant for the terminal of its readers."""
+"""A database with hostile text that an agent stored for the terminals of its readers."""
 
 import time
 
@@ -55,9 +55,9 @@ def fill() -> dict[str, str]:
             id="0" * 31 + "1", thread_id="0" * 31 + "2", session_id="0" * 31 + "3", user_message=HOSTILE,
             assistant_message=HOSTILE, timestamp="2026-11-22T10:00:00+00:00",
         )  # fmt: skip
-        app.remembering.remember(said)
-        token = app.tokens.create("default", "ada", "reader", name=HOSTILE)
+        app.chat_memory.writer.remember(said)
+        token = app.databases.tokens.create("default", "ada", "reader", name=HOSTILE)
         found = Audit.of(HOSTILE, f"{HOSTILE} again", overlap=0.0, similarity=0.9, probability=None, now=now)
-        app.database_store.put_audit("default", found)
+        app.databases.store.put_audit("default", found)
         cache.usage.flush()
         return {"document": document.id or "", "exchange": said.id, "thread": said.thread_id, "token": token.info.id}

@@ -1,4 +1,4 @@
-"""`harness history`: the past in the terminal, the same as over HTTP."""
+"""`harness history`: the same entries in the terminal as over HTTP."""
 
 import json
 import os
@@ -26,7 +26,7 @@ RUN = "20261122-101500-1a2b3c"
 
 @pytest.fixture
 def filled(tmp_path: Path) -> None:
-    """Keep some things of each kind in the data directory of the program."""
+    """Store some entries of each kind in the data directory."""
     loaded = settings.load({}).settings
     with App(loaded) as app:
         for number in range(3):
@@ -37,7 +37,7 @@ def filled(tmp_path: Path) -> None:
 
 
 def over_http(**parameters: object) -> list[dict[str, object]]:
-    """Return the items as the API tells them."""
+    """Return the items of the API."""
     with (
         App(settings.load({}).settings) as app,
         Authenticator(app, per_minute=6_000, alone=True) as authenticator,
@@ -50,7 +50,7 @@ def over_http(**parameters: object) -> list[dict[str, object]]:
             return found
 
 
-def test_it_tells_what_the_api_tells(harness: Program, filled: None) -> None:
+def test_it_shows_the_items_of_the_api(harness: Program, filled: None) -> None:
     """With --json the items are those of the API, in the same order, by time and by meaning, page by page."""
     for arguments, parameters in (
         ([], {}),
@@ -65,7 +65,7 @@ def test_it_tells_what_the_api_tells(harness: Program, filled: None) -> None:
 
 
 def test_it_is_read_in_a_pipe(harness: Program, filled: None) -> None:
-    """Without a terminal, every title stands there, without colours, in lines that do not go on for ever."""
+    """Without a terminal, every title is shown without colours, in lines of bounded length."""
     ended = harness("history", "retries of a client")
     assert (ended.code, ended.err) == (0, "")
     assert "\x1b" not in ended.out
@@ -77,13 +77,13 @@ def test_it_is_read_in_a_pipe(harness: Program, filled: None) -> None:
 
 
 def test_an_empty_past_says_so(harness: Program) -> None:
-    """Nothing is no failure: standard output stays empty, and what to do next is said beside it."""
+    """An empty history is no failure: standard output stays empty, standard error has advice."""
     ended = harness("history")
     assert (ended.code, ended.out) == (0, "")
     assert "harness search" in ended.err
     assert harness("history", "--quiet").err == ""
     assert harness("history", "--json").told == {"items": [], "next_offset": None}
-    assert "nothing of the past speaks of that" in harness("history", "zebra").err
+    assert "no past entry matches" in harness("history", "zebra").err
 
 
 def test_nothing_of_it_acts_on_the_terminal(harness: Program) -> None:
@@ -104,8 +104,8 @@ def test_nothing_of_it_acts_on_the_terminal(harness: Program) -> None:
         (["--since", "soon"], "since is a date"),
     ],
 )
-def test_what_cannot_be_asked_is_told_in_a_line(harness: Program, arguments: list[str], told: str) -> None:
-    """A wrong option is wrong usage, told in one line."""
+def test_a_wrong_option_is_one_line(harness: Program, arguments: list[str], told: str) -> None:
+    """A wrong option is wrong usage, with a message of one line."""
     assert told in harness("history", *arguments).one_line_error(2)
 
 

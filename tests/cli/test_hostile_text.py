@@ -140,7 +140,7 @@ def test_json_is_the_same_and_harmless(harness: Program, filled: dict[str, str])
 
 
 def test_a_log_line_stays_one_line(capsys: pytest.CaptureFixture[str], harness: Program) -> None:
-    """Text in a log message cannot begin a line of its own, which would look like the program's."""
+    """Text in a log message cannot start a new line, which would look like the program's."""
     import logging
 
     configure_logging("warning")

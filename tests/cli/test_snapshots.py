@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from harness.app import App
 from harness.errors import EngineUnavailable, SearchError
+from harness.sources.from_settings import Sources
 from tests.cli.program import Program
 
 pytestmark = pytest.mark.slow
@@ -50,9 +50,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def put(engine: FakeEngine) -> FakeEngine:
         monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its addresses are nobody's
-        real = App.engines
+        real = Sources.engines
         monkeypatch.setattr(
-            App,
+            Sources,
             "engines",
             lambda self, specs=(), waits=False: real(self, specs) if self._replay is not None else (engine,),
         )
@@ -76,7 +76,7 @@ def expire_everything(data: Path) -> None:
 
 
 def no_socket(*_: object, **__: object) -> None:
-    """Stand in for `socket.socket`."""
+    """Replace `socket.socket`."""
     raise AssertionError("a socket was opened")
 
 
@@ -139,7 +139,7 @@ def test_a_run_is_replayed_elsewhere(
 
 @pytest.mark.parametrize("odd", [EngineUnavailable("down"), []], ids=["failures", "no results"])
 def test_a_run_with_gaps_is_replayed_with_them(harness: Program, fake: Any, tmp_path: Path, odd: Any) -> None:
-    """What failed fails again, and what had no results has none: a replay is not better informed than the run."""
+    """A failed search fails again, and an empty one stays empty: a replay knows no more than the run."""
     engine = fake(FakeEngine(odd))
     first = harness("research", QUESTION)
     assert first.code == 0
@@ -156,7 +156,7 @@ def test_a_run_with_gaps_is_replayed_with_them(harness: Program, fake: Any, tmp_
 
 
 def test_a_run_without_results_can_be_exported_later(harness: Program, fake: Any, tmp_path: Path) -> None:
-    """That there were none is known from the run itself, though nobody believes it any more."""
+    """The run itself records that there were none, although the cached entry has expired."""
     fake(FakeEngine([]))
     first = harness("research", QUESTION)
     run = run_id(harness)
@@ -223,7 +223,7 @@ def test_a_run_that_keeps_nothing_is_not_recorded(harness: Program, notes: str) 
     assert harness("cache", "runs", "--json").told == {"items": [], "next_offset": None}
 
 
-def test_everything_goes_round(harness: Program, fake: Any, tmp_path: Path) -> None:
+def test_everything_is_exported_and_imported(harness: Program, fake: Any, tmp_path: Path) -> None:
     """`--all`, import, and each search answers there as here: exactly, by meaning, and by abbreviation."""
     engine = fake(FakeEngine())
     rag = [{"title": "t", "href": "https://example.org", "body": "Retrieval-augmented generation (RAG) is a pattern."}]
@@ -292,7 +292,7 @@ def _spoilt(name: str, good: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["random", "random gzip", "cut", "empty", "text", "changed"])
-def test_a_spoilt_file_is_refused(harness: Program, fake: Any, tmp_path: Path, kind: str) -> None:
+def test_a_damaged_file_is_refused(harness: Program, fake: Any, tmp_path: Path, kind: str) -> None:
     """One line, exit code 2, and nothing of it is used: neither by import nor by a replay."""
     fake(FakeEngine())
     harness("search", "one", "two")
@@ -307,7 +307,7 @@ def test_a_spoilt_file_is_refused(harness: Program, fake: Any, tmp_path: Path, k
 
 
 def test_a_tampered_file_is_refused(harness: Program, fake: Any, tmp_path: Path) -> None:
-    """Somebody packs other text under the old checksum."""
+    """Other text under the old checksum."""
     fake(FakeEngine())
     harness("search", "retries")
     file = tmp_path / "all.snapshot"

@@ -175,7 +175,7 @@ def test_a_cache_moves_without_loss(harness: Program, tmp_path: Path) -> None:
 
 
 def test_a_newer_version_replaces_an_older_one_only(tmp_path: Path) -> None:
-    """Of what is known the version decides, and an address has one document; history comes with its document."""
+    """The higher version of a document wins, and an address has one document; history comes with its document."""
     store = SqliteStore(tmp_path / "harness.db")
     cache = Cache(store)
 
@@ -196,7 +196,7 @@ def test_a_newer_version_replaces_an_older_one_only(tmp_path: Path) -> None:
 
 
 def test_access_is_never_imported(harness: Program, tmp_path: Path) -> None:
-    """A file that somebody has made with a token in it is refused whole."""
+    """A file with a token in it is refused."""
     entries = {"tool_cache": ("x", "{}", 1, None), "access_tokens": ("eve", "admin")}
     file = tmp_path / "made.snapshot"
     write_snapshot(file, [line_of(name, Entry("k", "q", b"{}", 1.0, 1e15, 3.0, own)) for name, own in entries.items()])
@@ -209,7 +209,7 @@ def test_access_is_never_imported(harness: Program, tmp_path: Path) -> None:
 
 
 def test_snapshots_of_before_are_read(tmp_path: Path) -> None:
-    """Without the time of the last use it is the time of storing; a run's do not tell it."""
+    """Without the time of the last use, the time of storing counts; snapshots of runs do not have it."""
     entry = Entry("k", "q", b"[1]", 1.0, 2.0, 3.0, ("x", "{}", 1, None))
     assert line_of("tool_cache", entry).used_at is None
     assert entry_of(line_of("tool_cache", entry)).last_used_at == 1.0

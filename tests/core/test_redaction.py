@@ -226,7 +226,7 @@ def test_redacting_again_changes_nothing(text: str) -> None:
     text=TEXT, pattern=st.sampled_from(["x", ".", r"\w+", r"\d{3}", "(?s).*e", r"\[.", r"red", "[^a]+", r"\X", "(?i)É"])
 )
 def test_redacting_again_changes_nothing_with_custom_patterns(text: str, pattern: str) -> None:
-    """Also for patterns that match parts of masks; on a busy machine too."""
+    """Also for patterns that match parts of masks; on slow machines too."""
     with mock.patch.object(redaction, "PATTERN_SECONDS", 60.0):
         redactor = Redactor([pattern])
         once, _ = redactor.redact(text)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.app import App
+from harness.models.from_settings import Models
 from tests.cli.program import Program
 from tests.evals.stand_ins import write_tasks
 from tests.fakes import WordEmbedder
@@ -25,4 +25,4 @@ def tasks_dir(tmp_path: Path) -> Path:
 @pytest.fixture
 def words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare texts by their words: loading the model again for each change of settings would be slow."""
-    monkeypatch.setattr(App, "embedder", WordEmbedder())
+    monkeypatch.setattr(Models, "embedder", WordEmbedder())

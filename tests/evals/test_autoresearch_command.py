@@ -91,7 +91,7 @@ def test_a_planner_setting_gathers_again_and_a_synthesis_setting_does_not(
 def test_nothing_expires_between_two_arms(tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """TTLs of a second end by the wall clock, but not within a loop, whose time is fixed."""
     engine = CountingEngine()
-    monkeypatch.setattr("harness.app.App.engines", lambda self, specs=(), **how: (engine,))
+    monkeypatch.setattr("harness.sources.from_settings.Sources.engines", lambda self, specs=(), **how: (engine,))
     monkeypatch.setenv("HARNESS_TTL", "1")
     monkeypatch.setenv("HARNESS_PAGE_TTL", "1")
     monkeypatch.setenv("HARNESS_READ_PAGES", "0")
@@ -156,7 +156,7 @@ def test_experiments_are_proposed_in_several_ways(
     assert len(ended.told["experiments"]) == 2
     assert {name for each in ended.told["experiments"] for name in each["changes"]} <= {"max_evidence", "per_source"}
     assert "noise floor 0.0000: identical settings" in ended.err
-    assert "a plateau: the last 2 experiments kept nothing" in ended.err
+    assert "plateau: the last 2 experiments kept nothing" in ended.err
     assert "ended: all experiments are made; the best settings are in" in ended.err
 
 
@@ -194,8 +194,8 @@ def test_a_stopped_loop_continues(harness: Program, tasks_dir: Path, tmp_path: P
     [
         (("--tasks", "T_Z"), "no task 'T_Z' in"),
         (("--tasks", "T_B,T_B"), "at least 2 tasks of the split tune, not 1"),
-        (("--proposer", "wish"), "no proposer 'wish'; there are grid"),
-        (("--proposer", "file"), "--proposer file and --file FILE belong together"),
+        (("--proposer", "wish"), "no proposer 'wish'; choose one of grid"),
+        (("--proposer", "file"), "--proposer file and --file FILE need each other"),
         (("--proposer", "file", "--file", "/nowhere.yaml"), "cannot read /nowhere.yaml"),
         (("--proposer", "model"), "--proposer model needs a language model; set `model`"),
         (("--space", "/nowhere.yaml"), "cannot read /nowhere.yaml"),

@@ -10,8 +10,10 @@ import pytest
 from harness_evals.log import FIRST_WEIGHTS
 
 from harness.app import App
+from harness.models.from_settings import Models
 from harness.models.local.embedder import MiniLM
 from harness.settings import Settings
+from harness.sources.from_settings import Sources
 from tests.cli.program import Program
 from tests.evals.stand_ins import CountingEngine
 
@@ -25,7 +27,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CountingEngine]:
     def put(latency: float = 0.0) -> CountingEngine:
         engine = CountingEngine(latency)
         monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its URLs do not exist
-        monkeypatch.setattr(App, "engines", lambda self, specs=(), waits=False: (engine,))
+        monkeypatch.setattr(Sources, "engines", lambda self, specs=(), waits=False: (engine,))
         return engine
 
     return put
@@ -40,7 +42,7 @@ def test_tasks_are_run_scored_and_logged(
     harness: Program, tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table for people, JSON for programs; the log has one line per run. With the real embedder."""
-    monkeypatch.setattr(App, "embedder", MiniLM())
+    monkeypatch.setattr(Models, "embedder", MiniLM())
     payload = harness("eval", "run", "--tasks-dir", tasks_dir, "--repeat", 2, "--json").told
     assert [(task["task"], task["runs"], task["errors"]) for task in payload["tasks"]] == [
         ("caches", 2, []), ("queues", 2, []), ("retries", 2, []), ("timeouts", 2, []),
@@ -133,7 +135,7 @@ def test_a_task_without_nuggets_is_scored_by_what_applies(
     harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A question and a structure are enough; the scorers of nuggets and gold sources are absent, not 0 or 1."""
-    monkeypatch.setattr(App, "embedder", MiniLM())
+    monkeypatch.setattr(Models, "embedder", MiniLM())
     whole = (tasks_dir / "caches.yaml").read_text()
     (tasks_dir / "caches.yaml").write_text(whole.partition("split:")[0])
     assert harness("eval", "check", "--tasks-dir", tasks_dir).code == 0
@@ -161,7 +163,7 @@ def test_evaluations_are_listed_and_compared(
     harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Newest first; the same settings do not differ."""
-    assert harness("eval", "list").out == "no evaluations yet; `harness eval run` makes one\n"
+    assert harness("eval", "list").out == "no evaluations yet; start one with `harness eval run`\n"
     assert harness("eval", "list", "--json").told == {"evaluations": []}
     monkeypatch.setattr("time.time", lambda: 1_700_000_000.0)
     first = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["evaluation"]["id"]
@@ -182,7 +184,7 @@ def test_a_stopped_evaluation_continues(harness: Program, tasks_dir: Path, tmp_p
     header, first, *_ = log.read_text().splitlines(keepends=True)
     moved = tmp_path / "moved.jsonl"
     moved.write_text(header + first + '{"line":"outc')
-    assert "not finished: go on with `harness eval run --resume" in harness("eval", "show", moved).out
+    assert "not finished: continue with `harness eval run --resume" in harness("eval", "show", moved).out
     ended = harness("eval", "run", "--resume", moved, "--tasks-dir", tasks_dir)
     assert ended.code == 0
     assert "not finished" not in ended.out
@@ -219,7 +221,7 @@ def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: 
         (("score", "x"), "no evaluation 'x' in"),
         (("compare", "x", "y"), "no evaluation 'x' in"),
         (("repeat", "T_Z"), "no task 'T_Z' in"),
-        (("repeat", "T_A,T_B"), "one task is run again and again, not 2; name one"),
+        (("repeat", "T_A,T_B"), "only one task can be repeated, not 2; name one"),
         (("repeat", "T_A", "-n", "1"), "pass -n 2 or more"),
     ],
 )
@@ -248,7 +250,7 @@ def test_damage_is_named_by_every_command(harness: Program, tasks_dir: Path, tmp
 def test_sound_tasks_are_sound(harness: Program, tasks_dir: Path) -> None:
     """Exit code 0."""
     ended = harness("eval", "check", "--tasks-dir", tasks_dir)
-    assert (ended.code, ended.out) == (0, "all tasks are sound\n")
+    assert (ended.code, ended.out) == (0, "all tasks are valid\n")
 
 
 # Repeating ---------------------------------------------------------------------------------------------------------

@@ -102,8 +102,8 @@ def model(endpoint: Endpoint, tmp_path: Path) -> Iterator[FromModel]:
     """A proposer with the scripted model."""
     settings = Settings(data_dir=tmp_path / "data", model="scripted", model_url=endpoint.url)
     with App(settings) as app:
-        assert app.model is not None
-        yield FromModel({**SPACE, "chunk_tokens": ((100, 200),)}, app.model, app.cache)
+        assert app.models.language_model is not None
+        yield FromModel({**SPACE, "chunk_tokens": ((100, 200),)}, app.models.language_model, app.cache)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Knowledge in memory and in a file, with words for a model and a clock that goes when it is told to."""
+"""Knowledge in process memory and in a file, a word embedder, and a clock that tests set."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """Return a clock that goes when it is told to."""
+    """Return a clock that only tests advance."""
     return FakeClock()
 
 
@@ -33,5 +33,5 @@ def embedder() -> WordEmbedder:
 
 @pytest.fixture
 def knowledge(store: Store, embedder: WordEmbedder, clock: FakeClock) -> Knowledge:
-    """Return what one tenant knows: nothing yet."""
+    """Return one tenant's empty knowledge."""
     return Knowledge(store, embedder, clock=clock)

@@ -1,4 +1,4 @@
-"""Documents and questions by which looking up is measured with the real model."""
+"""Documents and questions for measuring lookups with the real model."""
 
 DOCUMENTS = (
     (

@@ -1,4 +1,4 @@
-"""Tenants: what one knows, no other sees, counts or changes."""
+"""Tenants: none sees, counts or changes another's documents."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ STEPS = st.lists(
 
 
 def _take(knowledge: Knowledge, own: list[str], foreign: list[str], step: tuple[Any, ...], clock: FakeClock) -> object:
-    """Take one step for one tenant; return what that tenant was told, without ids and times."""
+    """Take one step for one tenant; return its result without ids and times."""
     _, what, title, url, place = step
     clock.advance(600)
     if what == "write":
@@ -56,7 +56,7 @@ def _changed(knowledge: Knowledge, document: str, step: tuple[Any, ...]) -> obje
 
 
 def _unknown(knowledge: Knowledge, foreign: list[str]) -> None:
-    """See that ids of another tenant are unknown, in whatever is asked of them."""
+    """Check that every method reports another tenant's ids as unknown."""
     for document in foreign:
         assert knowledge.get(document) is None
         assert knowledge.history(document) == []
@@ -64,19 +64,19 @@ def _unknown(knowledge: Knowledge, foreign: list[str]) -> None:
         try:
             raise AssertionError(knowledge.write("taken over", id=document))
         except InvalidInput as error:
-            assert "there is no document" in str(error)  # noqa: PT017 - else the assertion above has been raised
+            assert "no document has the id" in str(error)  # noqa: PT017 - else the assertion above has been raised
 
 
 @settings(deadline=None, max_examples=60)
 @given(STEPS)
-def test_tenants_live_as_if_they_were_alone(steps: list[tuple[Any, ...]]) -> None:
-    """Whatever two tenants do in one store, in whatever order, each is told what it would be told alone."""
+def test_tenants_do_not_affect_each_other(steps: list[tuple[Any, ...]]) -> None:
+    """Any steps of two tenants in one store, in any order, give each the results it would get alone."""
     told = {tenant: _lived(steps, tenant, alone=False) for tenant in TENANTS}
     assert told == {tenant: _lived(steps, tenant, alone=True) for tenant in TENANTS}
 
 
 def _lived(steps: list[tuple[Any, ...]], about: str, *, alone: bool) -> list[object]:
-    """Take the steps, of all tenants or of one `alone`; return what that one was told, and knows in the end."""
+    """Take the steps of all tenants, or of one `alone`; return that one's results and final documents."""
     store, embedder = MemoryStore(), WordEmbedder()
     clocks = {tenant: FakeClock() for tenant in TENANTS}
     all_own: dict[str, list[str]] = {tenant: [] for tenant in TENANTS}
@@ -96,8 +96,8 @@ def _lived(steps: list[tuple[Any, ...]], about: str, *, alone: bool) -> list[obj
     return told
 
 
-def test_tenants_write_the_same_url_each_for_itself() -> None:
-    """A URL that another tenant has is no duplicate, and its document is not told of."""
+def test_tenants_may_use_the_same_url() -> None:
+    """Another tenant's URL is not a duplicate, and its document is not revealed."""
     store, embedder = MemoryStore(), WordEmbedder()
     for tenant in TENANTS:
         knowledge = Knowledge(store, embedder, tenant=tenant)
@@ -110,7 +110,7 @@ def test_tenants_write_the_same_url_each_for_itself() -> None:
 
 
 def test_a_reader_s_token_looks_up_and_writes_nothing() -> None:
-    """With it everything is found that has a vector, no title gets one, and a write is refused."""
+    """It finds every document with a vector, embeds no title, and cannot write."""
     store, embedder = MemoryStore(), WordEmbedder()
     written = Knowledge(store, embedder, tenant="lab").write("redis eviction policies", "lru", source_url=URLS[1])
     store.embed("knowledge", "lab", written.id, b"", "of another model")

@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from harness.cache import Cache, Policy
 from harness.errors import StoreError
 from harness.research.context_builder import ShownSource, Window, build_context, cached_context
-from harness.research.evidence import Choice, Evidence, find_evidence
+from harness.research.evidence import Evidence, find_evidence
 from harness.research.fingerprint import Code
 from harness.research.gathering import GatheredSource
 from harness.research.scoring import ChunkSet
+from harness.settings import WritingSettings
 from harness.vector_cache import Anchor, StoredChunk, VectorCache
 from tests.fakes import MemoryStore, WordEmbedder
 
@@ -311,7 +312,7 @@ def test_evidence_of_a_huge_document_names_its_chunk() -> None:
     before, after = source("before", 120).texts[0], source("after", 120).texts[0]
     needle = "Backoff retries waiting time: that is what backoff retries waiting time is for."
     one = GatheredSource("https://example.org/1", "one", (f"{before}\n\n{needle}\n\n{after}",))
-    found = find_evidence([one], held, Choice())
+    found = find_evidence([one], held, WritingSettings())
     assert found
     context = show(store, found[:1], 400, held)
     assert found[0].sentences[0] in context[0].text

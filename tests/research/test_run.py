@@ -16,12 +16,12 @@ from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimit
 from harness.models.local.embedder import MiniLM
 from harness.ports import LanguageModel, PageReader, SearchEngine, SearchResult
 from harness.research.fingerprint import Code
-from harness.research.gathering import Lifetimes, Limits
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
 from harness.research.result import Research
-from harness.research.run import Researcher, Writing
+from harness.research.run import Researcher, Writer
 from harness.research.services import ResearchServices
+from harness.settings import FetchSettings, GatheringSettings, WritingSettings
 from harness.sources.corpus.engine import open_corpus
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
@@ -115,15 +115,13 @@ def researcher(
     tokens: int | None = None,
 ) -> Researcher:
     """Return a researcher with the usual limits; without a reader, no pages are read."""
-    limits = Limits(
+    gathering = GatheringSettings(
         max_rounds=rounds,
         enough_score=enough,
         min_novelty=novel,
         max_results=5,
         read_pages=pages if reader else 0,
-        concurrency=4,
         max_live_calls=calls,
-        max_seconds=seconds,
         max_tokens=tokens,
     )
     return Researcher(
@@ -136,9 +134,9 @@ def researcher(
             ModelPlanner(model) if model else RulePlanner(),
             silent,
         ),
-        writing=Writing(model, unsupported="drop" if strict else "replace"),
-        limits=limits,
-        lifetimes=Lifetimes(60, 60),
+        writer=Writer(model, WritingSettings(strict=strict)),
+        gathering=gathering,
+        fetch=FetchSettings(ttl=60, page_ttl=60, max_seconds=seconds),
         keep_research=keep,
         code=Code(),
     )

@@ -23,7 +23,7 @@ from harness.research.extractive_writer import Citation
 from harness.research.gathering import Round
 from harness.research.planner import Plan
 from harness.research.result import Research
-from harness.research.run import Researcher, Writing
+from harness.research.run import Researcher, Writer
 from harness.research.run_record import RunError, new_run_id
 from harness.research.run_view import PastRun, passage_of, past_run
 from harness.settings import Settings
@@ -83,7 +83,7 @@ def leading(cache: Cache, embedder: Any, *rounds: list[str], words: str | Except
     leader = researcher(cache, Scripted(lambda query: TWO.get(query, [])), embedder, **how)
     change_services(leader, planner=Steps(*(rounds or [["a", "b"]])))
     if words:
-        leader._writing = Writing(Model(words))
+        leader._writer = Writer(Model(words))
     return leader
 
 

@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 
 import search_cache
-from harness.app import App
 from harness.cache import Cache, Policy, Semantics
 from harness.cli.report import summary
 from harness.core.equivalence import rule_for
@@ -23,11 +22,12 @@ from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import vocabulary
 from harness.ports import SearchResult
 from harness.research import reports
-from harness.research.gathering import Lifetimes
 from harness.research.planner import Plan
 from harness.research.result import Research
-from harness.research.run import Writing
+from harness.research.run import Writer
 from harness.research.saved_report import saved_research
+from harness.settings import FetchSettings
+from harness.sources.from_settings import Sources
 from harness.vector_cache import QUERIES
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore
@@ -285,7 +285,7 @@ def stopped(cache: Cache, embedder: Any, model: Late) -> Any:
     """Return a researcher whose run was stopped before writing."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
     change_services(leader, planner=Steps(list(TWO)))
-    leader._writing = Writing(model)
+    leader._writer = Writer(model)
     with pytest.raises(KeyboardInterrupt):
         leader.run(QUESTION)
     model.away = False
@@ -355,7 +355,7 @@ def test_another_writer_is_a_hit(cache: Cache, embedder: Any) -> None:
     model, engine = Model(), Scripted(lambda query: TWO[query])
     leader = researcher(cache, engine, embedder, enough=ENOUGH)
     change_services(leader, planner=Steps(list(TWO)))
-    leader._writing = Writing(model, epoch="2")
+    leader._writer = Writer(model, epoch="2")
     again = leader.run(QUESTION)
     assert (again.research_cache, again.live_calls, engine.asked, model.planned) == ("solved", 0, [], 0)
     assert again.report is not None
@@ -380,7 +380,7 @@ def lasting(cache: Cache, embedder: Any, question: str = QUESTION) -> Research:
     """Solve a question whose searches have a TTL of a month."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
     change_services(leader, planner=Steps(list(TWO)))
-    leader._lifetimes = Lifetimes(30 * 24 * HOUR, 60)
+    leader._fetch = FetchSettings(ttl=30 * 24 * HOUR, page_ttl=60)
     return leader.run(question)
 
 
@@ -586,9 +586,9 @@ def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Answering:
     """Replace all engines by one, unless a run is replayed."""
-    made, real = Answering(), App.engines
+    made, real = Answering(), Sources.engines
     monkeypatch.setattr(
-        App,
+        Sources,
         "engines",
         lambda self, specs=(), waits=False: real(self, specs) if self._replay is not None else (made,),
     )

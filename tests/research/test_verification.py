@@ -16,15 +16,15 @@ from harness.errors import InvalidInput
 from harness.models.local.embedder import MiniLM
 from harness.ports import SearchResult
 from harness.research.fingerprint import Code
-from harness.research.gathering import Lifetimes, Limits
 from harness.research.planner import RulePlanner
 from harness.research.reports import as_html, as_markdown
 from harness.research.result import Research
-from harness.research.run import Researcher, Writing
+from harness.research.run import Researcher, Writer
 from harness.research.run_view import past_run
 from harness.research.saved_report import saved_research, saved_run
 from harness.research.services import ResearchServices
 from harness.research.verification import MAX_REPORT_BYTES, SavedFile, read_report, verify
+from harness.settings import FetchSettings, GatheringSettings
 from harness.storage.sqlite.store import SqliteStore
 from tests.cli.program import Program
 from tests.research.test_model_writer import Model
@@ -75,7 +75,7 @@ def run(cache: Cache, *, keep: bool | None = None, words: str = "") -> Research:
         long = SearchResult(title="More on retries", href=LONG_URL, body="Of retries.")
         return [short, long, SearchResult(title="Limits of retries", href=UNREAD, body=LIMITED)]
 
-    limits = Limits(max_rounds=2, enough_score=1, min_novelty=0.1, max_results=5, read_pages=3, concurrency=2)
+    gathering = GatheringSettings(max_rounds=2, enough_score=1, max_results=5)
     pages = {URL: PAGE, LONG_URL: f"# More\n\n{MORE}\n"}
     return Researcher(
         ResearchServices(
@@ -87,9 +87,9 @@ def run(cache: Cache, *, keep: bool | None = None, words: str = "") -> Research:
             RulePlanner(),
             silent,
         ),
-        writing=Writing(Model(words) if words else None),
-        limits=limits,
-        lifetimes=Lifetimes(3_600, 3_600),
+        writer=Writer(Model(words) if words else None),
+        gathering=gathering,
+        fetch=FetchSettings(ttl=3_600, concurrency=2),
         keep_research=keep,
         code=Code(),
     ).run(QUESTION)

@@ -57,7 +57,7 @@ def token(app: App) -> Callable[..., str]:
     """Make an access token: `token("lab", "ada", "writer")`."""
 
     def make(tenant: str = "default", user: str = "ada", role: Role = "admin") -> str:
-        return app.tokens.create(tenant, user, role).text
+        return app.databases.tokens.create(tenant, user, role).text
 
     return make
 

@@ -26,7 +26,7 @@ def token(app: App) -> Callable[..., str]:
     """Make a token; return its text."""
 
     def make(tenant: str = "lab", user: str = "ada") -> str:
-        return app.tokens.create(tenant, user, "writer").text
+        return app.databases.tokens.create(tenant, user, "writer").text
 
     return make
 
@@ -84,7 +84,7 @@ def test_tokens_stay_required(app: App, token: Callable[..., str]) -> None:
     with Authenticator(app, per_minute=6_000, alone=True) as authenticator:
         with pytest.raises(AccessDenied):
             authenticator.app_for(asking())
-        app.tokens.revoke(text.split(".")[1])
+        app.databases.tokens.revoke(text.split(".")[1])
         with pytest.raises(AccessDenied):
             authenticator.app_for(asking())
 

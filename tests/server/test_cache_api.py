@@ -53,7 +53,7 @@ def test_an_empty_cache_has_zero_counts(client: TestClient, app: App) -> None:
     assert (payload["misses"], payload["live_calls_saved"], payload["days"]) == (0, 0, {})
     assert set(payload["hits"]) == {"exact", "semantic", "stale", "no results"}
     assert held(client) == {}
-    assert payload["database"] == app.place
+    assert payload["database"] == app.databases.place
     assert payload["size_bytes"] > 0
     assert [each["entries"] for each in payload["expiring"]] == [0] * 5
 
@@ -197,7 +197,7 @@ def test_each_tenant_clears_and_counts_its_own(client: TestClient, app: App, tok
 def test_a_reader_sees_all_statistics(client: TestClient, app: App, token: Callable[..., str]) -> None:
     """Its own lookups leave no trace."""
     mine = app.serving(Identity("lab", "ada", "writer", "0" * 16))
-    engine = mine.engines()[0]
+    engine = mine.sources.engines()[0]
     mine.cache.searches.put(SEARCH["q"], [RESULT], engine=engine.name, options=engine.options)
     rob = {"Authorization": f"Bearer {token('lab', 'rob', 'reader')}"}
     for _ in range(3):

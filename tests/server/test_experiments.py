@@ -16,7 +16,7 @@ from harness_evals.tasks import load_tasks
 from lxml import etree, html
 from starlette.testclient import TestClient
 
-from harness.app import App
+from harness.models.from_settings import Models
 from harness.server.api import experiment_files
 from harness.settings import Settings
 from tests.evals.stand_ins import (
@@ -403,7 +403,7 @@ def test_real_evaluations_differ_from_the_changed_stage_on(
     client: TestClient, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same settings give the same bytes; with fewer results the searches differ."""
-    monkeypatch.setattr(App, "embedder", WordEmbedder())
+    monkeypatch.setattr(Models, "embedder", WordEmbedder())
     tasks = load_tasks(["retries", "timeouts"], write_tasks(tmp_path / "suite"))
     names = []
     for number, changes in enumerate(({}, {}, {"max_results": 1})):

@@ -32,7 +32,7 @@ RUN = "20261122-101500-1a2b3c"
 def embedder(app: App) -> WordEmbedder:
     """An embedder of words instead of the model, which takes half a second to load."""
     made = WordEmbedder()
-    app.__dict__["embedder"] = made
+    app.models.__dict__["embedder"] = made
     return made
 
 
@@ -435,7 +435,7 @@ def test_offline_nothing_is_refreshed(settings: Settings, researches: ResearchJo
     """The message says so, and no engine is called."""
     offline = msgspec.structs.replace(settings, offline=True, semantic=False)
     with App(offline) as bench, Authenticator(bench, per_minute=60_000, alone=True) as authenticator:
-        engine = bench.engines()[0]
+        engine = bench.sources.engines()[0]
         bench.cache.searches.put("retries", [RESULT], engine=engine.name, options=engine.options)
         checks = RequestChecks(
             build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator

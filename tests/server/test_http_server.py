@@ -42,7 +42,7 @@ def test_public_addresses_need_a_token(tmp_path: Path) -> None:
         check_reach(app, "127.0.0.1")
         with pytest.raises(InvalidInput, match="harness token create"):
             check_reach(app, EVERYWHERE)
-        app.tokens.create("lab", "ada", "reader")
+        app.databases.tokens.create("lab", "ada", "reader")
         check_reach(app, EVERYWHERE)
 
 

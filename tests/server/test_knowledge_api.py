@@ -19,7 +19,7 @@ NASTY = "<script>alert(1)</script>"
 def embedder(app: App) -> WordEmbedder:
     """An embedder of words instead of the model, which takes half a second to load."""
     made = WordEmbedder()
-    app.__dict__["embedder"] = made
+    app.models.__dict__["embedder"] = made
     return made
 
 

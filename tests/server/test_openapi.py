@@ -110,7 +110,7 @@ def test_responses_match_the_description(checks: RequestChecks, app: App, resear
     from hypothesis.errors import Unsatisfiable
     from schemathesis.specs.openapi import checks as kept
 
-    app.__dict__["embedder"] = WordEmbedder()
+    app.models.__dict__["embedder"] = WordEmbedder()
     app.cache.searches.put("retries", [RESULT])
     app.cache.researches.put("retries", "general", ResearchContext("They stop.", [], []))
     app.cache.runs.put(RUN, "retries", "corpus", {"question": "x", "engines": [{"name": "x"}], "state": "writing"})

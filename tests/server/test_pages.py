@@ -26,7 +26,7 @@ VOID = {"meta", "link", "input", "br", "img", "source", "hr", "wbr"}
 def embedder(app: App) -> WordEmbedder:
     """An embedder of words instead of the model, which takes half a second to load."""
     made = WordEmbedder()
-    app.__dict__["embedder"] = made
+    app.models.__dict__["embedder"] = made
     return made
 
 

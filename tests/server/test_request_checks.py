@@ -196,7 +196,7 @@ def test_the_first_token_makes_tokens_required(client: TestClient, token: Callab
 
 def test_tokens_stay_required_after_the_last_one_expired(client: TestClient, app: App) -> None:
     """The server does not return to serving without one."""
-    Tokens(app.database_store, lambda: 0.0).create("lab", "ada", "writer")
+    Tokens(app.databases.store, lambda: 0.0).create("lab", "ada", "writer")
     refused(client.get("/api/stats"), 401, "access_denied")
 
 
@@ -247,7 +247,7 @@ def test_a_revoked_token_is_refused_at_once(client: TestClient, token: Callable[
     token("lab", "bob")
     text = token("lab")
     assert client.get("/api/stats", headers=bearer_token(text)).status_code == 200
-    assert app.tokens.revoke(text.split(".")[1])
+    assert app.databases.tokens.revoke(text.split(".")[1])
     refused(client.get("/api/stats", headers=bearer_token(text)), 401, "access_denied")
     assert client.get("/", headers={"Cookie": f"harness_token={text}"}).headers["Location"] == "/login"
 
@@ -514,7 +514,7 @@ def test_an_unavailable_store_is_reported_at_every_path(
     def down(*_: Any, **__: Any) -> Any:
         raise StoreBusy("the database is locked by another process; try again")
 
-    store = app.database_store
+    store = app.databases.store
     for name in ("get", "timeline", "whole", "scopes", "nearest", "scan", "recent", "rows", "stats", "counted", "put",
                  "delete", "sweep", "expiring", "unembedded"):  # fmt: skip
         monkeypatch.setattr(store, name, down)
@@ -548,7 +548,7 @@ def test_requests_are_refused_if_tokens_cannot_be_read(
     def down(*_: Any, **__: Any) -> Any:
         raise StoreBusy("the database is locked by another process; try again")
 
-    monkeypatch.setattr(app.database_store, "tenants", down)
+    monkeypatch.setattr(app.databases.store, "tenants", down)
     look_everywhere(client)
     answer = client.post("/tavily/search", json={"query": "x"})
     assert (answer.status_code, answer.json()["code"]) == (503, "store_busy")

@@ -487,7 +487,7 @@ def test_a_reader_can_only_watch(client: TestClient, app: App, token: Callable[.
 
 def test_another_tenant_does_not_find_a_research(slow: TestClient, engine: Waiting) -> None:
     """Neither research, record, stream nor chart, in any role."""
-    tokens = slow.app_state["app"].tokens
+    tokens = slow.app_state["app"].databases.tokens
     lab, shop = ({"Authorization": f"Bearer {tokens.create(each, 'ada', 'admin').text}"} for each in ("lab", "shop"))
     begun = slow.post("/api/researches", json={"question": QUESTION}, headers=lab).json()
     until(lambda: engine.asked)

@@ -85,7 +85,7 @@ def test_a_token_in_the_environment_is_refused(
 ) -> None:
     """Each request has its own token."""
     with App(settings) as app:
-        text = app.tokens.create("lab", "ada", "admin").text
+        text = app.databases.tokens.create("lab", "ada", "admin").text
     monkeypatch.setenv("HARNESS_TOKEN", text)
     line = harness("serve", "--port", "0").one_line_error(2)
     assert "unset HARNESS_TOKEN" in line
@@ -287,7 +287,7 @@ def test_each_request_is_logged_as_a_line_of_json(notes: str) -> None:
 def test_other_machines_are_served_with_a_token(notes: str, settings: Settings) -> None:
     """And not without one."""
     with App(settings) as app:
-        text = app.tokens.create("lab", "ada", "admin").text
+        text = app.databases.tokens.create("lab", "ada", "admin").text
     everywhere = "0.0.0.0"  # noqa: S104
     with program("--engine", notes, "--host", everywhere, "--allow-host", "lab.example") as (_, address):
         here = address.replace(everywhere, "127.0.0.1")

@@ -56,7 +56,7 @@ def app(tmp_path: Path, embedder: SlowEmbedder) -> App:
     for number in range(COUNT):
         (notes / f"{number}.md").write_text(f"# Note {number}\n\nRetries of service {number}.\n")
     made = App(Settings(data_dir=tmp_path / "data", engine=(f"corpus:{notes}",), semantic=False))
-    made.__dict__["embedder"] = embedder
+    made.models.__dict__["embedder"] = embedder
     return made
 
 
@@ -93,7 +93,7 @@ def test_it_stops_with_the_server(app: App, embedder: SlowEmbedder) -> None:
             background.start()
             until(lambda: embedder.batches >= 2)
         assert embedder.batches < COUNT / 2
-        [engine] = app.engines(waits=True)
+        [engine] = app.sources.engines(waits=True)
         assert engine.options["mode"] == "hybrid"
         assert embedder.batches == COUNT / 2
 

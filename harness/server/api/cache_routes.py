@@ -34,7 +34,7 @@ def explain(
     q: Annotated[str, Query(min_length=1, max_length=MAX_QUERY_CHARS, description="The query of the search.")],
 ) -> ExplainResponse:
     """Explain how a search would be answered: candidates, guards, decision. Searches nothing, changes nothing."""
-    engine = app.engines()[0]
+    engine = app.sources.engines()[0]
     explained = app.cache.searches.explain(
         q, max_results=app.settings.max_results, engine=engine.name, options=engine.options
     )

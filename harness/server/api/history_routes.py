@@ -103,7 +103,7 @@ def refresh(app: RequestApp, source: SourcePath, id: IdPath) -> RefreshResponse:
         raise InvalidInput(
             f"only searches can be refreshed, not {source}; research the question again, or update the document"
         )
-    for engine in app.engines():
+    for engine in app.sources.engines():
         if (engine.name, canonical_json(dict(engine.options))) == (found.about["engine"], found.about["options"]):
             settings = app.settings
             search = ask_all(

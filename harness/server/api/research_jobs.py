@@ -13,7 +13,6 @@ from harness.app import App
 from harness.core.keys import normalise
 from harness.errors import HarnessError, InvalidInput, NotFound, TooManyRequests
 from harness.ports import Stopped
-from harness.research.resume import resume_run
 from harness.server.api.research_options import DEFAULT, ResearchChoice
 from harness.server.error_payload import INTERNAL, ErrorResponse, error_payload, payload_of
 
@@ -148,7 +147,7 @@ class ResearchJobs:
         from harness.research.run_view import past_run
 
         job = Job(run, past_run(app.cache, run).question, app.identity.tenant)
-        return self._start(app, job, lambda mine: resume_run(mine, run, progress=job.progress, on_round=job.on_round))
+        return self._start(app, job, lambda mine: mine.resume(run, progress=job.progress, on_round=job.on_round))
 
     def get(self, tenant: str, run: str) -> Job:
         """Return a research of a tenant that is running or ended recently.

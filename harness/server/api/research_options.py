@@ -7,27 +7,14 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from harness.app import App
+from harness.core.search_engines import ENGINES, PYTHON_DOCS, engine_kind
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput
 from harness.research.run_view import past_run
 from harness.settings import Settings
 
-LANGUAGE_REFERENCE = "corpus:python-docs"
 NO_MODEL = "none"
 MAX_NAME = 60
-
-_LABELS = {
-    "ddgs": "DuckDuckGo",
-    "browser": "DuckDuckGo in a browser",
-    "pubmed": "PubMed",
-    LANGUAGE_REFERENCE: "Python language reference",
-}
-_QUESTIONS = {
-    LANGUAGE_REFERENCE: "In which order does Python look up an attribute?",
-    "pubmed": "How often does CRISPR have off-target effects?",
-    "corpus": "What do these documents say about retries?",
-}
-_WEB_QUESTION = "What are best practices for retrieval-augmented generation?"
 
 
 class EngineChoice(Struct, frozen=True):
@@ -55,7 +42,7 @@ def engine_choices(settings: Settings) -> list[EngineChoice]:
     """Return the choices: first the default, all configured engines together; then each engine, and the Python language
     reference, which needs no network.
     """
-    single = dict.fromkeys([*settings.engine, LANGUAGE_REFERENCE])
+    single = dict.fromkeys([*settings.engine, PYTHON_DOCS])
     groups = dict.fromkeys([settings.engine, *((spec,) for spec in single)])
     choices: list[EngineChoice] = []
     for specs in groups:
@@ -105,7 +92,7 @@ def choice_of_run(app: App, run: str) -> ResearchChoice:
 def _identities(app: App, specs: Sequence[str]) -> list[tuple[str, str]]:
     """Return the identities of engines as in the record of a run; an empty list if one cannot be opened."""
     try:
-        return [_identity(each.name, each.options) for each in app.engines(specs)]
+        return [_identity(each.name, each.options) for each in app.sources.engines(specs)]
     except InvalidInput:
         return []
 
@@ -118,19 +105,21 @@ def _identity(name: str, options: object) -> tuple[str, str]:
 def _name_and_label(spec: str, settings: Settings) -> tuple[str, str]:
     """Return the name and the label of one engine."""
     name, _, argument = spec.partition(":")
-    if spec in _LABELS:
-        return spec, _LABELS[spec]
     if name == "searxng":
         host = _shown(_host(argument or settings.searxng_url or "")) or "searxng"
         return f"searxng:{host}", f"SearXNG at {host}"
-    if name == "corpus":
+    if name == "corpus" and spec != PYTHON_DOCS:
         folder = _shown(PurePath(argument).name) or "documents"
         return f"corpus:{folder}", f"Documents in {folder}"
-    return _shown(name), _shown(name)
+    kind = engine_kind(spec)
+    if kind is None:
+        return _shown(name), _shown(name)
+    return (spec, kind.label) if spec == kind.name else (_shown(spec), f"{kind.label}: {_shown(argument)}")
 
 
 def _question(spec: str) -> str:
-    return _QUESTIONS.get(spec) or _QUESTIONS.get(spec.partition(":")[0], _WEB_QUESTION)
+    """Return an example that fits the engine."""
+    return (engine_kind(spec) or ENGINES[0]).question
 
 
 def _host(address: str) -> str:

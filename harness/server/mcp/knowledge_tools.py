@@ -6,7 +6,7 @@ from msgspec import Struct
 from pydantic import Field
 
 from harness.errors import InvalidInput
-from harness.knowledge import Document, Lookup, Written
+from harness.knowledge import KnowledgeDocument, LookupResult, WriteResult
 from harness.server.mcp.paging import with_part
 from harness.server.mcp.tool_context import Call, Offset, ToolContext
 from harness.server.responses.knowledge_responses import (
@@ -148,7 +148,7 @@ class KnowledgeTools(Struct, frozen=True):
         return await self.context.threads.look_up(work)
 
 
-def _lookup_response(found: Lookup) -> LookupResponse:
+def _lookup_response(found: LookupResult) -> LookupResponse:
     document = found.document
     response = LookupResponse(
         hit=found.hit,
@@ -161,10 +161,10 @@ def _lookup_response(found: Lookup) -> LookupResponse:
     return response if document is None else with_part(response, "document.content", document.content, 0)
 
 
-def _write_response(written: Written) -> WriteResponse:
+def _write_response(written: WriteResult) -> WriteResponse:
     document = None if written.document is None else _info(written.document)
     return WriteResponse(outcome=written.outcome, id=written.id, version=written.version, document=document)
 
 
-def _info(document: Document) -> DocumentInfo:
-    return DocumentInfo.model_validate({**document.shown(), "source_url": document.source_url[:MAX_URL] or None})
+def _info(document: KnowledgeDocument) -> DocumentInfo:
+    return DocumentInfo.model_validate({**document.as_dict(), "source_url": document.source_url[:MAX_URL] or None})

@@ -88,7 +88,7 @@ class WebTools(Struct, frozen=True):
         app = self.context.app(ctx)
 
         def work() -> PageResponse:
-            answer = app.cache.pages.answer(url, app.reader, ttl=app.settings.page_ttl)
+            answer = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl)
             return _page_response(answer, offset)
 
         return await self.context.threads.fetch(work)

@@ -94,7 +94,7 @@ def stats_response(app: "App", origin: str) -> StatsResponse:
     totals = {how: sum(day.get(how, 0) for day in days.values()) for how in (*HITS, *MISSES)}
     hits = {how: totals[how] for how in HITS}
     return StatsResponse(
-        database=app.place if local else None,
+        database=app.databases.place if local else None,
         size_bytes=cache.maintenance.size() if local else None,
         tables=[
             TableResponse(

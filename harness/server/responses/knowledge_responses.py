@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from harness.knowledge import Document
+from harness.knowledge import KnowledgeDocument
 from harness.server.responses.response_schema import Part, example
 
 _DOCUMENT: dict[str, Any] = {
@@ -48,9 +48,9 @@ class DocumentResponse(DocumentInfo):
     ]
 
 
-def document_response(document: Document) -> DocumentResponse:
+def document_response(document: KnowledgeDocument) -> DocumentResponse:
     """Return a document as programs see it."""
-    return DocumentResponse.model_validate(document.shown())
+    return DocumentResponse.model_validate(document.as_dict())
 
 
 class DocumentsResponse(BaseModel):
@@ -61,7 +61,7 @@ class DocumentsResponse(BaseModel):
     items: list[DocumentResponse]
 
 
-def documents_response(documents: Sequence[Document]) -> DocumentsResponse:
+def documents_response(documents: Sequence[KnowledgeDocument]) -> DocumentsResponse:
     """Return documents as programs see them."""
     return DocumentsResponse(items=[document_response(each) for each in documents])
 
@@ -75,7 +75,7 @@ class VersionsResponse(BaseModel):
     earlier: list[DocumentResponse]
 
 
-def versions_response(versions: Sequence[Document]) -> VersionsResponse:
+def versions_response(versions: Sequence[KnowledgeDocument]) -> VersionsResponse:
     """Return the versions of a document, current one first, as programs see them."""
     current, *earlier = map(document_response, versions)
     return VersionsResponse(document=current, earlier=earlier)

@@ -194,7 +194,7 @@ def _read(urls: Sequence[str], app: App) -> list[_Read]:
 
     def read(url: str) -> _Read:
         try:
-            answer = app.cache.pages.answer(url, app.reader, ttl=app.settings.page_ttl)
+            answer = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl)
         except (PageError, OfflineMiss, InvalidInput) as error:
             return _unread(url, error)
         return _as_read(url, answer.value, answer.how == "live")

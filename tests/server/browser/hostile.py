@@ -12,9 +12,10 @@ from harness_evals.outcome import Outcome
 from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.app import DATABASE, App
+from harness.app import App
 from harness.cache.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.settings import Settings
+from harness.storage.opening import DATABASE
 from harness.storage.sqlite.store import SqliteStore
 from tests.evals.stand_ins import fact_tasks
 from tests.server.browser.sample_data import raw_entry

@@ -7,11 +7,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.app import DATABASE, App
+from harness.app import App, Mode
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
 from harness.ports import Stopped
 from harness.settings import Settings
+from harness.storage.opening import DATABASE
 from harness.storage.sqlite.store import SqliteStore
 from tests.server.browser.sample_experiments import evaluate, experiment
 
@@ -132,20 +133,20 @@ def furnish(folder: Path) -> Furnished:
         (notes / f"{name}.md").write_text(text)
     made = Furnished(folder / "data", f"corpus:{notes}", *[""] * 7, ("", ""))
     now = time.time()
-    with App(made.settings, at=now - 3 * DAY) as app:
+    with App(made.settings, Mode(at=now - 3 * DAY)) as app:
         run = app.researcher().run(QUESTION).id
         document = _document(app)
-    with App(made.settings, at=now - 60 * DAY) as app:
+    with App(made.settings, Mode(at=now - 60 * DAY)) as app:
         stale = app.knowledge.write(
             "Which caches guess a lifetime", "Most of them: a tenth of the time since the last change.", ttl_hours=48.0
         ).id
-    with App(made.settings, at=now - 2 * HOUR) as app:
+    with App(made.settings, Mode(at=now - 2 * HOUR)) as app:
         for query in (*SEARCHES, *RIVALS):
             app.search(query)
         stopped = _stopped(app)
         written = _written(app)
         entry = app.history.find(source="search", limit=1)[0].id
-    with App(made.settings, at=now - 60 * DAY) as app:
+    with App(made.settings, Mode(at=now - 60 * DAY)) as app:
         app.search("how long ago a response was made")  # expired; the next write would sweep it
     _count(made, now)
     loop = experiment(made.data_dir, made.settings, now=now - 5 * HOUR)

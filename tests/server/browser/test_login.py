@@ -38,13 +38,13 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     for name, text in NOTES.items():
         (notes / f"{name}.md").write_text(text)
     with App(Settings(data_dir=folder / "data", corpus_meaning=False)) as app:
-        tokens = {role: app.tokens.create("crowd", f"the-{role}", role).text for role in ROLES}
-        tokens["empty"] = app.tokens.create("empty", "eve", "admin").text
+        tokens = {role: app.databases.tokens.create("crowd", f"the-{role}", role).text for role in ROLES}
+        tokens["empty"] = app.databases.tokens.create("empty", "eve", "admin").text
         for number in range(CROWD):
             payload = msgspec.json.encode([{"title": "T", "href": "https://example.org/", "body": f"Number {number}."}])
             row = raw_entry(f"{number:064x}", f"search number {number}", payload, (10, "ddgs", "{}"), age=60 + number)
-            app.database_store.put(SEARCHES, "crowd", row)
-        with app.serving(app.tokens.verify(tokens["admin"])) as theirs:
+            app.databases.store.put(SEARCHES, "crowd", row)
+        with app.serving(app.databases.tokens.verify(tokens["admin"])) as theirs:
             document = theirs.knowledge.write("A document", "Its text.").id
     with Site(folder / "data", "--engine", f"corpus:{notes}") as started:
         yield Guarded(started, tokens, document)
@@ -118,10 +118,10 @@ def test_a_revoked_token_leads_to_the_login(visit: Visitor, guarded: Guarded) ->
     """Typing then shows the login page, not a broken list."""
     settings = Settings(data_dir=guarded.site.data_dir)
     with App(settings) as app:
-        made = app.tokens.create("crowd", "leaving", "reader")
+        made = app.databases.tokens.create("crowd", "leaving", "reader")
         guarded.tokens["leaving"] = made.text
         page = enter(visit, guarded, "leaving")
-        app.tokens.revoke(made.info.id)
+        app.databases.tokens.revoke(made.info.id)
     page.get_by_role("searchbox", name="Search the history").fill("anything")
     expect(page).to_have_url(re.compile("/login$"))
 

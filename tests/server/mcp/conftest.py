@@ -49,7 +49,7 @@ def token(app: App) -> Callable[..., str]:
     """Make a token; return its text."""
 
     def make(tenant: str = "lab", user: str = "ada", role: Role = "writer") -> str:
-        return app.tokens.create(tenant, user, role).text
+        return app.databases.tokens.create(tenant, user, role).text
 
     return make
 

@@ -37,7 +37,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     for number in range(40):
         (folder / f"{number}.md").write_text(f"# Note {number}\n\nRetries of service {number} use backoff.\n")
     with App(Settings(data_dir=tmp_path / "data", engine=(f"corpus:{folder}",))) as opened:
-        opened.__dict__["embedder"] = Slow()
+        opened.models.__dict__["embedder"] = Slow()
         yield opened
 
 

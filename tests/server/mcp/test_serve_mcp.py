@@ -57,7 +57,7 @@ def test_the_first_token_makes_tokens_required(online: Callable[..., str], token
 
 def test_tokens_stay_required_after_the_last_one_expired(online: Callable[..., str], app: App) -> None:
     """The server does not return to serving without one."""
-    Tokens(app.database_store, lambda: 0.0).create("lab", "ada", "writer")
+    Tokens(app.databases.store, lambda: 0.0).create("lab", "ada", "writer")
     refused(post(online()), 401, "access_denied")
 
 
@@ -73,7 +73,7 @@ def test_a_revoked_token_is_refused_at_once(online: Callable[..., str], token: C
     """Also if its app is still open."""
     url, text = online(), token()
     assert post(url, Authorization=f"Bearer {text}").status_code == 200
-    app.tokens.revoke(text.split(".")[1])
+    app.databases.tokens.revoke(text.split(".")[1])
     refused(post(url, Authorization=f"Bearer {text}"), 401, "access_denied")
 
 

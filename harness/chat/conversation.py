@@ -1,0 +1,220 @@
+"""Conversation with a language model and a memory of earlier ones, independent of the terminal."""
+
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from harness.chat.exchanges import MAX_MESSAGE, MAX_PRIOR, Exchange, MemoryMatch, iso, new_id
+from harness.chat.prompt import own_words, prompt_for
+from harness.core.text import clean
+from harness.errors import HarnessError, InvalidInput, ModelError
+from harness.ports import NOTHING, Completion, LanguageModel, Message
+
+if TYPE_CHECKING:
+    from harness.chat.conversation_memory import Memory
+    from harness.research.result import Research
+
+CUT = "[cut off here]"
+"""Last line of an answer that was stopped or that the model did not finish."""
+
+MAX_REPORT = 50_000
+"""Characters of a report that are stored in memory."""
+
+Ending: TypeAlias = Literal["whole", "length", "stopped", "failed", "no model"]
+
+
+class ChatResponse(Struct, frozen=True):
+    """Response to one message. `text` is the model's answer, possibly incomplete; `ending` says why it ended: it is
+    `whole`, reached the maximum `length`, was `stopped` by the user, `failed` in the middle, or there is `no model`.
+
+    `context` are the memories in the prompt (without a model, those found), best first. `warnings` describe failures,
+    one line each.
+    """
+
+    text: str
+    ending: Ending
+    context: tuple[MemoryMatch, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class EchoModel:
+    """`LanguageModel` for `--dummy`: it repeats the user's message word by word."""
+
+    name = "echo"
+    endpoint = "none"
+    parameters: Mapping[str, Any] = NOTHING
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,  # noqa: ARG002 - part of the port
+        on_text: Callable[[str], None] | None = None,
+    ) -> Completion:
+        """See `LanguageModel.complete`; the schema is ignored."""
+        text = f"You said: {own_words(messages[-1]['content'])}"
+        if on_text is not None:
+            for word in re.findall(r"\s*\S+", text):
+                on_text(word)
+        return Completion(text, whole=True)
+
+
+class Chat:
+    """Conversation in one thread. Each exchange is stored if there is a `memory` and `remembers` is true;
+    `why_no_memory` is the user's message if there is none. `research` runs a research; `None` if unavailable.
+
+    `budget` is the estimated size of the prompt in tokens.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel | None,
+        memory: "Memory | None",
+        *,
+        why_no_memory: str = "",
+        remembers: bool = True,
+        research: "Callable[[str], Research] | None" = None,
+        budget: int = 3_000,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.model = model
+        self.memory = memory
+        self.why_no_memory = why_no_memory
+        self.remembers = remembers
+        self.research = research
+        self.retrieves = True
+        self.context: tuple[MemoryMatch, ...] = ()
+        self._budget = budget
+        self._clock = clock
+        self.begin(new_id())
+
+    def begin(self, thread_id: str, *, continuation: int = 0, earlier: Sequence[Exchange] = ()) -> None:
+        """Start a session of a new or continued thread; clear the conversation."""
+        self.thread_id = thread_id
+        self.session_id = new_id()
+        self.continuation = continuation
+        self.earlier = list(earlier)
+        self.context = ()
+
+    def now(self) -> float:
+        """Return the time, in seconds since the epoch."""
+        return self._clock()
+
+    def required_memory(self) -> "Memory":
+        """Return the memory.
+
+        Raises:
+            InvalidInput: there is no memory; the message says why and what to do.
+        """
+        if self.memory is None:
+            raise InvalidInput(self.why_no_memory or "there is no memory")
+        return self.memory
+
+    def say(self, text: str, on_text: Callable[[str], None]) -> ChatResponse:
+        """Send a message; `on_text` gets the answer in pieces. An answer that the user stops (`KeyboardInterrupt`) or
+        that breaks off is stored, marked with `CUT`. A memory that cannot be read or written is a warning.
+
+        Raises:
+            InvalidInput: the message is empty.
+            ModelError: the model failed before the first text.
+            KeyboardInterrupt: the user stopped it before the first text.
+        """
+        text = checked_text(text)
+        if not text:
+            raise InvalidInput("the message is empty; type a question, or /help")
+        found, warnings = self._recalled(text)
+        if self.model is None:
+            self.context = found
+            return ChatResponse("", "no model", found, warnings)
+        prompt = prompt_for(text, self.earlier, found, self._budget)
+        self.context = prompt.context
+        answer, ending, failure = self._answer(self.model, prompt.messages, on_text)
+        stored = answer if ending == "whole" else f"{answer}\n\n{CUT}"
+        warnings += tuple(filter(None, (failure, self.note(text, stored))))
+        return ChatResponse(answer, ending, prompt.context, warnings)
+
+    def note(self, user: str, assistant: str) -> str:
+        """Add an exchange to the conversation and the memory; return a warning if storing it failed, else ""."""
+        exchange = Exchange(
+            id=new_id(),
+            thread_id=self.thread_id,
+            session_id=self.session_id,
+            user_message=user,
+            assistant_message=assistant,
+            timestamp=iso(self._clock()),
+            prior_exchange_ids=tuple(each.id for each in self.earlier[-MAX_PRIOR:]),
+            thread_continuation_seq=self.continuation,
+        )
+        self.earlier.append(exchange)
+        if self.memory is None or not self.remembers:
+            return ""
+        try:
+            with _without_interrupts():
+                self.memory.writer.remember(exchange)
+        except HarnessError as error:
+            return f"this exchange is not stored yet: {error}"
+        return ""
+
+    def _recalled(self, text: str) -> tuple[tuple[MemoryMatch, ...], tuple[str, ...]]:
+        """Return the memories that fit the message; after a failure, none and a warning."""
+        if self.memory is None or not self.retrieves:
+            return (), ()
+        try:
+            return tuple(self.memory.search.context_for(text, self.earlier)), ()
+        except HarnessError as error:
+            return (), (f"earlier conversations cannot be searched: {error}",)
+
+    def _answer(
+        self, model: LanguageModel, messages: Sequence[Message], on_text: Callable[[str], None]
+    ) -> tuple[str, Ending, str]:
+        """Return the model's answer, why it ended, and the error, else ""."""
+        pieces: list[str] = []
+
+        def collect(piece: str) -> None:
+            pieces.append(piece)
+            on_text(piece)
+
+        ending: Ending
+        failure = ""
+        try:
+            completion = model.complete(messages, on_text=collect)
+            return completion.text, "whole" if completion.whole else "length", ""
+        except KeyboardInterrupt:
+            if not "".join(pieces).strip():
+                raise
+            ending = "stopped"
+        except ModelError as error:
+            if not "".join(pieces).strip():
+                raise
+            ending, failure = "failed", str(error)
+        return "".join(pieces).strip(), ending, failure
+
+
+def checked_text(text: str) -> str:
+    """Return a typed text, cleaned.
+
+    Raises:
+        InvalidInput: it is too long for a message.
+    """
+    if len(text) > MAX_MESSAGE:
+        raise InvalidInput(f"a message has at most {MAX_MESSAGE:,} characters; save it to a file, then /vdoc FILE")
+    return clean(text, MAX_MESSAGE)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ignore Ctrl-C in the block, which takes milliseconds."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,141 @@
+"""Lookup of documents: by URL first, then by meaning."""
+
+import logging
+from collections.abc import Callable, Container, Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from harness.core.entries import Neighbour
+from harness.core.freshness import is_expired
+from harness.errors import EmbeddingError, IndexUnavailable, SearchBackendError, StoreCorrupt, StoreError
+from harness.knowledge.knowledge_documents import KnowledgeDocument, LookupResult, decode
+from harness.knowledge.knowledge_rows import KNOWLEDGE, KnowledgeRows, readable
+from harness.storage.forks import cached_property
+
+log = logging.getLogger(__name__)
+
+EVER = 0.0
+"""With this time as now, a store returns expired rows, too."""
+NEAREST_PER_CANDIDATE = 8
+"""Near rows that are examined for each wanted candidate; few pass the guards and tags."""
+
+
+class Criteria(Struct, frozen=True):
+    """Requirements on an answer: the age in seconds since the last update, the confidence and the tags (in lower case);
+    at most `limit` candidates are compared.
+    """
+
+    max_age: float | None
+    min_confidence: float
+    tags: frozenset[str]
+    limit: int
+
+    def check(self, document: KnowledgeDocument, now: float) -> Literal["fits", "stale", "unfit"]:
+        """Return whether a document may answer, could answer after a refresh, or cannot answer."""
+        tags = {tag.casefold() for tag in document.tags}
+        if document.confidence < self.min_confidence or not self.tags <= tags:
+            return "unfit"
+        too_old = self.max_age is not None and now - document.updated_at > self.max_age
+        return "stale" if too_old or is_expired(document.expires_at, now, document.created_at) else "fits"
+
+
+class KnowledgeLookup:
+    """Lookup of documents by URL and by meaning."""
+
+    def __init__(self, rows: KnowledgeRows, floor: float, words: Callable[[], Container[str]]) -> None:
+        self._rows = rows
+        self._floor = floor
+        self._load_words = words
+
+    @cached_property
+    def _words(self) -> Container[str]:
+        return self._load_words()
+
+    def lookup(self, query: str, url_key: str, criteria: Criteria) -> LookupResult:
+        """See `Knowledge.lookup`."""
+        stale: list[str] = []
+        for document in readable(reversed(self._rows.rows_of(url_key)) if url_key else ()):
+            verdict = criteria.check(document, self._rows.clock())
+            if verdict == "fits":
+                log.info("hit %r by URL: %r", query, document.title)
+                return LookupResult(hit=True, document=document, found="url", similarity=1.0)
+            if verdict == "stale":
+                stale.append(document.id)
+        return self._by_meaning(query, criteria, url_key, stale)
+
+    def get(self, document_id: str) -> KnowledgeDocument | None:
+        """See `Knowledge.get`."""
+        row = self._rows.row(document_id)
+        return None if row is None else decode(row)
+
+    def _by_meaning(self, query: str, criteria: Criteria, url_key: str, stale: list[str]) -> LookupResult:
+        fitting: list[tuple[KnowledgeDocument, float]] = []
+        for document, similarity in self._candidates(query, criteria, url_key):
+            verdict = criteria.check(document, self._rows.clock())
+            if verdict == "fits":
+                fitting.append((document, similarity))
+            elif verdict == "stale":
+                stale.append(document.id)
+        stale_id = stale[0] if stale else None
+        if not fitting:
+            log.info("%s %r", "stale" if stale else "miss", query)
+            return LookupResult(hit=False, stale_exists=bool(stale), stale_id=stale_id)
+        document, similarity = max(fitting, key=lambda each: (each[0].confidence, each[1], each[0].updated_at))
+        log.info("hit %r by meaning: %r (%.2f)", query, document.title, similarity)
+        return LookupResult(
+            hit=True,
+            document=document,
+            stale_exists=bool(stale),
+            stale_id=stale_id,
+            found="meaning",
+            similarity=similarity,
+        )
+
+    def _candidates(self, query: str, criteria: Criteria, url_key: str) -> Iterator[tuple[KnowledgeDocument, float]]:
+        """Yield the nearest documents that pass guards, floor and tags, with their similarity, nearest first; without
+        the URL's own document, which was checked before.
+        """
+        from harness.knowledge.matching import objection
+
+        count = 0
+        for near in self._nearest(query, NEAREST_PER_CANDIDATE * (criteria.limit + 2)):
+            if url_key and near.entry.own[0] == url_key:
+                continue
+            try:
+                document = decode(near.entry)
+            except StoreCorrupt as error:
+                log.warning("%s", error)
+                continue
+            if not criteria.tags <= {tag.casefold() for tag in document.tags}:
+                continue
+            if why := objection(query, document.title, document.content, near.similarity, known=self._words):
+                log.debug("%r does not answer %r: %s", document.title, query, why)
+                continue
+            yield document, near.similarity
+            count += 1
+            if count == criteria.limit:
+                return
+
+    def _nearest(self, query: str, k: int) -> list[Neighbour]:
+        """Return the rows with the nearest titles, expired or not, down to the floor.
+
+        Raises:
+            SearchBackendError: embedding or the search by vector failed.
+        """
+        self._rows.embed_some()
+        try:
+            return self._rows.store.nearest(
+                KNOWLEDGE,
+                self._rows.tenant,
+                (),
+                self._rows.vector(query),
+                embedder=self._rows.embedder.id,
+                k=k,
+                now=EVER,
+                at_least=self._floor,
+            )
+        except (EmbeddingError, IndexUnavailable, StoreError) as error:
+            raise SearchBackendError(
+                f"the lookup by meaning failed: {error}; a lookup by source_url still works"
+            ) from error

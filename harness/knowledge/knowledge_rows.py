@@ -1,0 +1,97 @@
+"""Rows of one tenant's documents, with vectors of their titles."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+
+from msgspec.structs import replace
+
+from harness.core.entries import Entry
+from harness.errors import AccessDenied, EmbeddingError, InvalidInput, StoreCorrupt, StoreError
+from harness.knowledge import knowledge_checks as checks
+from harness.knowledge.knowledge_documents import KnowledgeDocument, decode, encode
+from harness.ports import Embedder, Store, Vectors
+
+log = logging.getLogger(__name__)
+
+KNOWLEDGE = "knowledge"
+HISTORY = "knowledge_history"
+EMBED_AT_ONCE = 8
+"""Titles without a vector that one write or lookup embeds besides its own, in 20 ms."""
+
+
+class KnowledgeRows:
+    """Documents of one tenant in one `Store`."""
+
+    def __init__(self, store: Store, embedder: Embedder, tenant: str, clock: Callable[[], float]) -> None:
+        if not isinstance(tenant, str) or not tenant.strip():
+            raise InvalidInput("a tenant needs a name")
+        self.store = store
+        self.embedder = embedder
+        self.tenant = tenant
+        self.clock = clock
+        self._writable = True
+
+    def row(self, document_id: str) -> Entry | None:
+        """Return the row of a document of this tenant; `None` for an unusable id, too."""
+        usable = isinstance(document_id, str) and document_id.isalnum() and document_id.isascii()
+        return self.store.get(KNOWLEDGE, self.tenant, document_id) if usable and len(document_id) <= 64 else None
+
+    def rows_of(self, url_key: str) -> list[Entry]:
+        """Return the rows with this URL key: at most one, unless another program wrote them."""
+        return self.store.rows(KNOWLEDGE, self.tenant, {"url_key": url_key})
+
+    def vector(self, text: str) -> Vectors:
+        """Return the vector of a text.
+
+        Raises:
+            EmbeddingError: embedding failed.
+        """
+        vector: Vectors = self.embedder.embed([text])[0]
+        return vector
+
+    def entry(self, document: KnowledgeDocument) -> Entry:
+        """Return the row of a document, with a vector of its title unless embedding fails."""
+        embedding: bytes | None = None
+        try:
+            embedding = self.vector(document.title).tobytes()
+        except EmbeddingError as error:
+            log.warning("%r is stored, but only its URL finds it until it has a vector: %s", document.title, error)
+        return Entry(
+            document.id,
+            document.title,
+            encode(document),
+            document.created_at,
+            document.expires_at,
+            document.updated_at,
+            (checks.url_key(document.source_url), document.version),
+            embedding,
+            self.embedder.id if embedding else None,
+        )
+
+    def embed_some(self) -> None:
+        """Embed a few titles that have no vector, or one of another model."""
+        if not self._writable:
+            return
+        try:
+            missing = self.store.unembedded(KNOWLEDGE, self.tenant, self.embedder.id, EMBED_AT_ONCE)
+            vectors = self.embedder.embed([title for _, title in missing]) if missing else ()
+            for (key, title), vector in zip(missing, vectors, strict=True):
+                row = self.store.get(KNOWLEDGE, self.tenant, key)
+                if row is not None and row.text == title:
+                    embedded = replace(row, embedding=vector.tobytes(), embedder=self.embedder.id)
+                    # not `Store.embed`: a title changed at this moment would get the vector of the old one
+                    self.store.swap(KNOWLEDGE, self.tenant, embedded, expecting={"version": row.own[1]})
+        except EmbeddingError as error:
+            log.debug("titles without a vector were not embedded: %s", error)
+        except (StoreError, AccessDenied) as error:  # a read-only store or token: later writes would fail, too
+            self._writable = False
+            log.debug("titles without a vector were not embedded: %s", error)
+
+
+def readable(entries: Iterable[Entry]) -> Iterator[KnowledgeDocument]:
+    """Yield the documents of rows; log and skip damaged ones."""
+    for entry in entries:
+        try:
+            yield decode(entry)
+        except StoreCorrupt as error:
+            log.warning("%s", error)
