@@ -127,7 +127,7 @@ def test_an_edited_ranking_searches_a_corpus_again(copy: Copy, tasks: Path) -> N
         return str(copy.run("search", "failed attempts", "-e", f"corpus:{tasks.parent / 'notes'}")["outcome"])
 
     assert [outcome(), outcome()] == ["miss", "hit"]
-    copy.edit("sources/corpus/ranking.py", "MEANING = 0.5", "MEANING = 0.6")
+    copy.edit("sources/corpus/passage_ranking.py", "MEANING = 0.5", "MEANING = 0.6")
     assert [outcome(), outcome()] == ["miss", "hit"]
 
 
