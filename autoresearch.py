@@ -1,4 +1,4 @@
-"""Tries changes of settings on evaluation tasks, and keeps only what is really better: `harness autoresearch`.
+"""Try changes of settings on evaluation tasks, and keep only real improvements: `harness autoresearch`.
 
 python autoresearch.py --tasks T_B,T_D,T_E --experiments 10 --proposer hillclimb
 """

@@ -1,11 +1,11 @@
-"""The search cache for scripts, and its maintenance command.
+"""Search cache for scripts, and its maintenance command.
 
     from search_cache import acached_search, cached_search
     results = cached_search("best practices for rag pipelines", my_search)   # my_search(query, max_results)
     results = await acached_search("best practices for rag pipelines", my_async_search)
 
-    python search_cache.py              what the cache holds
-    python search_cache.py --expired    delete what is expired
+    python search_cache.py              show how many entries the cache holds
+    python search_cache.py --expired    delete expired entries
     python search_cache.py --clear      delete everything (asks first)
 
 The functions use the database of the settings (`HARNESS_DATA_DIR`, the configuration file), opened at the first call.
@@ -21,24 +21,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from harness.cached_search import (
-    DEFAULT_TTL,
-    acached_search,
-    aget,
-    aput,
-    cached_search,
-    close,
-    get,
-    get_research,
-    put,
-    put_research,
-)
+from harness.app import close_default_app, default_app
+from harness.cache.script_api import ScriptCache
 from harness.cli.terminal import EXIT_CODES, configure_logging, run
+from harness.core.freshness import DEFAULT_TTL
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from harness.cache import Cache
     from harness.core.entries import TableStats
 
 __all__ = [
@@ -56,12 +48,28 @@ __all__ = [
 ]
 
 
+def _open_cache() -> Cache:
+    return default_app().cache
+
+
+_api = ScriptCache(_open_cache)
+acached_search = _api.acached_search
+aget = _api.aget
+aput = _api.aput
+cached_search = _api.cached_search
+get = _api.get
+get_research = _api.get_research
+put = _api.put
+put_research = _api.put_research
+close = close_default_app
+
+
 # The maintenance command ---------------------------------------------------------------------------------------------
 
 
 _EXAMPLES = """examples:
-  search_cache                              what both caches hold
-  search_cache --expired                    delete what is expired
+  search_cache                              show how many entries both caches hold
+  search_cache --expired                    delete expired entries
   search_cache --clear --yes --db old.db    delete everything in another database
 """
 
@@ -75,13 +83,13 @@ def _parser() -> argparse.ArgumentParser:
     # argparse, not typer: this command starts in half the time that typer takes to be imported
     parser = _Parser(
         prog="search_cache",
-        description="Tell what the search cache and the research cache hold; delete what is expired, or everything.",
+        description="Show how many entries the search and research caches hold; delete the expired ones, or all.",
         epilog=f"{_EXAMPLES}\n{EXIT_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--db", metavar="PATH", type=Path, help="another database than the settings name")
+    parser.add_argument("--db", metavar="PATH", type=Path, help="use this database instead of the one in the settings")
     action = parser.add_mutually_exclusive_group()
-    action.add_argument("--expired", action="store_true", help="delete what is expired")
+    action.add_argument("--expired", action="store_true", help="delete expired entries")
     action.add_argument("--clear", action="store_true", help="delete everything, after asking")
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -97,8 +105,8 @@ def _maintain() -> None:
 
     arguments = _parser().parse_args()
     if arguments.db is not None and not arguments.db.is_file():
-        raise InvalidInput(f"no database at {arguments.db}; without --db the one of the settings is used")
-    settings = replace(load().settings, semantic=False)  # needs no vector, so asks no embedder
+        raise InvalidInput(f"no database at {arguments.db}; leave out --db to use the one of the settings")
+    settings = replace(load().settings, semantic=False)  # no vector is needed, so no embedder is called
     configure_logging("debug" if arguments.debug else settings.log_level)
     with App(settings, database=arguments.db) as app:
         cache = app.cache
@@ -106,14 +114,14 @@ def _maintain() -> None:
         if arguments.clear or arguments.expired:
             app.identity.require("admin")
         if arguments.clear:
-            count = sum(table.total for table in cache.stats())
-            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {app.place}?"):
+            count = sum(table.total for table in cache.maintenance.stats())
+            if not arguments.yes and not _confirmed(f"Delete all {count:,} entries in {app.databases.place}?"):
                 raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-            deleted = cache.clear()
+            deleted = cache.maintenance.clear()
         elif arguments.expired:
-            deleted = cache.sweep()
-        size = cache.size() if app.identity.local else None  # with a token: the file is all tenants'
-        _show(app.place, cache.stats(), size, deleted, as_json=arguments.json)
+            deleted = cache.maintenance.sweep()
+        size = cache.maintenance.size() if app.identity.local else None  # with a token: the file is all tenants'
+        _show(app.databases.place, cache.maintenance.stats(), size, deleted, as_json=arguments.json)
 
 
 def _confirmed(question: str) -> bool:
@@ -127,14 +135,14 @@ def _show(
     if as_json:
         import orjson
 
-        told: dict[str, Any] = {"database": database, "size_bytes": size}
-        told["tables"] = {
+        payload: dict[str, Any] = {"database": database, "size_bytes": size}
+        payload["tables"] = {
             each.table: {name: getattr(each, name) for name in ("live", "expired", "total", "oldest", "newest")}
             for each in stats
         }
         if deleted is not None:
-            told["deleted"] = deleted
-        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+            payload["deleted"] = deleted
+        print(orjson.dumps(payload, option=orjson.OPT_INDENT_2).decode())
         return
     from tabulate import tabulate
 

@@ -1,9 +1,9 @@
 """Do children that are forked from a busy process hang? `python -m benchmarks.forks`.
 
 Processes start threads that import the models, embed, read pairs and search through the cache, and fork at random
-moments from the first second on, while all of that is being imported and loaded. Each child makes one cached search and
-one embedding. A child that has not ended after 20 seconds hangs: it prints where, and is killed; so is a parent after
-two minutes.
+moments from the first second on, while they import and load. Each child makes one cached search and
+one embedding. A child that has not ended after 20 seconds hangs: it prints its stack and is killed. So is a parent
+after two minutes.
 """
 
 import argparse
@@ -22,16 +22,16 @@ from benchmarks.rows import at_least
 
 FORKS = 1_000
 FORKS_A_PARENT = 20
-"""Most children are to be forked while the parent's threads still import and load."""
+"""Few, so that most children are forked while the parent's threads still import and load."""
 SECONDS = 20.0
 PARENT_SECONDS = 120.0
-"""A process that forks takes less than this, or hangs itself."""
+"""A parent that takes longer hangs itself."""
 SPREAD = 0.12
 """Forks of one parent are this far apart on average, in seconds."""
 
 
 def _busy(number: int) -> None:
-    """Work as a thread of a program does, without end."""
+    """Search through the cache without end."""
     from search_cache import cached_search
 
     for turn in range(sys.maxsize):
@@ -104,7 +104,7 @@ def _parent(seed: int, forks: int) -> None:
 
 
 def _of_one_parent(seed: int, forks: int) -> list[str]:
-    """Return how the children of another process ended; all of them hang if it does."""
+    """Return how the children of a new parent process ended; if the parent hangs, all count as hung."""
     command = [sys.executable, "-m", "benchmarks.forks", "--parent", f"--seed={seed}", f"--forks={forks}"]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         parent = subprocess.Popen(

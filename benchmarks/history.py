@@ -24,17 +24,18 @@ from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.neighbours import Rows, make_rows
 from benchmarks.rows import BYTES_A_ROW, at_least, results, say, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, interleaved, table, verdict
-from harness.app import DATABASE, App
+from harness.app import App
 from harness.core.entries import Entry
 from harness.core.freshness import DEFAULT_TTL
 from harness.core.keys import DEFAULT_ENGINE, search_key
 from harness.models.local.embedder import MiniLM
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
-from harness.server.request_checks import Gate, Names, token_of
-from harness.server.run_server import listening, server_of
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.auth import Authenticator
+from harness.server.http_server import http_server, listen
+from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.routes import build_routes
 from harness.settings import Settings
+from harness.storage.opening import DATABASE
 from harness.storage.sqlite.store import SqliteStore, row_values
 from harness.storage.tables import SEARCH
 
@@ -78,11 +79,13 @@ def fill(database: Path, rows: Rows) -> None:
 @contextmanager
 def served(app: App) -> Iterator[str]:
     """Serve the application in a thread; yield its address."""
-    researches = Researches(1)
-    admission = Admission(app, per_minute=1e6, alone=True, token_of=token_of)
-    with listening("127.0.0.1", 0) as listener, admission:
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        server = server_of(gate)
+    researches = ResearchJobs(1)
+    authenticator = Authenticator(app, per_minute=1e6, alone=True, token_of=token_of)
+    with listen("127.0.0.1", 0) as listener, authenticator:
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        server = http_server(checks)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -38,12 +38,12 @@ from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import read_lines
 from benchmarks.rows import SEED, at_least, say, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, interleaved, table
-from harness.app import DATABASE
 from harness.chat import Exchange, Memory
 from harness.chat.exchanges import entry_of, iso
 from harness.core.text import content_words, words
 from harness.models.local.embedder import MiniLM
 from harness.settings import VectorStoreSettings
+from harness.storage.opening import DATABASE
 from harness.storage.sqlite.store import SqliteStore, row_values
 from harness.storage.tables import MEMORY
 

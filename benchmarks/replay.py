@@ -85,7 +85,7 @@ def through_cache(queries: Sequence[str], folder: Path, embedder: RememberedEmbe
     with closing(SqliteStore(folder / f"{'exact' if embedder is None else 'semantic'}.db")) as store:
         cache = open_cache(store, embedder, lambda: NOW)
         for query in queries:
-            _count(told, query, cache.search(query, _engine, ttl=TTL))
+            _count(told, query, cache.searches.answer(query, _engine, ttl=TTL))
     return told
 
 

@@ -25,7 +25,7 @@ from benchmarks.embeddings import RememberedEmbedder
 from benchmarks.pairs import read_lines
 from benchmarks.rows import SEED, say, workplace
 from harness.core.chunking import passages, token_chunks
-from harness.core.ranking import reciprocal_rank_fusion
+from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.text import words
 from harness.models.local.embedder import MiniLM
 from harness.ports import SearchEngine, Store, Vectors

@@ -67,7 +67,7 @@ def _filled(folder: Path, rows: int) -> Path:
 def _ours(opened: ExitStack, database: Path, rows: int) -> Contestant[Task]:
     """Make the call that `search_cache.cached_search` makes, on an app a size: that module has only one."""
     cache = opened.enter_context(App(Settings(data_dir=database.parent, semantic=False), database=database)).cache
-    return Contestant(f"{OURS} {rows}", _asks(rows), lambda asked: cache.search(asked, _never).value)
+    return Contestant(f"{OURS} {rows}", _asks(rows), lambda asked: cache.searches.answer(asked, _never).value)
 
 
 def _bare(opened: ExitStack, database: Path, rows: int) -> Contestant[Task]:

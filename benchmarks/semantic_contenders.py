@@ -95,10 +95,10 @@ class Ours(Contender):
         Raises:
             Missed: it is not there.
         """
-        return self._cache.search(query, _missed)
+        return self._cache.searches.answer(query, _missed)
 
     def hit(self, query: str) -> Results | None:
-        """Go through `Cache.search`; what it calls on a miss raises."""
+        """Go through `SearchCache.answer`; what it calls on a miss raises."""
         try:
             return self.ask(query).value
         except Missed:
@@ -110,12 +110,12 @@ class Ours(Contender):
             raise AssertionError(f"a miss was expected for {query!r}")
 
     def put(self, query: str, answer: Results) -> bool:
-        """Go through `Cache.put_search`."""
-        return self._cache.put_search(query, answer, ttl=TTL)
+        """Go through `SearchCache.put`."""
+        return self._cache.searches.put(query, answer, ttl=TTL)
 
     def search(self, query: str, answer: Results) -> Results:
-        """Go through `Cache.search` of what is not there: look up, get `answer`, store it."""
-        return self._cache.search(query, lambda _query, _most: answer, ttl=TTL).value
+        """Go through `SearchCache.answer` of what is not there: look up, get `answer`, store it."""
+        return self._cache.searches.answer(query, lambda _query, _most: answer, ttl=TTL).value
 
     def close(self) -> None:
         """Let go of the database."""

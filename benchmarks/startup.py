@@ -11,7 +11,7 @@ import orjson
 
 from benchmarks.rows import BYTES_A_ROW, at_least, fill, workplace
 from benchmarks.timing import MILLISECOND, Contestant, Timing, as_json, interleaved, table, verdict
-from harness.app import DATABASE
+from harness.storage.opening import DATABASE
 
 NOTHING = "python -c pass"
 HARNESS = "harness --help"

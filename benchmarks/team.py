@@ -83,7 +83,7 @@ def one_client(url: str) -> None:
             return row and row[1] > time.time() and orjson.loads(row[0])
 
         def look_up(number: int) -> object:
-            return cache.get_search(query(number))
+            return cache.searches.find(query(number))
 
         contestants = [
             Contestant(BARE, lambda number: (number,), select),
@@ -108,8 +108,8 @@ def _client(kind: str, where: str, what: str, number: int, seconds: float, start
 
         def act() -> object:
             if what == "look-ups":
-                return cache.get_search(query(int(chance.integers(ROWS))))
-            return cache.put_search(query(1_000_000 * (number + 1) + done), results(done))
+                return cache.searches.find(query(int(chance.integers(ROWS))))
+            return cache.searches.put(query(1_000_000 * (number + 1) + done), results(done))
 
         act()
         start.wait()
@@ -261,7 +261,7 @@ def main() -> None:
             with closing(opener(where)) as store:
                 cache = Cache(store)
                 for number in range(ROWS):
-                    cache.put_search(query(number), results(number))
+                    cache.searches.put(query(number), results(number))
         if given.only != "meaning":
             one_client(url)
             many_clients(url, path, given.seconds)

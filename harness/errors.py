@@ -3,24 +3,24 @@
     HarnessError                 harness_error
     ├── InvalidInput             invalid_input        the caller's argument, file or setting is wrong
     │   └── NotFound             not_found            there is nothing of that name
-    ├── StoreError               store_error          the database said no (permissions, full disk, …)
-    │   ├── MigrationError       migration_error      the file's schema cannot be brought up to date
+    ├── StoreError               store_error          the database failed (permissions, full disk, …)
+    │   ├── MigrationError       migration_error      the file's schema cannot be migrated
     │   ├── StoreCorrupt         store_corrupt        the file is not a database, or a damaged one
-    │   └── StoreBusy            store_busy           somebody else held the lock for too long
+    │   └── StoreBusy            store_busy           another process held the lock for too long
     ├── IndexUnavailable         index_unavailable    the vector index is lost, damaged or not installed
     ├── EmbeddingError           embedding_error      no vector could be made
-    ├── VerifierError            verifier_error       nothing can say whether two questions have the same answer
-    ├── SearchError              search_error         a search failed; never "it found nothing"
+    ├── VerifierError            verifier_error       the model that compares two questions failed
+    ├── SearchError              search_error         a search failed; not "no results"
     │   ├── RateLimited          rate_limited         the engine asks for fewer requests
     │   ├── EngineUnavailable    engine_unavailable   no answer, or not an answer of that engine
-    │   └── SearchBackendError   search_backend_error what is known cannot be searched by meaning
+    │   └── SearchBackendError   search_backend_error the knowledge base cannot be searched by meaning
     ├── PageError                page_error           a page could not be read
-    │   └── AddressRefused       address_refused      it is on an address that is not asked (private, loopback, …)
-    ├── ModelError               model_error          a language model failed, or answered with something unusable
+    │   └── AddressRefused       address_refused      its address is not allowed (private, loopback, …)
+    ├── ModelError               model_error          a language model failed, or its answer is not usable
     │   └── ModelUnavailable     model_unavailable    no answer: unreachable, refusing, or too slow
     ├── OfflineMiss              offline_miss         offline, and the cache has no answer
     ├── AccessDenied             access_denied        the token is not valid, or not enough for this
-    └── TooManyRequests          too_many_requests    one token asks too often
+    └── TooManyRequests          too_many_requests    a token sends requests too often
 
 A message is one line that says what happened and what to do next. `code` is stable: programs may compare it.
 """
@@ -41,25 +41,25 @@ class InvalidInput(HarnessError):
 
 
 class NotFound(InvalidInput):
-    """There is nothing of the name that was asked for."""
+    """There is nothing with the given name."""
 
     code = "not_found"
 
 
 class StoreError(HarnessError):
-    """The database could not do what was asked; what it had acknowledged before is still there."""
+    """The database could not do it; data that it had acknowledged before is still there."""
 
     code = "store_error"
 
 
 class MigrationError(StoreError):
-    """The schema of a database file cannot be brought up to date."""
+    """The schema of a database file cannot be migrated."""
 
     code = "migration_error"
 
 
 class StoreCorrupt(StoreError):
-    """A file is not a database, or is a damaged one."""
+    """A file is not a database, or is damaged."""
 
     code = "store_corrupt"
 
@@ -71,7 +71,7 @@ class StoreBusy(StoreError):
 
 
 class IndexUnavailable(HarnessError):
-    """The vector index cannot be used. It is a copy of what the database holds, so nothing is lost."""
+    """The vector index cannot be used. It is a copy of rows in the database, so nothing is lost."""
 
     code = "index_unavailable"
 
@@ -107,19 +107,19 @@ class EngineUnavailable(SearchError):
 
 
 class SearchBackendError(SearchError):
-    """What is known cannot be searched by meaning: no vector of the question can be made, or none compared."""
+    """The knowledge base cannot be searched by meaning: the question cannot be embedded, or its vector not compared."""
 
     code = "search_backend_error"
 
 
 class PageError(HarnessError):
-    """A page could not be read: no answer, an error status, too large, or nothing that is text."""
+    """A page could not be read: no answer, an error status, too large, or not text."""
 
     code = "page_error"
 
 
 class AddressRefused(PageError):
-    """The page is on an address that is never asked: private, loopback, link-local, or not of the web."""
+    """The address of the page is not allowed: private, loopback, link-local, or not HTTP."""
 
     code = "address_refused"
 
@@ -137,19 +137,19 @@ class ModelUnavailable(ModelError):
 
 
 class OfflineMiss(HarnessError):
-    """The harness is offline or replaying, and what was asked is not in the cache."""
+    """The harness is offline or replaying, and the cache has no answer."""
 
     code = "offline_miss"
 
 
 class AccessDenied(HarnessError):
-    """The access token is not valid, or its role or tenant is not enough for what was asked."""
+    """The access token is not valid, or its role or tenant does not allow this."""
 
     code = "access_denied"
 
 
 class TooManyRequests(HarnessError):
-    """One access token asks more often than it may; `wait` says for how many seconds it has to wait."""
+    """One access token sends requests too often; `wait` is the number of seconds to wait."""
 
     code = "too_many_requests"
 

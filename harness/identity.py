@@ -1,9 +1,9 @@
-"""Who asks: a tenant, a user and a role, told by an access token.
+"""Identity of a user: tenant, user name and role, from an access token.
 
 A token is `hrn_TENANT.ID.SECRET`: the tenant's name in base64url, the id of its row, and 32 random bytes in base64url.
-The row is one of the tenant's own: it goes when the tenant goes, whatever keeps tenants apart in the database keeps
-their tokens apart, and with another tenant written into it a token finds no row. Kept is the SHA-256 of the secret,
-which is enough: nobody guesses 256 random bits, so there is nothing that a slow hash would slow down.
+The row belongs to the tenant: it is deleted with the tenant, isolated as the tenant's other rows are, and not found if
+a token names another tenant. It holds the SHA-256 of the secret; a slow hash is not needed, because 256 random bits
+cannot be guessed.
 """
 
 import base64
@@ -33,22 +33,22 @@ DEFAULT_DAYS = 365
 MAX_DAYS = 3_650
 MAX_LABEL = 100
 MAX_KNOWN = 10_000
-"""Tokens whose requests are remembered at the most."""
+"""Tokens whose requests are counted at the same time, at most."""
 REFUSED = "the token is not valid; ask for a new one with `harness token create`"
 
 Role: TypeAlias = Literal["reader", "writer", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""From the least to the most: a reader only looks up what is kept, a writer asks and keeps, an admin deletes, too."""
+"""Each includes the ones before: a reader looks up entries, a writer makes live calls and stores, an admin deletes."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _ID = re.compile(r"[0-9a-f]{16}")
 _TOKEN = re.compile(PREFIX + r"([A-Za-z0-9_-]{2,86})\.([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
-_NOBODYS = "0" * 64
-"""What a token is compared with where there is no row, so that it takes the same time; no secret has this hash."""
+_NO_HASH = "0" * 64
+"""Compared with a token that has no row, so that the check takes the same time; no secret has this hash."""
 
 
 class Identity(Struct, frozen=True):
-    """Who asks. `token` is the id of the access token that says so; without one it is whoever can open the database."""
+    """A user of a tenant, with a role. `token` is the id of the access token, empty for the local user."""
 
     tenant: str
     user: str
@@ -57,15 +57,15 @@ class Identity(Struct, frozen=True):
 
     @property
     def local(self) -> bool:
-        """Whether no token tells who it is: who can open the database may look after all of it."""
+        """Whether this is the local user, without a token, who may administer the whole database."""
         return not self.token
 
     def may(self, role: Role) -> bool:
-        """Say whether this role includes `role`."""
+        """Return whether this role includes `role`."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def require(self, role: Role) -> None:
-        """Do nothing where this role includes `role`.
+        """Check that this role includes `role`.
 
         Raises:
             AccessDenied: it does not.
@@ -74,16 +74,16 @@ class Identity(Struct, frozen=True):
             raise AccessDenied(f"this needs a token of the role {role}, and this one is a {self.role}'s; ask an admin")
 
     def require_local(self) -> None:
-        """Do nothing where no token tells who it is.
+        """Check that this is the local user.
 
         Raises:
-            AccessDenied: a token does: it is for one tenant, and this concerns all.
+            AccessDenied: it has a token, which is for one tenant, and this concerns all.
         """
         if not self.local:
             raise AccessDenied("this concerns every tenant; do it on the database itself, with no token set")
 
     def require_over(self, tenant: str) -> None:
-        """Do nothing where this one may look after `tenant`: an admin after its own, who has no token after any.
+        """Check that this user may administer `tenant`: an admin its own, the local user any.
 
         Raises:
             AccessDenied: it may not.
@@ -94,11 +94,11 @@ class Identity(Struct, frozen=True):
 
 
 LOCAL = Identity("default", "", "admin")
-"""Whoever uses the harness on their own machine."""
+"""The user of the local machine, without a token."""
 
 
 class TokenInfo(Struct, frozen=True):
-    """What may be told of a token: everything but the secret. Times are seconds since the epoch."""
+    """A token without its secret. Times are seconds since the epoch."""
 
     id: str
     tenant: str
@@ -111,7 +111,7 @@ class TokenInfo(Struct, frozen=True):
 
 
 class NewToken(Struct, frozen=True):
-    """A token that was just made. Its text is told nowhere else, and kept nowhere."""
+    """A new token. Only this object has its text: it is not stored."""
 
     text: str
     info: TokenInfo
@@ -120,7 +120,7 @@ class NewToken(Struct, frozen=True):
         return f"NewToken({self.info!r})"
 
 
-class _Kept(Struct, frozen=True):
+class _TokenRow(Struct, frozen=True):
     """The payload of a token's row."""
 
     hash: str
@@ -128,7 +128,7 @@ class _Kept(Struct, frozen=True):
 
 
 class Tokens:
-    """The access tokens of every tenant in one store. No method, error or log line tells a secret again."""
+    """The access tokens of all tenants in one store. No method, error or log line repeats a secret."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
         self._store = store
@@ -144,11 +144,11 @@ class Tokens:
         expires_days: float = DEFAULT_DAYS,
         created_by: str = "",
     ) -> NewToken:
-        """Make a token for a user of a tenant, valid for so many days (1 to 3,650). `name` says what it is for.
+        """Create a token for a user of a tenant, valid for `expires_days` (1 to 3,650). `name` is a label for lists.
 
         Raises:
-            InvalidInput: an unusable name of a tenant or user, no such role, or that many days.
-            StoreError: the store cannot keep it.
+            InvalidInput: an unusable name of a tenant or user, no such role, or days out of range.
+            StoreError: the store cannot be written.
         """
         checked_name(tenant, "a tenant")
         checked_name(user, "a user")
@@ -158,7 +158,7 @@ class Tokens:
             raise InvalidInput(f"a token is valid for 1 to {MAX_DAYS:,} days, not {expires_days:g}")
         identifier, secret = secrets.token_hex(8), _base64(secrets.token_bytes(32))
         now = self._clock()
-        payload = msgspec.json.encode(_Kept(_hash(secret), created_by))
+        payload = msgspec.json.encode(_TokenRow(_hash(secret), created_by))
         label = one_line(clean(name, MAX_LABEL))
         entry = Entry(identifier, label, payload, now, now + expires_days * DAY, now, (user, role))
         self._store.put(TOKENS, tenant, entry)
@@ -166,10 +166,10 @@ class Tokens:
         return NewToken(text, _info(tenant, entry))
 
     def verify(self, text: str) -> Identity:
-        """Return who holds this token. Every look-up asks the store, so that a revoked token is refused at once.
+        """Return the identity of a token. Each call reads the store, so a revoked token is refused at once.
 
         Raises:
-            AccessDenied: not a token, of nobody, revoked or expired; the error does not tell which.
+            AccessDenied: not a token, unknown, revoked or expired; the error does not say which.
             StoreError: the store cannot be read.
         """
         match = _TOKEN.fullmatch(text.strip())
@@ -178,7 +178,7 @@ class Tokens:
             raise AccessDenied(REFUSED)
         identifier, secret = match[2], match[3]
         entry = self._store.get(TOKENS, tenant, identifier)
-        kept = _kept(entry).hash if entry else _NOBODYS
+        kept = _kept(entry).hash if entry else _NO_HASH
         same = hmac.compare_digest(_hash(secret).encode(), kept.encode())
         if entry is None or not same or is_expired(entry.expires_at, self._clock(), entry.created_at):
             raise AccessDenied(REFUSED)
@@ -192,18 +192,16 @@ class Tokens:
             StoreError: the store cannot be written.
         """
         if not _ID.fullmatch(identifier):  # it may be a whole token, so it is not repeated
-            raise InvalidInput("a token's id has 16 digits (0-9, a-f); `harness token list` tells them")
+            raise InvalidInput("a token's id has 16 digits (0-9, a-f); `harness token list` shows them")
         tenants = self._store.tenants() if tenant is None else [tenant]
         return sum(self._store.delete(TOKENS, each, [identifier]) for each in tenants) > 0
 
     def list(self, tenant: str | None = None) -> list[TokenInfo]:
-        """Return the tokens of a tenant, or (`None`) of all; by tenant, the oldest first. Expired ones are there until
-        they are swept.
-        """
+        """Return the tokens of a tenant, or (`None`) of all, by tenant, oldest first; expired ones until swept."""
         return list(self._every(tenant))
 
     def any_exist(self) -> bool:
-        """Say whether anybody has a token that is valid."""
+        """Return whether any token is valid."""
         now = self._clock()
         return any(not is_expired(token.expires_at, now, token.created_at) for token in self._every(None))
 
@@ -213,10 +211,10 @@ class Tokens:
 
 
 class RateLimit:
-    """At most `per_minute` requests a minute for each token: a bucket of that many, which fills again at that rate.
+    """A token bucket for each access token: at most `per_minute` requests at once, refilled at that rate.
 
-    In the memory of this process, for at most 10,000 tokens; of more, those are forgotten first that could soonest ask
-    in full again. Safe for threads. `clock` gives seconds that never go back.
+    Kept in the memory of this process, for at most 10,000 tokens; beyond, the fullest buckets are dropped. Thread-safe.
+    `clock` returns monotonic seconds.
 
     Raises:
         InvalidInput: `per_minute` is not at least 1.
@@ -247,7 +245,7 @@ class RateLimit:
                 self._forget(now)
 
     def _forget(self, now: float) -> None:
-        """Keep the emptier half of the buckets; a full one is as good as forgotten."""
+        """Keep the emptier half of the buckets; a full one need not be stored."""
         emptiest = sorted(self._full_at.items(), key=lambda each: each[1])[-MAX_KNOWN // 2 :]
         self._full_at = {token: full_at for token, full_at in emptiest if full_at > now}
 
@@ -256,7 +254,7 @@ def checked_name(name: str, what: str) -> str:
     """Return `name` if it is the name of `what` (a tenant, a user): 1 to 64 letters, digits and `. _ @ -`.
 
     Raises:
-        InvalidInput: it is none.
+        InvalidInput: it is not.
     """
     if not _NAME.fullmatch(name):
         raise InvalidInput(
@@ -267,7 +265,7 @@ def checked_name(name: str, what: str) -> str:
 
 
 def _tenant_in(encoded: str) -> str | None:
-    """Return the tenant that a token names, `None` if it is no name, or not written as `create` writes it."""
+    """Return the tenant that a token names, `None` if it is not a name, or not encoded as `create` encodes it."""
     try:
         tenant = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode("ascii")
     except (binascii.Error, UnicodeDecodeError):
@@ -289,16 +287,16 @@ def _info(tenant: str, entry: Entry) -> TokenInfo:
     )
 
 
-def _kept(entry: Entry) -> _Kept:
-    """Return what a row holds; of a damaged row, a hash that nothing has."""
+def _kept(entry: Entry) -> _TokenRow:
+    """Return the payload of a row; for a damaged row, one with a hash that no secret has."""
     try:
-        return msgspec.json.decode(entry.payload, type=_Kept)
+        return msgspec.json.decode(entry.payload, type=_TokenRow)
     except msgspec.MsgspecError:
-        return _Kept(_NOBODYS)
+        return _TokenRow(_NO_HASH)
 
 
 def _role(entry: Entry) -> Role:
-    """Return the role in a row; of a damaged row, the least."""
+    """Return the role in a row; for a damaged row, reader."""
     return next((role for role in ROLES if role == entry.own[1]), "reader")
 
 

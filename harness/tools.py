@@ -1,12 +1,12 @@
-"""`@cached_tool`: an existing tool, sync or async, looks into the cache before it runs.
+"""`@cached_tool`: a decorator that caches the results of a tool, sync or async.
 
 @cached_tool("job_search")
 def search_jobs(query: str, limit: int = 10) -> list[dict[str, Any]]:
     ...
 
-search_jobs("python jobs in Berlin")            # asks, and keeps what comes back for 24 hours
-search_jobs("jobs in Berlin for Python")        # means the same: nothing is asked
-search_jobs.refresh("python jobs in Berlin")    # asks anew
+search_jobs("python jobs in Berlin")            # calls the function, and caches the results for 24 hours
+search_jobs("jobs in Berlin for Python")        # means the same: answered from the cache
+search_jobs.refresh("python jobs in Berlin")    # calls the function again
 """
 
 import asyncio
@@ -18,10 +18,11 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from msgspec import Struct
 
-from harness import scripts
+from harness.app import default_app
 from harness.cache import Answer, Cache
 from harness.cache.async_flight import Await, Flights, in_a_thread
-from harness.cache.values import encoded
+from harness.cache.json_values import encoded
+from harness.cache.script_api import function_name
 from harness.core.entries import Hit
 from harness.core.freshness import HOUR, checked_ttl, seconds_of
 from harness.core.keys import MAX_QUERY_CHARS, checked_cache_type, in_words, is_url, tool_key
@@ -33,17 +34,17 @@ T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
 MAX_SHOWN = 1_000
-"""Characters of arguments that are too long for a query which stand in the row; the key is made from all of them."""
+"""Characters of long arguments in the row; the key is made from all of them."""
 
 
 class CachedTool(Protocol[P, T_co]):
-    """A function whose results are kept. Calling it looks into the cache first; `refresh` asks anew, and keeps that."""
+    """A function whose results are cached. `refresh` calls it in any case, and caches the new results."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co:
-        """Return what the function returns, from the cache if it is there."""
+        """Return the results, from the cache if they are there."""
 
     def refresh(self, *args: P.args, **kwargs: P.kwargs) -> T_co:
-        """Return what the function returns now, and keep it in place of what is there."""
+        """Call the function; return the results, and cache them in place of older ones."""
 
 
 def cached_tool(
@@ -54,22 +55,22 @@ def cached_tool(
     exact: bool = False,
     cache: Cache | None = None,
 ) -> Callable[[Callable[P, T]], CachedTool[P, T]]:
-    """Return a decorator that has a function look into the tool cache first. An async function stays one.
+    """Return a decorator that caches the results of a function. An async function stays one.
 
-    Functions of one `cache_type` share what they found. A call whose only argument is a text for the first parameter
-    is looked up as a query: its case does not count, and a query that means the same may answer; but for addresses of
-    the web. Any other call is looked up by all its arguments, defaults included, exactly; with `exact` every call is.
+    Functions of one `cache_type` share their results. A call whose only argument is a text for the first parameter is
+    looked up as a query: its case does not matter, and a query that means the same may answer, except for web
+    addresses. Any other call is looked up by all its arguments, defaults included, exactly; with `exact` every call is.
     Results live as long as the setting `tool_ttl_hours` says, or `ttl_hours`, or `ttl` seconds. Of all calls that ask
     the same at once, in threads, tasks and processes, one runs. Arguments are JSON values. Results are returned in
-    their JSON form, hit or miss (see `json_form`): a tuple is a list, a dataclass a dict. One without a JSON form is
-    returned as it is and not kept, with one warning for each function. Empty results are not kept. Wrap functions and
-    bound methods: the `self` of others is no JSON. `cache` is another one than that of the settings, which is opened at
-    the first call (see `harness.scripts`).
+    their JSON form, hit or miss (see `json_form`): a tuple as a list, a dataclass as a dict. One without a JSON form is
+    returned as it is and not cached, with one warning for each function. Empty results are not cached. Wrap functions
+    and bound methods: the `self` of others is not JSON. `cache` replaces the cache of the settings, which is opened at
+    the first call.
 
     If the function fails, a result that expired less than `stale_if_error` seconds ago (a setting, by default a day;
-    the policy of a `cache` that is given) is served, with a warning in the log. A mistake in code, such as a TypeError,
-    is not such a failure. Otherwise the function's own exceptions pass through; besides them a call raises:
-        InvalidInput: arguments that are no JSON values, or too long ones.
+    the policy of a given `cache`) is served, with a warning in the log. A mistake in code, such as a TypeError, is not
+    such a failure. Otherwise the function's own exceptions pass through; besides them a call raises:
+        InvalidInput: arguments that are not JSON values, or too long.
         OfflineMiss: offline, and nothing is cached.
         StoreError: the cache cannot be opened or read.
 
@@ -78,7 +79,7 @@ def cached_tool(
     """
     name = checked_cache_type(cache_type)
     if ttl is not None and ttl_hours is not None:
-        raise InvalidInput("ttl (seconds) and ttl_hours say the same; give one of them")
+        raise InvalidInput("ttl (seconds) and ttl_hours mean the same; give one of them")
     lifetime = ttl_hours if ttl is None else checked_ttl(ttl) / HOUR
     if lifetime is not None:
         seconds_of(lifetime)
@@ -93,7 +94,7 @@ def cached_tool(
 
 
 class _Call(Struct, frozen=True):
-    """One call of a tool: the query that it is kept under, and its arguments, if they are not the query."""
+    """One call of a tool: its query in the cache, and its arguments, unless they are the query."""
 
     query: str
     params: Mapping[str, Any]
@@ -101,22 +102,22 @@ class _Call(Struct, frozen=True):
 
 
 class _Tool:
-    """A function, and how its results are kept."""
+    """A function, and how its results are cached."""
 
     def __init__(
         self, cache_type: str, function: Callable[..., Any], ttl_hours: float | None, exact: bool, cache: Cache | None
     ) -> None:
         self.cache_type = cache_type
         self.function = function
-        self.name = scripts.name_of(function)
+        self.name = function_name(function)
         self._ttl_hours = ttl_hours
         self._exact = exact
         self._cache = cache
         self._signature = inspect.signature(function)
 
     def cache(self, *, fresh: bool) -> Cache:
-        """Return the cache; as one that answers nothing where results are to be `fresh`."""
-        cache = self._cache or scripts.app().cache
+        """Return the cache; for `fresh` results, one that reads nothing."""
+        cache = self._cache or default_app().cache
         return cache.refreshing() if fresh else cache
 
     def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _Call:
@@ -131,16 +132,16 @@ class _Tool:
                 return _Call(only, {}, run)
         bound.apply_defaults()
         arguments = dict(bound.arguments)
-        text = encoded(arguments, f"what {self.name} is called with").decode()
+        text = encoded(arguments, f"an argument of {self.name}").decode()
         if len(text) <= MAX_QUERY_CHARS:
             return _Call(text, arguments, run)
         digest, shown = sha256(text.encode()).hexdigest(), shorten(text, MAX_SHOWN)
         return _Call(encoded({"arguments": shown, "sha256": digest}).decode(), {}, run)
 
     def answer(self, cache: Cache, call: _Call, compute: Callable[[], Any]) -> Answer[Any]:
-        """Return what is cached for a call, else what `compute` returns."""
-        user = None if self._cache else scripts.app().identity.user
-        return cache.tool(
+        """Return the cached results of a call, else those of `compute`."""
+        user = None if self._cache else default_app().identity.user
+        return cache.tools.answer(
             self.cache_type,
             call.query,
             compute,
@@ -152,7 +153,7 @@ class _Tool:
 
 
 def _is(value: object, default: object) -> bool:
-    """Say whether a plain value is the parameter's default."""
+    """Return whether a value is the parameter's default."""
     plain = type(value) in {str, int, float, bool} and type(value) is type(default)
     return value is default or (plain and value == default)
 
@@ -162,7 +163,7 @@ def _is_query(text: str) -> bool:
         tool_key("tool", text)
     except InvalidInput:  # empty, or a document
         return False
-    return in_words(text) or is_url(text.strip())  # JSON would be taken for arguments
+    return in_words(text) or is_url(text.strip())  # JSON looks like arguments
 
 
 def _sync(tool: _Tool) -> Callable[..., Any]:
@@ -183,7 +184,7 @@ _flights: Flights[tuple[Cache, str]] = Flights()
 
 
 def _async(tool: _Tool) -> Callable[..., Any]:
-    """Have the store asked in threads, and the function itself run on the loop of whoever calls it."""
+    """Use the store in threads, and run the function itself on the caller's loop."""
 
     @wraps(tool.function)
     async def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -208,4 +209,4 @@ def _async(tool: _Tool) -> Callable[..., Any]:
 
 def _looked_up(tool: _Tool, call: _Call) -> tuple[Cache, Any]:
     cache = tool.cache(fresh=False)
-    return cache, cache.find_tool(tool.cache_type, call.query)
+    return cache, cache.tools.find(tool.cache_type, call.query)

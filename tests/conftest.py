@@ -22,7 +22,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Give each test a data directory and a (missing) configuration directory of its own."""
+    """Give each test a new data directory and a (missing) configuration directory."""
     for variable in list(os.environ):
         if variable.startswith("HARNESS_") or variable == "RESEARCH_CACHE":
             monkeypatch.delenv(variable)
@@ -31,7 +31,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     yield
     search_cache.close()
-    for each in list(connections._all):  # Python 3.13 warns of connections that nobody closed
+    for each in list(connections._all):  # Python 3.13 warns of connections that are not closed
         each.reopen()
 
 

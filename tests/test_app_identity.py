@@ -1,4 +1,4 @@
-"""Whose cache an app uses, and what may be done there: by a token, by a role, and never another tenant's."""
+"""Tenants and roles of an app: what a token and a role allow, and that tenants are isolated."""
 
 import inspect
 import itertools
@@ -7,17 +7,18 @@ import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness_evals.run import told
+from harness_evals.run import recorded_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from harness.app import DATABASE, App
+from harness.app import App, Mode
 from harness.core.entries import Entry, Hit
 from harness.core.freshness import DAY, HOUR
 from harness.core.pages import Page
@@ -26,6 +27,7 @@ from harness.identity import LOCAL, Identity, Role, Tokens
 from harness.ports import Store
 from harness.settings import Settings, is_secret, load
 from harness.storage.guarded import guarded
+from harness.storage.opening import DATABASE
 from harness.storage.snapshots import write_snapshot
 from harness.storage.sqlite.store import SqliteStore
 from harness.storage.tables import TABLES
@@ -41,62 +43,62 @@ EMBEDDER = WordEmbedder()
 def bench() -> Iterator[App]:
     """An app without a token, whose embedder needs no model."""
     with App(load().settings) as opened:
-        opened.__dict__["embedder"] = EMBEDDER
+        opened.models.__dict__["embedder"] = EMBEDDER
         yield opened
 
 
 def results(title: str, meaning: str = "Retrieval-Augmented Generation") -> list[dict[str, str]]:
-    """Return what an engine would, and what RAG means."""
+    """Return results as an engine does, with what RAG means."""
     return [{"title": title, "href": "https://example.org", "body": f"What {meaning} (RAG) is. {title}"}]
 
 
 def as_role(role: Role) -> Identity:
-    """Return somebody of the tenant `lab`."""
+    """Return a user of the tenant `lab`."""
     return replace(ADA, role=role)
 
 
 def never(*_: object) -> Any:
-    """Stand in for what must not be asked."""
+    """Fail: this must not be called."""
     raise AssertionError("a live call")
 
 
-# --- whose it is
+# --- identity
 
 
 def test_without_a_token_it_is_the_local_tenant(bench: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As an admin, on the store itself: nothing is looked up for it, and nothing stands in between."""
+    """As an admin, on the store itself, without a lookup or a guard."""
     monkeypatch.setattr(Tokens, "verify", never)
     assert bench.identity == LOCAL
-    assert bench.store is bench.database_store
-    bench.cache.put_search("q", results("q"))
-    assert bench.database_store.tenants() == ["default"]
+    assert bench.store is bench.databases.store
+    bench.cache.searches.put("q", results("q"))
+    assert bench.databases.store.tenants() == ["default"]
 
 
-def test_the_token_in_the_settings_says_whose(bench: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`HARNESS_TOKEN`: what is stored is its tenant's, and seen by nobody else."""
-    made = bench.tokens.create("lab", "ada", "writer")
+def test_the_token_in_the_settings_decides_the_identity(bench: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`HARNESS_TOKEN`: entries belong to its tenant, and no other tenant sees them."""
+    made = bench.databases.tokens.create("lab", "ada", "writer")
     monkeypatch.setenv("HARNESS_TOKEN", made.text)
     with App(load().settings) as other:
-        other.__dict__["embedder"] = EMBEDDER
+        other.models.__dict__["embedder"] = EMBEDDER
         assert other.identity == Identity("lab", "ada", "writer", made.info.id)
-        other.cache.put_search("q", results("the lab's"))
-    assert not isinstance(bench.cache.get_search("q"), Hit)
-    held = bench.serving(ADA).cache.get_search("q")
+        other.cache.searches.put("q", results("the lab's"))
+    assert not isinstance(bench.cache.searches.find("q"), Hit)
+    held = bench.serving(ADA).cache.searches.find("q")
     assert isinstance(held, Hit)
 
 
-def test_a_token_that_is_not_valid_opens_nothing(bench: App, caplog: pytest.LogCaptureFixture) -> None:
-    """Neither the cache, nor knowledge, nor the memory of agents; and is logged nowhere."""
+def test_an_invalid_token_opens_nothing(bench: App, caplog: pytest.LogCaptureFixture) -> None:
+    """Neither the cache, nor knowledge, nor the memory of agents; and it is not logged."""
     caplog.set_level(logging.DEBUG)
-    text = bench.tokens.create("lab", "ada", "writer").text
+    text = bench.databases.tokens.create("lab", "ada", "writer").text
     text = text[:-1] + ("A" if text[-1] != "A" else "B")
     with App(replace(bench.settings, token=text)) as other:
         ways: list[Callable[[], object]] = [
             lambda: other.cache,
             lambda: other.store,
-            lambda: other.semantics,
+            lambda: other._semantics,
             lambda: other.knowledge,
-            lambda: other.memory("notes"),
+            lambda: other.vector_cache("notes"),
             other.researcher,
         ]
         for way in ways:
@@ -106,68 +108,69 @@ def test_a_token_that_is_not_valid_opens_nothing(bench: App, caplog: pytest.LogC
     assert text[-20:] not in caplog.text
 
 
-def test_who_is_given_counts_more_than_the_token(bench: App) -> None:
-    """A server serves many; its own token is not theirs."""
-    made = bench.tokens.create("mill", "bob", "admin")
+def test_a_given_identity_overrides_the_token(bench: App) -> None:
+    """A server has its own token, and serves many users."""
+    made = bench.databases.tokens.create("mill", "bob", "admin")
     with App(replace(bench.settings, token=made.text), identity=ADA) as other:
         assert other.identity == ADA
         assert other.serving(BOB).identity == BOB
 
 
-def test_a_tokens_time_is_the_real_one(bench: App) -> None:
-    """An app of another day lets nobody in whose token is over, and everybody whose is not."""
-    made = bench.tokens.create("lab", "ada", "reader", expires_days=1)
-    with App(replace(bench.settings, token=made.text), at=9e9) as later:
+def test_tokens_expire_by_the_real_clock(bench: App) -> None:
+    """Not by the time that an app is given for everything else."""
+    made = bench.databases.tokens.create("lab", "ada", "reader", expires_days=1)
+    with App(replace(bench.settings, token=made.text), Mode(at=9e9)) as later:
         assert later.identity.tenant == "lab"
 
 
-def test_a_replay_is_nobodys(bench: App, tmp_path: Path) -> None:
-    """A snapshot answers whoever holds it; no token is asked for."""
+def test_a_replay_needs_no_token(bench: App, tmp_path: Path) -> None:
+    """A snapshot answers anyone who has the file."""
     file = tmp_path / "run.snapshot"
     write_snapshot(file, [])
-    text = bench.tokens.create("lab", "ada", "reader").text
+    text = bench.databases.tokens.create("lab", "ada", "reader").text
     bench.store.forget("lab")
-    with App(replace(bench.settings, token=text), replay=file) as replayed:
+    with App(replace(bench.settings, token=text), Mode(replay=file)) as replayed:
         assert replayed.identity == LOCAL
         with pytest.raises(OfflineMiss):
-            replayed.cache.search("q", never)
+            replayed.cache.searches.answer("q", never)
 
 
 def test_the_log_of_an_evaluation_has_no_secret() -> None:
     """It keeps the settings that decide results: no token, no key, no address with a password in it."""
     secret = [name for name in Settings.__struct_fields__ if is_secret(name)]
     assert {"token", "proxy"} <= {*secret}
-    assert "hunter2" not in f"{told(Settings(**dict.fromkeys(secret, 'hunter2')))}"
+    assert "hunter2" not in f"{recorded_settings(Settings(**dict.fromkeys(secret, 'hunter2')))}"
 
 
-# --- one server, many who ask
+# --- one server, many users
 
 
-def test_what_is_opened_is_shared(bench: App) -> None:
-    """The store, the embedder, the reader and the model; but not what belongs to a tenant."""
+def test_databases_models_and_connections_are_shared(bench: App) -> None:
+    """The store, the embedder, the reader and the model; but not the services of a tenant."""
     ada, bob = bench.serving(ADA), bench.serving(BOB).serving(as_role("reader"))
-    for name in ("database_store", "embedder", "web_reader", "model"):
-        assert getattr(ada, name) is getattr(bob, name) is getattr(bench, name), name
-    for name in ("store", "cache", "semantics", "knowledge", "identity"):
+    for name in ("databases.store", "models.embedder", "sources.web_reader", "models.language_model"):
+        opened = attrgetter(name)
+        assert opened(ada) is opened(bob) is opened(bench), name
+    for name in ("store", "cache", "_semantics", "knowledge", "identity"):
         assert getattr(ada, name) is not getattr(bob, name), name
 
 
 def test_settings_without_a_model_have_none(bench: App) -> None:
     """An app without a model lends none, although its lender has one."""
     with App(replace(bench.settings, model="writer")) as lender:
-        assert lender.serving(ADA).model is lender.model is not None
-        assert lender.serving(ADA, model=None).model is None
+        assert lender.serving(ADA).models.language_model is lender.models.language_model is not None
+        assert lender.serving(ADA, model=None).models.language_model is None
 
 
-def test_what_is_lent_is_not_closed(bench: App) -> None:
-    """Whoever was served may go: the others work on, and what was counted is kept."""
+def test_an_app_does_not_close_what_it_borrowed(bench: App) -> None:
+    """When one user leaves, the others work on, and the counts are stored."""
     with bench.serving(ADA) as ada:
-        ada.cache.search("q", lambda *_: results("q"))
-        reader = ada.web_reader
+        ada.cache.searches.answer("q", lambda *_: results("q"))
+        reader = ada.sources.web_reader
     closed: list[str] = []
     reader.close = lambda: closed.append("reader")  # type: ignore[method-assign]
     again = bench.serving(ADA)
-    assert again.cache.counted() == {"live": 1}
+    assert again.cache.usage.total() == {"live": 1}
     again.close()
     assert not closed
     bench.close()
@@ -175,7 +178,7 @@ def test_what_is_lent_is_not_closed(bench: App) -> None:
 
 
 def test_threads_open_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many are served at the same moment."""
+    """Even if many users are served at the same moment."""
     opened: list[Path] = []
     make = SqliteStore.__init__
 
@@ -186,33 +189,33 @@ def test_threads_open_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SqliteStore, "__init__", counted)
     with App(load().settings) as bench, ThreadPoolExecutor(8) as pool:
         benches = [bench.serving(replace(ADA, tenant=f"t{number}")) for number in range(32)]
-        found = set(pool.map(lambda each: (id(each.database_store), id(each.embedder)), benches))
-        list(pool.map(lambda each: each.cache.put_search("q", results("q")), benches[:4]))
+        found = set(pool.map(lambda each: (id(each.databases.store), id(each.models.embedder)), benches))
+        list(pool.map(lambda each: each.cache.searches.put("q", results("q")), benches[:4]))
     assert len(found) == len(opened) == 1
 
 
 # --- roles
 
 
-def test_a_reader_gets_what_is_kept_and_asks_nobody(bench: App) -> None:
-    """Exactly and by meaning; what is not there is an `OfflineMiss`, and no engine, page or tool is asked."""
-    bench.serving(as_role("writer")).cache.put_search("best practices for rag", results("kept"))
+def test_a_reader_gets_entries_and_makes_no_live_call(bench: App) -> None:
+    """Exactly and by meaning; a miss is an `OfflineMiss`, and no engine, page or tool is called."""
+    bench.serving(as_role("writer")).cache.searches.put("best practices for rag", results("kept"))
     cache = bench.serving(as_role("reader")).cache
-    assert cache.search("best practices for rag", never).how == "exact"
-    assert cache.search("Best practices for RAG ", never).how == "exact"
+    assert cache.searches.answer("best practices for rag", never).how == "exact"
+    assert cache.searches.answer("Best practices for RAG ", never).how == "exact"
     for ask in (
-        lambda: cache.search("something else", never),
-        lambda: cache.tool("web", "something else", never),
-        lambda: cache.page("https://example.org/", PageOf("lab")),
+        lambda: cache.searches.answer("something else", never),
+        lambda: cache.tools.answer("web", "something else", never),
+        lambda: cache.pages.answer("https://example.org/", PageOf("lab")),
     ):
         with pytest.raises(OfflineMiss):
             ask()
 
 
 @pytest.mark.parametrize("read", [True, False])
-def test_a_reader_may_not_ask_anew(bench: App, read: bool) -> None:
+def test_a_reader_may_not_refresh(bench: App, read: bool) -> None:
     """`--refresh` and `--no-cache` are live calls."""
-    with App(bench.settings, identity=as_role("reader"), read=read) as reader:
+    with App(bench.settings, Mode(read=read), identity=as_role("reader")) as reader:
         if read:
             assert reader.cache.policy.offline
         else:
@@ -221,13 +224,13 @@ def test_a_reader_may_not_ask_anew(bench: App, read: bool) -> None:
 
 
 def test_a_reader_changes_nothing(bench: App) -> None:
-    """Not a byte of any row: no use is noted, no expired row deleted, nothing embedded, nothing counted."""
+    """Not a byte of any row: no use is stored, no expired row deleted, nothing embedded or counted."""
     clock = FakeClock()
     writer, reader = bench.serving(as_role("writer")), bench.serving(as_role("reader"))
     for each in (bench, writer, reader):
         each._clock = clock
     fill(writer)
-    store = bench.database_store
+    store = bench.databases.store
     for table in ("search_cache", "knowledge"):  # as a database from before look-ups by meaning has them
         for row in list(store.scan(table, "lab")):
             store.put(table, "lab", replace(row, embedding=None, embedder=None))
@@ -242,12 +245,12 @@ def test_a_reader_changes_nothing(bench: App) -> None:
 
 
 WRITING: dict[str, tuple[Role, Callable[[App], object]]] = {
-    "put_search": ("writer", lambda bench: bench.cache.put_search("q", results("q"))),
-    "put_query": ("writer", lambda bench: bench.memory("notes").put_query("q", {"a": 1})),
-    "put_run": ("writer", lambda bench: bench.cache.put_run("run", "q", "e", {})),
+    "put_search": ("writer", lambda bench: bench.cache.searches.put("q", results("q"))),
+    "put_query": ("writer", lambda bench: bench.vector_cache("notes").put_query("q", {"a": 1})),
+    "put_run": ("writer", lambda bench: bench.cache.runs.put("run", "q", "e", {})),
     "knowledge": ("writer", lambda bench: bench.knowledge.write("title", "content")),
-    "sweep": ("writer", lambda bench: bench.cache.sweep()),
-    "clear": ("admin", lambda bench: bench.cache.clear()),
+    "sweep": ("writer", lambda bench: bench.cache.maintenance.sweep()),
+    "clear": ("admin", lambda bench: bench.cache.maintenance.clear()),
     "forget": ("admin", lambda bench: bench.store.forget(bench.identity.tenant)),
 }
 
@@ -255,7 +258,7 @@ WRITING: dict[str, tuple[Role, Callable[[App], object]]] = {
 @pytest.mark.parametrize("role", ["reader", "writer", "admin"])
 @pytest.mark.parametrize("name", WRITING)
 def test_what_each_role_may_write(bench: App, name: str, role: Role) -> None:
-    """A reader nothing, a writer all but the end of it, an admin that, too."""
+    """A reader nothing, a writer everything except clearing, an admin that, too."""
     needed, write = WRITING[name]
     served = bench.serving(as_role(role))
     if served.identity.may(needed):
@@ -265,14 +268,14 @@ def test_what_each_role_may_write(bench: App, name: str, role: Role) -> None:
             write(served)
 
 
-def test_a_reader_keeps_no_tools_answer(bench: App) -> None:
-    """Told as what it is, whether by the cache's rules or by the store's."""
+def test_a_reader_stores_no_tool_result(bench: App) -> None:
+    """The error is clear, whether the cache or the store refuses."""
     with pytest.raises((AccessDenied, InvalidInput)):
-        bench.serving(as_role("reader")).cache.put_tool("web", "q", {"a": 1})
-    assert bench.database_store.tenants() == []
+        bench.serving(as_role("reader")).cache.tools.put("web", "q", {"a": 1})
+    assert bench.databases.store.tenants() == []
 
 
-# --- the store that a token sees
+# --- the guarded store
 
 
 METHODS = [name for name, _ in inspect.getmembers(Store, inspect.isfunction) if not name.startswith("_")]
@@ -296,7 +299,7 @@ def arguments_for(name: str, tenant: str) -> dict[str, Any]:
 @pytest.mark.parametrize("by_name", [True, False])
 @pytest.mark.parametrize("name", METHODS)
 def test_no_method_of_the_store_reaches_another_tenant(tmp_path: Path, name: str, by_name: bool) -> None:
-    """Nor all of them at once, whatever the role, and however the arguments are passed."""
+    """Nor all of them at once, for any role, with arguments by position or by name."""
     arguments = arguments_for(name, "mill")
     parameters = inspect.signature(getattr(Store, name)).parameters
     places = [] if by_name else [key for key in arguments if parameters[key].kind is not inspect.Parameter.KEYWORD_ONLY]
@@ -315,8 +318,8 @@ def test_an_admin_reaches_its_own(tmp_path: Path, name: str) -> None:
             list(found)
 
 
-def test_a_guarded_store_has_no_other_doors(tmp_path: Path) -> None:
-    """What is no method of a store (a path, a connection) is not there."""
+def test_a_guarded_store_has_no_other_attributes(tmp_path: Path) -> None:
+    """Anything but the methods of a store (a path, a connection) is missing."""
     with closing(SqliteStore(tmp_path / "harness.db")) as store:
         seen = guarded(store, ADA)
         assert not hasattr(seen, "path")
@@ -328,7 +331,7 @@ def test_a_guarded_store_has_no_other_doors(tmp_path: Path) -> None:
         assert guarded(store, LOCAL) is store
 
 
-# --- no sequence of calls tells one tenant of another
+# --- no sequence of calls reveals one tenant to another
 
 
 class PageOf:
@@ -358,7 +361,7 @@ LOOKING = (
 
 
 def fill(bench: App) -> None:
-    """Keep something of every kind."""
+    """Store something of every kind."""
     for operation in FILLING:
         OPERATIONS[operation](bench, 0)
 
@@ -375,38 +378,38 @@ def everything(store: Store, tenant: str) -> dict[str, list[Entry]]:
 
 
 def plain(found: Any) -> Any:
-    """Return a look-up's outcome with what it is."""
+    """Return the outcome of a lookup, with its type."""
     return (type(found).__name__, to_builtins(found))
 
 
 def _search(bench: App, number: int) -> Any:
     tenant = bench.identity.tenant
     meaning = "Retrieval-Augmented Generation" if tenant == "lab" else "Random-Access Gardening"
-    answer = bench.cache.search(QUERIES[number], lambda query, _: results(f"{query} for {tenant}", meaning))
+    answer = bench.cache.searches.answer(QUERIES[number], lambda query, _: results(f"{query} for {tenant}", meaning))
     return answer.how, answer.value
 
 
 def _empty(bench: App, number: int) -> Any:
-    return bench.cache.search(QUERIES[number], lambda *_: []).value
+    return bench.cache.searches.answer(QUERIES[number], lambda *_: []).value
 
 
 def _page(bench: App, number: int) -> Any:
-    answer = bench.cache.page(URLS[number % 2], PageOf(bench.identity.tenant), ttl=DAY)
+    answer = bench.cache.pages.answer(URLS[number % 2], PageOf(bench.identity.tenant), ttl=DAY)
     return answer.how, plain(answer.value)
 
 
 def _tool(bench: App, number: int) -> Any:
-    answer = bench.cache.tool("web", QUERIES[number], lambda: {"by": bench.identity.tenant})
+    answer = bench.cache.tools.answer("web", QUERIES[number], lambda: {"by": bench.identity.tenant})
     return answer.how, answer.value
 
 
 def _put_tool(bench: App, number: int) -> Any:
     data = {"of": bench.identity.tenant}
-    return plain(bench.cache.put_tool("web", QUERIES[number], data, created_by=bench.identity.user))
+    return plain(bench.cache.tools.put("web", QUERIES[number], data, created_by=bench.identity.user))
 
 
 def _put_document(bench: App, number: int) -> Any:
-    return bench.memory("notes").add_document(f"d{number}", f"{QUERIES[number]} of {bench.identity.tenant}. " * 9)
+    return bench.vector_cache("notes").add_document(f"d{number}", f"{QUERIES[number]} of {bench.identity.tenant}. " * 9)
 
 
 def _write_knowledge(bench: App, number: int) -> Any:
@@ -434,20 +437,20 @@ def _stats(bench: App, _: int) -> Any:
     tables = [to_builtins(bench.store.stats(table, bench.identity.tenant, now, EMBEDDER.id)) for table in TABLES]
     return (
         tables,
-        plain(bench.cache.stats()),
-        bench.cache.counted(),
-        bench.cache.counted_by_day(),
-        [plain(each) for each in bench.memory("notes").document_chunks("d0")],
+        plain(bench.cache.maintenance.stats()),
+        bench.cache.usage.total(),
+        bench.cache.usage.by_day(),
+        [plain(each) for each in bench.vector_cache("notes").document_chunks("d0")],
     )
 
 
 def _make_token(bench: App, number: int) -> Any:
-    bench.tokens.create(bench.identity.tenant, f"user{number}", "reader")
+    bench.databases.tokens.create(bench.identity.tenant, f"user{number}", "reader")
     return _list_tokens(bench, number)
 
 
 def _list_tokens(bench: App, _: int) -> Any:
-    return [(token.user, token.role) for token in bench.tokens.list(bench.identity.tenant)]
+    return [(token.user, token.role) for token in bench.databases.tokens.list(bench.identity.tenant)]
 
 
 def _forget_user(bench: App, number: int) -> Any:
@@ -457,30 +460,30 @@ def _forget_user(bench: App, number: int) -> Any:
 
 OPERATIONS: dict[str, Callable[[App, int], Any]] = {
     "search": _search,
-    "find": lambda bench, number: plain(bench.cache.get_search(QUERIES[number])),
+    "find": lambda bench, number: plain(bench.cache.searches.find(QUERIES[number])),
     "empty": _empty,
-    "explain": lambda bench, number: plain(bench.cache.explain(QUERIES[3 - number])),
+    "explain": lambda bench, number: plain(bench.cache.searches.explain(QUERIES[3 - number])),
     "page": _page,
     "tool": _tool,
     "put_tool": _put_tool,
-    "find_tool": lambda bench, number: plain(bench.cache.find_tool("web", QUERIES[number])),
-    "recent_tools": lambda bench, number: plain(bench.cache.recent_tools(number + 1)),
-    "clear_tools": lambda bench, number: bench.cache.clear_tools(cache_type="web" if number else None),
-    "clear_by_user": lambda bench, _: bench.cache.clear_tools(created_by=bench.identity.user),
-    "put_memory": lambda bench, number: bench.memory("notes").put_query(QUERIES[number], bench.identity.tenant),
-    "get_memory": lambda bench, number: plain(bench.memory("notes").get_query(QUERIES[number])),
+    "find_tool": lambda bench, number: plain(bench.cache.tools.find("web", QUERIES[number])),
+    "recent_tools": lambda bench, number: plain(bench.cache.tools.recent(number + 1)),
+    "clear_tools": lambda bench, number: bench.cache.tools.clear(cache_type="web" if number else None),
+    "clear_by_user": lambda bench, _: bench.cache.tools.clear(created_by=bench.identity.user),
+    "put_memory": lambda bench, number: bench.vector_cache("notes").put_query(QUERIES[number], bench.identity.tenant),
+    "get_memory": lambda bench, number: plain(bench.vector_cache("notes").get_query(QUERIES[number])),
     "put_document": _put_document,
-    "get_document": lambda bench, number: plain(bench.memory("notes").search_chunks(QUERIES[number])),
+    "get_document": lambda bench, number: plain(bench.vector_cache("notes").search_chunks(QUERIES[number])),
     "write_knowledge": _write_knowledge,
     "look_up": _look_up,
     "documents": _documents,
     "forget_knowledge": _forget_knowledge,
-    "put_run": lambda bench, number: bench.cache.put_run(f"run{number}", QUERIES[number], "e", {"n": number}),
-    "runs": lambda bench, _: [(entry.key, entry.text) for entry in bench.cache.runs()],
+    "put_run": lambda bench, number: bench.cache.runs.put(f"run{number}", QUERIES[number], "e", {"n": number}),
+    "runs": lambda bench, _: [(entry.key, entry.text) for entry in bench.cache.runs.all()],
     "stats": _stats,
-    "select": lambda bench, number: plain(bench.cache.select(query=QUERIES[number])),
-    "sweep": lambda bench, _: bench.cache.sweep(),
-    "clear": lambda bench, _: bench.cache.clear(),
+    "select": lambda bench, number: plain(bench.cache.maintenance.select(query=QUERIES[number])),
+    "sweep": lambda bench, _: bench.cache.maintenance.sweep(),
+    "clear": lambda bench, _: bench.cache.maintenance.clear(),
     "make_token": _make_token,
     "list_tokens": _list_tokens,
     "forget_user": _forget_user,
@@ -495,7 +498,7 @@ FILLED = [(tenant, operation, number) for tenant in ("lab", "mill") for operatio
 
 
 def outcome(bench: App, operation: str, argument: int) -> Any:
-    """Return what an operation comes to, an error too."""
+    """Return the result or the error of an operation."""
     try:
         return OPERATIONS[operation](bench, argument)
     except HarnessError as error:
@@ -511,16 +514,16 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class World:
-    """One database, and an app for each tenant that has a part in it."""
+    """One database, and an app for each tenant."""
 
     def __init__(self, folder: Path, empty: Path, clock: FakeClock, *identities: Identity) -> None:
         folder.mkdir(parents=True)
         self.first = App(self.settings(folder, empty))
-        self.first.__dict__["embedder"] = EMBEDDER
+        self.first.models.__dict__["embedder"] = EMBEDDER
         self.benches = {identity.tenant: self.first.serving(identity) for identity in identities}
         for bench in self.benches.values():
             bench._clock = clock
-            bench.__dict__["tokens"] = Tokens(bench.database_store, clock)
+            bench.databases.__dict__["tokens"] = Tokens(bench.databases.store, clock)
 
     def settings(self, folder: Path, empty: Path) -> Settings:
         """Return the settings of an empty database."""
@@ -535,7 +538,7 @@ class World:
 
 
 def play(folder: Path, empty: Path, steps: list[tuple[str, str, int]], tenants: set[str]) -> dict[str, list[Any]]:
-    """Do those of the steps that are these tenants', in one database; return what each came to, by tenant."""
+    """Run the steps of these tenants in one database; return their outcomes by tenant."""
     clock = FakeClock()
     identities = [identity for identity in (ADA, BOB) if identity.tenant in tenants]
     seen: dict[str, list[Any]] = {tenant: [] for tenant in tenants}
@@ -548,8 +551,8 @@ def play(folder: Path, empty: Path, steps: list[tuple[str, str, int]], tenants: 
     return seen
 
 
-def check_that_nothing_is_told(folder: Path, empty: Path, steps: list[tuple[str, str, int]]) -> None:
-    """Check that each tenant sees in a shared database what it would see in one of its own."""
+def check_isolation(folder: Path, empty: Path, steps: list[tuple[str, str, int]]) -> None:
+    """Check that each tenant sees in a shared database what it would see in a separate one."""
     together = play(folder / "both", empty, steps, {"lab", "mill"})
     for tenant, other in (("lab", "mill"), ("mill", "lab")):
         alone = play(folder / tenant, empty, steps, {tenant})
@@ -563,38 +566,38 @@ def check_that_nothing_is_told(folder: Path, empty: Path, steps: list[tuple[str,
 @pytest.mark.slow
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-def test_no_sequence_of_calls_tells_of_another_tenant(
+def test_no_sequence_of_calls_reveals_another_tenant(
     tmp_path_factory: pytest.TempPathFactory, empty_database: Path, steps: list[tuple[str, str, int]]
 ) -> None:
-    """Whatever two tenants do in one database, each sees what it would see in a database of its own: nothing returned,
+    """For any calls of two tenants in one database, each sees what it would see in a separate one: nothing is returned,
     counted, refused or deleted differently.
     """
-    check_that_nothing_is_told(tmp_path_factory.mktemp("worlds"), empty_database, [*FILLED, *steps])
+    check_isolation(tmp_path_factory.mktemp("worlds"), empty_database, [*FILLED, *steps])
 
 
 @pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
-def test_no_sequence_of_calls_tells_of_another_tenant_at_length(
+def test_no_sequence_of_calls_reveals_another_tenant_at_length(
     tmp_path_factory: pytest.TempPathFactory, empty_database: Path, steps: list[tuple[str, str, int]]
 ) -> None:
     """The same, for many more sequences."""
-    check_that_nothing_is_told(tmp_path_factory.mktemp("worlds"), empty_database, [*FILLED, *steps])
+    check_isolation(tmp_path_factory.mktemp("worlds"), empty_database, [*FILLED, *steps])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ticks", [0, 2, 3], ids=["fresh", "expired", "long expired"])
-def test_whatever_one_tenant_does_the_other_sees_no_change(tmp_path: Path, empty_database: Path, ticks: int) -> None:
-    """Every operation of the one, each followed by every look-up of the other."""
+def test_no_operation_of_one_tenant_changes_what_another_sees(tmp_path: Path, empty_database: Path, ticks: int) -> None:
+    """Every operation of the one, each followed by every lookup of the other."""
     looks = [("lab", looking, number) for looking in LOOKING for number in range(2)]
     steps = [*FILLED, ("tick", "", ticks)]
     for operation in OPERATIONS:
         steps += [("mill", operation, 0), *looks]
-    check_that_nothing_is_told(tmp_path, empty_database, steps)
+    check_isolation(tmp_path, empty_database, steps)
 
 
 def test_every_operation_works(tmp_path: Path, empty_database: Path) -> None:
-    """None of them only ever fails, which would make the tests above say nothing."""
+    """An operation that always failed would make the tests above prove nothing."""
     clock = FakeClock()
     with closing(World(tmp_path / "world", empty_database, clock, ADA)) as world:
         fill(world.benches["lab"])
@@ -603,8 +606,8 @@ def test_every_operation_works(tmp_path: Path, empty_database: Path) -> None:
             assert operation
 
 
-def test_the_look_alike_of_another_tenant_does_not_answer(tmp_path: Path, empty_database: Path) -> None:
-    """The very thing that one tenant keeps, of every kind, the other one has to find for itself."""
+def test_an_equal_entry_of_another_tenant_does_not_answer(tmp_path: Path, empty_database: Path) -> None:
+    """For every kind of entry."""
     with ExitStack() as stack:
         world = stack.enter_context(closing(World(tmp_path / "world", empty_database, FakeClock(), ADA, BOB)))
         fill(world.benches["lab"])
@@ -612,5 +615,5 @@ def test_the_look_alike_of_another_tenant_does_not_answer(tmp_path: Path, empty_
         looking = ("find", "find_tool", "look_up", "get_memory", "get_document", "documents", "runs", "recent_tools")
         before = {operation: outcome(bob, operation, 0) for operation in looking}
         assert "lab" not in f"{before}"
-        assert world.first.database_store.tenants() == ["lab"]
-        assert everything(world.first.database_store, "mill") == {table: [] for table in TABLES}
+        assert world.first.databases.store.tenants() == ["lab"]
+        assert everything(world.first.databases.store, "mill") == {table: [] for table in TABLES}

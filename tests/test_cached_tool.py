@@ -1,11 +1,10 @@
-"""`@cached_tool`: existing functions, sync and async, that look into the cache before they run."""
+"""`@cached_tool`: cached functions, sync and async."""
 
 import asyncio
 import contextvars
 import functools
 import inspect
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,13 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness import scripts
+from harness.app import close_default_app, default_app
 from harness.cache import Cache, Policy, research_cache
 from harness.core.freshness import DAY, HOUR
 from harness.errors import InvalidInput, OfflineMiss
 from harness.storage.sqlite.store import SqliteStore
 from harness.tools import cached_tool
-from tests.cache.stand_ins import semantic_cache
+from tests.cache.stand_ins import semantic_cache, wait_until_all_wait
 from tests.fakes import FakeClock, MemoryStore
 
 STORED, ASKED = "semantic cache false positives", "false positives semantic cache"
@@ -50,7 +49,7 @@ def cache(store: Any, clock: FakeClock) -> Cache:
 
 
 class Calls(list[Any]):
-    """What a tool was called with; it returns the number of the call, or raises what it is told to."""
+    """Arguments of the calls of a tool. It returns the number of the call, or raises `error`."""
 
     error: BaseException | None = None
 
@@ -72,7 +71,7 @@ def calls() -> Calls:
 
 
 def test_a_function_runs_once_for_one_query(cache: Cache, calls: Calls) -> None:
-    """In any case, and for what means the same; live and cached look alike: through JSON."""
+    """In any case, and for queries that mean the same; live and cached results have the same JSON form."""
 
     @cached_tool("job_search", cache=cache)
     def jobs(query: str, limit: int = 10) -> dict[str, Any]:
@@ -104,7 +103,7 @@ def test_other_arguments_are_another_call(cache: Cache, calls: Calls) -> None:
 
 
 def test_a_text_for_another_parameter_is_not_the_query(cache: Cache, calls: Calls) -> None:
-    """Nor is a text that looks like arguments."""
+    """A text that looks like arguments is not the query either."""
 
     @cached_tool("x", cache=cache)
     def tool(a: str = "", b: str = "") -> dict[str, Any]:
@@ -131,7 +130,7 @@ def test_an_address_is_looked_up_exactly(cache: Cache, calls: Calls) -> None:
     ]
 
 
-def test_exactly_means_to_the_letter(cache: Cache, calls: Calls) -> None:
+def test_exact_calls_match_letter_by_letter(cache: Cache, calls: Calls) -> None:
     """For tools whose argument is no question."""
 
     @cached_tool("translate", exact=True, cache=cache)
@@ -143,17 +142,17 @@ def test_exactly_means_to_the_letter(cache: Cache, calls: Calls) -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", "word " * 3_000, "x" * 1_000_000], ids=["none", "blank", "long", "huge"])
 def test_any_text_can_be_an_argument(cache: Cache, calls: Calls, text: str) -> None:
-    """Also one that is no query: it is told apart by all of it."""
+    """Even one that is not a query: all of it is in the key."""
 
     @cached_tool("x", cache=cache)
     def tool(text: str) -> int:
         return int(calls.note(len(text))["call"])
 
     assert [tool(text), tool(text), tool(f"{text}!")] == [1, 1, 2]
-    assert max(len(entry.query) for entry in cache.recent_tools()) <= 10_000
+    assert max(len(entry.query) for entry in cache.tools.recent()) <= 10_000
 
 
-def test_what_was_asked_is_told_in_the_row(cache: Cache) -> None:
+def test_the_row_has_the_arguments(cache: Cache) -> None:
     """Arguments as parameters; an agent finds what a tool has stored."""
 
     @cached_tool("job_search", cache=cache)
@@ -161,7 +160,7 @@ def test_what_was_asked_is_told_in_the_row(cache: Cache) -> None:
         return [topic]
 
     jobs("a", 5)
-    assert cache.recent_tools()[0].params == {"limit": 5, "topic": "a"}
+    assert cache.tools.recent()[0].params == {"limit": 5, "topic": "a"}
     jobs(STORED)
     assert research_cache(cache, "lookup", cache_type="job_search", query=ASKED).results == [STORED]
 
@@ -194,8 +193,8 @@ def test_an_unusable_decoration_is_refused_at_once(wrong: dict[str, Any]) -> Non
         cached_tool(**{"cache_type": "x", **wrong})
 
 
-def test_a_refresh_asks_anew_and_keeps_that(cache: Cache, clock: FakeClock, calls: Calls) -> None:
-    """For whoever asks next."""
+def test_a_refresh_calls_again_and_stores_the_results(cache: Cache, clock: FakeClock, calls: Calls) -> None:
+    """The next call gets them."""
 
     @cached_tool("x", cache=cache)
     def tool(query: str) -> dict[str, Any]:
@@ -207,7 +206,7 @@ def test_a_refresh_asks_anew_and_keeps_that(cache: Cache, clock: FakeClock, call
     assert tool("q")["call"] == 2
 
 
-def test_exceptions_and_empty_results_are_not_kept(cache: Cache, calls: Calls) -> None:
+def test_exceptions_and_empty_results_are_not_cached(cache: Cache, calls: Calls) -> None:
     """The very exception passes through; the next call asks again."""
     found: list[Any] = []
 
@@ -227,7 +226,7 @@ def test_exceptions_and_empty_results_are_not_kept(cache: Cache, calls: Calls) -
     assert len(calls) == 3
 
 
-def test_arguments_that_are_no_json_are_refused_by_name(cache: Cache) -> None:
+def test_arguments_that_are_not_json_are_refused_by_name(cache: Cache) -> None:
     """The `self` of a function in a class is such an argument."""
 
     class Searcher:
@@ -238,12 +237,14 @@ def test_arguments_that_are_no_json_are_refused_by_name(cache: Cache) -> None:
         def plain(self, query: str) -> list[str]:
             return [query]
 
-    with pytest.raises(InvalidInput, match=r"Searcher.search is called with cannot be kept: a Searcher"):
+    with pytest.raises(InvalidInput, match=r"argument of .*Searcher.search cannot be stored: a Searcher"):
         Searcher().search("q")  # type: ignore[call-arg, arg-type]
     assert cached_tool("x", cache=cache)(Searcher().plain)("q") == ["q"]
 
 
-def test_a_result_without_a_json_form_is_returned_and_not_kept(cache: Cache, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_result_without_a_json_form_is_returned_and_not_cached(
+    cache: Cache, caplog: pytest.LogCaptureFixture
+) -> None:
     """The very object, sync and async, with one warning that names the function."""
     found = object()
 
@@ -259,7 +260,7 @@ def test_a_result_without_a_json_form_is_returned_and_not_kept(cache: Cache, cap
     assert asyncio.run(unsync("q")) is found
     assert caplog.text.count("<locals>.opaque is returned but not cached: object has no JSON form") == 1
     assert caplog.text.count("<locals>.unsync is returned but not cached") == 1
-    assert cache.recent_tools() == []
+    assert cache.tools.recent() == []
 
 
 @dataclass
@@ -271,7 +272,7 @@ class Job:
     posted: date
 
 
-def test_a_result_with_an_obvious_json_form_is_kept_in_it(cache: Cache, calls: Calls) -> None:
+def test_a_result_with_an_obvious_json_form_is_cached_in_it(cache: Cache, calls: Calls) -> None:
     """A generator of dataclasses with a numpy number: the same lists and dicts on the miss and on the hit."""
 
     @cached_tool("job_search", cache=cache)
@@ -285,7 +286,7 @@ def test_a_result_with_an_obvious_json_form_is_kept_in_it(cache: Cache, calls: C
 
 
 def test_wrong_calls_are_the_functions_own_errors(cache: Cache) -> None:
-    """As Python tells them."""
+    """With the messages of Python."""
 
     @cached_tool("x", cache=cache)
     def tool(query: str) -> list[str]:
@@ -295,7 +296,7 @@ def test_wrong_calls_are_the_functions_own_errors(cache: Cache) -> None:
         tool()  # type: ignore[call-arg]
 
 
-def test_what_yields_is_refused(cache: Cache) -> None:
+def test_generators_are_refused(cache: Cache) -> None:
     """Generators, sync and async, when they are decorated."""
 
     def sync() -> Iterator[int]:
@@ -310,7 +311,7 @@ def test_what_yields_is_refused(cache: Cache) -> None:
 
 
 def test_offline_only_the_cache_answers(store: Any, calls: Calls) -> None:
-    """What is there, and an error for what is not; async, too."""
+    """Cached results, and an error for others; async, too."""
     tools = []
     for cache in (Cache(store), Cache(store, policy=Policy(offline=True))):
 
@@ -343,8 +344,7 @@ def test_of_many_threads_one_runs(cache: Cache, calls: Calls) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(tool, "q") for _ in range(8)]
-        while not (flights := list(cache._once._flights.values())) or len(flights[0]._condition._waiters) < 7:
-            time.sleep(0.005)
+        wait_until_all_wait(cache, 8)
         may.set()
         assert [each.result()["call"] for each in asked] == [1] * 8
 
@@ -373,7 +373,7 @@ def test_an_async_function_stays_one(cache: Cache, calls: Calls) -> None:
 
 
 def test_of_many_tasks_one_runs(cache: Cache, calls: Calls) -> None:
-    """Eight concurrent calls, one execution, and the loop is free meanwhile; other arguments run beside it."""
+    """Eight concurrent calls, one execution, and the loop is free meanwhile; other arguments run at the same time."""
 
     @cached_tool("x", cache=cache)
     async def tool(query: str) -> dict[str, Any]:
@@ -401,7 +401,7 @@ def test_of_many_tasks_one_runs(cache: Cache, calls: Calls) -> None:
 
 
 def test_loops_in_several_threads_run_it_once(cache: Cache, calls: Calls) -> None:
-    """Each thread has a loop of its own."""
+    """Each thread has another loop."""
 
     @cached_tool("x", cache=cache)
     async def tool(query: str) -> dict[str, Any]:
@@ -414,7 +414,7 @@ def test_loops_in_several_threads_run_it_once(cache: Cache, calls: Calls) -> Non
     assert found == [{"call": 1, "of": ["q"]}] * 4
 
 
-def test_an_error_reaches_every_task_and_none_after(cache: Cache, calls: Calls) -> None:
+def test_an_error_reaches_every_task_and_no_later_call(cache: Cache, calls: Calls) -> None:
     """The very exception; the next call runs again."""
 
     @cached_tool("x", cache=cache)
@@ -468,7 +468,7 @@ def test_one_of_many_can_be_cancelled(cache: Cache, calls: Calls) -> None:
 
 
 def test_when_all_are_cancelled_the_function_is(cache: Cache) -> None:
-    """It does not go on unseen; the next call runs it again."""
+    """It does not run on in the background; the next call runs it again."""
     ends = []
 
     @cached_tool("x", cache=cache)
@@ -490,8 +490,8 @@ def test_when_all_are_cancelled_the_function_is(cache: Cache) -> None:
     assert ends == ["cancelled"]
 
 
-def test_an_async_refresh_asks_anew(cache: Cache, clock: FakeClock, calls: Calls) -> None:
-    """And many at once ask once."""
+def test_an_async_refresh_calls_again(cache: Cache, clock: FakeClock, calls: Calls) -> None:
+    """Many at once call once."""
 
     @cached_tool("x", cache=cache)
     async def tool(query: str) -> dict[str, Any]:
@@ -509,7 +509,7 @@ def test_an_async_refresh_asks_anew(cache: Cache, clock: FakeClock, calls: Calls
 # --- the cache of the settings
 
 
-def test_without_a_cache_it_is_that_of_the_settings(calls: Calls, tmp_path: Path) -> None:
+def test_the_default_cache_is_that_of_the_settings(calls: Calls, tmp_path: Path) -> None:
     """Opened at the first call, shared with `search_cache`, and found again after it was closed."""
 
     @cached_tool("job_search")
@@ -524,9 +524,9 @@ def test_without_a_cache_it_is_that_of_the_settings(calls: Calls, tmp_path: Path
     assert not database.exists()
     assert tool("q")["call"] == 1
     assert database.exists()
-    scripts.close()
+    close_default_app()
     assert (tool("q")["call"], asyncio.run(unsync("q"))["call"]) == (1, 1)
-    entry = scripts.app().cache.recent_tools()[0]
+    entry = default_app().cache.tools.recent()[0]
     assert (entry.created_by, entry.expires_at - entry.created_at) == (None, DAY)
 
 
@@ -534,5 +534,5 @@ def test_the_lifetimes_of_the_settings_count(calls: Calls, monkeypatch: pytest.M
     """New types need no code."""
     monkeypatch.setenv("HARNESS_TOOL_TTL_HOURS", "my_type=2")
     cached_tool("my_type")(functools.partial(calls.note))("q")
-    entry = scripts.app().cache.recent_tools()[0]
+    entry = default_app().cache.tools.recent()[0]
     assert entry.expires_at - entry.created_at == 2 * HOUR

@@ -50,7 +50,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def silent_proxy() -> Iterator[str]:
-    """Listen on loopback, accept whoever comes, and never answer."""
+    """Listen on loopback, accept every connection, and never answer."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         accepted: list[socket.socket] = []
 
@@ -101,7 +101,7 @@ def test_research_as_json_tells_everything(corpora: Path) -> None:
 
 
 def test_notes_are_researched(tmp_path: Path) -> None:
-    """A folder of one's own is a corpus; what is unreadable in it is said and skipped."""
+    """A folder is a corpus; unreadable files in it are reported and skipped."""
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "http.md").write_text(
@@ -128,7 +128,7 @@ def test_nothing_found_is_exit_code_1_and_no_report(tmp_path: Path) -> None:
 
 
 def test_a_search_prints_a_table_and_says_where_it_came_from() -> None:
-    """What a script has cached is a hit for the default engine, without network."""
+    """Results cached by a script are a hit for the default engine, without network."""
     search_cache.put("best practices for rag pipelines", RESULTS)
     ended = harness("search", "Best practices for  RAG pipelines")
     assert ended.returncode == 0
@@ -172,7 +172,7 @@ def test_no_network_is_an_error_not_an_empty_result() -> None:
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments: tuple[str, ...], says: str) -> None:
-    """Each tells what is wrong, without a traceback."""
+    """The message names the problem, without a traceback."""
     assert says in one_line_error(harness(*arguments), 2)
 
 
@@ -208,7 +208,7 @@ def test_debug_shows_the_traceback() -> None:
 
 
 def test_ctrl_c_ends_at_once_with_130() -> None:
-    """An engine that hangs does not hold the program; what was cached stays."""
+    """An engine that hangs does not block the program; cached entries stay."""
     with silent_proxy() as proxy:
         environment = {**os.environ, "HARNESS_PROXY": proxy, "HARNESS_SEARCH_TIMEOUT": "30"}
         process = subprocess.Popen(
@@ -219,7 +219,7 @@ def test_ctrl_c_ends_at_once_with_130() -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=10)
     assert (process.returncode, out) == (130, "")
-    assert err.splitlines()[-1] == "interrupted; what is cached stays cached"
+    assert err.splitlines()[-1] == "interrupted; cached entries stay"
 
 
 def test_config_tells_every_value_and_its_origin(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_help_teaches_with_examples() -> None:
     assert "130 interrupted" in harness("--help").stdout
     for command in ("research", "search", "config"):
         shown = harness(command, "--help").stdout
-        assert f"\n    harness {command}" in shown, "an example stands on a line of its own"
+        assert f"\n    harness {command}" in shown, "an example has a separate line"
         assert "\\b" not in shown
     assert harness("--version").stdout.startswith("harness ")
 
@@ -263,7 +263,7 @@ def test_a_closed_pipe_is_no_error(corpora: Path) -> None:
 
 
 def test_output_that_cannot_be_written_is_one_line() -> None:
-    """A full disk behind `> file` is told as that, not as a bug."""
+    """A full disk behind `> file` is not reported as a bug."""
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run([HARNESS, "config"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert ended.returncode == 5

@@ -18,6 +18,7 @@ from msgspec import to_builtins
 
 import harness.settings.code_digest as source_digest_module
 from harness.app import App
+from harness.models.from_settings import Models
 from harness.research.fingerprint import Code
 from harness.settings import Settings
 from harness.settings.code_digest import source_digest
@@ -113,7 +114,7 @@ def test_an_edited_planner_gathers_again_and_an_edited_command_does_not(copy: Co
     first, again = ("stored", "hit") if kept else ("off", "solved")
     assert used() == first
     copy.edit("cli/snapshots.py", "LEAST_QUESTION = 20", "LEAST_QUESTION = 21")
-    copy.edit("research/planner.py", '"""The built-in planner;', '# It asks no model.\n    """The planner by rules;')
+    copy.edit("research/planner.py", '"""Built-in planner;', '# It asks no model.\n    """The planner by rules;')
     assert used() == again
     plan_otherwise(copy)
     assert used() == first
@@ -158,7 +159,7 @@ def test_what_gathers_afresh_asks_the_queries_of_the_edited_planner(
     def planned() -> set[str]:
         copy.run(*command, "--tasks-dir", tasks)
         with App(Settings(data_dir=tmp_path / "data")) as app:
-            records = [json.loads(run.payload) for run in app.cache.runs()]
+            records = [json.loads(run.payload) for run in app.cache.runs.all()]
         assert all(record["cache_use"] != "hit" for record in records)
         return {query for record in records for query in record["plan"]["queries"]}
 
@@ -214,18 +215,18 @@ def test_a_snapshot_of_an_older_program_is_replayed(
 ) -> None:
     """It names no code; what it holds is found under the names that its program used."""
     monkeypatch.setattr("harness.research.assembly.code_of", lambda *_: Code())
-    monkeypatch.setattr(App, "embedder", WordEmbedder())
+    monkeypatch.setattr(Models, "embedder", WordEmbedder())
     monkeypatch.setenv("RESEARCH_CACHE", "1")
     monkeypatch.setenv("HARNESS_ENOUGH_SCORE", "1")
     asked = ("research", QUESTION, "-e", f"corpus:{tasks.parent / 'notes'}", "--json")
     told = [harness(*asked).told for _ in range(2)][-1]
     with App(Settings(data_dir=tmp_path / "data")) as app:
-        record = app.cache.get_run(told["run"])
+        record = app.cache.runs.get(told["run"])
         assert record.pop("code") == to_builtins(Code())
-        app.cache.put_run(told["run"], QUESTION, "corpus", record)
+        app.cache.runs.put(told["run"], QUESTION, "corpus", record)
     monkeypatch.undo()
     monkeypatch.setenv("HARNESS_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setattr(App, "embedder", WordEmbedder())
+    monkeypatch.setattr(Models, "embedder", WordEmbedder())
     snapshot = tmp_path / "run.snapshot"
     assert harness("cache", "export", snapshot, "--run", told["run"]).code == 0
     replayed = harness("research", QUESTION, "--replay", snapshot, "--json").told

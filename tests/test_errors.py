@@ -49,7 +49,7 @@ def drawn() -> dict[str, tuple[str | None, str]]:
 
 
 def test_the_tree_in_the_docstring_is_the_real_one() -> None:
-    """Every class stands where it is drawn, with its code, and none is missing or invented."""
+    """Every class is where it is drawn, with its code, and none is missing or invented."""
     real = {
         found.__name__: (found.__base__.__name__ if found is not HarnessError else None, found.code)
         for found in CLASSES

@@ -1,4 +1,4 @@
-"""Access tokens: made once, known by their hash, refused for every reason in the same words; and how often they ask."""
+"""Access tokens: stored as a hash, refused for every reason with the same message; and their rate limit."""
 
 import base64
 import logging
@@ -28,7 +28,7 @@ TEXTS = st.one_of(
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """A clock that is moved by hand."""
+    """A fake clock."""
     return FakeClock()
 
 
@@ -47,7 +47,7 @@ def tokens(store: Store, clock: FakeClock) -> Tokens:
 
 
 def secret_of(token: NewToken) -> str:
-    """Return the part of a token that nobody else may see."""
+    """Return the secret of a token."""
     return token.text.rpartition(".")[2]
 
 
@@ -55,16 +55,16 @@ def secret_of(token: NewToken) -> str:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_token_tells_who_holds_it(tokens: Tokens, role: str) -> None:
-    """Tenant, user, role, and the token's own id; blanks around it, as a file has, do not matter."""
+def test_a_token_identifies_its_user(tokens: Tokens, role: str) -> None:
+    """Tenant, user, role and the token's id; white space around it, as in a file, is ignored."""
     made = tokens.create("lab", "ada", role)
     assert tokens.verify(made.text) == Identity("lab", "ada", role, made.info.id)
     assert tokens.verify(f" {made.text}\n").user == "ada"
 
 
 @given(tenant=NAMES, user=NAMES)
-def test_every_allowed_name_comes_back(tenant: str, user: str) -> None:
-    """Whatever a tenant and a user may be called."""
+def test_every_allowed_name_is_returned_unchanged(tenant: str, user: str) -> None:
+    """For tenants and users."""
     tokens = Tokens(MemoryStore())
     found = tokens.verify(tokens.create(tenant, user, "reader").text)
     assert (found.tenant, found.user) == (tenant, user)
@@ -73,8 +73,8 @@ def test_every_allowed_name_comes_back(tenant: str, user: str) -> None:
 @pytest.mark.parametrize(
     "name", ["", " ", "a b", ".lab", "-lab", "a/b", "läb", "a" * 65, "lab\n", "a\0", "a.b.c d", "a:b"]
 )
-def test_a_name_that_is_none_is_refused(tokens: Tokens, name: str) -> None:
-    """Of a tenant, and of a user."""
+def test_an_unusable_name_is_refused(tokens: Tokens, name: str) -> None:
+    """For a tenant and for a user."""
     with pytest.raises(InvalidInput, match="the name of a tenant"):
         tokens.create(name, "ada", "reader")
     with pytest.raises(InvalidInput, match="the name of a user"):
@@ -92,8 +92,8 @@ def test_a_role_and_a_lifetime_are_checked(tokens: Tokens) -> None:
     tokens.create("lab", "ada", "reader", expires_days=3_650)
 
 
-def test_only_a_hash_is_kept(store: Store, tokens: Tokens) -> None:
-    """Nothing that the store holds has the secret in it, nor does what is told of a token."""
+def test_only_a_hash_is_stored(store: Store, tokens: Tokens) -> None:
+    """Neither the store nor the description of a token contains the secret."""
     made = tokens.create("lab", "ada", "writer", name="of a\n job", created_by="eve")
     [row] = store.scan(TOKENS, "lab")
     assert row.own == ("ada", "writer")
@@ -116,7 +116,7 @@ def test_two_tokens_are_never_alike(tokens: Tokens) -> None:
 
 
 def refusal(tokens: Tokens, text: str) -> str:
-    """Return in what words a token is refused."""
+    """Return the message that refuses a token."""
     with pytest.raises(AccessDenied) as raised:
         tokens.verify(text)
     return str(raised.value)
@@ -129,7 +129,7 @@ def with_tenant(text: str, tenant: str) -> str:
 
 
 def test_every_refusal_is_the_same(tokens: Tokens, store: Store, clock: FakeClock) -> None:
-    """Wrong secret, unknown id, another or no tenant, revoked, expired, or no token at all: nobody learns which."""
+    """Wrong secret, unknown id, another or no tenant, revoked, expired, or not a token: the message does not differ."""
     made, other = tokens.create("lab", "ada", "admin"), tokens.create("mill", "bob", "admin")
     head, _, secret = made.text.rpartition(".")
     changed = secret[:-1] + ("A" if secret[-1] != "A" else "B")
@@ -156,7 +156,7 @@ def test_every_refusal_is_the_same(tokens: Tokens, store: Store, clock: FakeCloc
 
 
 def test_a_token_is_valid_until_the_very_second(tokens: Tokens, clock: FakeClock) -> None:
-    """One second before its end it is; then never again, though the row is still there."""
+    """It is valid one second before, and never after, although the row is still there."""
     made = tokens.create("lab", "ada", "reader", expires_days=1)
     clock.advance(DAY - 1)
     assert tokens.verify(made.text).tenant == "lab"
@@ -165,8 +165,8 @@ def test_a_token_is_valid_until_the_very_second(tokens: Tokens, clock: FakeClock
     assert tokens.list("lab") == [made.info]
 
 
-def test_the_tenant_cannot_be_written_in_two_ways(tokens: Tokens) -> None:
-    """Base64 has spare bits and fillings: one spelling of a token is valid, and no other."""
+def test_the_tenant_has_one_spelling(tokens: Tokens) -> None:
+    """Base64 has unused bits and padding: only one spelling of a token is valid."""
     made = tokens.create("lab1", "ada", "reader")  # four bytes leave four spare bits in the last letter
     encoded = made.text[4:].partition(".")[0]
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -176,8 +176,8 @@ def test_the_tenant_cannot_be_written_in_two_ways(tokens: Tokens) -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"{", b"[]", b'{"hash": 1}', b'{"hash": ""}', b'{"hash": "\\u00e9"}'])
-def test_a_damaged_row_lets_nobody_in(payload: bytes) -> None:
-    """Whatever stands in place of the hash."""
+def test_a_damaged_row_is_refused(payload: bytes) -> None:
+    """For any value instead of the hash."""
     store = MemoryStore()
     tokens = Tokens(store)
     made = tokens.create("lab", "ada", "admin")
@@ -188,7 +188,7 @@ def test_a_damaged_row_lets_nobody_in(payload: bytes) -> None:
 
 
 def test_a_row_with_an_unknown_role_is_a_readers() -> None:
-    """The least that there is."""
+    """The role that allows least."""
     store = MemoryStore()
     tokens = Tokens(store)
     made = tokens.create("lab", "ada", "admin")
@@ -197,8 +197,8 @@ def test_a_row_with_an_unknown_role_is_a_readers() -> None:
     assert tokens.verify(made.text).role == "reader"
 
 
-def test_a_row_in_another_tenants_name_is_of_no_use() -> None:
-    """Somebody with a row of their own cannot make a token of it that opens another tenant."""
+def test_a_row_opens_no_other_tenant() -> None:
+    """A user with a token cannot change it into one for another tenant."""
     store = MemoryStore()
     tokens = Tokens(store)
     made = tokens.create("mill", "bob", "admin")
@@ -208,8 +208,8 @@ def test_a_row_in_another_tenants_name_is_of_no_use() -> None:
 
 @settings(max_examples=100)
 @given(text=TEXTS)
-def test_no_text_that_was_not_made_here_is_a_token(text: str) -> None:
-    """Whatever it is, it is refused, without its being told in the error."""
+def test_no_other_text_is_a_token(text: str) -> None:
+    """It is refused, and the error does not repeat it."""
     tokens = Tokens(MemoryStore())
     tokens.create("lab", "ada", "admin")
     with pytest.raises(AccessDenied) as raised:
@@ -225,15 +225,15 @@ class Dead(MemoryStore):
         raise StoreError("the disk is gone")
 
 
-def test_a_store_that_cannot_be_read_is_no_refusal() -> None:
-    """The token may be valid: it is the store's error that is told."""
+def test_an_unreadable_store_is_not_a_refusal() -> None:
+    """The token may be valid, so the error is the store's."""
     text = Tokens(MemoryStore()).create("lab", "ada", "admin").text
     with pytest.raises(StoreError, match="the disk is gone"):
         Tokens(Dead()).verify(text)
 
 
 def test_nothing_is_logged(tokens: Tokens, caplog: pytest.LogCaptureFixture) -> None:
-    """No part of a secret, whatever happens to a token."""
+    """No part of a secret, in any use of a token."""
     caplog.set_level(logging.DEBUG)
     made = tokens.create("lab", "ada", "admin")
     tokens.verify(made.text)
@@ -247,7 +247,7 @@ def test_nothing_is_logged(tokens: Tokens, caplog: pytest.LogCaptureFixture) -> 
 
 
 def test_the_hashes_are_compared_in_constant_time(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the library's function for it, and when there is no row, too."""
+    """By `hmac.compare_digest`, also when there is no row."""
     compared: list[tuple[bytes, bytes]] = []
 
     def compare(a: bytes, b: bytes) -> bool:
@@ -265,7 +265,7 @@ def test_the_hashes_are_compared_in_constant_time(tokens: Tokens, monkeypatch: p
 
 
 def test_a_revoked_token_is_gone_at_once(tokens: Tokens) -> None:
-    """Revoked by its id, in whosever tenant it is; the second time there is nothing to revoke."""
+    """Revoked by its id in any tenant; the second time there is nothing to revoke."""
     kept, gone = tokens.create("lab", "ada", "reader"), tokens.create("mill", "bob", "reader")
     assert tokens.revoke(gone.info.id)
     assert not tokens.revoke(gone.info.id)
@@ -273,8 +273,8 @@ def test_a_revoked_token_is_gone_at_once(tokens: Tokens) -> None:
     assert tokens.verify(kept.text).user == "ada"
 
 
-def test_with_a_tenant_only_its_tokens_are_meant(tokens: Tokens) -> None:
-    """Another's are neither listed nor revoked."""
+def test_with_a_tenant_only_its_tokens_count(tokens: Tokens) -> None:
+    """Tokens of other tenants are neither listed nor revoked."""
     mine, other = tokens.create("lab", "ada", "reader"), tokens.create("mill", "bob", "reader")
     assert tokens.list("lab") == [mine.info]
     assert not tokens.revoke(other.info.id, "lab")
@@ -282,14 +282,14 @@ def test_with_a_tenant_only_its_tokens_are_meant(tokens: Tokens) -> None:
 
 
 @pytest.mark.parametrize("identifier", ["", "x", "0" * 15, "0" * 17, "A" * 16, "0123456789abcde\n"])
-def test_what_is_no_id_revokes_nothing(tokens: Tokens, identifier: str) -> None:
-    """It is an error, and not repeated: it may be a token."""
+def test_an_invalid_id_revokes_nothing(tokens: Tokens, identifier: str) -> None:
+    """The error does not repeat it: it may be a token."""
     with pytest.raises(InvalidInput, match="16 digits"):
         tokens.revoke(identifier)
 
 
 def test_whether_any_token_exists(tokens: Tokens, clock: FakeClock) -> None:
-    """One that is valid: an expired one does not count."""
+    """An expired token does not count."""
     assert not tokens.any_exist()
     tokens.create("lab", "ada", "reader", expires_days=2)
     tokens.create("mill", "bob", "reader", expires_days=1)
@@ -300,8 +300,8 @@ def test_whether_any_token_exists(tokens: Tokens, clock: FakeClock) -> None:
     assert not tokens.any_exist()
 
 
-def test_a_tenants_tokens_go_with_it_and_a_users_with_the_user(tokens: Tokens, store: Store) -> None:
-    """Nobody comes in who was deleted."""
+def test_deleting_a_tenant_or_a_user_deletes_its_tokens(tokens: Tokens, store: Store) -> None:
+    """Deleted users are refused."""
     ada, eve, bob = (tokens.create(*who, "reader") for who in (("lab", "ada"), ("lab", "eve"), ("mill", "bob")))
     store.forget("lab", "ada")
     assert [token.user for token in tokens.list()] == ["eve", "bob"]
@@ -315,7 +315,7 @@ def test_a_tenants_tokens_go_with_it_and_a_users_with_the_user(tokens: Tokens, s
 
 
 def test_roles_include_those_below() -> None:
-    """An admin may what a writer may, a writer what a reader may; what is needed is told."""
+    """An admin includes a writer, a writer a reader; the error names the role that is needed."""
     for role in ROLES:
         identity = Identity("lab", "ada", role)
         for needed in ROLES:
@@ -326,8 +326,8 @@ def test_roles_include_those_below() -> None:
                     identity.require(needed)
 
 
-def test_who_may_look_after_whom() -> None:
-    """Without a token everything; with an admin's its own tenant, and nothing that concerns all."""
+def test_who_may_administer_which_tenant() -> None:
+    """The local user all; an admin with a token only its own tenant."""
     LOCAL.require_local()
     LOCAL.require_over("anybody")
     admin = Identity("lab", "ada", "admin", "0" * 16)
@@ -340,11 +340,11 @@ def test_who_may_look_after_whom() -> None:
         Identity("lab", "ada", "writer", "0" * 16).require_over("lab")
 
 
-# --- how often
+# --- rate limit
 
 
-def test_a_bucket_empties_and_fills_again() -> None:
-    """So many requests at once, then one more each interval; whoever asks too early is told how long to wait."""
+def test_a_bucket_empties_and_refills() -> None:
+    """`per_minute` requests at once, then one per interval; the error says how long to wait."""
     clock = FakeClock()
     rate = RateLimit(60, clock)
     for _ in range(60):
@@ -359,7 +359,7 @@ def test_a_bucket_empties_and_fills_again() -> None:
 
 
 def test_tokens_do_not_use_up_each_others_requests() -> None:
-    """One that is refused leaves the others as they were."""
+    """A refusal of one does not change the others."""
     rate = RateLimit(1, FakeClock())
     rate.check("a")
     with pytest.raises(TooManyRequests):
@@ -369,8 +369,8 @@ def test_tokens_do_not_use_up_each_others_requests() -> None:
 
 @settings(max_examples=50)
 @given(per_minute=st.integers(1, 20), steps=st.lists(st.floats(0, 30), max_size=100))
-def test_no_minute_sees_more_than_a_bucket_and_what_flows_in(per_minute: int, steps: list[float]) -> None:
-    """Twice the rate at the most in any 60 seconds, and the rate itself in the long run."""
+def test_no_minute_has_more_than_a_bucket_and_its_refill(per_minute: int, steps: list[float]) -> None:
+    """At most twice the rate in any 60 seconds, and the rate on average."""
     clock = FakeClock(0.0)
     rate = RateLimit(per_minute, clock)
     served: list[float] = []
@@ -384,8 +384,8 @@ def test_no_minute_sees_more_than_a_bucket_and_what_flows_in(per_minute: int, st
     assert len(served) <= per_minute * (1 + clock() / 60) + 1e-6
 
 
-def test_the_memory_for_it_is_bounded() -> None:
-    """Beyond 10,000 tokens the fullest buckets are forgotten; an empty one is not, so that nobody gains by crowds."""
+def test_the_number_of_buckets_is_bounded() -> None:
+    """Beyond 10,000 tokens the fullest buckets are dropped; empty ones stay, so that many tokens gain nothing."""
     rate = RateLimit(2, FakeClock())
     for _ in range(2):
         rate.check("greedy")
@@ -397,7 +397,7 @@ def test_the_memory_for_it_is_bounded() -> None:
 
 
 def test_threads_together_get_no_more_than_one_would() -> None:
-    """Of 200 requests at once as many as the bucket holds are served."""
+    """200 requests at once share one bucket."""
     rate = RateLimit(50, FakeClock())
 
     def served(_: int) -> bool:
@@ -412,7 +412,7 @@ def test_threads_together_get_no_more_than_one_would() -> None:
 
 
 @pytest.mark.parametrize("per_minute", [0, -1, 0.5, float("nan")])
-def test_a_rate_that_lets_nobody_in_is_refused(per_minute: float) -> None:
+def test_a_rate_below_one_is_refused(per_minute: float) -> None:
     """At least one request a minute."""
     with pytest.raises(InvalidInput, match="at least once a minute"):
         RateLimit(per_minute)

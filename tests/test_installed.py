@@ -141,7 +141,7 @@ def test_evaluations_do_not_fill_the_history(harness: Installed) -> None:
 
 
 def test_edited_code_gathers_again(harness: Installed) -> None:
-    """What the planner of before has gathered answers no question of the edited one."""
+    """Contexts of the old planner answer no question of the edited one."""
     planner = harness.package / "research" / "planner.py"
     text = planner.read_text()
     tasks = write_tasks(harness.folder / "suite")

@@ -5,6 +5,7 @@ import gc
 import hashlib
 import json
 import os
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -19,8 +20,12 @@ import numpy as np
 import pytest
 
 import search_cache
-from harness import scripts
+from harness.app import default_app
+from harness.cache import Cache
+from harness.cache.script_api import ScriptCache
+from harness.core.entries import Hit
 from harness.errors import InvalidInput
+from harness.storage.sqlite.store import SqliteStore
 from search_cache import DEFAULT_TTL, acached_search, aget, aput, cached_search, get, get_research, put, put_research
 
 ROOT = Path(__file__).parents[1]
@@ -57,7 +62,7 @@ def test_any_callable_is_asked_once() -> None:
 
 
 def test_an_empty_answer_is_asked_again() -> None:
-    """Whether a script's function means "there is nothing" by an empty list is not known."""
+    """An empty list of a script's function may not mean "no results"."""
     calls: list[str] = []
 
     def nothing(query: str, max_results: int) -> list[dict[str, str]]:
@@ -79,7 +84,7 @@ def test_a_search_that_means_the_same_is_answered() -> None:
 
 
 def test_an_error_of_the_function_passes_through() -> None:
-    """Whatever it is; and the next call asks again."""
+    """Any exception; the next call searches again."""
 
     def fails(query: str, max_results: int) -> list[dict[str, str]]:
         raise ConnectionError("no route")
@@ -117,11 +122,11 @@ def test_any_json_value_is_returned_unchanged(found: Any) -> None:
     asked = [cached_search("q", lambda query, n: calls.append(query) or found) for _ in range(3)]
     assert [*asked, get("q")] == [found] * 4
     assert calls == ["q"]
-    program = scripts.app().cache.search("q", lambda query, n: RESULTS)
+    program = default_app().cache.searches.answer("q", lambda query, n: RESULTS)
     assert (program.value, program.how) == (RESULTS, "live")
 
 
-def test_only_as_many_results_are_kept_as_were_asked_for() -> None:
+def test_only_the_requested_number_of_results_is_cached() -> None:
     """A list is cut; a text is not."""
     assert cached_search("list", lambda query, n: (each for each in "abcd"), max_results=2) == ["a", "b"]
     assert cached_search("list", never, max_results=2) == ["a", "b"]
@@ -136,7 +141,7 @@ class Found:
     score: Any
 
 
-def test_results_of_a_library_are_kept_in_their_json_form() -> None:
+def test_results_of_a_library_are_cached_in_their_json_form() -> None:
     """A generator of dataclasses with numpy numbers: the same list of dicts on the miss and on the hit."""
     first = cached_search("q", lambda query, n: (Found(title, np.float64(0.5)) for title in "ab"))
     assert first == cached_search("q", never) == [{"title": title, "score": 0.5} for title in "ab"]
@@ -171,7 +176,7 @@ class Engine:
         return RESULTS
 
 
-def test_the_function_is_told_the_number_as_it_takes_it() -> None:
+def test_the_function_gets_the_number_as_it_takes_it() -> None:
     """By name, by position, or not at all; a second parameter that means something else keeps its default."""
     engine = Engine()
     cached_search("a", engine.text, max_results=3)
@@ -198,8 +203,8 @@ def test_the_function_is_told_the_number_as_it_takes_it() -> None:
     }
 
 
-def test_an_async_function_is_refused_where_nobody_can_wait() -> None:
-    """And the error says what to call instead."""
+def test_an_async_function_is_refused_in_a_sync_call() -> None:
+    """The error names the function to call instead."""
 
     async def search(query: str) -> list[dict[str, str]]:
         return RESULTS
@@ -237,7 +242,7 @@ def test_an_async_search_is_made_once() -> None:
 
 
 @pytest.mark.parametrize("sync", [False, True])
-def test_of_many_tasks_one_searches_and_each_has_a_list_of_its_own(sync: bool) -> None:
+def test_of_many_tasks_one_searches_and_each_has_a_separate_list(sync: bool) -> None:
     """A change by one task is not seen by the others; but an object that cannot be stored is the same for all."""
     calls: list[str] = []
     frame = object()
@@ -264,7 +269,7 @@ def test_of_many_tasks_one_searches_and_each_has_a_list_of_its_own(sync: bool) -
 
 @pytest.mark.parametrize("sync", [False, True])
 def test_a_cancelled_waiter_leaves_the_search_running(sync: bool) -> None:
-    """Its result is stored; who asks meanwhile waits for it, and nothing is searched twice."""
+    """Its result is stored; calls meanwhile wait for it, and nothing is searched twice."""
     calls: list[str] = []
 
     def blocking(query: str) -> str:
@@ -289,7 +294,7 @@ def test_a_cancelled_waiter_leaves_the_search_running(sync: bool) -> None:
 
 
 def test_a_search_in_a_thread_outlives_its_loop(tmp_path: Path) -> None:
-    """A script that gave up waiting and ends has what it paid for the next time."""
+    """A script that stopped waiting and ended finds the results next time."""
     script = """
 import asyncio, time
 from search_cache import acached_search
@@ -311,7 +316,7 @@ asyncio.run(main())
     assert get("q") == "found"
 
 
-def test_an_error_that_nobody_waits_for_is_not_complained_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_without_a_waiter_gives_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     """The call of a cancelled waiter may fail; the next one asks again."""
 
     async def failing(query: str) -> str:
@@ -337,17 +342,17 @@ def test_wrong_input_is_refused_before_anything_is_called() -> None:
             asyncio.run(acached_search(search_fn=never, **wrong))
 
 
-def test_what_a_script_was_answered_is_counted_when_it_ends() -> None:
+def test_answers_to_a_script_are_counted_when_it_ends() -> None:
     """Without a call of `close`."""
     put("q", RESULTS)
     search_cache.close()
     script = "import search_cache as s; s.get('q'); s.get('q')"
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
-    assert scripts.app().cache.counted()["exact"] == 2
+    assert default_app().cache.usage.total()["exact"] == 2
 
 
 def test_put_and_get_know_only_the_query() -> None:
-    """`get` returns what `put` kept, `None` for the unknown; the default lifetime is a day."""
+    """`get` returns the results of `put`, and `None` for unknown queries; the default lifetime is a day."""
     assert put("q", RESULTS) is True
     assert get("Q") == RESULTS
     assert get("another") is None
@@ -363,16 +368,16 @@ def test_the_key_is_the_digest_of_the_normalised_query(tmp_path: Path) -> None:
     assert key == hashlib.sha256(b"rag best practices").hexdigest()
 
 
-def test_another_engine_has_entries_of_its_own() -> None:
-    """A function that asks something else than DuckDuckGo says so, and is not answered by DuckDuckGo's results."""
+def test_another_engine_has_separate_entries() -> None:
+    """A function for another engine does not get DuckDuckGo's results."""
     put("q", RESULTS)
     other = [{"title": "from bing"}]
     assert cached_search("q", lambda query, n: other, engine="bing") == other
     assert get("q") == RESULTS
 
 
-def test_a_research_is_kept_with_its_rounds_and_scores() -> None:
-    """`get_research` returns all that `put_research` was given; rounds may be a number."""
+def test_a_research_is_cached_with_its_rounds_and_scores() -> None:
+    """`get_research` returns all arguments of `put_research`; rounds may be a number."""
     assert put_research("The task", "Research", "context", 3, [1.0, 0.5, 0.1])
     assert get_research("the  task", "research") == {
         "task": "The task",
@@ -385,14 +390,14 @@ def test_a_research_is_kept_with_its_rounds_and_scores() -> None:
 
 
 def test_closing_reads_the_settings_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """After `close` the next call opens what the settings name then."""
+    """After `close` the next call opens the database of the present settings."""
     put("q", RESULTS)
     search_cache.close()
     monkeypatch.setenv("HARNESS_DATA_DIR", str(tmp_path / "elsewhere"))
     assert get("q") is None
 
 
-def test_statistics_tell_both_tables() -> None:
+def test_statistics_show_both_tables() -> None:
     """Live, expired, total, oldest, newest and size on disk; as text and as JSON."""
     put("q", RESULTS)
     put_research("t", "research", "c", 1, [])
@@ -402,25 +407,25 @@ def test_statistics_tell_both_tables() -> None:
     assert "search_cache" in text.stdout
     assert "research_cache" in text.stdout
     assert "MB on disk" in text.stdout
-    told = json.loads(maintenance("--json").stdout)
-    table = told["tables"]["search_cache"]
+    shown = json.loads(maintenance("--json").stdout)
+    table = shown["tables"]["search_cache"]
     assert (table["live"], table["expired"], table["total"]) == (1, 1, 2)
     assert abs(table["newest"] - time.time()) < 60
-    assert told["size_bytes"] > 0
+    assert shown["size_bytes"] > 0
 
 
 def test_expired_deletes_only_what_is_expired() -> None:
-    """`--expired` keeps what is live."""
+    """`--expired` keeps live entries."""
     put_research("t", "research", "c", 1, [])
     put("gone", RESULTS, ttl=1e-6)
     put_research("gone", "research", "c", 1, [], ttl=1e-6)
-    told = json.loads(maintenance("--expired", "--json").stdout)
-    assert {table for table, count in told["deleted"].items() if count} == {"search_cache", "research_cache"}
-    assert told["tables"]["research_cache"]["live"] == 1
+    shown = json.loads(maintenance("--expired", "--json").stdout)
+    assert {table for table, count in shown["deleted"].items() if count} == {"search_cache", "research_cache"}
+    assert shown["tables"]["research_cache"]["live"] == 1
 
 
 def test_clear_asks_first() -> None:
-    """Anything but yes deletes nothing and says so."""
+    """Any answer but yes deletes nothing."""
     put("q", RESULTS)
     refused = maintenance("--clear", stdin="\n")
     assert refused.returncode == 2
@@ -442,7 +447,7 @@ def test_another_database_can_be_named(tmp_path: Path) -> None:
     assert not (tmp_path / "missing.db").exists()
 
 
-def test_wrong_arguments_are_told_in_one_line() -> None:
+def test_wrong_arguments_give_an_error_of_one_line() -> None:
     """`--clear --expired` and unknown flags are usage errors without a traceback."""
     for arguments in (("--clear", "--expired"), ("--what",)):
         ended = maintenance(*arguments)
@@ -460,7 +465,7 @@ def test_wrong_arguments_are_told_in_one_line() -> None:
     ids=["maintenance", "help", "exact hit"],
 )
 def test_heavy_libraries_are_not_imported(program: str) -> None:
-    """The maintenance command, `--help` and an exact hit never pay for what they do not use."""
+    """The maintenance command, `--help` and an exact hit import only what they use."""
     put("q", RESULTS)  # here: a put makes a vector
     search_cache.close()
     check = f"import atexit, sys; atexit.register(lambda: print('IMPORTED', *sorted(set(sys.modules) & {HEAVY!r})))"
@@ -468,3 +473,26 @@ def test_heavy_libraries_are_not_imported(program: str) -> None:
         [sys.executable, "-c", f"{check}\n{program}"], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert ended.stdout.splitlines()[-1].strip() == "IMPORTED"
+
+
+def test_the_functions_can_be_passed_to_another_process() -> None:
+    """They pickle, also after an async call."""
+    asyncio.run(acached_search("q", lambda query, n: RESULTS))
+    for function in (cached_search, acached_search, get, put):
+        assert pickle.loads(pickle.dumps(function)).__name__ == function.__name__  # noqa: S301 - our own bytes
+    assert pickle.loads(pickle.dumps(get))("q") == RESULTS  # noqa: S301
+
+
+def test_the_script_api_works_on_any_cache(tmp_path: Path) -> None:
+    """It needs no settings; results go to the cache that it was given."""
+    store = SqliteStore(tmp_path / "other.db")
+    cache = Cache(store)
+    api = ScriptCache(lambda: cache)
+    assert api.cached_search("q", lambda query, n: RESULTS) == api.get("q") == RESULTS
+    assert api.put_research("a task", "Overview", "text", 1, [0.5])
+    assert api.get_research("A task", "overview") == {
+        "task": "a task", "task_type": "overview", "context": "text", "search_rounds": 1, "novelty_scores": [0.5],
+    }  # fmt: skip
+    assert isinstance(cache.searches.find("q"), Hit)
+    assert get("q") is None
+    store.close()

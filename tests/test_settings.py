@@ -1,4 +1,4 @@
-"""Settings: defaults < file < environment < flags, every value checked and its origin told."""
+"""Settings: defaults < file < environment < flags; every value is checked and has an origin."""
 
 import typing
 from pathlib import Path
@@ -23,7 +23,7 @@ NOTHING: typing.Final = MappingProxyType[str, str]({})
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Where a configuration file may be written."""
+    """Path of a configuration file."""
     return tmp_path / "config.yaml"
 
 
@@ -38,12 +38,12 @@ def from_environment(**variables: str) -> Settings:
     return load(environment=variables).settings
 
 
-def refused(caught: pytest.ExceptionInfo[InvalidInput], *told: str) -> None:
-    """Check that a message is one line of bounded length that tells all of `told`."""
+def refused(caught: pytest.ExceptionInfo[InvalidInput], *parts: str) -> None:
+    """Check that a message is one line of bounded length that has all `parts`."""
     message = str(caught.value)
     assert "\n" not in message
     assert len(message) < 1_000
-    for part in told:
+    for part in parts:
         assert part in message
 
 
@@ -51,7 +51,7 @@ def refused(caught: pytest.ExceptionInfo[InvalidInput], *told: str) -> None:
 
 
 def test_without_anything_the_defaults_hold() -> None:
-    """No file, no variable, no flag: every setting has its default, and says so."""
+    """No file, no variable, no flag: every setting has its default, and that origin."""
     loaded = load(environment=NOTHING)
     assert loaded.settings == Settings()
     assert set(loaded.origins.values()) == {"default"}
@@ -59,14 +59,14 @@ def test_without_anything_the_defaults_hold() -> None:
 
 
 def test_the_file_wins_over_the_defaults(file: Path) -> None:
-    """A value in the file is used, and told with the file."""
+    """A value in the file is used, and its origin is the file."""
     loaded = from_file(file, "max_results: 7\n")
     assert loaded.settings.max_results == 7
     assert loaded.origins["max_results"] == f"file {file}"
 
 
 def test_the_environment_wins_over_the_file(file: Path) -> None:
-    """A variable is used rather than the file, and told by its name."""
+    """A variable is used rather than the file, and its name is the origin."""
     file.write_text("max_results: 7\nconcurrency: 2\n")
     loaded = load(config=file, environment={"HARNESS_MAX_RESULTS": "8"})
     assert (loaded.settings.max_results, loaded.settings.concurrency) == (8, 2)
@@ -75,7 +75,7 @@ def test_the_environment_wins_over_the_file(file: Path) -> None:
 
 
 def test_a_flag_wins_over_everything(file: Path) -> None:
-    """A flag is used rather than variable and file, and told as it is written."""
+    """A flag is used rather than variable and file, and its origin is the flag."""
     file.write_text("max_results: 7\n")
     loaded = load({"max_results": 9}, config=file, environment={"HARNESS_MAX_RESULTS": "8"})
     assert loaded.settings.max_results == 9
@@ -129,7 +129,7 @@ def test_the_usual_file_is_read_when_it_exists() -> None:
 
 
 def test_the_usual_file_need_not_exist() -> None:
-    """Nobody has to write a configuration; where one would stand is known."""
+    """A configuration is optional; its path is known."""
     assert load(environment=NOTHING).config_path == default_config_path()
 
 
@@ -149,28 +149,28 @@ def test_the_flag_for_the_file_wins_over_the_variable(file: Path, tmp_path: Path
 
 
 def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
-    """A mistyped --config is told, not passed over."""
+    """A mistyped --config is an error."""
     with pytest.raises(InvalidInput) as caught:
         load(config=tmp_path / "missing.yaml", environment=NOTHING)
     refused(caught, "no such configuration file", str(tmp_path / "missing.yaml"), "harness config --path")
 
 
 def test_a_variable_that_names_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    """A mistyped HARNESS_CONFIG is told, too."""
+    """A mistyped HARNESS_CONFIG is an error."""
     with pytest.raises(InvalidInput) as caught:
         load(environment={"HARNESS_CONFIG": str(tmp_path / "missing.yaml")})
     refused(caught, "no such configuration file", str(tmp_path / "missing.yaml"))
 
 
 def test_a_folder_is_no_configuration_file(tmp_path: Path) -> None:
-    """What cannot be read as a file is told with the reason."""
+    """The message has the reason."""
     with pytest.raises(InvalidInput) as caught:
         load(config=tmp_path, environment=NOTHING)
     refused(caught, "cannot read the configuration file", str(tmp_path), "directory")
 
 
-def test_a_home_that_nobody_has_is_an_error_of_ours() -> None:
-    """A tilde with an unknown user's name is told, not left to the standard library."""
+def test_an_unknown_home_is_an_error_of_the_harness() -> None:
+    """A tilde with an unknown user's name has a message of one line, not a traceback of the standard library."""
     with pytest.raises(InvalidInput):
         load(environment={"HARNESS_CONFIG": "~no-such-user-here/config.yaml"})
 
@@ -267,7 +267,7 @@ def test_null_takes_a_choice_back(file: Path) -> None:
 
 
 def test_null_takes_a_proxy_back(file: Path) -> None:
-    """What takes back one optional setting takes back the other: `null` is not the name of a proxy."""
+    """`null` unsets every optional setting: it is not the name of a proxy."""
     file.write_text(f"proxy: {SECRET}\n")
     assert load(config=file, environment={"HARNESS_PROXY": "null"}).settings.proxy is None
 
@@ -285,7 +285,7 @@ def test_a_path_may_begin_with_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 def test_the_historical_variable_still_works() -> None:
-    """`RESEARCH_CACHE=1` turns the research cache on, and is told as what did."""
+    """`RESEARCH_CACHE=1` turns the research cache on, and is its origin."""
     loaded = load(environment={"RESEARCH_CACHE": "1"})
     assert loaded.settings.research_cache is True
     assert loaded.origins["research_cache"] == "environment RESEARCH_CACHE"
@@ -297,7 +297,7 @@ def test_the_historical_variable_can_say_no() -> None:
 
 
 def test_the_new_name_wins_over_the_historical_one() -> None:
-    """Where both are set, the one with the prefix decides."""
+    """If both are set, the one with the prefix decides."""
     loaded = load(environment={"RESEARCH_CACHE": "1", "HARNESS_RESEARCH_CACHE": "0"})
     assert loaded.settings.research_cache is False
     assert loaded.origins["research_cache"] == "environment HARNESS_RESEARCH_CACHE"
@@ -329,7 +329,7 @@ def test_every_type_from_the_file(file: Path) -> None:
 
 
 def test_a_list_in_the_file_may_be_written_with_commas(file: Path) -> None:
-    """What works in the environment works in the file."""
+    """The form of the environment also works in the file."""
     assert from_file(file, "ddgs_backends: mojeek, duckduckgo\n").settings.ddgs_backends == ("mojeek", "duckduckgo")
 
 
@@ -337,27 +337,27 @@ def test_a_list_in_the_file_may_be_written_with_commas(file: Path) -> None:
 
 
 def test_an_unknown_key_in_the_file_names_the_nearest(file: Path) -> None:
-    """A slip of the pen is told with what was meant, and where it stands."""
+    """The message has the nearest name and the file."""
     with pytest.raises(InvalidInput) as caught:
         from_file(file, "max_result: 7\n")
     refused(caught, "'max_result'", str(file), "did you mean 'max_results'?", "harness config")
 
 
 def test_an_unknown_variable_names_the_nearest() -> None:
-    """A slip in a variable's name is told with the variable and what was meant."""
+    """The message has the variable and the nearest name."""
     with pytest.raises(InvalidInput) as caught:
         from_environment(HARNESS_DDGS_BACKEND="mojeek")
     refused(caught, "HARNESS_DDGS_BACKEND", "did you mean 'ddgs_backends'?")
 
 
 @pytest.mark.parametrize("key", ["7", "zzz", "true", '""', "[a]"])
-def test_any_unknown_key_is_an_error_of_ours(file: Path, key: str) -> None:
+def test_any_unknown_key_is_an_error_of_the_harness(file: Path, key: str) -> None:
     """Keys that are no names at all are refused like any other."""
     with pytest.raises(InvalidInput):
         from_file(file, f"{key}: 7\n")
 
 
-def test_the_bare_prefix_is_an_error_of_ours() -> None:
+def test_the_bare_prefix_is_an_error_of_the_harness() -> None:
     """A variable called HARNESS_ names no setting."""
     with pytest.raises(InvalidInput, match="HARNESS_"):
         load(environment={"HARNESS_": "x"})
@@ -405,7 +405,7 @@ def test_an_unknown_key_does_not_show_its_value(file: Path) -> None:
         ("DATA_DIR", "~no-such-user-here/data"),
     ],
 )
-def test_a_variable_out_of_range_is_told_whole(variable: str, value: str) -> None:
+def test_a_variable_out_of_range_is_an_error_with_its_origin(variable: str, value: str) -> None:
     """The message names the setting, the value and the variable that it came from."""
     with pytest.raises(InvalidInput) as caught:
         load(environment={f"HARNESS_{variable}": value})
@@ -429,14 +429,14 @@ def test_a_variable_out_of_range_is_told_whole(variable: str, value: str) -> Non
         ("engine: 5", "5"),
     ],
 )
-def test_a_value_of_the_file_out_of_range_is_told_whole(file: Path, line: str, shown: str) -> None:
+def test_a_value_of_the_file_out_of_range_is_an_error_with_its_origin(file: Path, line: str, shown: str) -> None:
     """The message names the setting, the value and the file."""
     with pytest.raises(InvalidInput) as caught:
         from_file(file, f"{line}\n")
     refused(caught, line.partition(":")[0], f"file {file}", shown)
 
 
-def test_a_flag_out_of_range_is_told_whole() -> None:
+def test_a_flag_out_of_range_is_an_error_with_its_origin() -> None:
     """The message names the setting, the value and the flag."""
     with pytest.raises(InvalidInput) as caught:
         load({"max_results": 0}, environment=NOTHING)
@@ -444,7 +444,7 @@ def test_a_flag_out_of_range_is_told_whole() -> None:
 
 
 def test_a_value_that_a_higher_layer_replaces_is_checked_all_the_same(file: Path) -> None:
-    """A wrong line in the file is told before the day on which it counts."""
+    """A wrong line in the file is an error even while it has no effect."""
     file.write_text("max_results: 0\n")
     with pytest.raises(InvalidInput):
         load({"max_results": 5}, config=file, environment=NOTHING)
@@ -458,7 +458,7 @@ def test_a_huge_value_is_not_repeated_whole(file: Path) -> None:
 
 
 def test_nested_anchors_are_not_written_out(file: Path) -> None:
-    """A file of a few lines that stands for a billion is refused at once (the `billion laughs`)."""
+    """A few lines that expand to a billion are refused at once (the `billion laughs`)."""
     text = "".join(f"  - &a{n} [{', '.join([f'*a{n - 1}'] * 9) if n else 'x'}]\n" for n in range(6))
     with pytest.raises(InvalidInput) as caught:
         from_file(file, f"ddgs_backends:\n{text}")
@@ -477,7 +477,7 @@ def test_a_secret_is_used_but_never_shown(file: Path) -> None:
     assert "hunter2" not in repr(loaded.describe())
 
 
-def test_a_secret_that_is_not_set_is_told_as_that() -> None:
+def test_a_secret_that_is_not_set_is_shown_as_not_set() -> None:
     """Nothing is hidden where nothing is set."""
     [shown] = [line for line in load(environment=NOTHING).describe() if line.name == "proxy"]
     assert shown.value == "not set"
@@ -485,7 +485,7 @@ def test_a_secret_that_is_not_set_is_told_as_that() -> None:
 
 @pytest.mark.parametrize("layer", ["file", "flag"])
 def test_a_refused_secret_is_not_shown(file: Path, layer: str) -> None:
-    """An error about a secret tells its name and origin, not its value."""
+    """An error about a secret has its name and origin, not its value."""
     file.write_text(f"proxy: [{SECRET!r}]\n" if layer == "file" else "")
     with pytest.raises(InvalidInput) as caught:
         load({"proxy": [SECRET]} if layer == "flag" else {}, config=file, environment=NOTHING)
@@ -494,7 +494,7 @@ def test_a_refused_secret_is_not_shown(file: Path, layer: str) -> None:
 
 
 def test_invalid_yaml_does_not_show_a_secret(file: Path) -> None:
-    """A slip beside a secret does not print the line that it stands on."""
+    """A syntax error next to a secret does not print its line."""
     with pytest.raises(InvalidInput) as caught:
         from_file(file, f"proxy: '{SECRET}\n")
     assert "hunter2" not in str(caught.value)
@@ -504,7 +504,7 @@ def test_invalid_yaml_does_not_show_a_secret(file: Path) -> None:
 
 
 def test_every_setting_is_described_in_order() -> None:
-    """What `harness config` prints: each setting once, with a value, an origin and a help."""
+    """Output of `harness config`: each setting once, with a value, an origin and a help."""
     described = load(environment=NOTHING).describe()
     assert [line.name for line in described] == list(setting_names())
     assert all(line.value and line.origin and line.help for line in described)
@@ -540,11 +540,11 @@ def test_values_are_shown_as_they_are_written(variable: str, raw: str, name: str
         ("ttl: *nowhere\n", "line 1"),
     ],
 )
-def test_invalid_yaml_is_told_with_its_line(file: Path, text: str, where: str) -> None:
-    """A file that YAML cannot read is told with the place and what to do."""
+def test_invalid_yaml_names_its_line(file: Path, text: str, where: str) -> None:
+    """The message has the place in the file and the remedy."""
     with pytest.raises(InvalidInput) as caught:
         from_file(file, text)
-    refused(caught, str(file), "not valid YAML", where, "mend or remove it")
+    refused(caught, str(file), "not valid YAML", where, "correct or remove it")
 
 
 @pytest.mark.parametrize(
@@ -552,7 +552,7 @@ def test_invalid_yaml_is_told_with_its_line(file: Path, text: str, where: str) -
     ["engine: 2026-13-45\n", "ttl: !!int ten\n", "ttl: " + "9" * 5_000 + "\n", "ttl: !!timestamp soon\n"],
     ids=["no date", "no number", "too many digits", "no time"],
 )
-def test_a_value_that_yaml_cannot_make_is_an_error_of_ours(file: Path, text: str) -> None:
+def test_a_value_that_yaml_cannot_make_is_an_error_of_the_harness(file: Path, text: str) -> None:
     """A date that no calendar has is one line, not a traceback of the YAML library."""
     with pytest.raises(InvalidInput) as caught:
         from_file(file, text)
@@ -560,8 +560,8 @@ def test_a_value_that_yaml_cannot_make_is_an_error_of_ours(file: Path, text: str
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"caf\xe9: 1\n", b"a\0b", b"\x1b[31m: 1"])
-def test_a_file_that_is_no_text_is_told(file: Path, data: bytes) -> None:
-    """A binary file in the place of the configuration is an error of ours."""
+def test_a_binary_file_is_an_error(file: Path, data: bytes) -> None:
+    """A binary file in the place of the configuration is an error of the harness."""
     file.write_bytes(data)
     with pytest.raises(InvalidInput) as caught:
         load(config=file, environment=NOTHING)
@@ -569,15 +569,15 @@ def test_a_file_that_is_no_text_is_told(file: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize(("text", "kind"), [("- max_results: 7\n", "list"), ("max_results\n", "str"), ("7\n", "int")])
-def test_what_is_no_mapping_is_told(file: Path, text: str, kind: str) -> None:
-    """A list or a single word is told with the form that is expected."""
+def test_a_file_without_a_mapping_is_an_error(file: Path, text: str, kind: str) -> None:
+    """For a list or a single word, the message has the expected form."""
     with pytest.raises(InvalidInput) as caught:
         from_file(file, text)
     refused(caught, str(file), "`name: value` lines", kind)
 
 
 @pytest.mark.slow
-def test_deeply_nested_yaml_is_told(file: Path) -> None:
+def test_deeply_nested_yaml_is_an_error(file: Path) -> None:
     """A file that only nests ends in one line, not in a full stack."""
     with pytest.raises(InvalidInput) as caught:
         from_file(file, "[" * 5_000)
@@ -585,7 +585,7 @@ def test_deeply_nested_yaml_is_told(file: Path) -> None:
 
 
 def test_a_huge_file_is_refused_unread(file: Path) -> None:
-    """A file over the limit is no configuration, and is told as that."""
+    """A file over the limit is an error."""
     with pytest.raises(InvalidInput) as caught:
         from_file(file, "# \n" * (MAX_CONFIG_BYTES // 3 + 1))
     refused(caught, str(file), f"larger than {MAX_CONFIG_BYTES:,} bytes")
@@ -601,7 +601,7 @@ def test_a_file_of_the_largest_size_is_read(file: Path) -> None:
 
 
 def test_a_block_is_a_mapping_in_the_file(file: Path) -> None:
-    """Each of its settings is taken, and told, on its own."""
+    """Each of its settings has a separate value and origin."""
     loaded = from_file(file, "vector_store:\n  similarity_threshold: 0.5\n  retrieval_strategy: dynamic\n")
     block = loaded.settings.vector_store
     assert (block.similarity_threshold, block.retrieval_strategy, block.context_results) == (0.5, "dynamic", 5)
@@ -689,7 +689,7 @@ def test_a_block_as_a_whole_is_no_variable() -> None:
 
 
 def test_the_settings_of_a_block_are_described_one_by_one() -> None:
-    """Each has a line of its own, with what it is for."""
+    """Each has a separate line, with its purpose."""
     described = {each.name: each for each in load(environment=NOTHING).describe()}
     assert described["vector_store.similarity_threshold"].value == "0.65"
     assert described["vector_store.path"].value == "not set"

@@ -17,7 +17,7 @@ from benchmarks.pairs import MOST_WRONG
 from harness.cache.semantic import VERIFIED_DISTANCE
 from harness.core.calibration import lowest_threshold
 from harness.core.equivalence import Examined, Rule, examine, judge
-from harness.core.equivalence.decision import ANEW, FEATURES, logit
+from harness.core.equivalence.decision import FEATURES, REWORDED_FEATURES, logit
 from harness.errors import InvalidInput
 from harness.models.local.embedder import MiniLM
 from harness.models.local.pair_reader import UNREAD, PairReader
@@ -75,8 +75,9 @@ def read_all(weights: Path, examples: Sequence[Example], *, vetoed: bool = False
 def fit(reads: Sequence[Read]) -> Weights:
     """Return what logistic regression finds, where the rarer kinds of pairs count more."""
     decided = [read for read in reads if read.judged]
-    anew = [read for read in decided if read.examined.anew and _family(read.example) not in CHANGED]
-    return Weights(_regression([read for read in decided if not read.examined.anew], FEATURES), _regression(anew, ANEW))
+    anew = [read for read in decided if read.examined.reworded and _family(read.example) not in CHANGED]
+    everywhere = [read for read in decided if not read.examined.reworded]
+    return Weights(_regression(everywhere, FEATURES), _regression(anew, REWORDED_FEATURES))
 
 
 def scores(reads: Sequence[Read], weights: Weights) -> NDArray[np.float64]:
@@ -103,7 +104,7 @@ def told(weights: Weights) -> str:
     """Return the weights by name."""
     everywhere, anew = (
         ", ".join(f"{name} {weight:+.3f}" for name, weight in zip(("constant", *names), each, strict=True))
-        for names, each in zip((FEATURES, ANEW), weights, strict=True)
+        for names, each in zip((FEATURES, REWORDED_FEATURES), weights, strict=True)
     )
     return f"{everywhere}; told anew: {anew}"
 

@@ -1,1 +1,1 @@
-"""Evaluation tasks, and what a research is worth on them."""
+"""Evaluation of research: tasks, scorers, suite, experiment loop."""

@@ -1,4 +1,4 @@
-"""Experiments as a picture: each score with its verdict, and the baseline that they were held against."""
+"""Charts of experiments: each score with its verdict, and its baseline."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ HEIGHT = 18
 
 
 def terminal_chart(experiments: Sequence[Experiment], width: int, *, colour: bool) -> str:
-    """Draw scores and baseline with characters, `width` columns wide; empty where no experiment has a score."""
+    """Draw scores and baseline with characters, `width` columns wide; empty if no experiment has a score."""
     import plotext
 
     measured = [each for each in experiments if each.score is not None]
@@ -34,17 +34,13 @@ def terminal_chart(experiments: Sequence[Experiment], width: int, *, colour: boo
 
 
 def write_png(experiments: Sequence[Experiment], path: Path) -> None:
-    """Draw scores with their 95 % intervals around the baseline, and verdicts, as a picture.
-
-    Raises:
-        InvalidInput: no experiment has a score, or the file cannot be written.
-    """
+    """Draw scores with 95 % intervals around the baseline, and verdicts, as a PNG."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     measured = [each for each in experiments if each.score is not None]
     if not measured:
-        raise InvalidInput("no experiment has a score yet; there is nothing to draw")
+        raise InvalidInput("no experiment has a score yet; nothing to draw")
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     axes = figure.add_subplot()
     numbers = [each.number for each in measured]

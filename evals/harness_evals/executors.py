@@ -1,4 +1,4 @@
-"""Where tasks run: threads, processes, the workers of a Dask scheduler."""
+"""Executors for tasks: threads, processes, Dask workers."""
 
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -10,31 +10,27 @@ from harness_evals.isolation import IsolatedExecutor
 
 @contextmanager
 def threads(count: int) -> Iterator[Executor]:
-    """Yield threads of this process; on leaving, what has not begun is given up, and nobody waits for the rest."""
-    with _given_up(ThreadPoolExecutor(count, thread_name_prefix="task")) as executor:
+    """Yield threads of this process; on exit, waiting tasks are cancelled and running ones abandoned."""
+    with _abandoned(ThreadPoolExecutor(count, thread_name_prefix="task")) as executor:
         yield executor
 
 
 @contextmanager
 def processes(count: int, *, seconds: float | None = None) -> Iterator[Executor]:
-    """Yield other processes; another one takes the place of one that is killed, as is what takes longer than `seconds`.
-
-    Raises:
-        InvalidInput: less than one.
-    """
+    """Yield other processes; a process that dies, or is killed after `seconds` per task, is replaced."""
     if count < 1:
-        raise InvalidInput(f"tasks run in one process at least, not in {count}; pass --workers 1 or more")
-    with _given_up(IsolatedExecutor(count, seconds=seconds)) as executor:
+        raise InvalidInput(f"tasks need at least 1 process, not {count}; pass --workers 1 or more")
+    with _abandoned(IsolatedExecutor(count, seconds=seconds)) as executor:
         yield executor
 
 
 @contextmanager
 def dask(address: str) -> Iterator[tuple[Executor, int]]:
-    """Yield the workers of the Dask scheduler at `address`, and how many tasks they run at once. They need this program
-    and the same data directory. Dask itself gives the tasks of a worker that is lost to another.
+    """Yield the workers of the Dask scheduler at `address`, and the number of tasks they run at once. They need this
+    program and the same data directory. Dask itself moves the tasks of a lost worker to another.
 
     Raises:
-        InvalidInput: Dask is not installed, or nobody answers at this address.
+        InvalidInput: Dask is not installed, or the address does not respond.
     """
     try:
         from distributed import Client
@@ -55,7 +51,7 @@ def dask(address: str) -> Iterator[tuple[Executor, int]]:
 
 
 @contextmanager
-def _given_up(executor: Executor) -> Iterator[Executor]:
+def _abandoned(executor: Executor) -> Iterator[Executor]:
     try:
         yield executor
     finally:

@@ -1,4 +1,4 @@
-"""Work in processes that may hang, die, or take all memory: none of it harms this one, or the next work."""
+"""Processes for work that may hang, die, or use up memory, without harm to this process or later work."""
 
 import logging
 import multiprocessing
@@ -18,7 +18,7 @@ MEMORY_BYTES = 8 * 2**30
 
 
 class LogLine(NamedTuple):
-    """A log line of another process, for the log of this one."""
+    """A log line of another process, for this process's log."""
 
     logger: str
     level: int
@@ -26,13 +26,14 @@ class LogLine(NamedTuple):
 
 
 class ProcessDied(RuntimeError):
-    """The process ended before it answered."""
+    """Error: the process ended before it answered."""
 
 
 class IsolatedExecutor(Executor):
-    """`workers` processes, each led by a thread of this one. What takes longer than `seconds` is killed, and its future
-    raises `TimeoutError` (never, if `None`); a process that takes more than `memory` bytes of address space gets
-    `MemoryError`s; one that dies raises `ProcessDied`. A new process takes the place of one that was killed or died.
+    """Executor with `workers` processes, each managed by a thread of this process. Work that takes longer than
+    `seconds` is killed, and its future raises `TimeoutError` (never, if `None`); a process that uses more than `memory`
+    bytes of address space gets `MemoryError`s; one that dies raises `ProcessDied`. Killed and dead processes are
+    replaced.
     """
 
     def __init__(self, workers: int, *, seconds: float | None = TASK_SECONDS, memory: int = MEMORY_BYTES) -> None:
@@ -47,7 +48,7 @@ class IsolatedExecutor(Executor):
             thread.start()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """See `concurrent.futures.Executor.submit`; `fn` and what it is given and returns must be picklable."""
+        """See `concurrent.futures.Executor.submit`; `fn`, its arguments and its result must be picklable."""
         if self._closed:
             raise RuntimeError("the executor was shut down")
         future: Future[Any] = Future()
@@ -55,7 +56,7 @@ class IsolatedExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """See `concurrent.futures.Executor.shutdown`. What is under way is finished only with `wait`, else killed."""
+        """See `concurrent.futures.Executor.shutdown`. Running work is finished only with `wait`, else killed."""
         self._closed = True
         if cancel_futures:
             with suppress(queue.Empty):
@@ -72,7 +73,7 @@ class IsolatedExecutor(Executor):
             thread.join()
 
     def _lead(self) -> None:
-        """Hand work to a process of one's own until there is no more."""
+        """Pass work to a process until there is no more."""
         child: tuple[SpawnProcess, Connection] | None = None
         while (item := self._waiting.get()) is not None:
             future, work = item
@@ -81,7 +82,7 @@ class IsolatedExecutor(Executor):
             try:
                 child = child or self._started()
                 done, value = self._answer(*child, work)
-            except Exception as error:  # noqa: BLE001 - whatever it is, who waits for the future is told
+            except Exception as error:  # noqa: BLE001 - any error goes to the future
                 if child is not None:
                     self._ended(*child)
                 child = None
@@ -95,7 +96,7 @@ class IsolatedExecutor(Executor):
             self._ended(*child)
 
     def _answer(self, child: SpawnProcess, pipe: Connection, work: Any) -> tuple[bool, Any]:
-        """Have the process do work; return whether it was done, and what came of it or the exception."""
+        """Send work to the process; return whether it succeeded, and its result or exception."""
         try:
             pipe.send(work)
             end = None if self._seconds is None else time.monotonic() + self._seconds
@@ -107,11 +108,11 @@ class IsolatedExecutor(Executor):
         except (EOFError, OSError) as error:
             child.join(5)
             raise self._death(child) from error
-        raise TimeoutError(f"it took longer than {self._seconds:g} s, and was killed")
+        raise TimeoutError(f"it took longer than {self._seconds:g} s and was killed")
 
     def _started(self) -> tuple[SpawnProcess, Connection]:
         mine, theirs = multiprocessing.Pipe()
-        # spawned: a fork would take over what threads of this process hold at that moment
+        # spawn: a fork would inherit locks that other threads of this process hold
         child = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, self._memory), daemon=True)
         with self._starting, theirs:
             if self._killed:
@@ -135,12 +136,12 @@ class IsolatedExecutor(Executor):
 
 
 def _serve(pipe: Connection, memory: int) -> None:
-    """Do what comes through the pipe, in a process of its own, until nobody is at its other end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that leads
+    """Run the work from the pipe until its other end closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the leading process
     _bound_memory(memory)
     sending = threading.Lock()
     logging.getLogger().addHandler(_Sent(pipe, sending))
-    logging.captureWarnings(True)  # both would be written over what the leading process shows on the terminal
+    logging.captureWarnings(True)  # both would write over the leading process's terminal output
     while True:
         try:
             fn, args, kwargs = pipe.recv()
@@ -148,20 +149,20 @@ def _serve(pipe: Connection, memory: int) -> None:
             return
         try:
             answer = (True, fn(*args, **kwargs))
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is told, and the next work may go well
+        except BaseException as error:  # noqa: BLE001 - any error is sent; the next work may succeed
             answer = (False, error)
         try:
             with sending:
                 pipe.send(answer)
         except OSError:
             return
-        except Exception as error:  # noqa: BLE001 - what cannot be pickled may say so in any way
+        except Exception as error:  # noqa: BLE001 - pickling can fail with any error
             with sending:
                 pipe.send((False, RuntimeError(f"{type(error).__name__}: {error}: {answer[1]!r:.500}")))
 
 
 class _Sent(logging.Handler):
-    """Sends log lines through the pipe."""
+    """Handler that sends log lines through the pipe."""
 
     def __init__(self, pipe: Connection, sending: threading.Lock) -> None:
         super().__init__()
@@ -169,7 +170,7 @@ class _Sent(logging.Handler):
         self._sending = sending
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send one line, if anybody is at the other end."""
+        """Send one line, unless the other end is closed."""
         with suppress(OSError), self._sending:
             self._pipe.send(LogLine(record.name, record.levelno, record.getMessage()))
 

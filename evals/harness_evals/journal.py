@@ -1,4 +1,4 @@
-"""The journal of a loop of experiments: what was tried, with which verdict; a table of it; the best settings."""
+"""Journal of an experiment loop: experiments with verdicts; a table of them; the best settings."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from harness.errors import InvalidInput, StoreError
 from harness.settings import Settings
 from harness_evals.log import LogWriter, read_lines
-from harness_evals.run import told
+from harness_evals.run import recorded_settings
 from harness_evals.space import UNTOUCHABLE, checked_changes
 from harness_evals.verdicts import Status
 
@@ -22,17 +22,17 @@ JOURNAL = "journal.jsonl"
 RESULTS = "results.tsv"
 BEST = "best.yaml"
 UNDER_WAY = "under-way.jsonl"
-"""The runs of the experiment that is under way: stopped in its middle, it goes on after them."""
+"""Runs of the current experiment: a stopped loop continues after them."""
 STOP = "stop"
-"""A file of this name in the loop's folder ends it after the experiment that is under way."""
+"""A file of this name in the loop's folder ends the loop after the current experiment."""
 
 COLUMNS = ("experiment", "score", "baseline", "delta", "p", "interval", "status", "tasks", "description")
 BY_TASK = "task_scores"
-"""The last column of the file: each task with its score, or `before -> after` where they differ."""
+"""Last column of the file: each task with its score, or `before -> after` if they differ."""
 
 
 class Options(Struct, frozen=True):
-    """The rules of a loop, fixed before it begins; see `harness_evals.verdicts` for `delta` and `alpha`."""
+    """Rules of a loop, fixed before it begins; see `harness_evals.verdicts` for `delta` and `alpha`."""
 
     experiments: int
     repeats: int
@@ -45,8 +45,8 @@ class Options(Struct, frozen=True):
 
 
 class Begun(Struct, frozen=True, tag="begun", tag_field="line"):
-    """What a loop was begun with. `at` is the time (seconds since the epoch) that it is for whatever expires, until the
-    end: nothing expires between two runs.
+    """Start of a loop. `at` is the present time (seconds since the epoch) for expiry until the loop ends, so that
+    nothing expires between two runs.
     """
 
     id: str
@@ -59,7 +59,7 @@ class Begun(Struct, frozen=True, tag="begun", tag_field="line"):
 
 
 class NoiseFloor(Struct, frozen=True, tag="noise floor", tag_field="line"):
-    """What identical settings differ by, from the A/A run; the score that they had; its runs that failed."""
+    """Difference between runs of identical settings, from the A/A run; their score; their failed runs."""
 
     value: float
     score: float
@@ -69,10 +69,9 @@ class NoiseFloor(Struct, frozen=True, tag="noise floor", tag_field="line"):
 
 
 class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
-    """One trial. `changes` are those beside the settings that the loop began with, `baseline` the score of what was
-    kept before it; it, `score`, `delta`, `p`, `low` and `high` are those on the split `tune`, `None` after a crash.
-    `task_scores` are the baseline's and the candidate's mean score of each task that both were measured on, of either
-    split; older journals have none.
+    """One trial. `changes` are relative to the loop's first settings, `baseline` is the score of the settings kept
+    before; it, `score`, `delta`, `p`, `low` and `high` are on the split `tune`, `None` after a crash. `task_scores` are
+    the mean scores of baseline and candidate for each task that both ran, on either split; older journals have none.
     """
 
     number: int
@@ -94,7 +93,7 @@ class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
 
     @property
     def changed_tasks(self) -> dict[str, float]:
-        """By how much each task's score differs from the baseline's, where it does; the greatest first."""
+        """The difference of each task's score from the baseline's, if any; the largest first."""
         found = {task: after - before for task, (before, after) in self.task_scores.items() if before != after}
         return dict(sorted(found.items(), key=lambda each: (-abs(each[1]), each[0])))
 
@@ -105,8 +104,8 @@ class Experiment(Struct, frozen=True, tag="experiment", tag_field="line"):
 
 
 class Ran(Struct, frozen=True, tag="ran", tag_field="line"):
-    """One run of an experiment that is under way: what it came to, and what it cost. `settings` is their digest,
-    `repeat` the number of the run (see `Job`), `report` the digest of the report; a crash has an `error` and no score.
+    """One run of the current experiment: result and cost. `settings` is their digest, `repeat` the number of the run
+    (see `Job`), `report` the digest of the report; a crash has an `error` and no score.
     """
 
     settings: str
@@ -119,7 +118,7 @@ class Ran(Struct, frozen=True, tag="ran", tag_field="line"):
 
 
 class Journal(Struct, frozen=True):
-    """A journal as it was read."""
+    """A journal as read."""
 
     folder: Path
     begun: Begun
@@ -129,12 +128,12 @@ class Journal(Struct, frozen=True):
 
     @property
     def best(self) -> dict[str, Any]:
-        """The changes that are kept by now."""
+        """The changes kept so far."""
         return next((each.changes for each in reversed(self.experiments) if each.status == "keep"), {})
 
 
 class JournalWriter:
-    """Appends to the journal in `folder`, and keeps the table and the best settings beside it. Close it.
+    """Writer of the journal in `folder`, its table and its best settings. Close it after use.
 
     Raises:
         StoreBusy: another program is writing it.
@@ -147,13 +146,13 @@ class JournalWriter:
         self._runs: LogWriter | None = None
 
     def write(self, line: Begun | NoiseFloor | Experiment) -> None:
-        """Append one line; it is on the disk when this returns. The runs that it sums up are forgotten."""
+        """Append one line, flushed to disk, and delete the single runs that it sums up."""
         self._log.write(line)
         self._close_runs()
         (self.folder / UNDER_WAY).unlink(missing_ok=True)
 
     def write_run(self, run: Ran) -> None:
-        """Keep a run of the experiment that is under way; it is on the disk when this returns."""
+        """Append a run of the current experiment, flushed to disk."""
         if self._runs is None:
             self._runs = LogWriter(self.folder / UNDER_WAY)
         self._runs.write(run)
@@ -169,12 +168,12 @@ class JournalWriter:
         self._runs = None
 
     def write_table(self, experiments: Iterable[Experiment]) -> None:
-        """Write the table of experiments anew, whole or not at all."""
+        """Rewrite the table of experiments, atomically."""
         self._replace(RESULTS, as_table(experiments))
 
     def write_best(self, settings: Settings) -> None:
-        """Write the settings that differ from the defaults, as a file that `--config` takes."""
-        self._replace(BEST, as_config(told(settings)))
+        """Write the settings that differ from the defaults, in the format of `--config`."""
+        self._replace(BEST, as_config(recorded_settings(settings)))
 
     def _replace(self, name: str, text: str) -> None:
         path = self.folder / name
@@ -189,10 +188,10 @@ class JournalWriter:
 
 
 def read_journal(folder: Path) -> Journal:
-    """Read a loop's journal; a torn last line does not count.
+    """Read a loop's journal; an incomplete last line is ignored.
 
     Raises:
-        InvalidInput: there is none, or a line of it is no line of a journal; file and line are named.
+        InvalidInput: there is none, or a line is not a journal line; the message has file and line.
     """
     path = folder / JOURNAL
     begun, floor, experiments = None, None, list[Experiment]()
@@ -209,14 +208,14 @@ def read_journal(folder: Path) -> Journal:
                     raise InvalidInput(f"{path}, line {number}: experiment {line.number} is not the next one")
                 experiments.append(replace(line, changes=checked_changes(line.changes, f"{path}, line {number}")))
     if begun is None:
-        raise InvalidInput(f"{path} is empty; it is no journal of experiments")
+        raise InvalidInput(f"{path} is empty, not a journal of experiments")
     runs = folder / UNDER_WAY
     under_way = tuple(read_lines(runs, Ran)) if runs.exists() else ()
     return Journal(folder, begun, floor, tuple(experiments), under_way)
 
 
 def as_table(experiments: Iterable[Experiment]) -> str:
-    """Return the table as tab-separated values, with a header; `delta` is against what was kept before."""
+    """Return the table as tab-separated values, with a header; `delta` is relative to the settings kept before."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
     writer.writerow((*COLUMNS, BY_TASK))
@@ -247,8 +246,8 @@ def _by_task(experiment: Experiment) -> str:
 
 
 def as_config(settings: Mapping[str, Any]) -> str:
-    """Return a file that `--config` takes: of these settings (see `told`), those that differ from the defaults."""
-    plain = told(Settings())
+    """Return a file for `--config`: the settings (see `recorded_settings`) that differ from the defaults."""
+    plain = recorded_settings(Settings())
     found = {name: value for name, value in settings.items() if plain.get(name) != value}
     changed = {name: value for name, value in found.items() if name not in UNTOUCHABLE}
     text = yaml.safe_dump(changed, sort_keys=True) if changed else ""
@@ -262,10 +261,10 @@ def journals_in(folder: Path) -> list[Path]:
 
 
 def digest_of(settings: Settings) -> str:
-    """Return what tells settings apart that may give other results."""
+    """Return a digest of the settings that affect results."""
     from harness.core.keys import digest_of as digest
 
-    return digest(told(settings))[:16]
+    return digest(recorded_settings(settings))[:16]
 
 
 def _number(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""A language model as one more scorer, never the only one: how completely does the report answer the question?"""
+"""Language model as an additional scorer, never the only one: how completely does the report answer the question?"""
 
 import msgspec
 from msgspec import Struct
@@ -11,7 +11,7 @@ from harness_evals.outcome import Outcome
 from harness_evals.tasks import Task
 
 WEIGHT = 0.2
-"""What the judge counts in the total, where there is one; the other scorers share the rest."""
+"""Weight of the judge in the total, if there is one; the other scorers share the rest."""
 
 BEST = 4
 MAX_REPORT_CHARS = 20_000
@@ -34,7 +34,7 @@ class _Graded(Struct):
 
 
 class Judge:
-    """Grades reports with `model`, through `cache`: the same report is graded once."""
+    """Judge that grades reports with `model`, through `cache`: the same report is graded once."""
 
     def __init__(self, model: LanguageModel, cache: Cache) -> None:
         self._model = model
@@ -44,12 +44,12 @@ class Judge:
         """Return a share, 0 (worst) to 1 (best).
 
         Raises:
-            ModelError: the model does not answer, or with no grade.
+            ModelError: the model fails, or its answer has no valid grade.
         """
         report = one_line(clean(outcome.text, MAX_REPORT_CHARS)).replace("<", "‹").replace(">", "›")
-        told = f"Question: {one_line(task.question)}\n\n<report>\n{report}\n</report>"
-        messages: list[Message] = [{"role": "system", "content": RULES}, {"role": "user", "content": told}]
-        text = self._cache.completion(self._model, messages, schema=SCHEMA).value.text
+        prompt = f"Question: {one_line(task.question)}\n\n<report>\n{report}\n</report>"
+        messages: list[Message] = [{"role": "system", "content": RULES}, {"role": "user", "content": prompt}]
+        text = self._cache.completions.answer(self._model, messages, schema=SCHEMA).value.text
         try:
             grade = msgspec.json.decode(text, type=_Graded).grade
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""The log of an evaluation: one JSON object a line, only ever appended to."""
+"""Log of an evaluation: JSON Lines, append-only."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -25,12 +25,12 @@ FIRST_WEIGHTS = {
     "structure": 0.10,
     "length": 0.05,
 }
-"""Weights of the first evaluations, whose headers do not name them."""
+"""Weights of the first evaluations, whose headers have none."""
 
 
 class Header(Struct, frozen=True, tag="header", tag_field="line"):
-    """What an evaluation was made with: its id, when it began (seconds since the epoch), the tasks with a digest of
-    each, how often each is run, the settings that decide results, versions, the weights of the scorers.
+    """Settings of an evaluation: its id, start (seconds since the epoch), the tasks with a digest of each, the runs per
+    task, the settings that affect results, versions, the weights of the scorers.
     """
 
     id: str
@@ -44,7 +44,7 @@ class Header(Struct, frozen=True, tag="header", tag_field="line"):
 
 
 class Entry(Struct, frozen=True, tag="outcome", tag_field="line"):
-    """One run of a task, and its scores by the weights of the time; none where it failed."""
+    """One run of a task, and its scores with the weights of that time; none if it failed."""
 
     outcome: Outcome
     scores: Mapping[str, float] | None = None
@@ -52,7 +52,7 @@ class Entry(Struct, frozen=True, tag="outcome", tag_field="line"):
 
 
 class Log(Struct, frozen=True):
-    """A log as it was read."""
+    """A log as read."""
 
     path: Path
     header: Header
@@ -60,19 +60,19 @@ class Log(Struct, frozen=True):
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """What the runs came to, in the order in which they ended."""
+        """The outcomes of the runs, in the order in which they ended."""
         return [entry.outcome for entry in self.entries]
 
     @property
     def is_finished(self) -> bool:
-        """Whether every run of every task is there, though it may have failed."""
+        """Whether every run of every task is there, failed or not."""
         there = {(outcome.task, outcome.repeat) for outcome in self.outcomes}
         return len(there) >= len(self.header.tasks) * self.header.repeats
 
 
 class LogWriter:
-    """Appends to the log at `path`; each line is on the disk when `write` returns. A line that a killed writer left
-    torn at the end is cut off. Use it as a context manager, or close it.
+    """Writer of the log at `path`; each line is on disk when `write` returns. An incomplete last line of a killed
+    writer is cut off. Close it, or use it as a context manager.
 
     Raises:
         StoreBusy: another program is writing it.
@@ -111,11 +111,11 @@ class LogWriter:
 
     def close(self) -> None:
         """Close the file."""
-        with suppress(OSError):  # what could not be written is tried once more, and `write` has told of it
+        with suppress(OSError):  # closing retries a failed write, which `write` has already reported
             self._file.close()
 
     def _lock(self) -> None:
-        """Keep others from writing, until the file is closed."""
+        """Keep other programs from writing until the file is closed."""
         try:
             import fcntl
         except ImportError:  # not on Windows
@@ -123,7 +123,7 @@ class LogWriter:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise StoreBusy(f"another program is writing {self.path}; wait for its end, or stop it") from error
+            raise StoreBusy(f"another program is writing {self.path}; wait until it ends, or stop it") from error
 
     def _cut_torn_line(self) -> None:
         size = self._file.seek(0, os.SEEK_END)
@@ -146,16 +146,16 @@ class LogWriter:
 
 
 def read_log(path: Path) -> Log:
-    """Read a log; a torn last line, which a killed writer leaves, does not count.
+    """Read a log; an incomplete last line, left by a killed writer, is ignored.
 
     Raises:
-        InvalidInput: there is none, or a line of it is no line of a log; file and line are named.
+        InvalidInput: there is none, or a line is not a log line; the message has file and line.
     """
     lines = read_lines(path, Header | Entry)
     try:
         header = next(lines)
     except StopIteration:
-        raise InvalidInput(f"{path} is empty; it is no log of an evaluation") from None
+        raise InvalidInput(f"{path} is empty, not the log of an evaluation") from None
     if not isinstance(header, Header):
         raise InvalidInput(f"{path}, line 1: a log begins with a header")
     entries = []
@@ -172,10 +172,10 @@ def logs_in(folder: Path) -> list[Path]:
 
 
 def read_lines(path: Path, kind: Any) -> Iterator[Any]:
-    """Yield the lines of a log, each as one of `kind` (a union of tagged structs); a torn last one does not count.
+    """Yield the lines of a log, each as one of `kind` (a union of tagged structs); an incomplete last one is ignored.
 
     Raises:
-        InvalidInput: it cannot be read, or a line is none of these; file and line are named.
+        InvalidInput: it cannot be read, or a line is none of these; the message has file and line.
     """
     decoder = msgspec.json.Decoder(kind)
     try:
@@ -188,6 +188,6 @@ def read_lines(path: Path, kind: Any) -> Iterator[Any]:
                 try:
                     yield decoder.decode(content)
                 except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-                    raise InvalidInput(f"{path}, line {number}: this is no line of a log ({error})") from None
+                    raise InvalidInput(f"{path}, line {number}: not a log line ({error})") from None
     except OSError as error:
         raise InvalidInput(f"cannot read the log {path}: {error.strerror or error}") from error

@@ -1,20 +1,19 @@
-"""The loop of experiments: tries changes of settings, and keeps only what is really better.
+"""Experiment loop: tries changes of settings, and keeps only real improvements.
 
 The evaluator is fixed: an experiment changes settings alone, never tasks, scorers, rules or the journal.
 """
 
 import logging
-import random
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeAlias
 
 from msgspec import Struct
 
-from harness.core.statistics import Scores, alpha_share, noise_floor
+from harness.core.statistics import alpha_share, noise_floor
 from harness.errors import HarnessError, InvalidInput
 from harness.ports import Progress
 from harness.settings import Settings
@@ -33,83 +32,71 @@ from harness_evals.journal import (
 )
 from harness_evals.outcome import Outcome
 from harness_evals.proposers import Proposer, Tried
-from harness_evals.run import Job, told, versions
-from harness_evals.scorers import score
+from harness_evals.run import Job, recorded_settings, versions
+from harness_evals.sides import Side, mean_score, ran_of, shuffled
 from harness_evals.space import Changes, Space, changed
 from harness_evals.suite import digest_of_task
 from harness_evals.tasks import Task
 from harness_evals.verdicts import LOSER_TASKS, Arm, Verdict, clear_loser, compare, decide, needs_confirm, too_few_tasks
 
-log = logging.getLogger(f"harness.{__name__}")  # what is shown is what `harness` logs
+log = logging.getLogger(f"harness.{__name__}")  # logged under `harness`, so that it is shown
 
 Runner: TypeAlias = Callable[[Sequence[Job]], Iterator[tuple[Job, Outcome]]]
 
 LOOK_EVERY = 3
-"""Tasks between two looks at whether a candidate is a clear loser."""
+"""Tasks between two checks for a clear loser."""
 FEWEST = 2
-"""So many tasks of a split make a comparison."""
+"""Least tasks of a split for a comparison."""
 EPOCHS = 1_000
-"""Repeats of one experiment are numbered from its own multiple of this: each has its own draws of a model."""
+"""Repeats of one experiment are numbered from its own multiple of this, so that each gets its own model samples."""
 
 
 class Budget(Struct, frozen=True):
-    """What ends a loop before its experiments are through: seconds, live calls; not bounded where `None`."""
+    """Limits that end a loop before its last experiment: seconds, live calls; `None` means unlimited."""
 
     seconds: float | None = None
     live_calls: int | None = None
 
 
-class _Side(Struct):
-    """What one side of an experiment has come to, by task."""
-
-    settings: Settings
-    scores: dict[str, list[float]] = {}
-    errors: list[str] = []
-    digests: dict[str, str] = {}
-
-    def of(self, tasks: Sequence[Task]) -> Scores:
-        return {task.id: self.scores[task.id] for task in tasks if task.id in self.scores}
-
-
 def begin(tasks: Sequence[Task], settings: Settings, space: Space, options: Options, *, now: float) -> Begun:
-    """Return what a loop begins with; say so if it can never keep anything.
+    """Return the start of a loop; warn if it can never keep anything.
 
     Raises:
-        InvalidInput: no tasks of the split `tune`, or rules that make no sense.
+        InvalidInput: no tasks of the split `tune`, or invalid rules.
     """
     tune, confirm = ([task for task in tasks if task.split == split] for split in ("tune", "confirm"))
     if len(tune) < FEWEST:
         raise InvalidInput(
-            f"experiments need at least {FEWEST} tasks of the split tune, not {len(tune)}; name more with --tasks"
+            f"experiments need at least {FEWEST} tasks of the split tune, not {len(tune)}; add more with --tasks"
         )
     if options.experiments < 1 or options.repeats < 1 or options.plateau < 1:
         raise InvalidInput("experiments, repeats and plateau must be at least 1")
     if not 0 <= options.delta <= 1:
         raise InvalidInput(f"--delta must be 0 to 1, for instance 0.01, not {options.delta:g}")
     if len(confirm) < FEWEST:
-        log.warning("nothing can be kept: %s", _unconfirmed(len(confirm)))
+        log.warning("no experiment can be kept: %s", _unconfirmed(len(confirm)))
     if warning := too_few_tasks(len(tune), experiments=options.experiments, alpha=options.alpha):
-        log.warning("nothing can be kept for a gain: %s", warning)
+        log.warning("no gain can be significant: %s", warning)
     started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     return Begun(
         f"{started}-{secrets.token_hex(3)}",
         now,
         {task.id: digest_of_task(task) for task in tasks},
         options,
-        told(settings),
+        recorded_settings(settings),
         {name: list(values) for name, values in space.items()},
         versions(),
     )
 
 
 class Loop:
-    """One loop, written to the journal in `folder` as it goes; begun there already, it goes on where it was.
+    """One loop, written to the journal in `folder` as it runs; an existing journal is continued.
 
-    `tasks` and `settings` are those that it began with; `run` does jobs, in whatever order, each once. Use it as a
-    context manager, or close it.
+    `tasks` and `settings` are those of its start; `run` executes jobs, each once, in any order. Close it, or use it as
+    a context manager.
 
     Raises:
-        InvalidInput: the journal is damaged, or tasks or settings have changed since.
+        InvalidInput: the journal is damaged, or tasks or settings have changed.
         StoreBusy: another program is writing it.
         StoreError: the journal cannot be written.
     """
@@ -126,8 +113,10 @@ class Loop:
         budget: Budget = Budget(),  # noqa: B008 - immutable
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if begun.tasks != {task.id: digest_of_task(task) for task in tasks} or begun.settings != told(settings):
-            raise InvalidInput(f"tasks or settings are not those that {begun.id} began with; begin a new loop")
+        if begun.tasks != {task.id: digest_of_task(task) for task in tasks} or begun.settings != recorded_settings(
+            settings
+        ):
+            raise InvalidInput(f"tasks or settings have changed since {begun.id} began; begin a new loop")
         self.begun = begun
         self.ended = ""
         self.noise_floor: NoiseFloor | None = None
@@ -139,7 +128,7 @@ class Loop:
         self._budget = budget
         self._clock = clock
         self._began = clock()
-        self._tune = _shuffled([task for task in tasks if task.split == "tune"], begun.options.seed)
+        self._tune = shuffled([task for task in tasks if task.split == "tune"], begun.options.seed)
         self._confirm = [task for task in tasks if task.split == "confirm"]
         self._ran: tuple[Ran, ...] = ()
         is_new = not (folder / JOURNAL).exists()
@@ -153,18 +142,18 @@ class Loop:
 
     @property
     def best(self) -> Changes:
-        """The changes that are kept by now."""
+        """The changes kept so far."""
         return next((each.changes for each in reversed(self.experiments) if each.status == "keep"), {})
 
     @property
     def runs_left(self) -> int:
-        """Runs of tasks until the end, if every experiment is measured on all tasks of `tune`."""
+        """Runs of tasks left, if every experiment runs all tasks of `tune`."""
         comparisons = self.begun.options.experiments - len(self.experiments) + (self.noise_floor is None)
         return max(0, comparisons) * _runs(self.begun.options, self._tune)
 
     def steps(self, progress: Progress | None = None) -> Iterator[NoiseFloor | Experiment]:
-        """Measure the noise floor, then make one experiment after the other; yield each when it is in the journal. Ends
-        with `ended` telling why. `progress` counts runs of tasks.
+        """Measure the noise floor, then run one experiment after the other; yield each when it is in the journal. At
+        the end, `ended` is the reason. `progress` counts runs of tasks.
         """
         self._progress = progress or _silent
         self._done, self._expected = 0, self.runs_left
@@ -191,7 +180,7 @@ class Loop:
         self._write_results()
 
     def plateau(self) -> bool:
-        """Say whether the last experiments, as many as the rules say, were all discarded or undecided."""
+        """Return whether the last `options.plateau` experiments were all discarded or undecided."""
         last = self.experiments[-self.begun.options.plateau :]
         return len(last) == self.begun.options.plateau and all(each.status != "keep" for each in last)
 
@@ -216,7 +205,7 @@ class Loop:
         self._journal.write_best(changed(self._settings, self.best))
 
     def _go_on(self, held: Journal) -> None:
-        """Have the proposer propose again what it has proposed, so that it goes on as if it had not been stopped."""
+        """Repeat the proposer's past proposals, so that it continues as if it had not been stopped."""
         if held.begun != self.begun:
             raise InvalidInput(f"{held.folder} is the journal of {held.begun.id}, not of {self.begun.id}")
         self.noise_floor = held.noise_floor
@@ -227,7 +216,7 @@ class Loop:
         self._ran = tuple(ran for ran in held.under_way if ran.repeat // EPOCHS == number)
 
     def _next(self) -> Changes | None:
-        """Return the next changes that make settings which were not tried yet."""
+        """Return the next changes whose settings were not tried yet."""
         seen = {digest_of(self._settings), *(each.settings for each in self.experiments)}
         tried = [Tried(each.changes, each.score, each.status) for each in self.experiments]
         while (changes := self._proposer.propose(self.best, tried)) is not None:
@@ -252,26 +241,26 @@ class Loop:
 
     @property
     def _spent(self) -> int:
-        """The live calls of this step's runs that were made before the loop was stopped."""
+        """The live calls of this step's runs before the loop was stopped."""
         return sum(ran.live_calls for ran in self._ran)
 
     # One experiment ----------------------------------------------------------------------------------------------
 
     def _measured_noise(self) -> NoiseFloor:
         began = self._clock()
-        one, other = _Side(self._settings), _Side(self._settings)
+        one, other = Side(self._settings), Side(self._settings)
         calls = self._run_sides(one, other, self._tune, 0, apart=EPOCHS // 2)
         errors = tuple(dict.fromkeys([*one.errors, *other.errors]))
         if errors:
-            raise InvalidInput(f"the settings that the loop begins with do not run: {errors[0]}")
+            raise InvalidInput(f"the loop's first settings do not run: {errors[0]}")
         first, second = one.of(self._tune), other.of(self._tune)
-        return NoiseFloor(noise_floor(first, second), _mean(first), self._clock() - began, calls + self._spent)
+        return NoiseFloor(noise_floor(first, second), mean_score(first), self._clock() - began, calls + self._spent)
 
     def _experiment(self, changes: Changes) -> Experiment:
         number, options = len(self.experiments) + 1, self.begun.options
         began = self._clock()
-        baseline = _Side(changed(self._settings, self.best))
-        candidate = _Side(changed(self._settings, changes))
+        baseline = Side(changed(self._settings, self.best))
+        candidate = Side(changed(self._settings, changes))
         floor = self.noise_floor.value if self.noise_floor else 0.0
         alpha = alpha_share(number, options.experiments, options.alpha)
         verdict, calls = self._tuned(baseline, candidate, number)
@@ -296,22 +285,22 @@ class Loop:
             found.tasks if found else 0,
             self._clock() - began,
             calls + self._spent,
-            score=None if crashed else _mean(candidate.of(self._tune)),
-            baseline=None if crashed else _mean(baseline.of(self._tune)),
+            score=None if crashed else mean_score(candidate.of(self._tune)),
+            baseline=None if crashed else mean_score(baseline.of(self._tune)),
             delta=found.difference if found else None,
             p=found.p if found else None,
             low=found.low if found else None,
             high=found.high if found else None,
             digests={"baseline": baseline.digests, "candidate": candidate.digests},
             task_scores={
-                task: (_mean({task: scores}), _mean({task: candidate.scores[task]}))
+                task: (mean_score({task: scores}), mean_score({task: candidate.scores[task]}))
                 for task, scores in baseline.scores.items()
                 if task in candidate.scores
             },
         )
 
-    def _tuned(self, baseline: _Side, candidate: _Side, number: int) -> tuple[Verdict | None, int]:
-        """Run both sides on `tune`; stop where one crashes or the candidate is clearly worse."""
+    def _tuned(self, baseline: Side, candidate: Side, number: int) -> tuple[Verdict | None, int]:
+        """Run both sides on `tune`; stop if one crashes or the candidate is clearly worse."""
         calls, done = 0, 0
         while done < len(self._tune):
             upto = max(LOSER_TASKS, done + LOOK_EVERY)
@@ -325,15 +314,13 @@ class Loop:
                     return loser, calls
         return None, calls
 
-    def _run_sides(
-        self, baseline: _Side, candidate: _Side, tasks: Sequence[Task], number: int, *, apart: int = 0
-    ) -> int:
-        """Run both sides on tasks, in turns, until one crashes; return the live calls. `apart` parts their epochs. What
-        was run before the loop was stopped is not run again; crashes are.
+    def _run_sides(self, baseline: Side, candidate: Side, tasks: Sequence[Task], number: int, *, apart: int = 0) -> int:
+        """Run both sides on tasks, in turns, until one crashes; return the live calls. `apart` separates the epochs of
+        the two sides. Runs from before a stop are not repeated, except crashes.
         """
         options = self.begun.options
         jobs: list[Job] = []
-        sides: dict[int, _Side] = {}
+        sides: dict[int, Side] = {}
         for place, task in enumerate(tasks):
             for repeat in range(options.repeats):
                 pair = [(baseline, 0), (candidate, apart)]
@@ -353,24 +340,24 @@ class Loop:
         for job, outcome in self._run([job for job in jobs if id(job) not in found]):
             self._done += 1
             self._progress(what, self._done, self._expected)
-            ran = _ran(job, outcome, places[id(job)][0])
+            ran = ran_of(job, outcome, places[id(job)][0])
             self._journal.write_run(ran)
             calls += ran.live_calls
             found[id(job)] = ran
-            if ran.error:  # a crash is one whatever the rest comes to, and the rest may hang as long
+            if ran.error:  # a crash decides, and the rest might hang just as long
                 break
-        for job in jobs:  # in their own order, whichever ended first
+        for job in jobs:  # in job order, whichever ended first
             if id(job) in found:
-                _add(sides[id(job)], found[id(job)])
+                sides[id(job)].add(found[id(job)])
         return calls
 
-    def _arms(self, baseline: _Side, candidate: _Side) -> tuple[Arm, Arm]:
-        plain = told(Settings())
+    def _arms(self, baseline: Side, candidate: Side) -> tuple[Arm, Arm]:
+        plain = recorded_settings(Settings())
         one, other = (
             Arm(
                 side.of(self._tune),
                 side.of(self._confirm),
-                sum(plain.get(name) != value for name, value in told(side.settings).items()),
+                sum(plain.get(name) != value for name, value in recorded_settings(side.settings).items()),
                 tuple(side.errors),
             )
             for side in (baseline, candidate)
@@ -378,22 +365,8 @@ class Loop:
         return one, other
 
 
-def _ran(job: Job, outcome: Outcome, settings: str) -> Ran:
-    total = None if outcome.error else score(job.task, outcome).total
-    report, calls = outcome.digests.get("report", ""), outcome.cost.live_calls
-    return Ran(settings, job.task.id, job.repeat, calls, total, report, outcome.error)
-
-
-def _add(side: _Side, ran: Ran) -> None:
-    if ran.score is None:
-        side.errors.append(f"{ran.task}: {ran.error}")
-        return
-    side.scores.setdefault(ran.task, []).append(ran.score)
-    side.digests[ran.task] = ran.report
-
-
 def expected_runs(options: Options, tasks: Sequence[Task]) -> int:
-    """Return how many runs a loop takes, if every experiment is measured on all tasks of `tune`."""
+    """Return the number of runs of a loop, if every experiment runs all tasks of `tune`."""
     return (options.experiments + 1) * _runs(options, [task for task in tasks if task.split == "tune"])
 
 
@@ -402,21 +375,9 @@ def _silent(what: str, done: int, total: int) -> None:
 
 
 def _runs(options: Options, tasks: Sequence[Task]) -> int:
-    """Return how many runs one comparison on some tasks takes."""
+    """Return the number of runs for one comparison on some tasks."""
     return 2 * options.repeats * len(tasks)
 
 
 def _unconfirmed(tasks: int) -> str:
-    return f"what tune shows is confirmed on at least {FEWEST} tasks of the split confirm, not {tasks}; name more"
-
-
-def _shuffled(tasks: Sequence[Task], seed: int) -> list[Task]:
-    """Return the tasks in an order drawn once: the first ones decide on clear losers, and files have them by name."""
-    order = sorted(tasks, key=lambda task: task.id)
-    random.Random(seed).shuffle(order)  # noqa: S311 - no secret
-    return order
-
-
-def _mean(scores: Mapping[str, Sequence[float]]) -> float:
-    means = [sum(each) / len(each) for each in scores.values()]
-    return sum(means) / len(means) if means else 0.0
+    return f"confirming a gain needs at least {FEWEST} tasks of the split confirm, not {tasks}; add more"

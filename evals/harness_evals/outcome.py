@@ -1,4 +1,4 @@
-"""What one run of a task came to: everything that scorers look at, as the log keeps it."""
+"""Outcome of one run of a task: all that scorers use, as logged."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
@@ -6,14 +6,14 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 Stage: TypeAlias = Literal["plan", "queries", "results", "pages", "chunks", "context", "prompt", "report"]
-"""In the order in which a research goes through them."""
+"""Stages in the order of a research."""
 
 STAGES: tuple[Stage, ...] = ("plan", "queries", "results", "pages", "chunks", "context", "prompt", "report")
 
 
 class Cited(Struct, frozen=True):
-    """One sentence of the report, with the section it stands in and the quotation that it rests on, if any; `verified`
-    says that the quotation stands in the stored text of the source at `url`.
+    """One sentence of the report, with its section and its quotation, if any; `verified`: the quotation is in the
+    stored text of the source at `url`.
     """
 
     section: str
@@ -24,7 +24,7 @@ class Cited(Struct, frozen=True):
 
 
 class Cost(Struct, frozen=True):
-    """What a run took: searches and pages from outside, tokens of the language model, seconds by the wall clock."""
+    """Cost of a run: live searches and pages, tokens of the language model, seconds of wall-clock time."""
 
     live_calls: int
     tokens: int
@@ -32,9 +32,9 @@ class Cost(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """One run of a task. `sources` are the addresses found, best first; `citations` the report's sentences in order,
-    none where there is no report. `digests` name the bytes of every stage. A run that failed has an `error` (its code
-    and message) and nothing else: it is a crash, not a bad score.
+    """One run of a task. `sources` are the URLs found, best first; `citations` the report's sentences in order, empty
+    without a report. `digests` identify the bytes of every stage. A failed run has an `error` (code and message) and
+    nothing else: it is a crash, not a bad score.
     """
 
     task: str

@@ -1,4 +1,4 @@
-"""What is tried next: proposers draw experiments from the search space. The same seed draws the same ones."""
+"""Proposers: draw the next experiments from the search space. The same seed draws the same ones."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,13 +18,13 @@ from harness.settings import read_mapping
 from harness_evals.space import Changes, Space, checked_changes, every
 
 MAX_TRIES = 200
-"""Draws after which a proposer that only repeats itself has nothing left."""
+"""Draws after which a proposer that only repeats itself is exhausted."""
 SHOWN = 20
 """Past experiments that a model is shown."""
 
 
 class Tried(Struct, frozen=True):
-    """An experiment that was made: its changes, its score (`None` after a crash), and the verdict's status."""
+    """A finished experiment: its changes, its score (`None` after a crash), and the verdict's status."""
 
     changes: Mapping[str, Any]
     score: float | None
@@ -32,11 +32,11 @@ class Tried(Struct, frozen=True):
 
 
 class Proposer(Protocol):
-    """Proposes changes to the settings."""
+    """Proposer of changes to the settings."""
 
     def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:
-        """Return the changes of the next experiment, beside the settings that the loop began with; `None` when there is
-        nothing left to try. `best` are the changes that are kept by now.
+        """Return the changes of the next experiment, relative to the loop's first settings; `None` if nothing is left
+        to try. `best` are the changes kept so far.
 
         Raises:
             HarnessError: it cannot propose.
@@ -72,8 +72,8 @@ class Random:
 
 
 class HillClimb:
-    """One step from what is kept: one setting to the value beside its present one, or to any where it has none of the
-    space's.
+    """One step from the best settings: one setting to a neighbouring value, or to any if its value
+    is not in the space.
     """
 
     def __init__(self, space: Space, seed: int) -> None:
@@ -83,7 +83,9 @@ class HillClimb:
     def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:
         """See `Proposer.propose`."""
         steps = [
-            {**best, name: value} for name, values in self._space.items() for value in _beside(values, best.get(name))
+            {**best, name: value}
+            for name, values in self._space.items()
+            for value in _neighbours(values, best.get(name))
         ]
         self._random.shuffle(steps)
         left = iter(steps)
@@ -107,7 +109,7 @@ class FromFile:
 
 
 class FromModel:
-    """What a language model proposes, from the space, given what was tried; through the cache."""
+    """Proposals of a language model from the space, given the past experiments; through the cache."""
 
     def __init__(self, space: Space, model: LanguageModel, cache: Cache) -> None:
         self._space = space
@@ -118,16 +120,16 @@ class FromModel:
         """See `Proposer.propose`.
 
         Raises:
-            ModelError: the model does not answer, or with no changes of the space.
-            InvalidInput: it gives a setting a value that no setting has.
+            ModelError: the model fails, or its answer has no changes of the space.
+            InvalidInput: it sets an invalid value.
         """
-        answer = self._cache.completion(self._model, self._messages(best, tried), schema=self._schema())
+        answer = self._cache.completions.answer(self._model, self._messages(best, tried), schema=self._schema())
         try:
             given = msgspec.json.decode(answer.value.text, type=dict[str, Any])
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise ModelError(f"no JSON object with settings: {one_line(clean(answer.value.text, 100))!r}") from error
         allowed = {name: value for name, value in given.items() if name in self._space and value is not None}
-        changes = checked_changes(allowed, "the model's answer")  # 5.0 is 5, and a list a tuple
+        changes = checked_changes(allowed, "the model's answer")  # converts 5.0 to 5, and a list to a tuple
         for name, value in changes.items():
             if value not in self._space[name]:
                 raise ModelError(f"{name} may be any of {list(self._space[name])}, not {str(value)[:40]!r}")
@@ -138,12 +140,12 @@ class FromModel:
             "You improve the settings of a research program. Answer with JSON: settings with new values, of those that "
             "are allowed; few at a time, and none that was tried."
         )
-        told = {
+        prompt = {
             "allowed": {name: list(values) for name, values in self._space.items()},
             "kept": dict(best),
             "tried": [msgspec.to_builtins(each) for each in tried[-SHOWN:]],
         }
-        return [{"role": "system", "content": rules}, {"role": "user", "content": orjson.dumps(told).decode()}]
+        return [{"role": "system", "content": rules}, {"role": "user", "content": orjson.dumps(prompt).decode()}]
 
     def _schema(self) -> dict[str, Any]:
         properties = {name: {"enum": list(values)} for name, values in self._space.items()}
@@ -151,7 +153,7 @@ class FromModel:
 
 
 def _new(draw: Callable[[], Changes | None], tried: Sequence[Tried]) -> Changes | None:
-    """Draw until something comes that was not tried; `None` when nothing comes, or nothing new for long."""
+    """Draw until there is something new; `None` if nothing comes, or nothing new within `MAX_TRIES`."""
     for _ in range(MAX_TRIES):
         changes = draw()
         if changes is None or not _is_tried(changes, tried):
@@ -163,7 +165,7 @@ def _is_tried(changes: Changes, tried: Sequence[Tried]) -> bool:
     return any(dict(each.changes) == dict(changes) for each in tried)
 
 
-def _beside(values: Sequence[Any], present: Any) -> list[Any]:
+def _neighbours(values: Sequence[Any], present: Any) -> list[Any]:
     """Return the values next to the present one."""
     if present not in values:
         return list(values)

@@ -1,4 +1,4 @@
-"""One task, run again and again: is every stage the same, to the byte?"""
+"""Repetition of one task, to check that every stage is the same, to the byte."""
 
 import difflib
 import time
@@ -14,9 +14,9 @@ MAX_DIFFERENCE_LINES = 40
 
 
 class Repeated(Struct, frozen=True):
-    """What came of the runs: how often something was gathered from outside, live calls in all, seconds of each run, the
-    report's digest. Where a run was not like the first: its number (from 1), the first stage that differs, and the
-    difference in the form of `diff -u`.
+    """Result of the repetitions: the number of runs that gathered from outside, live calls in total, seconds of each
+    run, the report's digest. If a run differed from the first: its number (from 1), the first stage that differs, and
+    the difference in the format of `diff -u`.
     """
 
     gathered: int
@@ -29,10 +29,10 @@ class Repeated(Struct, frozen=True):
 
 
 def repeat_task(app: App, task: Task, times: int) -> Repeated:
-    """Run a task `times` times; stop at the first run that is not like the first one.
+    """Run a task `times` times; stop at the first run that differs from the first one.
 
     Raises:
-        HarnessError: whatever stops a run.
+        HarnessError: the error of a failed run.
     """
     first: dict[str, str] = {}
     live: list[int] = []
@@ -47,12 +47,12 @@ def repeat_task(app: App, task: Task, times: int) -> Repeated:
         first = first or stages
         if (stage := next((name for name in first if stages[name] != first[name]), None)) is not None:
             difference = _difference(first[stage], stages[stage], number)
-            return _told(live, seconds, first, number, stage, difference)
+            return _repeated(live, seconds, first, number, stage, difference)
     app.progress("runs", times, times)
-    return _told(live, seconds, first)
+    return _repeated(live, seconds, first)
 
 
-def _told(
+def _repeated(
     live: list[int],
     seconds: list[float],
     first: dict[str, str],

@@ -1,4 +1,4 @@
-"""Running tasks through the harness: each run comes to an `Outcome`, whatever happens in it."""
+"""Execution of tasks: each run returns an `Outcome`, whatever happens in it."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from harness.app import App
+from harness.app import App, Mode
 from harness.core.origins import RunOrigin
 from harness.errors import HarnessError
 from harness.research.result import Research
@@ -22,8 +22,8 @@ from harness_evals.tasks import Task
 
 
 class Job(Struct, frozen=True):
-    """One run of a task that is to be done with some settings. `at` is the time (seconds since the epoch) that it is
-    for whatever expires, the real one if `None`; a `fresh` one looks nothing up, and goes by the real time.
+    """One run of a task with some settings. `at` is the present time for expiry (seconds since the epoch), the real
+    time if `None`; a `fresh` run reads no cache, and uses the real time.
     """
 
     task: Task
@@ -35,17 +35,17 @@ class Job(Struct, frozen=True):
 
 
 def research_task(app: App, task: Task, repeat: int = 0) -> Research:
-    """Research the task's question with the task's engine; each repeat is an epoch of its own.
+    """Research the task's question with the task's engine; each repeat is a separate epoch.
 
     Raises:
-        HarnessError: whatever stops the research.
+        HarnessError: the error of the research.
     """
     researcher = app.researcher((task.engine,), epoch=f"repeat {repeat}" if repeat else "")
     return researcher.run(task.question, sections=task.structure.exactly or task.structure.at_least)
 
 
 def run_task(app: App, task: Task, repeat: int = 0) -> Outcome:
-    """Run a task once. What stops the research is told in the outcome: a failed run is not a bad score."""
+    """Run a task once. An error of the research is in the outcome: a failed run is not a bad score."""
     started = time.perf_counter()
     try:
         found = research_task(app, task, repeat)
@@ -53,13 +53,13 @@ def run_task(app: App, task: Task, repeat: int = 0) -> Outcome:
         cost = Cost(0, 0, time.perf_counter() - started)
         return Outcome(task.id, repeat, cost=cost, error=f"{error.code}: {error}")
     seconds = time.perf_counter() - started
-    if found.model_outage:  # excerpts instead of what the model would have written say nothing of the model
+    if found.model_outage:  # excerpts in place of the model's report say nothing about the model
         return Outcome(task.id, repeat, cost=Cost(0, 0, seconds), error=f"model_unavailable: {found.model_outage}")
     return outcome_of(found, task.id, repeat, seconds)
 
 
 def outcome_of(found: Research, task: str, repeat: int, seconds: float) -> Outcome:
-    """Return what is kept of a research."""
+    """Return the outcome of a research."""
     citations = found.report.citations if found.report else ()
     return Outcome(
         task,
@@ -72,15 +72,15 @@ def outcome_of(found: Research, task: str, repeat: int, seconds: float) -> Outco
 
 
 def digest(text: str) -> str:
-    """Return 16 hexadecimal digits that name a text."""
+    """Return a text's digest: 16 hexadecimal digits."""
     return sha256(text.encode(errors="replace")).hexdigest()[:16]
 
 
 def run_jobs(jobs: Sequence[Job], executor: Executor, *, at_once: int) -> Iterator[tuple[Job, Outcome]]:
-    """Run jobs in `executor`, at most `at_once` at a time, and yield what they come to as they end.
+    """Run jobs in `executor`, at most `at_once` at a time, and yield their outcomes as they end.
 
-    A worker that is lost takes nothing with it: its job is done again, once, and then told as failed. One that took too
-    long (`TimeoutError`) is not. Whoever stops iterating loses only what is under way.
+    The job of a lost worker is run again once, then counted as failed; one that took too long (`TimeoutError`) is not
+    repeated. Stopping the iteration loses only running jobs.
     """
     waiting = [(job, True) for job in reversed(jobs)]
     under_way: dict[Future[Outcome], tuple[Job, bool]] = {}
@@ -105,16 +105,16 @@ def run_jobs(jobs: Sequence[Job], executor: Executor, *, at_once: int) -> Iterat
 
 
 def run_apart(job: Job) -> Outcome:
-    """Do a job: in a thread, or in another process. All jobs of a process with the same settings share one app,
-    for loading the models takes longer than a warm run. Whatever goes wrong is told in the outcome.
+    """Run a job, in a thread or in another process. All jobs of a process with the same settings share one app, because
+    loading the models takes longer than a warm run. Any error is in the outcome.
     """
     try:
         with _opening:
-            # a clock that stands still would take what an earlier run has stored for an answer to this one
+            # with a fixed clock, entries stored by an earlier run would count as this run's own
             app = _app(job.settings, None if job.fresh else job.at, job.fresh, job.origin)
         outcome = run_task(app, job.task, job.repeat)
-        app.cache.flush()
-    except Exception as error:  # noqa: BLE001 - an experiment may break anything; it is a crash, told with its reason
+        app.cache.usage.flush()
+    except Exception as error:  # noqa: BLE001 - an experiment may fail with any error; it counts as a crash
         return Outcome(job.task.id, job.repeat, error=f"{type(error).__name__}: {error}")
     return outcome
 
@@ -124,11 +124,11 @@ _opening = threading.Lock()
 
 @lru_cache(maxsize=8)
 def _app(settings: Settings, at: float | None, fresh: bool, origin: RunOrigin) -> App:
-    return App(settings, at=at, read=not fresh, origin=origin)
+    return App(settings, Mode(at=at, read=not fresh, origin=origin))
 
 
 def versions() -> dict[str, str]:
-    """Return what decides results besides the settings."""
+    """Return the versions that affect results, besides the settings."""
     import platform
     from importlib.metadata import version
 
@@ -137,16 +137,16 @@ def versions() -> dict[str, str]:
     return {"harness": version("research-harness"), "python": platform.python_version(), "embedder": MiniLM.id}
 
 
-def told(settings: Settings) -> dict[str, Any]:
-    """Return the settings that decide results, secrets and places left out, as a log keeps them."""
+def recorded_settings(settings: Settings) -> dict[str, Any]:
+    """Return the settings that affect results, as logged, without secrets and paths."""
     kept: Mapping[str, Any] = structs.asdict(settings)
-    return {name: _plain(value) for name, value in kept.items() if name not in _UNTOLD and value is not None}
+    return {name: _plain(value) for name, value in kept.items() if name not in _NOT_RECORDED and value is not None}
 
 
-_UNTOLD = frozenset(
+_NOT_RECORDED = frozenset(
     {
         *("data_dir", "store", "proxy", "searxng_url", "pubmed_api_key", "pubmed_email", "token", "log_level"),
-        *("vector_store", "knowledge_ttl_hours", "knowledge_floor", "tool_ttl_hours"),  # of other things than research
+        *("vector_store", "knowledge_ttl_hours", "knowledge_floor", "tool_ttl_hours"),  # do not affect research
     }
 )
 

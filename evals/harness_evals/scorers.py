@@ -1,7 +1,7 @@
-"""What a run of a task is worth, scored without any model: every scorer gives a share, 0 (worst) to 1 (best).
+"""Scorers without a model: each returns a share, 0 (worst) to 1 (best).
 
-Nuggets are counted as in TREC's question answering tracks (Voorhees 2003), citations as in ALCE (Gao et al. 2023), but
-that a quotation found in the stored text of its source takes the place of the model that judges entailment.
+Nuggets are counted as in TREC's question answering tracks (Voorhees 2003), citations as in ALCE (Gao et al. 2023),
+except that a quotation found in the stored text of its source replaces the model that judges entailment.
 """
 
 import math
@@ -22,15 +22,15 @@ from harness_evals.tasks import Nugget, Task, comparable, is_said
 Scorer: TypeAlias = Callable[[Task, Outcome], float]
 
 RECALL_AT = 10
-"""So many sources count, the best ones."""
+"""Number of best sources that count."""
 FEWEST_WORDS = 80
 MOST_WORDS = 600
-"""A report of so many words is neither too short nor too long."""
+"""Reports of `FEWEST_WORDS` to `MOST_WORDS` words have the full score for length."""
 
 
 class Scores(Struct, frozen=True):
-    """The value (0..1) of each scorer that applies to the task, by its name; their weighted mean (0..1); and,
-    unweighted, what the run took, for seconds and live calls are the machine's and the cache's, not the report's.
+    """The value (0..1) of each scorer that applies to the task, by name; their weighted mean (0..1); and the run's
+    cost, unweighted, because seconds and live calls depend on machine and cache, not on the report.
     """
 
     values: Mapping[str, float]
@@ -49,17 +49,17 @@ def nugget_all(task: Task, outcome: Outcome) -> float:
 
 
 def retrieval_recall(task: Task, outcome: Outcome) -> float:
-    """Return the share of the gold sources among the first `RECALL_AT` sources found; one that carries the same text
-    stands for its like (see `Task`).
+    """Return the share of the gold sources among the first `RECALL_AT` sources found; a source with the same text
+    counts too (see `Task`).
     """
     found = set(list(dict.fromkeys(outcome.sources))[:RECALL_AT])
     return sum(not found.isdisjoint(task.carriers(address)) for address in task.gold) / len(task.gold)
 
 
-def citation_recall(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - every scorer is asked alike
-    """Return the share of the report's sentences that rest on a verified quotation; 0 without a sentence.
+def citation_recall(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - all scorers have one signature
+    """Return the share of the report's sentences that have a verified quotation; 0 without a sentence.
 
-    A sentence that a section says twice counts once.
+    A sentence that a section repeats counts once.
     """
     supported: dict[tuple[str, str], bool] = {}
     for cited in outcome.citations:
@@ -68,12 +68,12 @@ def citation_recall(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - ev
     return sum(supported.values()) / len(supported) if supported else 0.0
 
 
-def citation_precision(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - every scorer is asked alike
-    """Return the share of the quotations given that are verified and not superfluous; 0 where none is given.
+def citation_precision(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - all scorers have one signature
+    """Return the share of the quotations that are verified and not superfluous; 0 if there are none.
 
-    ALCE calls a citation superfluous when it does not support its sentence by itself and the others do without it. A
-    quotation that is not verified never supports; so only those remain that are given again for the same sentence:
-    they add nothing to the first.
+    ALCE calls a citation superfluous if it does not support its sentence by itself and the others support it without
+    it. An unverified quotation never supports; so only repeated quotations for the same sentence remain: they add
+    nothing to the first.
     """
     given: set[tuple[str, str]] = set()
     quotations = [cited for cited in outcome.citations if cited.quotation]
@@ -86,8 +86,8 @@ def citation_precision(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 -
 
 
 def structure(task: Task, outcome: Outcome) -> float:
-    """Return 1 when the report has the sections that are asked for; each that is missing, or too many where the number
-    is exact, takes away its share of the number asked for, down to 0.
+    """Return 1 if the report has the requested sections; each missing one (or surplus one, if the number is exact)
+    costs its share of the requested number, down to 0.
     """
     there = len(outcome.sections)
     if task.structure.exactly is not None:
@@ -95,8 +95,10 @@ def structure(task: Task, outcome: Outcome) -> float:
     return min(1.0, there / (task.structure.at_least or 1))
 
 
-def length(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - every scorer is asked alike
-    """Return 1 for a report of `FEWEST_WORDS` to `MOST_WORDS` words, less in proportion for a shorter or longer one."""
+def length(task: Task, outcome: Outcome) -> float:  # noqa: ARG001 - all scorers have one signature
+    """Return 1 for a report of `FEWEST_WORDS` to `MOST_WORDS` words, proportionally less for a
+    shorter or longer one.
+    """
     count = len(words(outcome.text))
     return min(1.0, count / FEWEST_WORDS, MOST_WORDS / max(count, 1))
 
@@ -127,12 +129,12 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "length": 0.05,
     }
 )
-"""How much each scorer counts in a task's one number; together 1."""
+"""Weight of each scorer in a task's total; the sum is 1."""
 
 
 def weights_for(task: Task, weights: Mapping[str, float] = WEIGHTS) -> dict[str, float]:
-    """Return the weights of the scorers that apply to a task, in proportion, together 1: those of nuggets need nuggets,
-    `retrieval_recall` needs gold sources.
+    """Return the weights of the scorers that apply to a task, in proportion, with a sum of 1: those of nuggets need
+    nuggets, `retrieval_recall` needs gold sources.
 
     Raises:
         InvalidInput: no scorer that applies has a weight.
@@ -147,11 +149,11 @@ def weights_for(task: Task, weights: Mapping[str, float] = WEIGHTS) -> dict[str,
 
 
 def read_weights(path: Path) -> dict[str, float]:
-    """Read weights of one's own: a YAML mapping from scorers to shares, together 1.
+    """Read custom weights: a YAML mapping from scorers to shares with a sum of 1.
 
     Raises:
-        InvalidInput: it cannot be read, names an unknown scorer, or the weights are not 1 together; the file, and the
-            line of a scorer, are named.
+        InvalidInput: it cannot be read, has an unknown scorer, or the sum is not 1; the message has the file, and the
+            line of a scorer.
     """
     found = read_mapping(path)
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -159,7 +161,7 @@ def read_weights(path: Path) -> dict[str, float]:
     for name, weight in found.items():
         line = next((number for number, text in enumerate(lines, start=1) if text.startswith(f"{name}:")), 1)
         if not isinstance(weight, int | float):
-            raise InvalidInput(f"{path}:{line}: the weight of {name} is no number")
+            raise InvalidInput(f"{path}:{line}: the weight of {name} is not a number")
         weights[str(name)] = float(weight)
         try:
             _check_one(str(name), float(weight))
@@ -173,12 +175,12 @@ def read_weights(path: Path) -> dict[str, float]:
 
 
 def score(task: Task, outcome: Outcome, weights: Mapping[str, float] = WEIGHTS) -> Scores:
-    """Score a run with every scorer that applies to the task, and weigh their values; a scorer that `weights` leaves
-    out weighs nothing.
+    """Score a run with every scorer that applies to the task, and weigh the values; a scorer not in `weights` has
+    weight 0.
 
     Raises:
-        InvalidInput: the run failed (a crash has no score) or is of another task, a weight is of no scorer or negative,
-            the weights are not 1 together, none of those that apply counts, or a nugget's pattern takes too long.
+        InvalidInput: the run failed (a crash has no score) or is of another task, a weight has an unknown scorer or is
+            negative, the sum is not 1, no scorer that applies has a weight, or a nugget's pattern takes too long.
     """
     if outcome.error:
         raise InvalidInput(f"the run of {outcome.task} failed ({outcome.error}), so it has no score; run it again")

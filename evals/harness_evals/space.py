@@ -1,4 +1,4 @@
-"""The search space of experiments: which settings may be changed, and to what."""
+"""Search space of experiments: the settings that may change, and their values."""
 
 from collections.abc import Iterator, Mapping
 from itertools import product
@@ -11,10 +11,10 @@ from harness.errors import InvalidInput
 from harness.settings import Settings, checked, read_mapping
 
 Changes: TypeAlias = Mapping[str, Any]
-"""Settings by name, with the values that an experiment gives them."""
+"""Settings by name, with the values of an experiment."""
 
 Space: TypeAlias = Mapping[str, tuple[Any, ...]]
-"""For each setting that may be changed the values that it may have, in an order in which neighbours are alike."""
+"""The possible values of each setting that may change, in an order in which neighbours are similar."""
 
 DEFAULT_SPACE: Space = {
     "max_rounds": (1, 2, 3, 5),
@@ -32,40 +32,41 @@ DEFAULT_SPACE: Space = {
 }
 
 UNTOUCHABLE = frozenset({"data_dir", "engine", "research_cache", "semantic", "offline", "log_level", "proxy"})
-"""What an experiment cannot change: where things are, what tasks name, what the loop itself sets."""
+"""Settings that an experiment cannot change: paths, what tasks determine, what the loop itself sets."""
 
 
 def read_space(path: Path) -> Space:
     """Read a search space: a YAML mapping from settings to lists of values.
 
     Raises:
-        InvalidInput: it cannot be read, is empty, names a setting that is unknown or that no experiment may change, or
-            gives one a value that it cannot have.
+        InvalidInput: it cannot be read, is empty, has a setting that is unknown or that no experiment may change, or
+            an invalid value.
     """
     found = read_mapping(path)
     if not all(isinstance(values, list) and values for values in found.values()):
-        raise InvalidInput(f"{path} is no search space; write lines like `max_rounds: [1, 2, 3]`")
+        raise InvalidInput(f"{path} is not a search space; write lines like `max_rounds: [1, 2, 3]`")
     return checked_space({str(name): tuple(values) for name, values in found.items()}, str(path))
 
 
 def checked_space(space: Space, where: str) -> Space:
-    """Return a space whose every value is one that its setting may have.
+    """Return a space after checking that every value is valid for its setting.
 
     Raises:
-        InvalidInput: see `read_space`; `where` is named.
+        InvalidInput: see `read_space`; the message has `where`.
     """
     if not space:
-        raise InvalidInput(f"the search space of {where} is empty; name at least one setting with values")
+        raise InvalidInput(f"the search space of {where} is empty; add at least one setting with values")
     return {
         name: tuple(checked_changes({name: value}, where)[name] for value in values) for name, values in space.items()
     }
 
 
 def checked_changes(changes: Changes, where: str) -> Changes:
-    """Return changes that settings may have.
+    """Return changes after checking them.
 
     Raises:
-        InvalidInput: an unknown setting, one that no experiment may change, or a value out of range; `where` is named.
+        InvalidInput: an unknown setting, one that no experiment may change, or a value out of range; the message has
+            `where`.
     """
     if forbidden := sorted(changes.keys() & UNTOUCHABLE):
         raise InvalidInput(f"{where}: an experiment cannot change {', '.join(forbidden)}")

@@ -1,4 +1,4 @@
-"""Evaluations: tasks run, logged, scored; resumed where they were stopped; compared task by task."""
+"""Evaluation suite: runs tasks, logs and scores them; resumes stopped evaluations; compares two, task by task."""
 
 import logging
 import secrets
@@ -18,7 +18,7 @@ from harness_evals.judge import WEIGHT as JUDGE_WEIGHT
 from harness_evals.judge import Judge
 from harness_evals.log import SUFFIX, Entry, Header, Log, LogWriter, logs_in, read_log
 from harness_evals.outcome import STAGES, Outcome, Stage
-from harness_evals.run import Job, digest, run_jobs, told, versions
+from harness_evals.run import Job, digest, recorded_settings, run_jobs, versions
 from harness_evals.scorers import WEIGHTS, score, weights_for
 from harness_evals.tasks import Task
 
@@ -29,8 +29,8 @@ JUDGE = "judge"
 
 
 class TaskScore(Struct, frozen=True):
-    """What the runs of one task came to: the mean of each scorer and of the total, how many runs, and the errors of
-    those that failed.
+    """Scores of one task: the mean of each scorer and of the total, the number of runs, and the
+    errors of failed ones.
     """
 
     task: str
@@ -50,8 +50,8 @@ class Summary(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """Two evaluations on the tasks that both have: differences (second minus first) of the total by task, their mean,
-    its 95 % interval (bootstrap over tasks), and the two-sided p-value of a sign-flip test.
+    """Comparison of two evaluations on the tasks that both have: differences (second minus first) of the total by task,
+    their mean, its 95 % interval (bootstrap over tasks), and the two-sided p-value of a sign-flip test.
     """
 
     differences: Mapping[str, float]
@@ -63,8 +63,8 @@ class Comparison(Struct, frozen=True):
 
 def settings_for(settings: Settings, *, fresh: bool = False) -> Settings:
     """Return the settings of an evaluation: whole researches are reused, so that each task is gathered once by the same
-    code, unless `fresh` or the setting `research_cache` is false; and only the very same search answers, for which of
-    two like ones comes first depends on the order of threads.
+    code, unless `fresh` or the setting `research_cache` is false; semantic matches are off, because the order of
+    threads would decide which of two similar searches comes first.
     """
     return replace(settings, research_cache=settings.research_cache is not False and not fresh, semantic=False)
 
@@ -85,33 +85,33 @@ def begin(
     if not tasks:
         raise InvalidInput("there is no task to run")
     if repeats < 1:
-        raise InvalidInput(f"each task is run at least once, not {repeats} times; pass --repeat 1 or more")
+        raise InvalidInput(f"each task runs at least once, not {repeats} times; pass --repeat 1 or more")
     for task in tasks:
         weights_for(task, weights)
     started = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     digests = {task.id: digest_of_task(task) for task in tasks}
     name = f"{started}-{secrets.token_hex(3)}"
-    return Header(name, now, digests, repeats, told(settings), versions(), dict(weights))
+    return Header(name, now, digests, repeats, recorded_settings(settings), versions(), dict(weights))
 
 
 def resume(path: Path, tasks: Sequence[Task], settings: Settings) -> Log:
-    """Return the log of an evaluation that goes on with these tasks and settings.
+    """Return the log of an evaluation to continue with these tasks and settings.
 
     Raises:
-        InvalidInput: no such log, a damaged one, or tasks or settings have changed since.
+        InvalidInput: no such log, a damaged one, or tasks or settings have changed.
     """
     log = read_log(path)
-    of_now, of_then = told(settings), log.header.settings
+    of_now, of_then = recorded_settings(settings), log.header.settings
     if other := sorted(name for name in {*of_now, *of_then} if of_now.get(name) != of_then.get(name)):
-        raise InvalidInput(f"the settings {', '.join(other)} are not those that {log.header.id} began with")
+        raise InvalidInput(f"the settings {', '.join(other)} have changed since {log.header.id} began")
     now = {task.id: digest_of_task(task) for task in tasks}
     if changed := sorted(id_ for id_, of_then in log.header.tasks.items() if now.get(id_) != of_then):
-        raise InvalidInput(f"the tasks {', '.join(changed)} have changed since {log.header.id} began; run it anew")
+        raise InvalidInput(f"the tasks {', '.join(changed)} have changed since {log.header.id} began; start a new run")
     return log
 
 
 def digest_of_task(task: Task) -> str:
-    """Return what tells a task from an earlier form of it."""
+    """Return a digest that changes with the task."""
     return digest(msgspec.json.encode(task).decode())
 
 
@@ -148,7 +148,7 @@ def run(
 
 
 def scored(task: Task, outcome: Outcome, weights: Mapping[str, float] = WEIGHTS, judge: Judge | None = None) -> Entry:
-    """Return an outcome with its scores; without any where the run failed. A judge that fails is told, and left out."""
+    """Return an outcome with its scores, without any if the run failed. A failing judge is logged and left out."""
     if outcome.error:
         return Entry(outcome)
     scores = score(task, outcome, weights)
@@ -166,22 +166,22 @@ def scored(task: Task, outcome: Outcome, weights: Mapping[str, float] = WEIGHTS,
 def rescored(
     log: Log, tasks: Sequence[Task], weights: Mapping[str, float] = WEIGHTS, judge: Judge | None = None
 ) -> Log:
-    """Return the log with the scores of the present scorers (and the judge), weights and tasks; nothing is run.
+    """Return the log with scores from the current scorers (and the judge), weights and tasks; nothing is run.
 
     Raises:
-        InvalidInput: a task of the log is not there any more.
+        InvalidInput: a task of the log no longer exists.
     """
     by_id = {task.id: task for task in tasks}
     if gone := sorted(log.header.tasks.keys() - by_id.keys()):
         raise InvalidInput(
-            f"the tasks {', '.join(gone)} of {log.path} are not there; name their folder with --tasks-dir"
+            f"the tasks {', '.join(gone)} of {log.path} do not exist; pass their folder with --tasks-dir"
         )
     entries = [scored(by_id[entry.outcome.task], entry.outcome, weights, judge) for entry in log.entries]
     return replace(log, header=replace(log.header, weights=dict(weights)), entries=tuple(entries))
 
 
 def summary(log: Log) -> Summary:
-    """Sum a log up."""
+    """Return the summary of a log."""
     runs: dict[str, list[Entry]] = {}
     for entry in _last(log):
         runs.setdefault(entry.outcome.task, []).append(entry)
@@ -211,7 +211,7 @@ def compare(first: Log, second: Log) -> Comparison:
 
 
 def find_log(folder: Path, name: str) -> Path:
-    """Return the log that `name` means: a file, an id or the beginning of one, or `last`.
+    """Return the log that `name` refers to: a file, an id or the beginning of one, or `last`.
 
     Raises:
         InvalidInput: there is none, or several.
@@ -238,7 +238,7 @@ def _scores(log: Log, name: str) -> Scores:
 
 
 def _last(log: Log) -> list[Entry]:
-    """Return the last entry of each run: one that failed may have been run again."""
+    """Return the last entry of each run: a failed one may have been repeated."""
     return list({(entry.outcome.task, entry.outcome.repeat): entry for entry in log.entries}.values())
 
 
@@ -258,17 +258,17 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def differing_stage(outcomes: Sequence[Outcome]) -> Stage | None:
-    """Return the first stage, in the order of `STAGES`, of which not all outcomes have the same bytes; `None` if all
-    are identical.
+    """Return the first stage, in the order of `STAGES`, whose bytes are not the same in all outcomes; `None` if all are
+    identical.
     """
     return next((name for name in STAGES if len({outcome.digests.get(name) for outcome in outcomes}) > 1), None)
 
 
 def first_differences(first: Log, second: Log) -> dict[str, Stage | None]:
     """Return, for each task of two evaluations, the first stage in which any repeat differs from the same repeat of the
-    other; `None` where all are the same to the byte. A task without any repeat that ended well in both is left out.
+    other; `None` if all are the same to the byte. A task without a repeat that succeeded in both is left out.
     """
-    one, other = _told_by_stages(first), _told_by_stages(second)
+    one, other = _outcomes_with_digests(first), _outcomes_with_digests(second)
     found: dict[str, Stage | None] = {}
     for task, repeat in sorted(one.keys() & other.keys()):
         differing = {found.get(task), differing_stage([one[task, repeat], other[task, repeat]])}
@@ -276,6 +276,6 @@ def first_differences(first: Log, second: Log) -> dict[str, Stage | None]:
     return found
 
 
-def _told_by_stages(log: Log) -> dict[tuple[str, int], Outcome]:
-    """Return the outcomes that name their stages, by task and repeat; one that failed does not."""
+def _outcomes_with_digests(log: Log) -> dict[tuple[str, int], Outcome]:
+    """Return the outcomes that have stage digests, by task and repeat; failed ones have none."""
     return {(o.task, o.repeat): o for o in (entry.outcome for entry in _last(log)) if o.digests}

@@ -1,6 +1,6 @@
 """Evaluation tasks: a question, what a good answer says, and the sources that say it. Read from `evals/tasks/*.yaml`.
 
-A report *says* a nugget when one of its sentences holds one of the nugget's aliases, or a match of its pattern. Both
+A report *says* a nugget if one of its sentences contains one of the nugget's aliases, or matches its pattern. Both
 sides are compared by their words alone (see `comparable`).
 """
 
@@ -27,9 +27,9 @@ PYTHON_DOCS = "corpus:python-docs"
 MAX_FILE_BYTES = 100_000
 MAX_TASKS = 1_000
 MAX_SENTENCE_CHARS = 5_000
-"""More of a sentence than this is not searched."""
+"""Longest part of a sentence that is searched."""
 PATTERN_SECONDS = 1.0
-"""For how long a pattern may be searched in one sentence, by the processor's clock."""
+"""CPU seconds allowed for searching one sentence for a pattern."""
 
 _PLACE = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _UNKNOWN = re.compile(r"unknown field `(.*)`")
@@ -40,10 +40,10 @@ _Sections = Annotated[int, Meta(ge=1, le=50)]
 
 
 class Nugget(Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing that an answer should say; `vital` where it is wrong without, `okay` where it is better with it.
+    """One thing that an answer should say; `vital` if the answer is wrong without it, `okay` if it improves the answer.
 
-    `aliases` are wordings, any one of which is enough. `pattern` is a regular expression (of the package `regex`) for
-    variants, searched without regard to case in the words of a sentence, one space between them and no punctuation.
+    `aliases` are wordings, any of which is enough. `pattern` is a regular expression (of the package `regex`) for
+    variants, searched ignoring case in the words of a sentence, separated by single spaces, without punctuation.
     """
 
     says: _Line
@@ -58,11 +58,11 @@ class Nugget(Struct, frozen=True, forbid_unknown_fields=True):
             if not comparable(alias):
                 raise ValueError(f"the alias {alias!r} has no words")
         if self.pattern and _compiled(self.pattern).search("", timeout=PATTERN_SECONDS):
-            raise ValueError(f"the pattern {self.pattern!r} is found in every sentence, for it matches the empty one")
+            raise ValueError(f"the pattern {self.pattern!r} matches the empty sentence, and so every one")
 
 
 class Structure(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many sections the report is asked to have: `exactly` or `at_least` so many, one of the two."""
+    """Requested number of sections of the report: either `exactly` or `at_least`."""
 
     exactly: _Sections | None = None
     at_least: _Sections | None = None
@@ -73,12 +73,12 @@ class Structure(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Task(Struct, frozen=True, forbid_unknown_fields=True):
-    """A question to research with `engine`, and what is asked of the report.
+    """A question to research with `engine`, and the requirements for the report.
 
-    `nuggets`, one vital at least, and `gold`, the addresses of sources that answer the question, may be left
-    out: then only the scorers that need neither apply. `same` are groups of addresses that carry the same
-    text: finding one of a group is finding each of it. Work is tuned on the tasks of `split` tune, and what it has
-    gained is confirmed on those of the other.
+    `nuggets`, at least one of them vital, and `gold`, the URLs of sources that answer the question, may be left out;
+    then the scorers that need them do not apply. `same` are groups of URLs with the same text: finding one of a group
+    counts as finding each. Settings are tuned on the tasks of the split `tune`; gains are confirmed on the split
+    `confirm`.
     """
 
     id: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{1,60}$")]
@@ -96,20 +96,20 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("a task needs a vital nugget")
 
     def carriers(self, address: str) -> set[str]:
-        """Return all addresses that carry what the source at `address` says, itself among them."""
+        """Return all URLs with the content of the source at `address`, including itself."""
         return {address}.union(*(group for group in self.same if address in group))
 
 
 def comparable(text: str) -> str:
-    """Return the words of `text` (its first `MAX_SENTENCE_CHARS` characters) with one space between them: case, white
-    space, punctuation, quotation marks and Markdown's escapes aside.
+    """Return the words of `text` (its first `MAX_SENTENCE_CHARS` characters) separated by single spaces, ignoring case,
+    white space, punctuation, quotation marks and Markdown escapes.
     """
     text = unicodedata.normalize("NFKC", text[:MAX_SENTENCE_CHARS])
     return " ".join(words(text.replace("\\", "").replace("’", "'")))
 
 
 def is_said(nugget: Nugget, comparables: Iterable[str]) -> bool:
-    """Say whether one of the sentences, each as `comparable` returns it, says the nugget.
+    """Return whether one of the sentences, each as `comparable` returns it, says the nugget.
 
     Raises:
         InvalidInput: the nugget's pattern takes longer than `PATTERN_SECONDS`.
@@ -122,11 +122,11 @@ def is_said(nugget: Nugget, comparables: Iterable[str]) -> bool:
 
 
 def load_tasks(ids: Sequence[str] = (), folder: Path = TASKS_DIR) -> list[Task]:
-    """Return the tasks named in `ids`, in that order; all of the folder, by file name, when none is named.
+    """Return the tasks `ids`, in that order; by default all of the folder, by file name.
 
     Raises:
-        InvalidInput: an unknown id, one that two files have, a file that is no task, or no task at all; the message
-            names file and line.
+        InvalidInput: an unknown id, an id in two files, an invalid file, or no task at all; the message has file and
+        line.
     """
     known: dict[str, Task] = {}
     for path in _files(folder):
@@ -141,10 +141,10 @@ def load_tasks(ids: Sequence[str] = (), folder: Path = TASKS_DIR) -> list[Task]:
 
 
 def check_tasks(folder: Path = TASKS_DIR) -> list[str]:
-    """Return a line for every problem of the folder's tasks, with file and line; none when all is well.
+    """Return a line for every problem of the folder's tasks, with file and line; empty if there is none.
 
-    Of a file that is no task, the first problem is told. Of a task over the Python documentation, it is also a problem
-    when this interpreter's has no such gold source, or when none of them says a nugget.
+    Of an invalid file, only the first problem is reported. For a task over the Python documentation, missing gold
+    sources in this interpreter's version and nuggets that no gold source says are problems too.
 
     Raises:
         InvalidInput: no such folder, or no task in it.
@@ -173,7 +173,7 @@ def schema() -> dict[str, Any]:
 
 
 def _unfounded(task: Task, documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield what the task claims of its sources and they do not bear out: where in the task, and what."""
+    """Yield claims of the task that its sources do not confirm: the place in the task, and the problem."""
     places = [(address, f"$.gold[{at}]") for at, address in enumerate(task.gold)]
     places += [(address, f"$.same[{at}]") for at, group in enumerate(task.same) for address in group]
     yield from (
@@ -183,7 +183,7 @@ def _unfounded(task: Task, documents: Mapping[str, str]) -> Iterator[tuple[str, 
     said = [comparable(sentence) for paragraph in paragraphs for sentence in sentences(paragraph)]
     for at, nugget in enumerate(task.nuggets):
         if task.gold and not is_said(nugget, said):
-            yield f"$.nuggets[{at}]", f"the nugget {nugget.says!r} is said by none of its gold sources"
+            yield f"$.nuggets[{at}]", f"the nugget {nugget.says!r} is in none of its gold sources"
 
 
 def _python_docs() -> Mapping[str, str]:
@@ -195,7 +195,7 @@ def _python_docs() -> Mapping[str, str]:
 
 @cache
 def _compiled(pattern: str) -> Any:
-    import regex  # unlike `re`, it can be stopped
+    import regex  # unlike `re`, it has a time limit
 
     if repetitions(pattern) > MAX_REPETITIONS:
         raise ValueError(f"the pattern {pattern!r} repeats too much; its counts may multiply to {MAX_REPETITIONS:,}")
@@ -217,7 +217,7 @@ def _matches(pattern: str, sentence: str) -> bool:
 
 def _files(folder: Path) -> list[Path]:
     if not folder.is_dir():
-        raise InvalidInput(f"no folder of tasks at {folder}")
+        raise InvalidInput(f"no task folder at {folder}")
     paths = sorted(path for path in folder.glob("*.yaml") if path.is_file())
     if not paths or len(paths) > MAX_TASKS:
         raise InvalidInput(f"{folder} holds {len(paths)} tasks (*.yaml); it must be 1 to {MAX_TASKS:,}")
@@ -225,7 +225,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 class _Loader(yaml.SafeLoader):
-    """Builds plain values only; refuses references, which make much of little, and fields that are there twice."""
+    """YAML loader for plain values only; rejects references, which can expand without limit, and duplicate fields."""
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -244,35 +244,35 @@ class _Loader(yaml.SafeLoader):
 
 
 def _read(path: Path) -> tuple[Task, yaml.Node]:
-    """Return the task in a file, and the YAML node that it was made of.
+    """Return the task in a file, and its YAML node.
 
     Raises:
-        InvalidInput: it is none; the message names file and line.
+        InvalidInput: the file is invalid; the message has file and line.
     """
     node: yaml.Node | None = None
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
-            raise InvalidInput(f"{path} is no task: more than {MAX_FILE_BYTES:,} bytes")
+            raise InvalidInput(f"{path} is not a task: more than {MAX_FILE_BYTES:,} bytes")
         loader = _Loader(data.decode("utf-8"))
         node = loader.get_single_node()
         if node is None:
-            raise InvalidInput(f"{path} is no task: it is empty")
+            raise InvalidInput(f"{path} is not a task: it is empty")
         return msgspec.convert(loader.construct_document(node), Task), node
     except msgspec.ValidationError as error:
         problem, _, place = str(error).partition(" - at `")
-        raise InvalidInput(f"{_place(path, node, place.rstrip('`'), problem)} is no task: {problem}") from error
+        raise InvalidInput(f"{_place(path, node, place.rstrip('`'), problem)} is not a task: {problem}") from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InvalidInput(f"{path}:{line} is no task: {error.problem}") from error
+        raise InvalidInput(f"{path}:{line} is not a task: {error.problem}") from error
     except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
         problem = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InvalidInput(f"{path} is no task: {problem}") from error
+        raise InvalidInput(f"{path} is not a task: {problem}") from error
 
 
 def _place(path: Path, node: yaml.Node | None, place: str, problem: str = "") -> str:
-    """Name the file and the line of the value at `place` (as msgspec names it: `$.nuggets[1].says`)."""
+    """Return the file and the line of the value at `place` (in msgspec's notation: `$.nuggets[1].says`)."""
     if node is None:
         return str(path)
     for name, index in _PLACE.findall(place):

@@ -1,16 +1,16 @@
-"""Is a change of settings kept? Decided from scores alone, by rules that are fixed before the first experiment.
+"""Verdicts on changes of settings, from scores alone, by rules fixed before the first experiment.
 
-A candidate is kept when it is better on the split `tune` by more than `delta` and more than the noise floor, and
+A candidate is kept if it is better on the split `tune` by more than `delta` and more than the noise floor,
 significantly so at this experiment's share of alpha, and not worse on the split `confirm`, which is run for it alone;
-or when it is as good with fewer changed settings. So the chance that any of at most `EXPERIMENTS` candidates is kept
-as better, though its change does nothing, is at most `ALPHA`.
+or if it is as good with fewer changed settings. So the chance that any of at most `EXPERIMENTS` candidates is kept as
+better, though its change has no effect, is at most `ALPHA`.
 
-That rests on: baseline and candidate run in turns, each task equally often on both sides, so that with nothing changed
-either could have had the other's scores; both run anew for each experiment, because scores that were kept for being
-high are no baseline; tasks do not influence each other; rules and tasks stay what they are while the loop runs. It
-speaks of these tasks: that they stand for others is for whoever chose them to say. That simpler settings are equal is
-judged by the 95 % interval, outside of the bound: one that is worse by the whole margin passes `tune` in about 1 of 40
-cases. An A/A run that is answered from a cache measures no noise.
+Assumptions: baseline and candidate run in turns, each task equally often on both sides, so that without an effect
+either could have had the other's scores; both run again for each experiment, because scores kept for being high are not
+a baseline; tasks do not influence each other; rules and tasks do not change during the loop. The verdict is about these
+tasks: whether they represent others is for their author to say. That simpler settings are equal is judged by the 95 %
+interval, outside the bound: one that is worse by the whole margin passes `tune` in about 1 of 40 cases. An A/A run
+answered from a cache measures no noise.
 
 The defaults are those that `python -m benchmarks.experiments` simulates.
 """
@@ -32,30 +32,30 @@ from harness.core.statistics import (
 from harness.errors import InvalidInput
 
 DELTA = 0.01
-"""The least gain in mean score (0..1) that is worth a change."""
+"""Least gain in mean score (0..1) that justifies a change."""
 
 ALPHA = 0.05
-"""The chance, over all experiments of a loop together, of keeping a gain that is not there."""
+"""Chance, over all experiments of a loop together, of keeping a gain that is not there."""
 
 EXPERIMENTS = 40
 REPEATS = 4
 """Runs of each task on each side; also in the A/A run."""
 
 LOSER_TASKS = 6
-"""The first look at whether a candidate is a clear loser comes after so many tasks."""
+"""Tasks before the first check for a clear loser."""
 
 LOSER_LEVEL = 0.02
-"""The p at which it is one, of the sign-flip test that it is worse: all of 6 tasks, if it is so few."""
+"""Largest p of a clear loser, in the sign-flip test that it is worse: with only 6 tasks, it must lose all."""
 
 Status: TypeAlias = Literal["keep", "discard", "inconclusive", "crash"]
 
 Finding: TypeAlias = Literal["better", "equal but simpler", "worse", "no gain", "unclear"]
-"""What the split `tune` shows."""
+"""Result on the split `tune`."""
 
 
 class Arm(Struct, frozen=True):
-    """One side of an experiment: its scores on both splits; `confirm` may be empty until it is needed. `changed` is the
-    number of settings that differ from the defaults: fewer are simpler. `errors` are those of runs that failed.
+    """One side of an experiment: its scores on both splits; `confirm` may be empty until needed. `changed` is the
+    number of settings that differ from the defaults: fewer are simpler. `errors` are those of failed runs.
     """
 
     tune: Scores
@@ -65,7 +65,7 @@ class Arm(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """The candidate beside the baseline on one split: the mean of the differences by task (-1..1), its 95 % interval
+    """Comparison of candidate and baseline on one split: the mean of the differences by task (-1..1), its 95 % interval
     from `low` to `high`, the one-sided `p` of "not better", the number of `tasks` and of those that `differ` at all.
     """
 
@@ -78,8 +78,8 @@ class Comparison(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """What becomes of a candidate, and why, in sentences. A split that was not needed, or not run, is `None`; after a
-    crash both are: a run that failed is never a score.
+    """Verdict on a candidate, with reasons in sentences. A split that was not needed, or not run, is `None`; after a
+    crash both are: a failed run is never a score.
     """
 
     status: Status
@@ -89,10 +89,10 @@ class Verdict(Struct, frozen=True):
 
 
 def too_few_tasks(tasks: int, *, experiments: int = EXPERIMENTS, alpha: float = ALPHA) -> str:
-    """Return what to say before the start where no experiment on `tasks` tasks of the split `tune` could be
-    significant, with the number needed; empty where there are enough.
+    """Return a warning if no experiment on `tasks` tasks of the split `tune` can be significant, with the number
+    needed; empty if there are enough.
 
-    Tasks on which both sides always score the same do not count, and that shows only later: have some to spare.
+    Tasks on which both sides always score the same do not count, which shows only later: have some extra.
 
     Raises:
         InvalidInput: `experiments` is under 1, or `alpha` not between 0 and 1.
@@ -126,7 +126,7 @@ def compare(baseline: Scores, candidate: Scores) -> Comparison:
 
 
 def needs_confirm(baseline: Arm, candidate: Arm, *, alpha: float, noise_floor: float, delta: float = DELTA) -> bool:
-    """Say whether the split `tune` lets the candidate pass, so that `confirm` must be run; see `decide`."""
+    """Return whether the candidate passes on the split `tune`, so that `confirm` must be run; see `decide`."""
     if baseline.errors or candidate.errors:
         return False
     return _passes(
@@ -137,13 +137,13 @@ def needs_confirm(baseline: Arm, candidate: Arm, *, alpha: float, noise_floor: f
 def decide(baseline: Arm, candidate: Arm, *, alpha: float, noise_floor: float, delta: float = DELTA) -> Verdict:
     """Return the verdict on a candidate.
 
-    `alpha` is this experiment's share (`alpha_share`), `noise_floor` what an A/A run on the split `tune` measured
+    `alpha` is this experiment's share (`alpha_share`), `noise_floor` that of an A/A run on the split `tune`
     (`statistics.noise_floor`); the larger of it and `delta` is the margin within which scores are equal. The split
-    `confirm` is looked at only when `tune` lets the candidate pass.
+    `confirm` is used only if the candidate passes on `tune`.
 
     Raises:
         InvalidInput: `confirm` is needed and has no scores; `alpha` is not between 0 and 1, `delta` or `noise_floor`
-            not within 0..1; and as `compare` does.
+            not within 0..1; and as in `compare`.
     """
     if errors := (*candidate.errors, *baseline.errors):
         side = "candidate" if candidate.errors else "baseline"
@@ -151,34 +151,34 @@ def decide(baseline: Arm, candidate: Arm, *, alpha: float, noise_floor: float, d
     margin = _margin(alpha, delta, noise_floor)
     tune = compare(baseline.tune, candidate.tune)
     finding = _finding(baseline, candidate, tune, alpha, margin)
-    on_tune = (_told("tune", tune), _why(finding, tune, alpha, margin))
+    on_tune = (_in_words("tune", tune), _why(finding, tune, alpha, margin))
     if not _passes(finding):
         return Verdict("inconclusive" if finding == "unclear" else "discard", on_tune, tune)
     if not candidate.confirm:
         raise InvalidInput("tune lets the candidate pass, and confirm has no scores; run both sides on confirm")
     confirm = compare(baseline.confirm, candidate.confirm)
-    reasons = (*on_tune, _told("confirm", confirm))
+    reasons = (*on_tune, _in_words("confirm", confirm))
     if confirm.difference < (0 if finding == "better" else -margin):
         return Verdict("discard", (*reasons, "worse on confirm: what tune shows does not hold"), tune, confirm)
     return Verdict("keep", (*reasons, "not worse on confirm"), tune, confirm)
 
 
 def clear_loser(baseline: Scores, candidate: Scores) -> Verdict | None:
-    """Return the verdict "discard" where the first tasks of the split `tune`, all their repeats run on both sides, show
-    that the candidate is worse; `None` to go on.
+    """Return the verdict "discard" if the first tasks of the split `tune`, with all their repeats on both sides, show
+    that the candidate is worse; `None` to continue.
 
-    It may be asked after every task. It never says keep, so it cannot raise the chance of keeping what is no better;
-    asked so often it also stops about 6 of 100 candidates that are as good as the baseline.
+    It may be called after every task. It never says keep, so it cannot raise the chance of keeping a useless change;
+    called that often it also stops about 6 of 100 candidates that are as good as the baseline.
 
     Raises:
-        InvalidInput: as `paired_differences` does.
+        InvalidInput: as in `paired_differences`.
     """
     differences = paired_differences(baseline, candidate)
     if len(differences) < LOSER_TASKS or sign_flip_p([-each for each in differences.values()]) > LOSER_LEVEL:
         return None
     so_far = compare(baseline, candidate)
     return Verdict(
-        "discard", (_told("tune", so_far), f"a clear loser after {so_far.tasks} tasks; the rest is not run"), so_far
+        "discard", (_in_words("tune", so_far), f"a clear loser after {so_far.tasks} tasks; the rest is not run"), so_far
     )
 
 
@@ -205,7 +205,7 @@ def _passes(finding: Finding) -> bool:
     return finding in {"better", "equal but simpler"}
 
 
-def _told(split: str, found: Comparison) -> str:
+def _in_words(split: str, found: Comparison) -> str:
     return (
         f"{split}: {found.difference:+.3f} on {found.tasks} tasks, of which {found.differ} differ "
         f"(95 % interval {found.low:+.3f} to {found.high:+.3f}, p {found.p:.3g})"
@@ -229,12 +229,12 @@ def _why(finding: Finding, tune: Comparison, alpha: float, margin: float) -> str
 
 
 def _missing(tune: Comparison, alpha: float, margin: float) -> Sequence[str]:
-    """Return what a gain that is possible still lacks."""
+    """Return what a possible gain still lacks."""
     missing = []
     if tune.difference <= margin:
         missing.append(f"not better by more than {margin:.3f}, though it may be")
     if tune.p > alpha:
         missing.append(f"p is above {alpha:.3g}")
     if 2.0**-tune.differ > alpha:
-        missing.append(f"{tune.differ} tasks that differ cannot be significant; {tasks_needed(alpha)} are needed")
+        missing.append(f"only {tune.differ} tasks changed; significance needs {tasks_needed(alpha)}")
     return missing

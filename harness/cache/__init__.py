@@ -1,18 +1,19 @@
-"""The cache: exact, then by meaning, then compute once. What every cached thing goes through."""
+"""Cache of searches, researches, pages, completions and tool results: exact, then by meaning, then computed once."""
 
 from harness.cache.agent import ToolReply, research_cache
-from harness.cache.agent_turns import Seen, request_scope
+from harness.cache.explanation import Explanation
 from harness.cache.json_form import MAX_PAYLOAD_BYTES
 from harness.cache.lookup import Answer
-from harness.cache.maintenance import KINDS, Explanation
+from harness.cache.maintenance import KINDS
 from harness.cache.policy import Policy
+from harness.cache.request_scope import Seen, request_scope
 from harness.cache.researches import ResearchContext
-from harness.cache.results import MAX_RESULTS, checked_max_results
+from harness.cache.search_results import MAX_RESULTS, checked_max_results
 from harness.cache.searches import DEFAULT_MAX_RESULTS, Results, SearchFunction
 from harness.cache.semantic import Semantics
 from harness.cache.service import Cache
 from harness.cache.tables import ANSWERS, EVIDENCE, RESEARCH, RUNS, SEARCHES, TABLES, TOOLS, UNANSWERED
-from harness.cache.tools import ToolEntry
+from harness.cache.tool_cache import ToolEntry
 from harness.cache.usage import Use
 
 __all__ = [

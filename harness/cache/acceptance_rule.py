@@ -1,37 +1,43 @@
-"""Which rule decides what may be answered by meaning: one's own, or the one that came with the verifier."""
+"""The acceptance rule of the semantic lookup: a calibrated one, or the one that ships with the verifier."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import InvalidInput
 from harness.ports import Verifier
+from harness.settings import Settings
 
 if TYPE_CHECKING:
     from harness.core.equivalence import Rule
 
 
-def rule_of(verifier: Verifier | None, own: Path, max_wrong: float) -> "Rule":
-    """Return the acceptance rule that goes with a verifier, or with none: the one in the file `own`, if it was made for
-    this verifier and promises enough, else the one that came with it, at `max_wrong` (0..1).
+def rule_file(settings: Settings) -> Path:
+    """Return the path of the rule that `harness cache calibrate` writes."""
+    return settings.data_dir / "acceptance.json"
+
+
+def rule_of(verifier: Verifier | None, settings: Settings) -> "Rule":
+    """Return the acceptance rule for a verifier, or for none: the calibrated one, if it was made for this verifier and
+    accepts no more wrong answers than the setting `max_wrong` (0..1); else the one that ships with it.
 
     Raises:
-        InvalidInput: one's own cannot be read; no rule can promise so little.
+        InvalidInput: the file cannot be read; no rule reaches `max_wrong`.
         VerifierError: the verifier's rule is missing or damaged.
     """
     from harness.core.equivalence import rule_for
 
-    given, name = (rule_for, "") if verifier is None else (verifier.rule, verifier.id)
-    rule = own_rule(own)
-    if rule is not None and rule.max_wrong <= max_wrong and rule.verifier == name:
+    shipped, name = (rule_for, "") if verifier is None else (verifier.rule, verifier.id)
+    rule = own_rule(rule_file(settings))
+    if rule is not None and rule.max_wrong <= settings.max_wrong and rule.verifier == name:
         return rule
-    return given(max_wrong)
+    return shipped(settings.max_wrong)
 
 
 def own_rule(own: Path) -> "Rule | None":
-    """Return the rule that somebody has calibrated on pairs of their own, whoever it is for; `None` if nobody has.
+    """Return the calibrated rule in the file `own`, for whichever verifier; `None` if there is no file.
 
     Raises:
-        InvalidInput: it cannot be read.
+        InvalidInput: the file cannot be read.
     """
     import msgspec
 

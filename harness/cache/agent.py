@@ -1,31 +1,31 @@
-"""`research_cache`: the tool cache as an agent asks for it, in one call with one plain reply."""
+"""`research_cache`: the tool cache for agents, in one call with one plain reply."""
 
 import time
 from typing import Any, Literal, assert_never, get_args
 
 from msgspec import Struct
 
-from harness.cache.agent_turns import is_first
+from harness.cache.json_values import count_of, parsed
+from harness.cache.request_scope import is_first
 from harness.cache.service import Cache
-from harness.cache.tools import ToolEntry
-from harness.cache.values import count_of, parsed
+from harness.cache.tool_cache import ToolEntry
 from harness.core.entries import Hit, Miss, Stale
 from harness.core.freshness import age_in_words, is_expired
-from harness.core.keys import checked_cache_type, tool_key
+from harness.core.keys import checked_cache_type
 from harness.errors import InvalidInput
 
 Action = Literal["lookup", "store", "list_recent"]
 ACTIONS: tuple[str, ...] = get_args(Action)
 
 _FRESH = "fresh: use it"
-_MEANT = "fresh, and stored for another query that means the same: use it if that is what you asked"
+_SEMANTIC = "fresh, and stored for another query that means the same: use it if that is what you asked"
 _STALE = "stale: search again, then store what you find; use this only if the search fails"
 _MISSING = "not cached: search, then store what you find"
 _SEEN = "already seen in this request: use what you were given then"
 
 
 class RecentEntry(Struct, frozen=True):
-    """One query that is cached, for `list_recent`."""
+    """One cached query, for `list_recent`."""
 
     query: str
     cache_type: str
@@ -36,12 +36,12 @@ class RecentEntry(Struct, frozen=True):
 
 
 class ToolReply(Struct, frozen=True, kw_only=True):
-    """What an agent is told; every field is JSON. Times are ISO 8601 in UTC.
+    """Reply to an agent; every field is JSON. Times are ISO 8601 in UTC.
 
-    `found` says that there is an entry, expired or not, and `stale` that it has expired. `results` are what was stored;
-    `null` where they were handed out before in this request (`seen`). `count` is the length of a list, 1 for anything
-    else. `match` says how it was found, `matched_query` what it was stored for, and `similarity` (0..1) how alike that
-    is. `note` says what to do next. `entries` are those of `list_recent`, newest first.
+    `found`: there is an entry, expired or not; `stale`: it has expired. `results` are the stored data, or `null` if
+    they were handed out before in this request (`seen`). `count` is the length of a list, 1 for anything else. `match`
+    is how the entry was found, `matched_query` the query that it was stored for, and `similarity` (0..1) that of the
+    two queries. `note` is what to do next. `entries` are those of `list_recent`, newest first.
     """
 
     action: Action
@@ -72,13 +72,13 @@ def research_cache(
     limit: int = 20,
     created_by: str | None = None,
 ) -> ToolReply:
-    """Look up what a tool brought for a query, store it, or list what was stored last.
+    """Look up the results of a tool for a query, store them, or list the entries stored last.
 
     `data` is a JSON value, or the text of one. Within a `request_scope` the results of an entry are handed out once;
-    what the agent has stored in it counts as handed out. `list_recent` lists every type if none is named.
+    results that the agent has stored in it count as handed out. `list_recent` lists every type if none is given.
 
     Raises:
-        InvalidInput: an unknown action, an unusable type, query, lifetime or limit, or data that cannot be kept.
+        InvalidInput: an unknown action, an unusable type, query, lifetime or limit, or data that cannot be stored.
         AccessDenied: this tenant's cache may not be written.
         StoreError: the store cannot be read or written.
     """
@@ -91,24 +91,22 @@ def research_cache(
     if action == "lookup":
         return _looked_up(cache, cache_type, query)
     value = parsed(data) if isinstance(data, str) else data
-    return _stored(cache, cache.put_tool(cache_type, query, value, ttl_hours=ttl_hours, created_by=created_by))
+    return _stored(cache, cache.tools.put(cache_type, query, value, ttl_hours=ttl_hours, created_by=created_by))
 
 
 def _looked_up(cache: Cache, cache_type: str, query: str) -> ToolReply:
-    outcome = cache.find_tool(cache_type, query)
+    outcome = cache.tools.find(cache_type, query)
     match outcome:
         case Miss():
-            return ToolReply(action="lookup", found=False, note=_MISSING, key=tool_key(cache_type, query))
+            return ToolReply(action="lookup", found=False, note=_MISSING, key=outcome.key)
         case Hit():
             semantic = outcome.found == "semantic"
-            similarity, note = outcome.similarity, _MEANT if semantic else _FRESH
+            similarity, note = outcome.similarity, _SEMANTIC if semantic else _FRESH
         case Stale():
             semantic, similarity, note = False, 1.0, _STALE
         case _:
             assert_never(outcome)
-    held = cache.tool_entry(cache_type, outcome.query)
-    key, cached_at = tool_key(cache_type, outcome.query), cache.now - outcome.age
-    first = is_first(cache.tenant, key)
+    first = is_first(cache.tenant, outcome.key)
     return ToolReply(
         action="lookup",
         found=True,
@@ -116,19 +114,19 @@ def _looked_up(cache: Cache, cache_type: str, query: str) -> ToolReply:
         results=outcome.value if first else None,
         count=count_of(outcome.value),
         age=age_in_words(outcome.age),
-        cached_at=_iso(cached_at),
-        expires_at=_iso(held.expires_at) if held else None,
+        cached_at=_iso(cache.now - outcome.age),
+        expires_at=_iso(outcome.expires_at),
         matched_query=outcome.query,
         match="semantic" if semantic else "exact",
         similarity=round(similarity, 4),
         stale=isinstance(outcome, Stale),
         seen=not first,
-        key=key,
+        key=outcome.key,
     )
 
 
 def _stored(cache: Cache, entry: ToolEntry) -> ToolReply:
-    is_first(cache.tenant, entry.key)  # the agent has it, so a look-up need not repeat it
+    is_first(cache.tenant, entry.key)  # the agent has the results, so a lookup need not repeat them
     return ToolReply(
         action="store",
         found=True,
@@ -153,7 +151,7 @@ def _listed(cache: Cache, cache_type: str | None, limit: int) -> ToolReply:
             is_expired(each.expires_at, now, each.created_at),
             each.created_by,
         )
-        for each in cache.recent_tools(limit, cache_type)
+        for each in cache.tools.recent(limit, cache_type)
     )
     of = "" if cache_type is None else f" of {checked_cache_type(cache_type)}"
     note = f"{len(entries)} entries{of}, newest first: look one up by its query"

@@ -1,4 +1,4 @@
-"""One execution for all tasks that await the same; and synchronous work whose asynchronous part runs on the loop."""
+"""Single flight for asyncio tasks, and threads that await something on the event loop."""
 
 import asyncio
 import concurrent.futures
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class _Flight:
-    """A running task, and how many others wait for it."""
+    """A running task, and the number of tasks that wait for it."""
 
     def __init__(self, task: "asyncio.Task[Any]") -> None:
         self.task = task
@@ -36,15 +36,15 @@ class Flights(Generic[K]):
     ) -> T:
         """Return what `work()` returns, or raise what it raises, to all tasks of this loop that await `key` now.
 
-        The task that began it gets the result, the others a `copy` of it. It runs while one of them waits; when the
-        last is cancelled, it is cancelled, too, unless it `goes_on`: then it ends by itself, or with the loop.
+        The task that began the work gets the result, the others a `copy` of it. When the last waiting task is
+        cancelled, the work is cancelled, too, unless it `goes_on`: then it ends by itself, or with the loop.
         """
         place = (asyncio.get_running_loop(), key)
         flight = self._flights.get(place)
         mine = flight is None
         if flight is None:
             flight = self._flights[place] = _Flight(asyncio.create_task(work()))
-            flight.task.add_done_callback(lambda task: self._landed(place, task))
+            flight.task.add_done_callback(lambda task: self._done(place, task))
         flight.waiting += 1
         try:
             result: T = await asyncio.shield(flight.task)
@@ -55,10 +55,10 @@ class Flights(Generic[K]):
                 flight.task.cancel()
                 self._forget(place, flight.task)
 
-    def _landed(self, place: tuple[asyncio.AbstractEventLoop, K], task: "asyncio.Task[Any]") -> None:
+    def _done(self, place: tuple[asyncio.AbstractEventLoop, K], task: "asyncio.Task[Any]") -> None:
         self._forget(place, task)
         if not task.cancelled():
-            task.exception()  # asyncio complains of an exception that no task looks at
+            task.exception()  # asyncio warns about an exception that no task reads
 
     def _forget(self, place: tuple[asyncio.AbstractEventLoop, K], task: "asyncio.Task[Any]") -> None:
         if (flight := self._flights.get(place)) is not None and flight.task is task:
@@ -66,15 +66,15 @@ class Flights(Generic[K]):
 
 
 async def in_a_thread(work: Callable[["Await"], T], *, daemon: bool = True) -> T:
-    """Run `work(wait)` in a thread of its own, where `wait(awaitable)` awaits something on this loop and returns its
-    result. When this is cancelled, so is what is awaited; the thread goes on, and if it is no `daemon`, Python waits
+    """Run `work(wait)` in a new thread, where `wait(awaitable)` awaits something on this loop and returns its result.
+    When this is cancelled, the awaited task is, too; the thread continues, and if it is not a `daemon`, Python waits
     for it before it exits.
 
-    Not in a pool of threads: those who wait there could take all the places that the coroutines need.
+    A thread pool would not do: waiting threads could take all the places that the coroutines need.
     """
     bridge = _Bridge(asyncio.get_running_loop())
     ended: concurrent.futures.Future[T] = concurrent.futures.Future()
-    ended.set_running_or_notify_cancel()  # from now on nobody but the thread ends it
+    ended.set_running_or_notify_cancel()  # from now on only the thread ends it
 
     def run() -> None:
         try:
@@ -104,7 +104,7 @@ class _Bridge:
         self._running: concurrent.futures.Future[Any] | None = None
 
     def wait(self, awaitable: Awaitable[Any]) -> Any:
-        """Await on the loop, and return the result; to be called in another thread than the loop's."""
+        """Await on the loop, and return the result; call it in another thread than the loop's."""
         awaiting = _awaited(awaitable)
         with self._lock:
             if self._given_up:
@@ -119,7 +119,7 @@ class _Bridge:
             raise asyncio.CancelledError from None  # as a BaseException: another caller takes over
 
     def give_up(self) -> None:
-        """Cancel what is awaited, if it still runs; nothing is awaited any more."""
+        """Cancel the awaited task, if it still runs, and refuse others."""
         with self._lock:
             self._given_up = True
         if self._running is not None:

@@ -1,7 +1,7 @@
-"""The self-check of look-ups by meaning: some of what they serve is searched live as well, and compared.
+"""Audits of semantic hits: for some of them, the query is searched live as well, and the results are compared.
 
-It happens behind the answers, never before them: a process audits one hit at a time, in a thread that holds up neither
-an answer nor the process's end, and what does not come to an end in time is given up.
+Audits run in the background. A process audits one hit at a time, in a thread that delays neither an answer nor the end
+of the process; an audit that does not end in time is given up.
 """
 
 import logging
@@ -18,21 +18,21 @@ from harness.core.audits import Audit, addresses, overlap
 from harness.core.calibration import Interval, interval
 from harness.core.entries import Hit
 from harness.errors import InvalidInput
-from harness.storage.forks import begins_anew
+from harness.storage.forks import reset_in_child
 
 log = logging.getLogger(__name__)
 
 MAX_WAITING = 16
-"""Audits that wait for their turn at the most; chance has chosen them, so chance may as well leave further ones out."""
+"""The most audits that wait. They are a random sample, so further ones may be left out."""
 CLOSING_SECONDS = 1.5
-"""How long closing waits for audits that are under way."""
+"""Seconds that closing waits for running audits."""
 _WAIT_AT_ONCE = 0.1
-"""Seconds that one wait takes at the most: a Ctrl-C that arrives just as one begins would not end it."""
+"""The longest single wait, in seconds: a Ctrl-C that arrives just as it begins does not end it."""
 
 
 class Audited(Struct, frozen=True):
-    """How many pairs of queries were audited, and how many of them agreed or disagreed; `wrong` is the share (0..1)
-    that disagreed, with its exact two-sided 95 % interval. A pair counts once, however often it was met.
+    """Numbers of audited pairs of queries, and of those that agreed or disagreed; `wrong` is the share (0..1)
+    that disagreed, with its exact two-sided 95 % interval. A pair counts once, however often it was audited.
     """
 
     audited: int
@@ -41,15 +41,14 @@ class Audited(Struct, frozen=True):
     wrong: Interval
 
 
-def summed(counted: tuple[int, int]) -> Audited:
-    """Return what comes of the numbers of pairs that agreed and disagreed."""
-    agreeing, disagreeing = counted
+def summary_of(agreeing: int, disagreeing: int) -> Audited:
+    """Return the summary of so many pairs that agreed and disagreed."""
     total = agreeing + disagreeing
     return Audited(total, agreeing, disagreeing, interval(disagreeing, total))
 
 
-def told_pair(audit: Audit) -> dict[str, object]:
-    """Return an audit as a labelled pair, JSON-able, as `harness cache calibrate` reads it."""
+def labelled_pair(audit: Audit) -> dict[str, object]:
+    """Return an audit as a labelled pair of JSON values, as `harness cache calibrate` reads it."""
     one, other = audit.queries
     return {
         "a": one,
@@ -63,35 +62,35 @@ def told_pair(audit: Audit) -> dict[str, object]:
 
 
 def compared(
-    asked: str, served: Hit[Any], shown: frozenset[str], live: Iterable[Mapping[str, Any]], now: float
+    query: str, served: Hit[Any], shown: frozenset[str], live: Iterable[Mapping[str, Any]], now: float
 ) -> Audit | None:
-    """Return what the live results of `asked` say of the hit that was `served`, which had `shown` these addresses, or
-    `None` where they say nothing: there are too few of them.
+    """Compare the live results of `query` with the hit that was `served` and had `shown` these addresses; return
+    `None` if there are too few results to compare.
     """
     common = overlap(shown, addresses(live))
     if common is None:
-        log.info("an audit of %r says nothing: too few results to compare", asked)
+        log.info("an audit of %r has no outcome: too few results to compare", query)
         return None
     audit = Audit.of(
-        asked,
+        query,
         served.query,
         overlap=common,
         similarity=served.similarity,
         probability=served.probability,
         now=now,
     )
-    verdict = "agrees with" if audit.agreed else "never answers again, nor is answered by,"
-    log.info("audited: %r %s %r, overlap %.2f", asked, verdict, served.query, common)
+    verdict = "agrees with" if audit.agreed else "disagrees with"
+    log.info("audited: %r %s %r, overlap %.2f", query, verdict, served.query, common)
     return audit
 
 
 class Auditor:
-    """Chooses by chance which hits are audited, and has that done in the background.
+    """Random choice of the hits to audit, and the audits in the background.
 
-    `rate` is the share (0..1) of them; `chance` draws numbers from 0 to 1, 1 left out.
+    `rate` is the share (0..1) of hits; `chance` draws numbers from 0 to 1, 1 excluded.
 
     Raises:
-        InvalidInput: `rate` is no share.
+        InvalidInput: `rate` is not from 0 to 1.
     """
 
     def __init__(self, rate: float, *, chance: Callable[[], float] = random.random) -> None:
@@ -101,31 +100,31 @@ class Auditor:
         self._chance = chance
 
     def wants_one(self) -> bool:
-        """Say whether chance chooses the present hit."""
+        """Draw whether to audit the present hit."""
         return self._chance() < self.rate
 
     def begin(self, audit: Callable[[], object]) -> None:
-        """Have `audit` done in the background, unless too many are waiting; returns at once."""
+        """Run `audit` in the background, unless too many are waiting; return at once."""
         if not _worker.add(self, audit):
             log.debug("an audit is left out: %d are waiting", MAX_WAITING)
 
     def close(self, seconds: float = CLOSING_SECONDS) -> None:
-        """Wait for its audits for up to so many seconds; what has not begun by then never does, and what is under way
-        is not waited for any longer.
+        """Wait for its audits for up to so many seconds. Audits that have not begun by then never run; one that is
+        running is left alone.
         """
         if not _worker.finish(self, seconds):
             log.info("an audit is given up: it had not ended %g s after everything else", seconds)
 
 
 class _Worker:
-    """The one thread of this process that audits, while there is something to audit."""
+    """The one thread of this process that audits; it ends when no audit waits."""
 
     def __init__(self) -> None:
-        self.begin_anew()
-        begins_anew(self)
+        self.reset()
+        reset_in_child(self)
 
-    def begin_anew(self) -> None:
-        """See `Forked`: what the parent audits, the parent ends."""
+    def reset(self) -> None:
+        """See `Resettable`: the audits of the parent are not the child's."""
         self._changed = threading.Condition()
         self._waiting: deque[tuple[Auditor, Callable[[], object]]] = deque()
         self._running: Auditor | None = None
@@ -133,7 +132,7 @@ class _Worker:
         self._ended: threading.Thread | None = None
 
     def add(self, auditor: Auditor, audit: Callable[[], object]) -> bool:
-        """Have `audit` done; return false where too many are waiting, or no thread can be started."""
+        """Queue `audit`; return false if too many are waiting, or no thread can be started."""
         with self._changed:
             if len(self._waiting) >= MAX_WAITING:
                 return False
@@ -149,7 +148,7 @@ class _Worker:
             return True
 
     def finish(self, auditor: Auditor, seconds: float) -> bool:
-        """Wait until no audit of `auditor` is left, then drop what is; return whether none is under way."""
+        """Wait for the audits of `auditor`, then drop those that wait; return whether none is running."""
         until = time.monotonic() + seconds
         with self._changed:
             while self._is_busy(auditor) and (left := until - time.monotonic()) > 0:
@@ -158,7 +157,7 @@ class _Worker:
             if self._running is auditor:
                 return False
             ending = None if self._running or self._waiting else self._ended
-        if ending is not None:  # it lets go of its connections to a store that may be closed next
+        if ending is not None:  # it releases its connections to a store that may be closed next
             ending.join(max(0.0, until - time.monotonic()))
         return True
 
@@ -169,12 +168,12 @@ class _Worker:
         while (audit := self._next()) is not None:
             try:
                 audit()
-            except BaseException as error:  # noqa: BLE001 - nobody asked for it: no answer, and no process, may suffer
-                log.info("an audit came to nothing: %s: %s", type(error).__name__, error)
-            del audit  # with all that it holds: a store, and what was served
+            except BaseException as error:  # noqa: BLE001 - an audit may break neither an answer nor a process
+                log.info("an audit failed: %s: %s", type(error).__name__, error)
+            del audit  # it refers to a store and to results
 
     def _next(self) -> Callable[[], object] | None:
-        """Return the next audit; without one, the thread ends, and the next audit starts another."""
+        """Return the next audit; without one, the thread ends, and the next audit starts another thread."""
         with self._changed:
             self._running = None
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Cleaning up after every tenant: on demand, or now and then in the background."""
+"""Deletion of expired rows of all tenants, on demand or periodically in the background."""
 
 import logging
 import threading
@@ -7,24 +7,24 @@ from types import TracebackType
 from typing import Self
 
 from harness.cache.tables import EVERY_TABLE, TOOLS
-from harness.cache.tools import STALE_FOR
+from harness.cache.tool_cache import STALE_FOR
 from harness.errors import HarnessError
 from harness.ports import Store
 
 log = logging.getLogger(__name__)
 
 SWEPT = (*EVERY_TABLE, "access_tokens")
-"""What is deleted once it has expired. Knowledge, and what it was before, is kept: it ages, and does not expire."""
+"""Tables whose expired rows are deleted. Knowledge and its history stay: they age, and do not expire."""
 
 
 def sweep_all(store: Store, now: float, keep_expired: float = 0.0) -> dict[str, int]:
     """Delete every tenant's rows that have been expired for `keep_expired` seconds; return how many of each tenant.
-    What tools brought stays as long as an agent is told that it is stale.
+    Tool results stay for at least `STALE_FOR` seconds, because agents get them as stale.
 
-    In batches (see `Store.sweep`), between which others may write: nobody waits for the whole of it.
+    Rows are deleted in batches (see `Store.sweep`), so that others can write in between.
 
     Raises:
-        StoreError: the store cannot be written; what is deleted by then stays so.
+        StoreError: the store cannot be written; rows deleted by then stay deleted.
     """
     before = dict.fromkeys(SWEPT, now - keep_expired)
     before[TOOLS] = now - max(keep_expired, STALE_FOR)
@@ -32,10 +32,10 @@ def sweep_all(store: Store, now: float, keep_expired: float = 0.0) -> dict[str, 
 
 
 class Periodic:
-    """Does `work` every so many seconds, for the first time at once, in a thread that ends with the process.
+    """Periodic `work`, every so many seconds and first at once, in a thread that ends with the process.
 
-    Use it as a context manager, or `start` and `stop` it. A `HarnessError` (the store is busy, the disk full) is logged
-    when it first happens, and work goes on at the next time; after a success it would be logged again.
+    Use it as a context manager, or call `start` and `stop`. A `HarnessError` (the store is busy, the disk full) is
+    logged the first time, and again after a success; the work continues at the next time.
     """
 
     def __init__(self, every: float, work: Callable[[], object]) -> None:
@@ -46,11 +46,11 @@ class Periodic:
         self._thread = threading.Thread(target=self._run, name="harness periodic", daemon=True)
 
     def start(self) -> None:
-        """Begin; once only."""
+        """Start the thread; call once only."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End; what is being done is finished first. Never started, or stopped before: nothing happens."""
+        """Finish the running work, then stop. Not started, or stopped before: do nothing."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -71,6 +71,6 @@ class Periodic:
                 self._failed = False
             except HarnessError as error:
                 level = logging.DEBUG if self._failed else logging.WARNING
-                log.log(level, "what is done every %g s failed, and is tried again: %s", self._every, error)
+                log.log(level, "the work of every %g s failed, and is tried again: %s", self._every, error)
                 self._failed = True
             self._stopped.wait(self._every)

@@ -1,4 +1,4 @@
-"""The JSON form of what a function returns: how it is stored, and how it is returned, hit or miss."""
+"""JSON form of the result of a function: it is stored, and returned, hit or miss."""
 
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import fields, is_dataclass
@@ -37,8 +37,13 @@ class Uncached(Struct, frozen=True):
     reason: str
 
 
+def name_of(function: object) -> str:
+    """Return the name of a function for messages; of another callable, that of its class."""
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
 def made(result: object, encode: Callable[[Any], bytes]) -> Made | Uncached:
-    """Return a result in its JSON form (see `json_form`), encoded, or as it is if that cannot be done.
+    """Return a result in its JSON form (see `json_form`), encoded; as it is, if it has none.
 
     An iterator is read to its end first: the value is then a list in both cases.
     """
@@ -70,7 +75,7 @@ def json_form(value: object, limit: int = MAX_PAYLOAD_BYTES) -> Any:
 
 
 class _Converter:
-    """One conversion; what it makes is bounded, because one list may be in many others."""
+    """One conversion. Its output is limited, because one list may be in many others."""
 
     def __init__(self, limit: int) -> None:
         self._limit = self._left = limit
@@ -105,7 +110,7 @@ def _finite(number: float) -> float:
 
 
 def _simpler(value: Any) -> Any:
-    """Return a simpler value with the same meaning; it may have to be converted further."""
+    """Return a simpler value with the same meaning; it may need further conversion."""
     if isinstance(value, Enum):
         return value.value
     for plain in (str, int, float):
@@ -138,5 +143,5 @@ def _members(value: Any) -> Any:
 
 
 def too_much(what: str, limit: int) -> InvalidInput:
-    """Return the error for what is too long for one entry."""
+    """Return the error for a value that is too long for one entry."""
     return InvalidInput(f"{what} is too much for one entry; at most {limit:,} bytes")

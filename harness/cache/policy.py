@@ -1,4 +1,4 @@
-"""How a cache is used: what may be read, written, served late, and computed."""
+"""Rules of a cache: what it may read, write, serve stale and compute."""
 
 from collections.abc import Mapping
 
@@ -8,17 +8,17 @@ from harness.core.freshness import HOUR, TOOL_TTL_HOURS
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """One cache's rules; every time is in seconds.
+    """Rules of one cache; every time is in seconds.
 
-    `read` and `write`: whether it is looked up and stored at all (`--refresh` only writes, `--no-cache` neither).
-    `offline`: nothing is computed; what is not there is an `OfflineMiss`. `replay`: offline, and what was not answered
-    at the time is not answered again.
-    `stale_if_error`: for how long after its expiry an answer may be served when the engine fails (RFC 5861), 0 never;
-    `keep_expired`: for how long expired rows are kept for somebody who may serve them.
-    `volatile_ttl`: how long an answer lives at the most whose query speaks of now; nor is it served by meaning beyond.
-    `negative_ttl`: how long "no results" is believed, 0 never. `jitter`: the share (0..1) of a TTL that is taken off by
-    chance of the key. `turn_wait`: how long to wait for another process that computes the same. `tool_ttl_hours`: how
-    long what tools bring lives, by cache type, in hours; 24 where it names none.
+    `read`, `write`: whether it is looked up and stored at all (`--refresh` only writes, `--no-cache` does neither).
+    `offline`: nothing is computed, and a miss is an `OfflineMiss`. `replay`: offline, and failures that were recorded
+    are raised again.
+    `stale_if_error`: how long after its expiry an answer may be served when the live call fails (RFC 5861), 0 never.
+    `keep_expired`: how long expired rows are kept for callers that may serve them.
+    `volatile_ttl`: the longest lifetime of an answer to a query about now; older ones do not answer by meaning either.
+    `negative_ttl`: how long "no results" answers, 0 never. `jitter`: the largest share (0..1) by which the hash of the
+    key shortens a TTL. `turn_wait`: how long to wait for another process that computes the same. `tool_ttl_hours`: the
+    lifetime of tool results by cache type, in hours; 24 for other types.
     """
 
     read: bool = True

@@ -1,12 +1,14 @@
-"""Researches: whole gathered contexts."""
+"""Cached researches: whole gathered contexts."""
 
 import logging
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 from msgspec import Struct
 
-from harness.cache.lookup import UNREADABLE, Road, encode
+from harness.cache.context import CacheContext
+from harness.cache.lookup import Lookup
+from harness.cache.lookup_request import UNREADABLE, LookupRequest, encoded_json
 from harness.cache.tables import RESEARCH
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DEFAULT_TTL, checked_ttl
@@ -17,43 +19,63 @@ log = logging.getLogger(__name__)
 
 
 class ResearchContext(Struct, frozen=True):
-    """A gathered context as the cache keeps it: text, the rounds that led to it, and how much each added."""
+    """A gathered context: its text, the search rounds that led to it, and how much each added."""
 
     context: str
     search_rounds: Any
     novelty_scores: list[float]
 
 
-class Researches(Road):
-    """The cache of researches."""
+class ResearchRequest(LookupRequest[ResearchContext], frozen=True, kw_only=True, gc=False):
+    """One research. `fingerprint` identifies planner, engine and parameters."""
 
-    def get_research(
+    table: ClassVar[str] = RESEARCH
+
+    task_type: str
+    fingerprint: str
+
+    @property
+    def scope(self) -> tuple[str, str]:
+        """Task type and fingerprint."""
+        return (self.task_type, self.fingerprint)
+
+    def decode(self, entry: Entry) -> ResearchContext | Miss:
+        """Return the context with its rounds and scores."""
+        try:
+            rounds, scores = map(orjson.loads, entry.own[:2])  # own: search_rounds, novelty_scores, …
+            return ResearchContext(entry.payload.decode(), rounds, scores)
+        except ValueError:
+            return Miss(UNREADABLE)
+
+    def columns(self, value: ResearchContext) -> tuple[Any, ...]:
+        """Return rounds and scores as JSON, task type and fingerprint."""
+        rounds, scores = (encoded_json(each).decode() for each in (value.search_rounds, value.novelty_scores))
+        return (rounds, scores, self.task_type, self.fingerprint)
+
+    def taught_text(self, value: ResearchContext) -> str:
+        """Return the context."""
+        return value.context
+
+
+class ResearchCache:
+    """Cached researches of one tenant."""
+
+    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self._write = context.policy.write
+
+    def find(
         self, task: str, task_type: str, *, fingerprint: str = ""
     ) -> Hit[ResearchContext] | Stale[ResearchContext] | Miss:
-        """Look a gathered research up. `fingerprint` names what gathered it; another one is another research.
+        """Look a gathered research up. `fingerprint` identifies how it was gathered; another one is another research.
 
         Raises:
             InvalidInput: an unusable task.
             StoreError: the store cannot be read.
         """
-        key = research_key(task, task_type, fingerprint)
-        outcome: Hit[ResearchContext] | Stale[ResearchContext] | Miss = Miss("not looked up")
-        if self.policy.read:
-            entry = self._store.get(RESEARCH, self._tenant, key)
-            outcome = self._missed(task, "unknown") if entry is None else self._research(entry, key, task)
-            if type(outcome) is not Hit and self.semantics is not None:
-                found = self._nearest(RESEARCH, (task_type.lower(), fingerprint), task, _unfit_research)
-                if found is not None and (context := _context(found.entry)) is not None:
-                    return self._meant(RESEARCH, key, task, found, context)
-        return outcome
+        return self._lookup.find(_request(task, task_type, fingerprint, DEFAULT_TTL))
 
-    def _research(self, entry: Entry, key: str, task: str) -> Hit[ResearchContext] | Stale[ResearchContext] | Miss:
-        context = _context(entry)
-        if context is None:
-            return self._missed(task, UNREADABLE)
-        return self._found(RESEARCH, entry, key, task, context)
-
-    def put_research(
+    def put(
         self,
         task: str,
         task_type: str,
@@ -62,14 +84,13 @@ class Researches(Road):
         ttl: float = DEFAULT_TTL,
         fingerprint: str = "",
     ) -> bool:
-        """Keep a gathered research; return whether it was stored: one with an empty context is not.
+        """Store a gathered research; return whether it was stored: an empty context is not.
 
         Raises:
-            InvalidInput: an unusable task or `ttl`, a context that is no text, rounds or scores that are not JSON.
+            InvalidInput: an unusable task or `ttl`, a context that is not text, rounds or scores that are not JSON.
             StoreError: the store cannot take it.
         """
-        checked_ttl(ttl)
-        key = research_key(task, task_type, fingerprint)
+        request = _request(task, task_type, fingerprint, checked_ttl(ttl))
         if not isinstance(research.context, str):
             raise InvalidInput(
                 f"the context must be text, not {type(research.context).__name__}; encode it as JSON first"
@@ -77,24 +98,16 @@ class Researches(Road):
         if not research.context.strip():
             log.info("not stored, empty context: %r", task)
             return False
-        rounds, scores = (encode(each).decode() for each in (research.search_rounds, research.novelty_scores))
+        request.columns(research)  # raises where nothing is written, too
         payload = _utf8(research.context)
-        if self.policy.write:
-            own = (rounds, scores, task_type.lower(), fingerprint)
-            self._put(RESEARCH, key, task, payload, ttl, own, research.context)
-        return self.policy.write
+        if self._write:
+            self._lookup.put(request, research, payload)
+        return self._write
 
 
-def _context(entry: Entry) -> ResearchContext | None:
-    try:
-        rounds, scores = map(orjson.loads, entry.own[:2])  # own: search_rounds, novelty_scores, …
-        return ResearchContext(entry.payload.decode(), rounds, scores)
-    except ValueError:
-        return None
-
-
-def _unfit_research(entry: Entry) -> str:
-    return "" if _context(entry) else UNREADABLE
+def _request(task: str, task_type: str, fingerprint: str, ttl: float) -> ResearchRequest:
+    key = research_key(task, task_type, fingerprint)
+    return ResearchRequest(key=key, text=task, ttl=ttl, task_type=task_type.lower(), fingerprint=fingerprint)
 
 
 def _utf8(text: str) -> bytes:

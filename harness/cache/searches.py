@@ -1,64 +1,124 @@
-"""Searches: looked up exactly, then by meaning; else one live call for all who ask, and what comes of its failure."""
+"""Cached searches, of engines and of functions in scripts."""
 
-import copy
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
-from msgspec import Struct
+from msgspec import structs
 
+from harness.cache.context import CacheContext
+from harness.cache.explanation import Explanation
+from harness.cache.failures import is_failure
 from harness.cache.json_form import MAX_PAYLOAD_BYTES, Made, Uncached, made, too_much
-from harness.cache.lookup import NO_RESULTS, UNREADABLE, Answer, Road, encode, is_failure, raise_told, told
-from harness.cache.results import checked_max_results, encodable, is_results, text_of
-from harness.cache.tables import SEARCHES, UNANSWERED
-from harness.cache.usage import How
-from harness.cache.values import is_empty
-from harness.core.entries import Entry, Found, Hit, Miss, Stale
-from harness.core.freshness import DEFAULT_TTL, checked_ttl, is_expired
+from harness.cache.json_values import is_empty
+from harness.cache.lookup import Answer, Lookup
+from harness.cache.lookup_request import UNREADABLE, LookupRequest, encoded_json
+from harness.cache.search_results import checked_max_results, is_results, result_list, text_of
+from harness.cache.tables import SEARCHES
+from harness.cache.unanswered import Unanswered
+from harness.cache.usage import RunUsage
+from harness.core.entries import Entry, Hit, Miss, Stale
+from harness.core.freshness import DEFAULT_TTL, checked_ttl, is_volatile
 from harness.core.keys import DEFAULT_ENGINE, canonical_json, search_key
-from harness.errors import (
-    InvalidInput,
-    SearchError,
-    StoreError,
-)
+from harness.core.origins import OWN
+from harness.errors import SearchError
 
 log = logging.getLogger(__name__)
 
 DEFAULT_MAX_RESULTS = 10
-FAILURE_SECONDS = 30.0
-"""How long a failure, or an empty answer, is kept for those in other processes that wait for it."""
 
 SearchFunction = Callable[[str, int], Iterable[Mapping[str, Any]]]
 Results = list[dict[str, Any]]
 
-_NO_RESULTS = {"code": NO_RESULTS}
 
+class SearchRequest(LookupRequest[Any], frozen=True, kw_only=True, gc=False):
+    """One search. `max_results` 0 means any number; `options` are canonical JSON.
 
-class Question(Struct, frozen=True):
-    """One search as it is asked: everything that decides which row answers it."""
+    With the name of a script's `function`, the result may be any JSON value; otherwise it is a list of JSON objects.
+    """
 
-    query: str
-    key: str
+    table: ClassVar[str] = SEARCHES
+    remembers_empty: ClassVar[bool] = True
+    shares_bugs: ClassVar[bool] = True
+    subject: ClassVar[str] = "the search"
+
     max_results: int
     engine: str
     options: str
-    """Canonical JSON."""
-    function: str = ""
-    """The name of a script's function, whose result may be any JSON value; "" for an engine, whose results are a list
-    of JSON objects."""
 
     @property
     def scope(self) -> tuple[str, str]:
-        """What a row must share to answer by meaning."""
+        """Engine and options."""
         return (self.engine, self.options)
 
+    def decode(self, entry: Entry) -> Any:
+        """Return at most `max_results` results, or a `Miss`."""
+        wanted = self.max_results
+        if entry.own[0] < wanted:  # own: max_results, engine, options
+            return Miss("fewer results than asked for")
+        try:
+            results = orjson.loads(entry.payload)
+        except ValueError:
+            return Miss(UNREADABLE)
+        if is_empty(results):
+            return Miss("stored without results")
+        if not self.function and not is_results(results):
+            return Miss("not a list of results")
+        return _first(results, wanted) if wanted else results
 
-class Searches(Road):
-    """The cache of searches."""
+    def encode(self, value: Any) -> Made | Uncached:
+        """Return at most `max_results` results, and their JSON."""
+        wanted = self.max_results
+        if not self.function:
+            results = result_list(value)[:wanted]
+            return Made(results, encoded_json(results))
+        form = made(value, lambda form: _bounded(encoded_json(_first(form, wanted))))
+        return Made(_first(form.value, wanted), form.payload) if isinstance(form, Made) else form
 
-    def search(
+    def columns(self, value: Any) -> tuple[Any, ...]:
+        """Return the number asked for, engine and options."""
+        return (self.max_results, self.engine, self.options)
+
+    def origin(self, entry: Entry) -> str:
+        """Return the engine."""
+        return self.engine
+
+    def taught_text(self, value: Any) -> str:
+        """Return titles and bodies."""
+        return text_of(value)
+
+    def empty_value(self, reason: Mapping[str, Any]) -> Any:
+        """Return an empty list, or the empty value of a script's function."""
+        return reason.get("value", []) if self.function else []
+
+    def may_serve_stale(self, error: Exception) -> bool:
+        """Return whether the search failed; for a script's function, see `is_failure`."""
+        return isinstance(error, SearchError) or bool(self.function and is_failure(error))
+
+    @property
+    def flight(self) -> str:
+        """Searches for another number of results do not wait for this one."""
+        return f"{self.key} {self.max_results} {bool(self.function)}"
+
+    @property
+    def unanswered_row(self) -> tuple[str, tuple[str, str]]:
+        """Key, engine and options."""
+        return self.key, self.scope
+
+
+class SearchCache:
+    """Cached searches of one tenant."""
+
+    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
+        self._context = context
+        self._lookup = lookup
+        self._store = context.store
+        self._tenant = context.tenant
+
+    def answer(
         self,
         query: str,
         compute: SearchFunction,
@@ -68,23 +128,17 @@ class Searches(Road):
         engine: str = DEFAULT_ENGINE,
         options: Mapping[str, Any] | None = None,
     ) -> Answer[Results]:
-        """Answer `query` from the cache, else call `compute(query, max_results)` and keep what it returns.
+        """Return the cached results of `query`, else those of `compute(query, max_results)`, which are then cached.
 
-        What is returned has been through the cache's encoding either way, so a hit equals the miss that made it. If the
-        results cannot be kept (a full disk, too many bytes), they are returned all the same, with an error in the log.
-        Of all who ask the same at the same time, in any process, one computes. In a run (see `recording`) only rows
-        stored before it began answer by meaning.
+        Of all who ask the same at the same time, in any process, one computes. In a run (see `Cache.recording`) only
+        rows stored before it began answer by meaning.
 
         Raises:
             InvalidInput: an unusable query, `ttl` or `max_results`, or results that are not a list of JSON objects.
-            StoreError: the store cannot be read.
-            OfflineMiss: the cache has no answer, and may not compute one.
-            Exception: whatever `compute` raises; nothing is stored then. If a search fails in another process that this
-                one waits for, its `SearchError`.
+            StoreError, OfflineMiss, Exception: see `Lookup.answer`.
         """
-        wanted = checked_max_results(max_results)
-        question = Question(query, search_key(query, engine, options), wanted, engine, _canonical(options))
-        return self._answer(question, compute, checked_ttl(ttl))
+        request = _request(query, checked_max_results(max_results), engine, options, ttl=checked_ttl(ttl))
+        return self._answer(request, compute)
 
     def call(
         self,
@@ -96,43 +150,29 @@ class Searches(Road):
         max_results: int = DEFAULT_MAX_RESULTS,
         engine: str = DEFAULT_ENGINE,
     ) -> Answer[Any]:
-        """Answer `query` as `search` does, for a function of a script; `name` is its name in messages.
+        """Do the same as `answer`, for a function of a script; `name` is its name in messages.
 
-        Its result may be any value: it is stored and returned in its JSON form (see `json_form`). One that has none is
-        returned as it is, not stored, with one warning for each function. An expired answer is served, where that is
-        allowed, whichever exception the function fails with (see `is_failure`).
+        Its result may be any value: it is stored and returned in its JSON form (see `json_form`). A result without a
+        JSON form is returned as it is, not stored, with one warning for each function. An expired answer is served,
+        where that is allowed, whichever exception the function fails with (see `is_failure`).
 
         Raises:
             InvalidInput: an unusable query, `ttl` or `max_results`.
-            StoreError, OfflineMiss, Exception: see `search`.
+            StoreError, OfflineMiss, Exception: see `Lookup.answer`.
         """
         wanted = checked_max_results(max_results)
-        question = Question(query, search_key(query, engine), wanted, engine, "{}", name)
-        return self._answer(question, compute, checked_ttl(ttl))
+        return self._answer(_request(query, wanted, engine, None, ttl=checked_ttl(ttl), function=name), compute)
 
-    def _answer(self, question: Question, compute: Callable[[str, int], Any], ttl: float) -> Answer[Any]:
-        key, query = question.key, question.query
-        outcome: Hit[Any] | Stale[Any] | Miss = Miss("not looked up")
-        if self.policy.read:
-            outcome = self._look_up(question)
-            if type(outcome) is Hit:  # isinstance takes three times as long
-                return Answer(outcome.value, outcome, "exact")
-        if self.policy.read and (other := self._known_empty(question) or self._by_meaning(question)):
-            self._audit(question, other, compute, ttl)
-            return Answer(other.value, other, other.found)
-        if self.policy.offline:
-            late = self._late(SEARCHES, key, query, outcome, None)
-            return Answer(late.value, late, "stale")
-        try:
-            return self._live(question, compute, ttl, outcome)
-        except Exception as error:
-            if not isinstance(error, SearchError) and not (question.function and is_failure(error)):
-                raise
-            self._failed(SEARCHES, key, error)
-            late = self._late(SEARCHES, key, query, outcome, error)
-            return Answer(late.value, late, "stale")
+    def _answer(self, request: SearchRequest, compute: Callable[[str, int], Any]) -> Answer[Any]:
+        work = partial(compute, request.text, request.max_results)
+        answer = self._lookup.answer(request, work)
+        if answer.how == "semantic":
+            self._maybe_audit(request, answer, work)
+        elif answer.how == "live" and answer.own and self._context.semantics is not None and self._context.policy.write:
+            self._context.semantics.embed_some(SEARCHES)
+        return answer
 
-    def get_search(
+    def find(
         self,
         query: str,
         *,
@@ -141,203 +181,17 @@ class Searches(Road):
         options: Mapping[str, Any] | None = None,
         function: str = "",
     ) -> Hit[Any] | Stale[Any] | Miss:
-        """Look a search up, exactly, then by meaning. A row that was asked for fewer results does not answer, nor one
-        that is not a list of JSON objects, unless it is looked up for a script's `function`.
+        """Look a search up, exactly, then by meaning. A row for fewer results does not answer, nor one that is not a
+        list of JSON objects, unless a script's `function` is named.
 
         Raises:
             InvalidInput: an unusable query or `max_results`.
             StoreError: the store cannot be read.
         """
         wanted = 0 if max_results is None else checked_max_results(max_results)
-        question = Question(query, search_key(query, engine, options), wanted, engine, _canonical(options), function)
-        outcome = self._look_up(question)
-        return outcome if type(outcome) is Hit else self._by_meaning(question) or outcome
+        return self._lookup.find(_request(query, wanted, engine, options, function=function))
 
-    def _look_up(self, question: Question) -> Hit[Any] | Stale[Any] | Miss:
-        """Look a search up by its key."""
-        entry = self._store.get(SEARCHES, self._tenant, question.key)
-        if entry is None:
-            return self._missed(question.query, "unknown")
-        results = self._results(entry, question.max_results, any_json=bool(question.function))
-        if type(results) is Miss:  # see `_answer`
-            return self._missed(question.query, results.reason)
-        return self._found(SEARCHES, entry, question.key, question.query, results)
-
-    def _results(self, entry: Entry, wanted: int, *, any_json: bool = False) -> Any:
-        """Return what a row holds, at most `wanted` results (0: all of them), or the `Miss` that says why it cannot
-        answer; a value that is not a list of JSON objects does so only where `any_json` may.
-        """
-        if entry.own[0] < wanted:  # own: max_results, engine, options
-            return Miss("fewer results than asked for")
-        try:
-            results = orjson.loads(entry.payload)
-        except ValueError:
-            return Miss(UNREADABLE)
-        if is_empty(results):
-            return Miss("stored without results")
-        if not any_json and not is_results(results):
-            return Miss("not a list of results")
-        return _first(results, wanted) if wanted else results
-
-    def _unfit(self, entry: Entry, wanted: int, *, any_json: bool = False) -> str:
-        """Say why a row cannot answer, "" when it can."""
-        results = self._results(entry, wanted, any_json=any_json)
-        return results.reason if isinstance(results, Miss) else ""
-
-    def _known_empty(self, question: Question) -> Hit[Results] | None:
-        """Return the answer "no results" if the engine gave it a short while ago; replaying, raise what it raised."""
-        entry = self._believed_empty(question.key)
-        if entry is not None:
-            self._note(UNANSWERED, question.key, entry.key, "no results", entry.payload)
-            return Hit([], "no results", entry.text, 1.0, max(0.0, self._clock() - entry.created_at))
-        self._raise_as_then(question.key)
-        return None
-
-    def _believed_empty(self, key: str) -> Entry | None:
-        """Return the row that says "no results", if it is still believed; it is kept longer for those who wait."""
-        entry = self._store.get(UNANSWERED, self._tenant, key)
-        if entry is None or orjson.loads(entry.payload) != _NO_RESULTS:
-            return None
-        believed = self._clock() - entry.created_at < self.policy.negative_ttl
-        fresh = believed and not is_expired(entry.expires_at, self._clock(), entry.created_at)
-        return entry if self.policy.replay or fresh else None
-
-    def _by_meaning(self, question: Question) -> Hit[Any] | None:
-        if self.semantics is None:
-            return None
-
-        any_json = bool(question.function)
-
-        def unfit(entry: Entry) -> str:
-            return self._unfit(entry, question.max_results, any_json=any_json)
-
-        found = self._nearest(SEARCHES, question.scope, question.query, unfit)
-        if found is None:
-            return None
-        results = self._results(found.entry, question.max_results, any_json=any_json)
-        assert not isinstance(results, Miss)  # noqa: S101 - `unfit` has just said so
-        return self._meant(SEARCHES, question.key, question.query, found, results)
-
-    def _audit(self, question: Question, served: Hit[Results], compute: SearchFunction, ttl: float) -> None:
-        """Have a hit by meaning checked by the live search, if chance wants that; not where nothing may be searched, or
-        kept. An engine that is free is asked, too: what other results it brings is as good an evidence.
-        """
-        if self.auditor is None or served.found != "semantic" or self.policy.offline or not self.policy.write:
-            return
-        if not is_results(served.value):  # nothing that can be compared
-            return
-        if self.auditor.wants_one():
-            from harness.core.audits import addresses
-
-            mine = copy.copy(self)
-            mine._uses = None  # noqa: SLF001 - same class; a run repeats with what it was served, not with this
-            shown = addresses(served.value)  # now: what was served is the caller's, who may change it
-            self.auditor.begin(partial(mine._audited, question, served, shown, compute, ttl))  # noqa: SLF001
-
-    def _audited(
-        self, question: Question, served: Hit[Results], shown: frozenset[str], compute: SearchFunction, ttl: float
-    ) -> None:
-        """Search as if nothing had answered by meaning, and keep what the results say of what was served.
-
-        Raises:
-            Exception: whatever `compute` raises.
-            StoreError: what was found cannot be kept.
-        """
-        from harness.cache.audit import compared
-
-        try:
-            live = self._live(question, compute, ttl, Miss("audited")).value
-        except SearchError as error:
-            self._failed(SEARCHES, question.key, error)
-            raise
-        finally:
-            self.flush()
-        if is_results(live) and (audit := compared(question.query, served, shown, live, self._clock())) is not None:
-            self._store.put_audit(self._tenant, audit)
-
-    def _live(
-        self, question: Question, compute: SearchFunction, ttl: float, outcome: Hit[Any] | Stale[Any] | Miss
-    ) -> Answer[Any]:
-        started = self._clock()
-        work = partial(self._compute, question, compute, ttl)
-        if self.policy.write:
-            name = f"{self._tenant} {question.key} {question.max_results} {bool(question.function)}"
-            payload, mine = self._once.run(name, partial(self._computed_meanwhile, question, started), work)
-        else:
-            payload, mine = work(), True
-        if isinstance(payload, Uncached):
-            how: How = "live" if mine else "exact"
-            self._note(SEARCHES, question.key, "", how, b"")
-            return Answer(payload.value, outcome, how, own=False)
-        results = _first(orjson.loads(payload), question.max_results)
-        if not self.policy.write:
-            self._note(SEARCHES, question.key, "", "live", payload)
-            return Answer(results, outcome, "live")
-        nothing = is_empty(results)
-        table, kept = (UNANSWERED, orjson.dumps(_NO_RESULTS)) if nothing else (SEARCHES, payload)
-        self._note(table, question.key, question.key, "live" if mine else "no results" if nothing else "exact", kept)
-        if mine:
-            self._embed_some(SEARCHES)
-            return Answer(results, outcome, "live")
-        log.info("hit %r, computed meanwhile", question.query)
-        found: Found = "no results" if nothing else "exact"
-        return Answer(results, Hit(results, found, question.query, 1.0, 0.0), found)
-
-    def _compute(self, question: Question, compute: SearchFunction, ttl: float) -> bytes | Uncached:
-        try:
-            result = _made(question, compute(question.query, question.max_results))
-        except Exception as error:
-            self._keep_unanswered(question, told(error), FAILURE_SECONDS)
-            raise
-        if isinstance(result, Uncached):
-            self._warn_uncached(question.function, result.reason)
-            return result
-        if is_empty(result.value):
-            reason = {**_NO_RESULTS, "value": result.value} if result.value != [] else _NO_RESULTS
-            self._keep_unanswered(question, reason, max(self.policy.negative_ttl, FAILURE_SECONDS))
-        elif self.policy.write:
-            try:
-                self._put_search(question, result.value, result.payload, ttl)
-            except (StoreError, InvalidInput) as error:  # the disk is full, or they are too many bytes
-                self._say_once(f"results are not cached: {error}")
-        return result.payload
-
-    def _computed_meanwhile(self, question: Question, started: float) -> "bytes | Uncached | None":
-        """Return what somebody else has stored since this look-up began; raise what they failed with."""
-        now = self._clock()
-        entry = self._store.get(SEARCHES, self._tenant, question.key)
-        if (
-            entry is not None
-            and not is_expired(entry.expires_at, now, entry.created_at)
-            and (self.policy.read or self._answers_unread(entry, started))
-        ):
-            unfit = self._unfit(entry, question.max_results, any_json=bool(question.function))
-            return None if unfit else entry.payload
-        unanswered = self._store.get(UNANSWERED, self._tenant, question.key)
-        # of somebody who asked at the same time as this one, or it would not be waiting: not of an earlier failure
-        if (
-            unanswered is None
-            or unanswered.created_at <= started
-            or is_expired(unanswered.expires_at, now, unanswered.created_at)
-        ):
-            return None
-        reason = orjson.loads(unanswered.payload)
-        if reason["code"] != NO_RESULTS:
-            raise_told(reason)
-        return orjson.dumps(reason.get("value", []) if question.function else [])
-
-    def _keep_unanswered(self, question: Question, reason: Mapping[str, str], ttl: float) -> None:
-        if not self.policy.write:
-            return
-        now = self._clock()
-        own = (question.engine, question.options)
-        entry = Entry(question.key, question.query, orjson.dumps(reason), now, now + ttl, now, own)
-        try:
-            self._store.put(UNANSWERED, self._tenant, entry, sweep_before=now)
-        except StoreError as error:
-            log.debug("not kept that %r was not answered: %s", question.query, error)
-
-    def put_search(
+    def put(
         self,
         query: str,
         results: Iterable[Mapping[str, Any]],
@@ -347,37 +201,130 @@ class Searches(Road):
         engine: str = DEFAULT_ENGINE,
         options: Mapping[str, Any] | None = None,
     ) -> bool:
-        """Keep `results`; return whether they were stored: empty results are not.
+        """Store `results`; return whether they were stored: empty results are not.
 
-        `max_results` is how many had been asked for: the default, or as many as there are, when not given.
+        `max_results` is the number that was asked for; by default 10, or as many as there are.
 
         Raises:
             InvalidInput: an unusable query, `ttl` or results.
             StoreError: the store cannot take them.
         """
         checked_ttl(ttl)
-        found = encodable(results)
-        key = search_key(query, engine, options)
+        found = result_list(results)
+        asked = max(DEFAULT_MAX_RESULTS, len(found)) if max_results is None else checked_max_results(max_results)
+        request = _request(query, asked, engine, options, ttl=ttl)
         if not found:
             log.info("not stored, no results: %r", query)
             return False
-        asked = max(DEFAULT_MAX_RESULTS, len(found)) if max_results is None else checked_max_results(max_results)
-        self._put_search(Question(query, key, asked, engine, _canonical(options)), found, encode(found), ttl)
+        self._lookup.put(request, found, encoded_json(found))
         return True
 
-    def _put_search(self, question: Question, results: object, payload: bytes, ttl: float) -> None:
-        own = (question.max_results, question.engine, question.options)
-        self._put(SEARCHES, question.key, question.query, payload, ttl, own, text_of(results))
+    def claim(self, key: str) -> None:
+        """Record that a user or agent asked for the search with this key, which was stored for a run, an evaluation or
+        an experiment: from now on it is in their history.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        context = self._context
+        if context.policy.write and context.origin in OWN and key in self._store.origins(SEARCHES, self._tenant, [key]):
+            self._lookup.mark_origin(SEARCHES, key)
+
+    def explain(
+        self,
+        query: str,
+        *,
+        max_results: int = DEFAULT_MAX_RESULTS,
+        engine: str = DEFAULT_ENGINE,
+        options: Mapping[str, Any] | None = None,
+    ) -> Explanation:
+        """Look `query` up as a search would, and return every candidate with its verdicts; change nothing.
+
+        Raises:
+            InvalidInput: an unusable query.
+            StoreError: the store cannot be read.
+        """
+        request = _request(query, max_results, engine, options)
+        context, now = self._context, self._context.clock()
+        semantics = context.semantics
+        volatile = is_volatile(query, time.gmtime(now).tm_year)
+        exact = self._explained_exact(request, now)
+        if semantics is None or isinstance(exact, Hit):
+            return Explanation(query, request.key, exact, query, volatile, 0.0, ())
+        meanings = semantics.meanings(query)
+        candidates = tuple(  # before the rule is read: a verifier that fails here changes it
+            semantics.candidates_for(
+                SEARCHES,
+                request.scope,
+                query,
+                now,
+                volatile_ttl=context.policy.volatile_ttl,
+                refusal=request.refusal,
+            )
+        )
+        expanded = meanings.expand(query) if meanings else query
+        return Explanation(query, request.key, exact, expanded, volatile, semantics.rule.threshold, candidates)
+
+    def _explained_exact(self, request: SearchRequest, now: float) -> Hit[Any] | Stale[Any] | Miss:
+        exact = self._lookup.peek(request)
+        if isinstance(exact, Hit) or (empty := Unanswered(self._context).remembered_empty(request.key)) is None:
+            return exact
+        age = max(0.0, now - empty.created_at)
+        return Hit([], "no results", empty.text, 1.0, age, None, empty.key, empty.expires_at)
+
+    # Audits ------------------------------------------------------------------------------------------------------
+
+    def _maybe_audit(self, request: SearchRequest, served: Answer[Any], compute: Callable[[], Any]) -> None:
+        """Check some semantic hits by a live search in the background, where searching and storing are allowed. Free
+        engines are asked, too: other results of theirs are as good as evidence.
+        """
+        context, hit = self._context, served.outcome
+        if context.auditor is None or not isinstance(hit, Hit) or context.policy.offline or not context.policy.write:
+            return
+        if is_results(hit.value) and context.auditor.wants_one():
+            from harness.core.audits import addresses
+
+            shown = addresses(hit.value)  # now: the caller may change the value
+            context.auditor.begin(partial(self._audit, request, hit, shown, compute))
+
+    def _audit(
+        self, request: SearchRequest, served: Hit[Results], shown: frozenset[str], compute: Callable[[], Any]
+    ) -> None:
+        """Search live, compare the results with the hit, and store the outcome.
+
+        Raises:
+            Exception: whatever `compute` raises.
+            StoreError: the outcome cannot be stored.
+        """
+        from harness.cache.audit import compared
+
+        # the run records the answer that it was served, not this one
+        context = structs.replace(self._context, run=RunUsage())
+        try:
+            live = Lookup(context).live(request, compute, Miss("audited", request.key)).value
+        except SearchError:
+            context.tally.happened.append("failed")
+            raise
+        finally:
+            context.usage().flush()
+        if is_results(live) and (audit := compared(request.text, served, shown, live, context.clock())) is not None:
+            self._store.put_audit(self._tenant, audit)
 
 
-def _made(question: Question, result: Any) -> Made | Uncached:
-    """Return the form of a result to store: of a list, as many results as were asked for."""
-    wanted = question.max_results
-    if not question.function:
-        results = encodable(result)[:wanted]
-        return Made(results, encode(results))
-    found = made(result, lambda form: _bounded(encode(_first(form, wanted))))
-    return Made(_first(found.value, wanted), found.payload) if isinstance(found, Made) else found
+def _request(
+    query: str,
+    max_results: int,
+    engine: str,
+    options: Mapping[str, Any] | None,
+    *,
+    ttl: float = DEFAULT_TTL,
+    function: str = "",
+) -> SearchRequest:
+    key = search_key(query, engine, options)
+    canonical = canonical_json(options) if options else "{}"
+    return SearchRequest(
+        key=key, text=query, ttl=ttl, function=function, max_results=max_results, engine=engine, options=canonical
+    )
 
 
 def _first(results: Any, wanted: int) -> Any:
@@ -388,7 +335,3 @@ def _bounded(payload: bytes) -> bytes:
     if len(payload) > MAX_PAYLOAD_BYTES:
         raise too_much("it", MAX_PAYLOAD_BYTES)
     return payload
-
-
-def _canonical(options: Mapping[str, Any] | None) -> str:
-    return canonical_json(options) if options else "{}"

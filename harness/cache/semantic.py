@@ -1,4 +1,4 @@
-"""The look-up by meaning: near rows are candidates, and equivalence decides which of them may answer."""
+"""Lookups by meaning: near rows are candidates, and equivalence decides which of them may answer."""
 
 import logging
 import threading
@@ -11,11 +11,11 @@ from msgspec import Struct
 from harness.core.audits import REFUSAL, query_key
 from harness.core.entries import Entry, Neighbour
 from harness.core.freshness import is_volatile
-from harness.errors import EmbeddingError, VerifierError
+from harness.errors import EmbeddingError, StoreError, VerifierError
 from harness.ports import Embedder, Store, Vectors, Verifier
-from harness.storage.forks import begins_anew, cached_property
+from harness.storage.forks import cached_property, reset_in_child
 
-if TYPE_CHECKING:  # with the libraries beneath them they take 60 ms to import, and an exact hit needs neither
+if TYPE_CHECKING:  # with their libraries they take 60 ms to import, and an exact hit needs neither
     from harness.core.abbreviations import Meanings
     from harness.core.equivalence import Decision, Examined, Rule
 
@@ -24,16 +24,18 @@ log = logging.getLogger(__name__)
 CANDIDATES = 8
 MAX_DISTANCE = 0.15
 VERIFIED_DISTANCE = 0.4
-"""The cosine distances beyond which nothing is accepted: without a verifier, and where one reads the pair."""
+"""The largest cosine distances that are accepted: without a verifier, and with one."""
 MAX_VERIFIED = 3
-"""Candidates that a verifier reads in one look-up: each takes milliseconds."""
+"""Candidates that a verifier reads in one lookup: each takes milliseconds."""
 MAX_REMEMBERED = 256
 OWN_ROWS = 64
-"""Rows that one run may store itself, about: as many more neighbours are looked at where these do not count."""
+"""About how many rows one run stores. They do not answer it, so as many more neighbours are read."""
+EMBED_AT_ONCE = 8
+"""Rows that a live call embeds besides its own: 40 ms beside a second or so."""
 
 
 class Candidate(Struct, frozen=True):
-    """A near row, what equivalence says of it, and why it cannot answer (nothing when it can)."""
+    """A near row, the decision about it, and why it cannot answer ("" if it can)."""
 
     entry: Entry
     decision: "Decision"
@@ -41,13 +43,12 @@ class Candidate(Struct, frozen=True):
 
 
 class Semantics:
-    """Look-ups by meaning in one store, for one tenant.
+    """Lookups by meaning in one store, for one tenant.
 
-    `rule` returns what decides what is accepted, given the verifier (or `None`), `words` correctly written words; both
-    are asked for when first needed. `max_distance` (cosine distance, 0..1) is the classic threshold, beyond which
-    nothing is accepted anyway; `None` leaves it to `MAX_DISTANCE` and `VERIFIED_DISTANCE`. If no vector can be made,
-    that is said once, and look-ups by meaning find nothing; if the verifier fails, that is said once, and the stricter
-    rule without one decides.
+    `rule` returns the acceptance rule for a verifier (or `None`), and `words` correctly spelled words; both are called
+    when first needed. `max_distance` (cosine distance, 0..1) is the largest distance that is accepted; `None` means
+    `MAX_DISTANCE` or `VERIFIED_DISTANCE`. If the embedder fails, one warning is logged, and lookups by meaning find
+    nothing. If the verifier fails, one warning is logged, and the stricter rule without a verifier decides.
     """
 
     def __init__(
@@ -72,34 +73,35 @@ class Semantics:
         self._rules: dict[bool, Rule] = {}
         self._verifier = verifier
         self._failed = False
-        self.begin_anew()
-        begins_anew(self)
+        self._embedded: set[str] = set()
+        self.reset()
+        reset_in_child(self)
 
-    def begin_anew(self) -> None:
-        """See `Forked`: a thread of the parent may hold the lock."""
+    def reset(self) -> None:
+        """See `Resettable`: a thread of the parent may hold the lock."""
         self._lock = threading.Lock()
         self._remembered: dict[str, Vectors] = {}
 
     @property
     def rule(self) -> "Rule":
-        """The acceptance rule of the present verifier, or the one without."""
-        verifier = self._verifier  # another thread may go on without it
+        """The acceptance rule for the present verifier, or for none."""
+        verifier = self._verifier  # another thread may disable it
         reading = verifier is not None
         if reading not in self._rules:
             try:
                 self._rules[reading] = self._load_rule(verifier)
             except VerifierError as error:
-                self._go_on_without(error)
+                self._continue_without_verifier(error)
                 return self.rule
         return self._rules[reading]
 
-    def _go_on_without(self, error: VerifierError) -> None:
+    def _continue_without_verifier(self, error: VerifierError) -> None:
         self._verifier = None
         log.warning("fewer questions are answered by meaning, by a stricter rule: %s", error)
 
     @property
     def farthest(self) -> float:
-        """The cosine distance (0..1) beyond which nothing is accepted."""
+        """The largest cosine distance (0..1) that is accepted."""
         if self.max_distance is not None:
             return self.max_distance
         return VERIFIED_DISTANCE if self.rule.weights else MAX_DISTANCE
@@ -117,12 +119,12 @@ class Semantics:
         *,
         volatile_ttl: float,
         before: float | None = None,
-        unfit: Callable[[Entry], str] = lambda _: "",
+        refusal: Callable[[Entry], str] = lambda _: "",
     ) -> Candidate | None:
         """Return the first candidate that may answer `query`, or `None`.
 
-        `unfit` says why a row cannot answer for reasons of its own ("" when it can). Rows stored at or after `before`
-        do not count.
+        `refusal` returns why a row cannot answer for other reasons ("" if it can). Rows stored at or after `before` do
+        not count.
         """
         from harness.core.equivalence import LEAST_REQUIRED
 
@@ -130,7 +132,7 @@ class Semantics:
         if not self.rule.weights:
             least = max(LEAST_REQUIRED + self.rule.threshold, least)
         found = self.candidates_for(
-            table, scope, query, now, volatile_ttl=volatile_ttl, before=before, unfit=unfit, least=least
+            table, scope, query, now, volatile_ttl=volatile_ttl, before=before, refusal=refusal, least=least
         )
         return next((candidate for candidate in found if not candidate.refusal), None)
 
@@ -143,10 +145,10 @@ class Semantics:
         *,
         volatile_ttl: float,
         before: float | None = None,
-        unfit: Callable[[Entry], str] = lambda _: "",
+        refusal: Callable[[Entry], str] = lambda _: "",
         least: float = 0.0,
     ) -> Iterator[Candidate]:
-        """Judge the nearest rows that are at least so similar, nearest first."""
+        """Judge the nearest rows with a similarity of at least `least`, nearest first."""
         from harness.core.equivalence import examine
 
         meanings = self.meanings(query)
@@ -155,7 +157,7 @@ class Semantics:
             return
         meanings = self.meanings(query, *(each.entry.text for each in near))
         year = time.gmtime(now).tm_year
-        apart: Container[str] | None = None  # asked for once something may answer
+        apart: Container[str] | None = None  # read once a row may answer
         left = MAX_VERIFIED
         for each in near:
             entry = each.entry
@@ -164,19 +166,19 @@ class Semantics:
             if apart is None and not examined.vetoed:
                 apart = self._store.disagreeing(self._tenant, query_key(query))
             if apart and query_key(entry.text) in apart:
-                refusal = REFUSAL
+                reason = REFUSAL
             elif volatile and now - entry.created_at > volatile_ttl:
-                refusal = "too old for a question about now"
+                reason = "too old for a question about now"
             elif not examined.vetoed and 1.0 - each.similarity > self.farthest:
-                refusal = f"farther away than {self.farthest:g}"
+                reason = f"farther away than {self.farthest:g}"
             else:
-                refusal = ""
-            decision = self._decided(examined, verified=left > 0 and not refusal)
+                reason = ""
+            decision = self._decided(examined, verified=left > 0 and not reason)
             left -= decision.probability is not None
-            yield Candidate(entry, decision, refusal or _why_not(decision) or unfit(entry))
+            yield Candidate(entry, decision, reason or _why_not(decision) or refusal(entry))
 
     def accepts(self, query: str, other: str, similarity: float) -> bool:
-        """Say whether what was found for another query may answer this one, which is so similar."""
+        """Return whether the results of `other` may answer `query`, given their similarity."""
         from harness.core.equivalence import examine
 
         if query_key(other) in self._store.disagreeing(self._tenant, query_key(query)):
@@ -186,7 +188,7 @@ class Semantics:
         return near and self._decided(examined, verified=True).accepted
 
     def _decided(self, examined: "Examined", *, verified: bool) -> "Decision":
-        """Judge a pair; where the rule needs a verifier, it reads the pair if it is to, and no guard vetoes."""
+        """Judge a pair. With `verified`, a verifier reads it if the rule needs one and no guard rejects the pair."""
         from harness.core.equivalence import judge
 
         probability = None
@@ -194,17 +196,17 @@ class Semantics:
             try:
                 probability = self._verifier.probability(examined.a, examined.b)
             except VerifierError as error:
-                self._go_on_without(error)
+                self._continue_without_verifier(error)
         return judge(examined, self.rule, probability)
 
     def embedding(self, text: str, teaches: tuple[tuple[str, str], ...] = ()) -> bytes | None:
-        """Return the vector that a row about `text` is kept with; what the row itself teaches counts already."""
+        """Return the vector of a row about `text`; abbreviations that the row itself defines are written out."""
         meanings = self.meanings(text, teaches=teaches)
         vector = self._vector(meanings.expand(text) if meanings else text)
         return None if vector is None else vector.tobytes()
 
     def embed_missing(self, table: str, limit: int) -> int:
-        """Embed up to `limit` rows that have no vector of the present embedder; return how many.
+        """Embed up to `limit` rows without a vector of the present embedder; return how many.
 
         Raises:
             EmbeddingError: the embedder failed.
@@ -214,6 +216,19 @@ class Semantics:
         if missing:
             self.embed_rows(table, missing)
         return len(missing)
+
+    def embed_some(self, table: str) -> None:
+        """Embed a few rows without a vector of the present embedder, until none is left. Errors are logged: the next
+        process tries again.
+        """
+        if table in self._embedded:
+            return
+        try:
+            if self.embed_missing(table, EMBED_AT_ONCE) < EMBED_AT_ONCE:
+                self._embedded.add(table)
+        except (EmbeddingError, StoreError) as error:
+            self._embedded.add(table)
+            log.debug("rows remain without a vector: %s", error)
 
     def embed_rows(self, table: str, rows: Sequence[tuple[str, str]]) -> None:
         """Embed the rows with these keys and texts.
@@ -228,7 +243,7 @@ class Semantics:
             self._store.embed(table, self._tenant, key, vector.tobytes(), self.embedder.id)
 
     def meanings(self, *texts: str, teaches: tuple[tuple[str, str], ...] = ()) -> "Meanings | None":
-        """Return what the cached texts teach of the short forms in `texts`, if anything."""
+        """Return the meanings that cached texts define for the abbreviations in `texts`, if any."""
         from harness.core.abbreviations import Meanings
 
         shorts = sorted({short for text in texts for short in Meanings.shorts_in(text)})
@@ -245,8 +260,8 @@ class Semantics:
         least: float,
         before: float | None,
     ) -> list[Neighbour]:
-        """Return the rows nearest to the query as written, and as its abbreviations mean, each once; only those stored
-        before the time `before`, if given.
+        """Return the rows nearest to the query, as written and with its abbreviations written out, each once; only
+        rows stored before the time `before`, if given.
         """
         found: dict[str, Neighbour] = {}
         for text in dict.fromkeys((query, meanings.expand(query) if meanings else query)):
@@ -265,26 +280,26 @@ class Semantics:
             ):
                 if before is not None and each.entry.created_at >= before:
                     continue
-                held = found.get(each.entry.key)
-                if held is None or held.similarity < each.similarity:
+                earlier = found.get(each.entry.key)
+                if earlier is None or earlier.similarity < each.similarity:
                     found[each.entry.key] = each
         return sorted(found.values(), key=lambda each: (-each.similarity, each.entry.key))[: self.candidates]
 
     def _vector(self, text: str) -> "Vectors | None":
-        """Embed `text`; a look-up that misses is followed by a put, so the last vectors are remembered."""
+        """Embed `text`. A put follows a lookup that misses, so the last vectors are remembered."""
         with self._lock:
-            held = self._remembered.get(text)
-        if held is not None:
-            return held
+            remembered = self._remembered.get(text)
+        if remembered is not None:
+            return remembered
         if self._failed:
             return None
         try:
             vector: Vectors = self.embedder.embed([text])[0]
         except EmbeddingError as error:
             with self._lock:
-                said, self._failed = self._failed, True
-            if not said:
-                log.warning("nothing is found by meaning: %s", error)
+                warned, self._failed = self._failed, True
+            if not warned:
+                log.warning("lookups by meaning find nothing: %s", error)
             return None
         with self._lock:
             self._remembered[text] = vector
@@ -294,7 +309,7 @@ class Semantics:
 
 
 def _why_not(decision: "Decision") -> str:
-    """Say why a decision is against the answer; nothing where it is for it."""
+    """Return why a decision rejects the answer; "" if it accepts it."""
     if decision.accepted:
         return ""
     if objections := "; ".join(f"{verdict.guard}: {verdict.reason}" for verdict in decision.objections):
@@ -303,4 +318,4 @@ def _why_not(decision: "Decision") -> str:
         return "not similar enough for what differs"
     if decision.probability is None:
         return f"not read: {MAX_VERIFIED} nearer ones were"
-    return f"not sure enough, all in all (the verifier alone: {decision.probability:.0%})"
+    return f"not sure enough (the verifier alone: {decision.probability:.0%})"

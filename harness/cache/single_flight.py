@@ -1,4 +1,4 @@
-"""Compute once: of all threads and processes that ask the same at the same time, one computes, and all get it."""
+"""Single flight: of all threads and processes that ask the same at the same time, one computes for all."""
 
 import logging
 import threading
@@ -9,52 +9,55 @@ from typing import Generic, TypeVar
 
 from harness.errors import StoreError
 from harness.ports import Store
-from harness.storage.forks import begins_anew
+from harness.storage.forks import reset_in_child
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class Once(Generic[T]):
-    """Single flight among the threads of this process and, by the store's turns, among processes."""
+class SingleFlight(Generic[T]):
+    """Single flight among the threads of this process and, by locks of the store, among processes.
+
+    `wait` is how long (seconds) to wait for another process.
+    """
 
     def __init__(self, store: Store, wait: float) -> None:
         self._store = store
         self._wait = wait
-        self._said = False
-        self.begin_anew()
-        begins_anew(self)
+        self._warned = False
+        self.reset()
+        reset_in_child(self)
 
-    def begin_anew(self) -> None:
-        """See `Forked`: a child must not wait for a thread that only its parent has."""
+    def reset(self) -> None:
+        """See `Resettable`: a child must not wait for a thread that only its parent has."""
         self._lock = threading.Lock()
         self._flights: dict[str, Future[T]] = {}
 
-    def run(self, name: str, found: Callable[[], T | None], compute: Callable[[], T]) -> tuple[T, bool]:
-        """Return the value of `name`, and whether this very call computed it.
+    def run(self, name: str, find: Callable[[], T | None], compute: Callable[[], T]) -> tuple[T, bool]:
+        """Return the value of `name`, and whether this call computed it.
 
-        One thread of each process waits for its turn among the processes; it asks `found()` before it computes,
-        because another process may have done so meanwhile. An exception of `compute` (or `found`) reaches the threads
-        that wait, once. If the thread that computes is interrupted, or its process dies, another takes over.
+        One thread of each process takes the store's lock; it calls `find()` before `compute()`, because another process
+        may have stored the value meanwhile. An exception of `compute` (or `find`) is raised in all threads that wait,
+        once. If the computing thread is interrupted, or its process dies, another takes over.
         """
         while True:
             mine: Future[T] = Future()
             with self._lock:
                 flight = self._flights.setdefault(name, mine)
             if flight is mine:
-                return self._lead(name, mine, found, compute)
+                return self._lead(name, mine, find, compute)
             try:
                 return flight.result(), False
             except CancelledError:
                 continue
 
     def _lead(
-        self, name: str, flight: "Future[T]", found: Callable[[], T | None], compute: Callable[[], T]
+        self, name: str, flight: "Future[T]", find: Callable[[], T | None], compute: Callable[[], T]
     ) -> tuple[T, bool]:
         try:
             with ExitStack() as stack:
-                self._take_turn(name, stack)
-                value = found()
+                self._take_lock(name, stack)
+                value = find()
                 computed = value is None
                 if value is None:
                     value = compute()
@@ -70,11 +73,11 @@ class Once(Generic[T]):
         flight.set_result(value)
         return value, computed
 
-    def _take_turn(self, name: str, stack: ExitStack) -> None:
-        """Wait for the turn among processes. Where none can be had, two may compute: better than none."""
+    def _take_lock(self, name: str, stack: ExitStack) -> None:
+        """Wait for the lock among processes. If the store has none, two processes may compute the same."""
         try:
             stack.enter_context(self._store.turn(name, self._wait))
         except StoreError as error:
-            if not self._said:
-                self._said = True
+            if not self._warned:
+                self._warned = True
                 log.warning("processes that ask the same do not wait for each other: %s", error)

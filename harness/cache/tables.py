@@ -1,31 +1,31 @@
-"""The names of the tables that the cache keeps."""
+"""Names of the tables of the cache."""
 
 SEARCHES = "search_cache"
 RESEARCH = "research_cache"
 UNANSWERED = "unanswered_searches"
-"""Searches without results, and those that failed a moment ago: a kind of entry of their own, never results."""
+"""Searches without results, and recent failures: never stored as results."""
 RUNS = "research_runs"
 PAGES = "web_pages"
 COMPLETIONS = "completions"
 EVIDENCE = "research_evidence"
-"""What was computed here from answers: made again where it is missing, so no run is answered with it."""
+"""Values computed here from answers. A missing one is computed again, so it is not an answer of a run."""
 QUERIES = "agent_queries"
 CHUNKS = "agent_chunks"
-"""What agents keep in a `VectorCache`: solved questions, and documents in slices."""
+"""Solved questions and document chunks of agents, in a `VectorCache`."""
 TOOLS = "tool_cache"
-"""What the tools of agents brought."""
+"""Results of agents' tools."""
 KNOWLEDGE = "knowledge"
 KNOWLEDGE_HISTORY = "knowledge_history"
-"""Documents that were looked up and kept, and what they were before; no cache: nothing clears or sweeps them here."""
+"""Documents and their earlier versions. They are not cache entries: nothing clears or sweeps them here."""
 TABLES = (SEARCHES, RESEARCH)
-"""What is also found by meaning, each row of it. (Of the tools' rows, those are that are in words.)"""
+"""Tables whose rows all answer by meaning, too. (Of `TOOLS`, only queries in words do.)"""
 ANSWERS = (*TABLES, PAGES, COMPLETIONS, TOOLS)
-"""Whatever answers in place of a call that leaves the machine."""
+"""Tables that answer instead of a live call."""
 MADE = (EVIDENCE, QUERIES, CHUNKS)
-"""What was made of answers, and goes with them."""
+"""Tables computed from answers, and deleted with them."""
 EVERY_TABLE = (*ANSWERS, *MADE, UNANSWERED, RUNS)
-"""The cache, whole."""
+"""All tables of the cache."""
 BY_ORIGIN = (SEARCHES, RESEARCH, RUNS)
-"""The tables of which it is noted who their rows were made for."""
+"""Tables whose rows have an origin."""
 MOVED = (*EVERY_TABLE, KNOWLEDGE, KNOWLEDGE_HISTORY)
-"""What goes along when a cache moves: all but who has access to it."""
+"""Tables that an export contains: all except access tokens."""

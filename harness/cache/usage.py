@@ -1,21 +1,33 @@
-"""What a cache was used for: how often it answered, and with what one run was served."""
+"""Usage of a cache: how often it answered, and what answered one run."""
 
+import logging
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
+from hashlib import sha256
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from harness.storage.forks import begins_anew
+from harness.cache.policy import Policy
+from harness.core.origins import EVERY, RunOrigin
+from harness.errors import StoreError
+from harness.ports import Store
+from harness.storage.forks import reset_in_child
+
+log = logging.getLogger(__name__)
 
 How: TypeAlias = Literal["exact", "semantic", "stale", "no results", "live", "failed", "derived"]
 
+FLUSH_AFTER = 2_000
+"""Answers that are counted in memory before they are stored."""
+
 
 class Use(Struct, frozen=True):
-    """One answer that a run was given: what was asked for (table and key), the key of the row that answered, how, and
-    a digest of the answer's bytes. A failure has its error's code and message instead of an answer; `derived` is
-    what was made of answers.
+    """One answer that a run got: the table and key it asked for, the key of the row that answered, how, and a SHA-256
+    of the answer's bytes. A failure has its error's code and message instead of an answer; a `derived` value was
+    computed from answers.
     """
 
     table: str
@@ -26,25 +38,93 @@ class Use(Struct, frozen=True):
     error: str = ""
 
 
+class RunUsage:
+    """Answers and tokens of one run that began at `began` (seconds since the epoch). Outside a run (`None`), only
+    tokens are counted.
+    """
+
+    def __init__(self, began: float | None = None, *, resumed: bool = False) -> None:
+        self.began = began
+        self.resumed = resumed
+        self.uses: list[Use] = []
+        self.tokens = 0
+
+    def add(self, table: str, asked: str, served: str, how: How, payload: bytes) -> None:
+        """Record one answer; outside a run, do nothing."""
+        if self.began is not None:
+            self.uses.append(Use(table, asked, served, how, sha256(payload).hexdigest()))
+
+    def add_failure(self, table: str, asked: str, error: str) -> None:
+        """Record one failed call; outside a run, do nothing."""
+        if self.began is not None:
+            self.uses.append(Use(table, asked, "", "failed", error=error))
+
+
 class Tally:
-    """What happened and is not yet stored, in `happened`; appending there is atomic, and takes 30 ns of every hit."""
+    """Outcomes that are not stored yet, in `happened`; appending there is atomic, and takes 30 ns of every hit."""
 
     def __init__(self) -> None:
         self.happened: list[str] = []
         self._lock = threading.Lock()
-        begins_anew(self)
+        reset_in_child(self)
 
-    def begin_anew(self) -> None:
-        """See `Forked`: what the parent has counted, the parent stores."""
+    def reset(self) -> None:
+        """See `Resettable`: the parent stores its own counts."""
         self.happened.clear()
         self._lock = threading.Lock()
 
     def take(self) -> dict[str, int]:
-        """Return how often each thing happened since the last time, and begin anew."""
+        """Return how often each outcome happened since the last call, and start again at zero."""
         with self._lock:
             taken = self.happened[:]
             del self.happened[: len(taken)]
         return dict(Counter(taken))
+
+
+class UsageCounts:
+    """Counts of answers by outcome and day (UTC), stored for one tenant and origin."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        tenant: str,
+        clock: Callable[[], float],
+        policy: Policy,
+        origin: RunOrigin,
+        tally: Tally,
+    ) -> None:
+        self._store = store
+        self._tenant = tenant
+        self._clock = clock
+        self._write = policy.write
+        self._origin = origin
+        self._tally = tally
+
+    def flush(self) -> None:
+        """Store the counts so far. If the store refuses, they are lost, and no error is raised."""
+        counted = self._tally.take()
+        if self._write and counted:
+            try:
+                self._store.count(self._tenant, day_of(self._clock()), counted, origin=self._origin)
+            except StoreError as error:
+                log.debug("answers were not counted: %s", error)
+
+    def total(self, origins: Sequence[str] = EVERY) -> dict[str, int]:
+        """Return how often the cache answered for these origins, by outcome (see `How`), over all days."""
+        total = Counter[str]()
+        for times in self.by_day(origins).values():
+            total.update(times)
+        return dict(total)
+
+    def by_day(self, origins: Sequence[str] = EVERY) -> dict[str, dict[str, int]]:
+        """Return how often the cache answered for these origins, by outcome, on each day (YYYY-MM-DD, UTC), earliest
+        first.
+
+        Counts that this cache has not stored yet belong to today.
+        """
+        self.flush()
+        return self._store.counted(self._tenant, origins)
 
 
 def day_of(now: float) -> str:

@@ -1,13 +1,13 @@
-"""`harness cache`: look after what is cached."""
+"""`harness cache`: show, delete and check cached entries."""
 
 import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from harness.cli.options import JsonOption, OriginOption, YesOption, duration
-from harness.cli.output import confirmed, print_json
-from harness.cli.session import Session, with_session
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import DryRunOption, JsonOption, Options, OriginOption, YesOption, duration
+from harness.cli.output import consent, print_json
 from harness.cli.terminal import ExitCode
 from harness.core.text import shorten
 from harness.errors import InvalidInput
@@ -18,16 +18,7 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 AUDITS = "audits"
-"""The kind that `clear` deletes by its name only; it is no cache."""
-
-KindOption = Annotated[
-    str,
-    typer.Option(
-        "--kind",
-        metavar="KIND",
-        help="search, research, pages, completions, tools, runs, audits, or all but runs and audits.",
-    ),
-]
+"""A kind of `clear` that is not a cache and is deleted only by name."""
 
 
 def table_names(kind: str) -> tuple[str, ...]:
@@ -45,9 +36,9 @@ def table_names(kind: str) -> tuple[str, ...]:
 
 @with_session
 def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = False) -> None:
-    """Show what the cache holds and how often it answered.
+    """Show the entries of the cache and its hits.
 
-    Counts users and agents, or those that --origin names.
+    Counts lookups of users and agents, or of --origin.
 
     \b
     Examples:
@@ -58,23 +49,17 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
     from harness.core.origins import origins_of
 
     with session.app() as app:
+        if as_json:
+            from harness.server.responses.cache_responses import stats_response
+
+            print_json(stats_response(app, origin).model_dump())
+            return
         cache = app.cache
-        held, audited, database = cache.stats(), cache.audited(), app.place
-        counted = cache.counted(origins_of(origin))
-        size = cache.size() if app.identity.local else None  # with a token: the file is all tenants'
+        held, audited, database = cache.maintenance.stats(), cache.audits.summary(), app.databases.place
+        counted = cache.usage.total(origins_of(origin))
+        size = cache.maintenance.size() if app.identity.local else None  # with a token: other tenants share the file
     hits = {how: counted.get(how, 0) for how in ("exact", "semantic", "stale", "no results")}
     misses = counted.get("live", 0) + counted.get("failed", 0)
-    if as_json:
-        from msgspec import to_builtins
-
-        told = {
-            "database": database,
-            "size_bytes": size,
-            "tables": {each.table: to_builtins(each) for each in held},
-        }
-        told |= {"hits": hits, "misses": misses, "live_calls_saved": sum(hits.values())}
-        print_json(told | {"audits": to_builtins(audited)})
-        return
     from tabulate import tabulate
 
     names = ("cache", "live", "expired", "total", "oldest", "newest", "indexed", "tail", "no vector")
@@ -88,10 +73,10 @@ def stats(session: Session, origin: OriginOption = "own", as_json: JsonOption = 
         for each in held
     ]
     typer.echo(tabulate(rows, headers=names, stralign="right"))
-    asked = sum(hits.values()) + misses
+    lookups = sum(hits.values()) + misses
     typer.echo(f"\nhits: {', '.join(f'{number:,} {how}' for how, number in hits.items())}; misses: {misses:,}")
     on_disk = "" if size is None else f"; {size / 2**20:.1f} MB on disk in {database}"
-    typer.echo(f"{sum(hits.values()):,} of {asked:,} live calls saved{on_disk}")
+    typer.echo(f"{sum(hits.values()):,} of {lookups:,} live calls saved{on_disk}")
     if audited.audited:
         typer.echo(_audited_words(audited))
 
@@ -102,30 +87,49 @@ def _audited_words(audited: "Audited") -> str:
     return f"audited: {pairs}, {audited.agreeing:,} agreeing, {audited.disagreeing:,} disagreeing, {share}"
 
 
+class SelectOptions(Options):
+    """Which entries to delete."""
+
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help="search, research, pages, completions, tools, runs, audits, or all except runs and audits.",
+        ),
+    ] = "all"
+    older_than: Annotated[
+        float | None, duration("--older-than", help="Only entries stored longer ago than this: 48h, 30d.")
+    ] = None
+    query: Annotated[
+        str | None, typer.Option("--query", metavar="TEXT", help="Only entries of exactly this query.")
+    ] = None
+    cache_type: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="With --kind tools: only results of this cache type.")
+    ] = None
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="USER", help="With --kind tools: only results of this user.")
+    ] = None
+
+    @property
+    def everything(self) -> bool:
+        """Whether all entries are selected."""
+        return self.kind == "all" and self.older_than is None and self.query is None
+
+
 @with_session
 def clear(
     session: Session,
-    kind: KindOption = "all",
-    older_than: Annotated[
-        float | None, duration("--older-than", help="Only entries stored longer ago than this: 48h, 30d.")
-    ] = None,
-    query: Annotated[
-        str | None, typer.Option("--query", metavar="TEXT", help="Only entries about this very query.")
-    ] = None,
-    cache_type: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help="With --kind tools: only results of this cache type.")
-    ] = None,
-    user: Annotated[
-        str | None, typer.Option("--user", metavar="USER", help="With --kind tools: only what this user stored.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go.")] = False,
+    *,
+    select: SelectOptions,
+    dry_run: DryRunOption = False,
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Delete entries: all, or by kind, age and query. Asks first.
 
-    What audits found stays, unless it is named: which answers were wrong is known for good. --kind audits deletes it,
-    whole; pairs that disagreed may then answer each other again.
+    Results of audits are only deleted by --kind audits, all at once: they record which answers were wrong. After that,
+    pairs that disagreed may answer each other again.
 
     \b
     Examples:
@@ -134,57 +138,51 @@ def clear(
       harness cache clear --query "python 3.12 release date"
       harness cache clear --kind tools --type job_search --user ada
     """
-    from harness.cache.tools import stored_by
+    from harness.cache.tool_cache import stored_by
 
-    if kind == AUDITS:
-        _refuse_choices(older_than=older_than, query=query, type=cache_type, user=user)
-        _clear_audits(session, dry_run=dry_run, yes=yes, as_json=as_json)
+    if select.kind == AUDITS:
+        _clear_audits(session, select, dry_run=dry_run, yes=yes, as_json=as_json)
         return
-    tables, only = table_names(kind), stored_by(cache_type, user)
-    if kind != "tools" and (cache_type is not None or user is not None):
-        raise InvalidInput("--type and --user choose among what tools brought; add --kind tools")
-    everything = kind == "all" and older_than is None and query is None
+    tables, only = table_names(select.kind), stored_by(select.cache_type, select.user)
+    if select.kind != "tools" and (select.cache_type is not None or select.user is not None):
+        raise InvalidInput("--type and --user select results of tools; add --kind tools")
     with session.app() as app:
         if not dry_run:
             app.identity.require("admin")
         cache = app.cache
-        selected = cache.select(tables, older_than=older_than, query=query, only=only)
+        selected = cache.maintenance.select(tables, older_than=select.older_than, query=select.query, only=only)
         count = sum(map(len, selected.values()))
         if not as_json:
             _print_selected([entry for entries in selected.values() for entry in entries])
         if dry_run or not count:
             deleted = dict.fromkeys(selected, 0)
         else:
-            if not yes and not confirmed(f"Delete {count:,} entries in {app.place}?"):
-                raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-            deleted = cache.clear() if everything else cache.delete(selected)
+            consent(f"Delete {count:,} entries in {app.databases.place}?", yes=yes)
+            deleted = cache.maintenance.clear() if select.everything else cache.maintenance.delete(selected)
     if as_json:
-        print_json({"selected": {t: len(entries) for t, entries in selected.items()}, "deleted": deleted})
+        print_json({"selected": count, "deleted": deleted})
     else:
-        typer.echo(f"{count:,} entries would go" if dry_run else f"deleted {sum(deleted.values()):,} entries")
-        if kind == "all" and not dry_run:
-            session.tell("records of researches stay, with their reports; --kind runs deletes them")
+        typer.echo(f"would delete {count:,} entries" if dry_run else f"deleted {sum(deleted.values()):,} entries")
+        if select.kind == "all" and not dry_run:
+            session.note("records and reports of researches stay; --kind runs deletes them")
 
 
-def _refuse_choices(**choices: object) -> None:
+def _clear_audits(session: Session, select: SelectOptions, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    choices = {"older-than": select.older_than, "query": select.query, "type": select.cache_type, "user": select.user}
     for name, given in choices.items():
         if given is not None:
-            raise InvalidInput(f"audits are deleted whole; leave out --{name.replace('_', '-')}")
-
-
-def _clear_audits(session: Session, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+            raise InvalidInput(f"audits can only be deleted all at once; leave out --{name}")
     with session.app() as app:
         if not dry_run:
             app.identity.require("admin")
-        count, deleted = app.cache.audited().audited, 0
+        count, deleted = app.cache.audits.summary().audited, 0
         if count and not dry_run:
-            if not yes and not confirmed(f"Forget the audits of {count:,} pairs in {app.place}?"):
-                raise InvalidInput("nothing was deleted; answer y, or pass --yes")
-            deleted = app.cache.clear_audits()
+            consent(f"Delete the audits of {count:,} pairs in {app.databases.place}?", yes=yes)
+            deleted = app.cache.audits.clear()
     if as_json:
-        print_json({"selected": {AUDITS: count}, "deleted": {AUDITS: deleted}})
+        print_json({"selected": count, "deleted": {AUDITS: deleted}})
     else:
-        typer.echo(f"{count:,} audits would go" if dry_run else f"deleted {deleted:,} audits")
+        typer.echo(f"would delete {count:,} audits" if dry_run else f"deleted {deleted:,} audits")
 
 
 def _print_selected(entries: "list[Entry]") -> None:
@@ -198,11 +196,11 @@ def _print_selected(entries: "list[Entry]") -> None:
 def expired(
     session: Session,
     all_tenants: Annotated[
-        bool, typer.Option("--all-tenants", help="Of every tenant; expired access tokens go, too.")
+        bool, typer.Option("--all-tenants", help="For every tenant; also deletes expired access tokens.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete what has expired.
+    """Delete expired entries.
 
     \b
     Examples:
@@ -214,12 +212,12 @@ def expired(
     with session.app() as app:
         if all_tenants:
             app.identity.require_local()
-            deleted = sweep_all(app.database_store, time.time())
+            deleted = sweep_all(app.databases.store, time.time())
         else:
             app.identity.require("admin")
-            deleted = app.cache.sweep()
+            deleted = app.cache.maintenance.sweep()
     if as_json:
-        print_json({"deleted": deleted})
+        print_json({"selected": sum(deleted.values()), "deleted": deleted})
     else:
         typer.echo(f"deleted {sum(deleted.values()):,} expired entries")
 
@@ -235,27 +233,27 @@ def reindex(session: Session, as_json: JsonOption = False) -> None:
     with session.app() as app:
         app.identity.require("admin")
         cache = app.cache
-        embedded = cache.reembed(app.progress)
-        indexed = app.database_store.reindex()
-        if not app.identity.local:  # the index is all tenants'
-            indexed = sum(each.indexed for each in cache.stats())
+        embedded = cache.maintenance.reembed(app.progress)
+        indexed = app.databases.store.reindex()
+        if not app.identity.local:  # all tenants share the index
+            indexed = sum(each.indexed for each in cache.maintenance.stats())
     if as_json:
         print_json({"embedded": embedded, "indexed": indexed})
     else:
-        typer.echo(f"embedded {embedded:,} entries; {indexed:,} vectors in the index, the rest is scanned")
+        typer.echo(f"embedded {embedded:,} entries; {indexed:,} vectors in the index; other rows are scanned")
 
 
 @with_session
 def verify(
     session: Session,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Mend what can be mended; unusable rows are deleted.")
+        bool, typer.Option("--repair", help="Repair the database; rows that cannot be used are deleted.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check the database, every row and the vector index.
 
-    Rows are checked against their checksums. Ends with 4 if one is wrong.
+    Compares rows with their checksums. Exits with 4 if there is a problem.
 
     \b
     Examples:
@@ -265,9 +263,9 @@ def verify(
     with session.app() as app:
         app.identity.require_local()
         app.progress("checking the database", 0, 0)
-        problems = app.database_store.verify(repair=repair)
-        unchecked = app.database_store.unchecked()
-        database = app.place
+        problems = app.databases.store.verify(repair=repair)
+        unchecked = app.databases.store.unchecked()
+        database = app.databases.place
     if as_json:
         repaired = repair and bool(problems)
         print_json({"database": database, "problems": problems, "repaired": repaired, "unchecked": unchecked})
@@ -275,11 +273,11 @@ def verify(
         for problem in problems:
             typer.echo(problem)
         if not problems:
-            typer.echo(f"{database} is sound")
+            typer.echo(f"{database} has no problems")
         elif repair:
-            typer.echo(f"mended {_problems(len(problems))}")
+            typer.echo(f"repaired {_problems(len(problems))}")
         else:
-            typer.echo(f"{_problems(len(problems))}; `harness cache verify --repair` mends what can be mended")
+            typer.echo(f"{_problems(len(problems))}; `harness cache verify --repair` repairs it")
         if unchecked:
             typer.echo(f"rows without a checksum, from older or other programs: {unchecked:,}")
     if problems and not repair:

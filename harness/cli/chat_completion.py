@@ -1,4 +1,4 @@
-"""Completion in the chat: commands, what they take, paths of documents, and ids."""
+"""Completion in the chat: commands, their arguments, paths of documents, and ids."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -17,16 +17,16 @@ from harness.errors import HarnessError
 if TYPE_CHECKING:
     from harness.chat import ThreadInfo
 
-KEPT = 5.0
-"""Seconds for which a list of threads completes without being asked for anew."""
+LIST_SECONDS = 5.0
+"""Seconds for which a list of threads is reused."""
 
 MAX_LISTED = 50
 DOCS = "docs:"
 
 
 class ChatCompleter(Completer):
-    """Completes a line that begins with a slash; a message is never completed. It looks into the memory only for ids,
-    and what fails there completes nothing.
+    """Completer of lines that start with a slash; a message is never completed. Only ids are read from the memory; a
+    failure there completes nothing.
     """
 
     def __init__(self, chat: Chat, documents: Path | None) -> None:
@@ -35,7 +35,7 @@ class ChatCompleter(Completer):
         self._threads: list[ThreadInfo] = []
         self._asked = float("-inf")
         self._paths = PathCompleter(expanduser=True)
-        self._behind: dict[str, Callable[[str], Iterable[Completion]]] = {
+        self._arguments: dict[str, Callable[[str], Iterable[Completion]]] = {
             "vdoc": self._of_documents,
             "vget": lambda begun: (*self._of_words(("session", "thread"), begun), *self._of_ids(begun)),
             "vdelete": self._of_exchanges,
@@ -59,9 +59,9 @@ class ChatCompleter(Completer):
                 if command.name.startswith(name.lower()):
                     yield Completion(f"/{command.name}", -len(line), display_meta=command.meaning)
             return
-        behind = self._behind.get(name.lower())
-        if behind is not None:
-            yield from behind(begun.lstrip())
+        complete = self._arguments.get(name.lower())
+        if complete is not None:
+            yield from complete(begun.lstrip())
 
     def _of_words(self, words: Iterable[str], begun: str) -> Iterator[Completion]:
         return (Completion(word, -len(begun)) for word in words if word.startswith(begun))
@@ -84,7 +84,7 @@ class ChatCompleter(Completer):
         yield from self._of_threads(begun)
 
     def _of_exchanges(self, begun: str) -> Iterator[Completion]:
-        """Complete the ids that this conversation knows: of its exchanges, and of what the last message was given."""
+        """Complete the ids of this conversation: its exchanges, and the memories of the last message."""
         known = {match.remembered.id: match.remembered.text for match in self._chat.context}
         known |= {each.id: each.user_message for each in reversed(self._chat.earlier[-MAX_LISTED:])}
         for id_, text in known.items():
@@ -100,10 +100,10 @@ class ChatCompleter(Completer):
     def _known_threads(self) -> "list[ThreadInfo]":
         if self._chat.memory is None:
             return []
-        if time.monotonic() - self._asked > KEPT:
+        if time.monotonic() - self._asked > LIST_SECONDS:
             try:
                 self._threads = self._chat.memory.listing.threads(MAX_LISTED)
             except HarnessError:
-                self._threads = []  # /threads says why
+                self._threads = []  # /threads shows why
             self._asked = time.monotonic()
         return self._threads

@@ -1,4 +1,4 @@
-"""Where the chat is shown: in frames and colours on a terminal, in plain lines in a pipe."""
+"""Display of the chat: frames and colours on a terminal, plain lines in a pipe."""
 
 import sys
 import time
@@ -39,17 +39,17 @@ EXCERPT = 300
 TITLE = 120
 """Characters of a thread's title."""
 LOADED_SHOWN = 5
-"""Exchanges of a continued thread that are shown, the last ones."""
+"""Exchanges of a continued thread to show, the last ones."""
 
 
 class Screen:
-    """Shows what the chat brings. `plain` is for a pipe: no frames, no colours, nothing wrapped."""
+    """Display of one chat. `plain` is for a pipe: no frames, no colours, no wrapping."""
 
     def __init__(self, *, plain: bool | None = None, quiet: bool = False) -> None:
         self.plain = not sys.stdout.isatty() if plain is None else plain
         self.quiet = quiet
         self.settle: Callable[[], None] = lambda: None
-        """Takes away what shows progress, before anything else is shown."""
+        """Removes the progress line, before anything else is shown."""
         self._console: Console | None = None
 
     @property
@@ -63,11 +63,11 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """Columns that text takes at the most."""
+        """Most columns for text."""
         return min(self.console.width, MAX_WIDTH)
 
     def line(self, text: str, style: str = "", *, indent: int = 0) -> None:
-        """Show a line of the program's own."""
+        """Show a line from the program itself."""
         if self.plain:
             typer.echo(" " * indent + text)
         else:
@@ -77,7 +77,7 @@ class Screen:
             self.console.print(Padding(Text(text, style=style), (0, 0, 0, indent)), width=self.width)
 
     def note(self, text: str) -> None:
-        """Show what is beside the matter: dimly, or on standard error, and not at all if quiet."""
+        """Show a side remark: dimmed, or on standard error; nothing if quiet."""
         if self.quiet:
             return
         if self.plain:
@@ -86,11 +86,11 @@ class Screen:
             self.line(text, "dim")
 
     def warn(self, text: str) -> None:
-        """Show what did not work though the conversation goes on."""
+        """Show a failure after which the conversation continues."""
         self._problem(f"warning: {text}", "yellow")
 
     def error(self, text: str) -> None:
-        """Show what could not be done."""
+        """Show an error."""
         self._problem(f"error: {text}", "red")
 
     def _problem(self, text: str, style: str) -> None:
@@ -101,7 +101,7 @@ class Screen:
             self.line(text, style)
 
     def panel(self, title: str, body: str, beneath: str = "") -> None:
-        """Show a text under a title, and beneath it where it is from."""
+        """Show a text under a title, with its origin beneath."""
         if self.plain:
             typer.echo(f"{title}\n{body}" + (f"\n({beneath})" if beneath else "") + "\n")
             return
@@ -124,21 +124,21 @@ class Screen:
             self.console.print(Markdown(text, hyperlinks=False), width=self.width)
 
     def reply(self) -> "StreamedReply | PlainReply":
-        """Return what shows a reply while it comes; a context manager."""
+        """Return a context manager that shows a reply while it arrives."""
         return PlainReply() if self.plain else StreamedReply(self.console, self.width)
 
 
 def show_reply(screen: Screen, reply: ChatResponse) -> None:
-    """Show what belongs to a reply beside its text."""
+    """Show everything about a reply except its text."""
     for warning in reply.warnings:
         screen.warn(warning)
     match reply.ending:
         case "stopped":
-            screen.note("stopped; what came is kept")
+            screen.note("stopped; the text so far is kept")
         case "length":
-            screen.note("cut off: the greatest length is reached (model_max_tokens)")
+            screen.note("cut off at the length limit (model_max_tokens)")
         case "failed":
-            screen.note("broken off; what came is kept")
+            screen.note("interrupted; the text so far is kept")
         case "no model":
             _show_without_model(screen, reply.context)
         case "whole":
@@ -155,12 +155,12 @@ def _show_without_model(screen: Screen, matches: Sequence[MemoryMatch]) -> None:
     if matches:
         _show_matches(screen, matches)
     else:
-        screen.line("Nothing that is remembered fits.")
-    screen.note("/research QUESTION looks for sources")
+        screen.line("No memory fits.")
+    screen.note("/research QUESTION searches for sources")
 
 
 def show(screen: Screen, outcome: Outcome) -> None:
-    """Show what a command brought."""
+    """Show the result of a command."""
     if (shown := _SHOWN.get(type(outcome))) is not None:
         shown(screen, outcome)
 
@@ -172,7 +172,7 @@ def _show_said(screen: Screen, said: Notice) -> None:
 def _show_found(screen: Screen, found: QueryResults) -> None:
     _show_matches(screen, found.matches)
     if not found.matches:
-        screen.line(f"Nothing is remembered that could fit “{shorten(found.query, 60)}”.")
+        screen.line(f"No memory fits “{shorten(found.query, 60)}”.")
 
 
 def _show_shown(screen: Screen, shown: MemoryDetails) -> None:
@@ -195,14 +195,14 @@ def _show_research(screen: Screen, researched: Researched) -> None:
 def _show_stored(screen: Screen, stored: Stored) -> None:
     added = stored.added
     passages = "1 passage" if added.chunks == 1 else f"{added.chunks} passages"
-    told = [f"remembered {shorten(stored.what, 80)} as {passages}, {added.document_id[:SHORT_ID]}"]
+    parts = [f"remembered {shorten(stored.what, 80)} as {passages}, {added.document_id[:SHORT_ID]}"]
     if added.replaced:
-        told.append(f"in the place of {added.replaced} of an earlier version")
+        parts.append(f"replaced {added.replaced} of an earlier version")
     if added.masked:
-        told.append("1 secret was masked" if added.masked == 1 else f"{added.masked} secrets were masked")
+        parts.append("1 secret was masked" if added.masked == 1 else f"{added.masked} secrets were masked")
     if added.left_out:
-        told.append(f"{added.left_out:,} characters at the end were left out (chunking_strategy: truncate)")
-    screen.line("; ".join(told))
+        parts.append(f"{added.left_out:,} characters at the end were left out (chunking_strategy: truncate)")
+    screen.line("; ".join(parts))
 
 
 def _show_matches(screen: Screen, matches: Sequence[MemoryMatch]) -> None:
@@ -229,7 +229,7 @@ def _excerpt(remembered: Remembered) -> str:
 
 
 def _place(remembered: Remembered) -> str:
-    """Tell where something remembered is from: its id, thread and session, or its document."""
+    """Return the origin of a memory: its id, thread and session, or its document."""
     if isinstance(remembered, Exchange):
         thread, session = remembered.thread_id[:SHORT_ID], remembered.session_id[:SHORT_ID]
         return f"{_id(remembered)} · thread {thread} · session {session}"
@@ -241,7 +241,7 @@ def _place(remembered: Remembered) -> str:
 
 
 def _id(remembered: Remembered) -> str:
-    """Return the beginning of the id by which something was added: of an exchange, or of a passage's document."""
+    """Return the start of the id of an exchange, or of a passage's document."""
     whole = remembered.id if isinstance(remembered, Exchange) else remembered.document_id
     return whole[:SHORT_ID]
 
@@ -251,8 +251,8 @@ def _age(remembered: Remembered) -> str:
 
 
 def statistics(stats: "MemoryStats") -> list[tuple[str, str]]:
-    """Tell what a memory holds, as names and values."""
-    told = [
+    """Return the statistics of a memory as names and values."""
+    lines = [
         ("total exchanges", f"{stats.total_exchanges:,}"),
         ("threads", f"{stats.threads:,} (sessions: {stats.sessions:,})"),
         ("documents", f"{stats.documents:,} (passages: {stats.document_chunks:,})"),
@@ -263,12 +263,12 @@ def statistics(stats: "MemoryStats") -> list[tuple[str, str]]:
         ("strategy", stats.retrieval_strategy),
     ]
     if stats.oldest and stats.newest:
-        told.append(("from", f"{stats.oldest[:10]} to {stats.newest[:10]}"))
+        lines.append(("from", f"{stats.oldest[:10]} to {stats.newest[:10]}"))
     if stats.not_embedded:
-        told.append(("not embedded", f"{stats.not_embedded:,}, found by their words alone"))
+        lines.append(("not embedded", f"{stats.not_embedded:,}, found only by their words"))
     if stats.waiting:
-        told.append(("waiting", "exchanges that could not be saved; the next chat tries again"))
-    return told
+        lines.append(("waiting", "exchanges that could not be saved; the next chat retries"))
+    return lines
 
 
 def _show_threads(screen: Screen, listed: ThreadList) -> None:
@@ -276,13 +276,13 @@ def _show_threads(screen: Screen, listed: ThreadList) -> None:
         screen.line(thread_line(thread) + (" · this one" if thread.id == listed.current else ""), "bold")
         screen.line(shorten(thread.title, TITLE), indent=2)
     if not listed.threads:
-        screen.line("No conversation is remembered yet.")
+        screen.line("No conversations yet.")
     elif listed.more:
-        screen.note(f"the {len(listed.threads)} last used; `harness memory threads -n` shows more")
+        screen.note(f"the {len(listed.threads)} most recent; `harness memory threads -n` shows more")
 
 
 def thread_line(thread: ThreadInfo) -> str:
-    """Tell of a thread in a line: its id, its age, how much it holds."""
+    """Describe a thread in one line: its id, age and size."""
     exchanges = "1 exchange" if thread.exchanges == 1 else f"{thread.exchanges} exchanges"
     sessions = "" if thread.sessions == 1 else f", {thread.sessions} sessions"
     return f"{thread.id[:SHORT_ID]} · {age_in_words(time.time() - seconds_of(thread.last))} · {exchanges}{sessions}"
@@ -291,12 +291,12 @@ def thread_line(thread: ThreadInfo) -> str:
 def _show_continued(screen: Screen, continued: Continued) -> None:
     shown = continued.exchanges[-LOADED_SHOWN:]
     if left := len(continued.exchanges) - len(shown):
-        screen.note(f"{left} earlier exchanges are loaded, too; /vget thread shows all")
+        screen.note(f"{left} earlier exchanges are also loaded; /vget thread shows all")
     for exchange in shown:
         screen.panel(f"You: {shorten(exchange.user_message, TITLE)}", shorten(exchange.assistant_message, 2 * EXCERPT))
     many = "1 exchange" if len(continued.exchanges) == 1 else f"{len(continued.exchanges)} exchanges"
     screen.line(
-        f"thread {continued.thread_id[:SHORT_ID]} goes on: {many} loaded, continuation {continued.continuation}, "
+        f"thread {continued.thread_id[:SHORT_ID]} continues: {many} loaded, continuation {continued.continuation}, "
         f"session {continued.session_id[:SHORT_ID]}"
     )
 
@@ -305,19 +305,19 @@ def _show_context(screen: Screen, context: Context) -> None:
     _show_matches(screen, context.matches)
     given = len(context.matches)
     many = "no memory" if not given else "1 memory" if given == 1 else f"{given} memories"
-    screen.line(f"The last message was given {many}; this conversation has {context.exchanges} exchanges.")
+    screen.line(f"The last message got {many}; this conversation has {context.exchanges} exchanges.")
     state = "on" if context.on else "off"
-    screen.line(f"Looking memories up is {state} (strategy {context.how}); /context on and /context off change it.")
+    screen.line(f"Lookup of memories is {state} (strategy {context.how}); /context on and /context off change it.")
 
 
-def _show_help(screen: Screen, told: Help) -> None:
-    for usage, meaning in told.lines:
+def _show_help(screen: Screen, listed: Help) -> None:
+    for usage, meaning in listed.lines:
         screen.line(usage, "bold")
         screen.line(meaning, indent=2)
-    for example in told.examples:
+    for example in listed.examples:
         screen.line(f"Example: {example}", "dim", indent=2)
-    if len(told.lines) > 1:
-        screen.line("Anything else is a message; put a space before one that begins with a slash.")
+    if len(listed.lines) > 1:
+        screen.line("Anything else is a message; put a space before a message that starts with a slash.")
 
 
 _SHOWN: Mapping[type, Callable[[Screen, Any], None]] = {

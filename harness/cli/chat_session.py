@@ -1,4 +1,4 @@
-"""One run of `harness chat`: its lines come from a terminal or from a pipe, and are answered one after another."""
+"""One run of `harness chat`: answers lines from a terminal or from a pipe, one after another."""
 
 import sys
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from harness.chat import Memory
 
 HISTORY = "chat_history"
-DISABLED = "what conversations remember is disabled ({why}); to enable it, {how}, and start the chat again"
+DISABLED = "the memory of conversations is disabled ({why}); to enable it, {how}, and start the chat again"
 
 
 def converse(app: "App", continued: str | None, *, no_memory: bool, dummy: bool, quiet: bool) -> int:
-    """Hold a conversation, at first going on with the thread `continued`, if any; return the exit code.
+    """Hold a conversation, in the thread `continued` if it is given; return the exit code.
 
     Raises:
-        HarnessError: there cannot be one: an unusable setting, no such thread.
+        HarnessError: an unusable setting, no such thread.
     """
     screen = Screen(plain=not (sys.stdin.isatty() and sys.stdout.isatty()), quiet=quiet)
     if isinstance(app.progress, ProgressBars):
@@ -40,7 +40,7 @@ def converse(app: "App", continued: str | None, *, no_memory: bool, dummy: bool,
 
 
 def conversation(app: "App", screen: Screen, *, no_memory: bool, dummy: bool) -> Chat:
-    """Return a new conversation with what the settings name; what is not there is said."""
+    """Return a new conversation with the model and memory of the settings; show a note for each that is missing."""
     memory, why = _memory(app, no_memory=no_memory)
     if memory is not None:
         _save_late(memory, screen)
@@ -50,10 +50,10 @@ def conversation(app: "App", screen: Screen, *, no_memory: bool, dummy: bool) ->
     if dummy:
         model = EchoModel()
     elif not app.settings.offline:
-        model = app.model
+        model = app.models.language_model
     if model is None:
         reason = "offline" if app.settings.offline else "no model is set (--model NAME, or the setting model)"
-        screen.note(f"{reason}: messages are answered with what is remembered, and /research looks for sources")
+        screen.note(f"{reason}: messages are answered with memories, and /research searches for sources")
     return Chat(
         model,
         memory,
@@ -65,37 +65,35 @@ def conversation(app: "App", screen: Screen, *, no_memory: bool, dummy: bool) ->
 
 
 def _memory(app: "App", *, no_memory: bool) -> "tuple[Memory | None, str]":
-    """Return the memory, or `None` and why there is none."""
+    """Return the memory, or `None` and the reason."""
     if no_memory:
-        return None, DISABLED.format(why="--no-vector-store", how="leave that option out")
+        return None, DISABLED.format(why="--no-vector-store", how="leave out that option")
     if not app.settings.vector_store.enabled:
         how = "set `enabled: true` in the block vector_store of the settings"
         return None, DISABLED.format(why="vector_store: enabled: false", how=how)
     try:
-        return app.remembering, ""
+        return app.chat_memory, ""
     except (InvalidInput, StoreError) as error:
         return None, f"there is no memory: {error}"
 
 
 def _save_late(memory: "Memory", screen: Screen) -> None:
-    """Save what could not be saved before, if there is anything."""
+    """Save exchanges that could not be saved before, if any."""
     try:
         late = memory.writer.retry_journal()
     except HarnessError as error:
-        screen.warn(f"what could not be saved before still waits: {error}")
+        screen.warn(f"exchanges that could not be saved before are still waiting: {error}")
         return
     if late:
-        screen.note(
-            f"{late} exchange{'s' * (late > 1)} that could not be saved before {'are' if late > 1 else 'is'} now"
-        )
+        screen.note(f"saved {late} exchange{'s' * (late > 1)} that could not be saved before")
 
 
 def answer(talk: Chat, screen: Screen, line: str) -> bool:
-    """Answer a line, a message or a command; return whether the conversation goes on.
+    """Answer a message or a command; return whether the conversation continues.
 
     Raises:
         HarnessError: it could not be answered.
-        KeyboardInterrupt: the user stopped it before anything came; on a pipe, also after.
+        KeyboardInterrupt: the user stopped it before the first text; in a pipe, also after.
     """
     if not line.strip():
         return True
@@ -128,7 +126,7 @@ def _from_pipe(talk: Chat, screen: Screen) -> int:
 
 
 def _piped_lines() -> Iterator[str]:
-    """Yield the lines of standard input; of one that is too long for a message, so much that it is refused."""
+    """Yield the lines of standard input. A line that is too long for a message is cut, but stays too long."""
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     limit = MAX_MESSAGE + 2
@@ -140,14 +138,14 @@ def _piped_lines() -> Iterator[str]:
 
 
 def _on_terminal(talk: Chat, screen: Screen, app: "App", *, kept: bool) -> int:
-    """Answer what is typed until the user leaves; `kept` says whether it has a history for the next time."""
+    """Answer typed lines until the user exits; `kept`: whether to store their history."""
     from harness.cli.chat_terminal import Typing, unseen_typing
 
     troubles: list[str] = []
     history = _history(app, troubles) if kept else None
-    typing = Typing(talk, history=history, documents=app.documents_folder)
+    typing = Typing(talk, history=history, documents=app.sources.documents_folder)
     _warn(screen, troubles)
-    screen.note("/help shows the commands; Ctrl-C stops a reply, Ctrl-D leaves")
+    screen.note("/help shows the commands; Ctrl-C stops a reply, Ctrl-D exits")
     with unseen_typing():
         for line in typing.lines():
             _warn(screen, troubles)
@@ -168,8 +166,8 @@ def _warn(screen: Screen, troubles: list[str]) -> None:
 
 
 def _history(app: "App", troubles: list[str]) -> "History | None":
-    """Return the history of what was typed, in a file of the user's own, without secrets; what fails there, now or
-    later, is put to `troubles`.
+    """Return the history of typed lines in a private file, without secrets; failures, now or later, are appended to
+    `troubles`.
     """
     from harness.cli.chat_terminal import PrivateHistory
     from harness.core.redaction import Redactor
@@ -179,5 +177,5 @@ def _history(app: "App", troubles: list[str]) -> "History | None":
     try:
         return PrivateHistory(path, lambda line: redactor.redact(line)[0], troubles.append)
     except OSError as error:
-        troubles.append(f"what is typed is not kept: cannot use {path} ({error.strerror})")
+        troubles.append(f"typed lines are not stored: cannot use {path} ({error.strerror})")
         return None

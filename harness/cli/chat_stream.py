@@ -1,4 +1,4 @@
-"""A reply while it comes: as Markdown on a terminal, block by block; as plain text in a pipe."""
+"""Display of a reply while it arrives: Markdown blocks on a terminal, plain text in a pipe."""
 
 import sys
 import time
@@ -10,25 +10,25 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 SHORTEST_PAUSE = 0.08
-"""Seconds between two pictures of the block that is still coming, at the least."""
+"""Fewest seconds between two drawings of the block that is still arriving."""
 
 _COST = 5
-"""A picture that takes long is drawn so many times more rarely than it takes."""
+"""After a drawing, wait this many times as long as it took."""
 
 _LONGEST_MARK = 10
-"""Characters after which a list's mark (`1234.`) would have been seen."""
+"""Characters within which a list's mark (`1234.`) would have appeared."""
 
 _FENCES = ("```", "~~~")
 
 
 class PlainReply:
-    """Writes a reply as it comes."""
+    """Plain text of a reply as it arrives."""
 
     def __init__(self) -> None:
         self._wrote = False
 
     def __call__(self, text: str) -> None:
-        """Write what came."""
+        """Write the new text."""
         sys.stdout.write(text)
         sys.stdout.flush()
         self._wrote = True
@@ -44,8 +44,8 @@ class PlainReply:
 
 
 class StreamedReply:
-    """Shows a reply as Markdown. A block (a paragraph, a list, fenced code) that is whole is printed for good; only the
-    one that is still coming is drawn again and again, so that a long reply scrolls as any other text.
+    """Markdown of a reply. A complete block (a paragraph, a list, fenced code) is printed once; only the block that is
+    still arriving is redrawn, so that a long reply scrolls like any other text.
     """
 
     def __init__(self, console: "Console", width: int) -> None:
@@ -53,10 +53,10 @@ class StreamedReply:
         self._width = width
         self._tail = ""
         self._live: Live | None = None
-        self._next_picture = 0.0
+        self._next_drawing = 0.0
 
     def __call__(self, text: str) -> None:
-        """Show what came."""
+        """Show the new text."""
         self._tail += text
         whole, self._tail = whole_blocks(self._tail)
         if whole.strip():
@@ -88,13 +88,13 @@ class StreamedReply:
         self._console.print()
 
     def _draw(self) -> None:
-        if self._live is None or (began := time.monotonic()) < self._next_picture:
+        if self._live is None or (began := time.monotonic()) < self._next_drawing:
             return
         from rich.constrain import Constrain
 
         self._live.update(Constrain(self._markdown(self._tail), self._width), refresh=True)
         took = time.monotonic() - began
-        self._next_picture = began + took + max(SHORTEST_PAUSE, _COST * took)
+        self._next_drawing = began + took + max(SHORTEST_PAUSE, _COST * took)
 
     def _markdown(self, text: str) -> "RenderableType":
         from rich.markdown import Markdown
@@ -103,16 +103,16 @@ class StreamedReply:
 
 
 def whole_blocks(text: str) -> tuple[str, str]:
-    """Split Markdown into blocks that nothing can change any more, and the rest: after the last empty line that stands
-    outside fenced code and before something that does not go on with a list (no white space, no list mark).
+    """Split Markdown into complete blocks and the rest: after the last empty line that is outside fenced code and is
+    followed by a line that does not continue a list (no white space, no list mark).
     """
     cut = at = 0
     fence = ""
     empty_before = False
     for line in text.splitlines(keepends=True):
         stripped = line.strip()
-        told = line.endswith("\n") or len(stripped) > _LONGEST_MARK
-        if not fence and empty_before and stripped and told and not _goes_on(line):
+        known = line.endswith("\n") or len(stripped) > _LONGEST_MARK
+        if not fence and empty_before and stripped and known and not _continues(line):
             cut = at
         if fence:
             if stripped.startswith(fence) and not stripped.strip(fence[0]):
@@ -124,7 +124,7 @@ def whole_blocks(text: str) -> tuple[str, str]:
     return text[:cut], text[cut:]
 
 
-def _goes_on(line: str) -> bool:
-    """Say whether a line after an empty one may belong to the list before it."""
+def _continues(line: str) -> bool:
+    """Return whether a line after an empty one may belong to the list before it."""
     mark = line.split(maxsplit=1)[0]
     return line[0] in " \t" or mark in {"-", "*", "+"} or mark.rstrip(".)").isdigit()

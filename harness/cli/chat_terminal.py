@@ -1,4 +1,4 @@
-"""The chat on a terminal: a line to type in, with history and completion, until Ctrl-D."""
+"""Input of the chat on a terminal: an edited line with history and completion, until Ctrl-D."""
 
 import os
 import sys
@@ -19,16 +19,16 @@ from harness.errors import HarnessError
 from harness.storage.files import replacing
 
 MAX_HISTORY = 2**20
-"""Bytes of the history file; one that has grown to twice as many is cut to so many at the next start."""
+"""Bytes of the history file; at twice as many, the next start cuts it to this size."""
 
 PROMPT = "> "
 CONTINUED = "… "
 
 
 class PrivateHistory(FileHistory):
-    """Lines that were typed, in a file that only its owner may read; `masked` takes out of them what is secret.
+    """Typed lines in a file that only its owner may read; `masked` removes secrets from them.
 
-    `broken` is told once that a line could not be written; the chat goes on.
+    If a line cannot be written, `broken` is called once with a message, and the chat continues.
 
     Raises:
         OSError: the file cannot be made or read.
@@ -52,24 +52,24 @@ class PrivateHistory(FileHistory):
             super().store_string(self._masked(string))
         except (OSError, HarnessError) as error:
             self._works = False
-            self._broken(f"what is typed is no longer kept in {os.fsdecode(self.filename)}: {error}")
+            self._broken(f"typed lines are no longer stored in {os.fsdecode(self.filename)}: {error}")
 
 
 def _cut(path: Path) -> None:
-    """Keep the newest part of a history that has grown long, from a whole line on."""
+    """Cut a long history to its newest part, which starts with a whole line."""
     if path.stat().st_size <= 2 * MAX_HISTORY:
         return
     with path.open("rb") as file:
         file.seek(-MAX_HISTORY, os.SEEK_END)
         newest = file.read()
-    start = newest.find(b"\n# ")  # how each begins
+    start = newest.find(b"\n# ")  # start of each line
     with replacing(path, private=True) as cut:
         cut.write(newest[max(0, start) :])
 
 
 class Typing:
-    """Asks for what the user types. Enter sends; Alt-Enter begins a new line; what is pasted may have several. Ctrl-C
-    clears the line, which stays in the history; Ctrl-D on an empty one leaves.
+    """Prompt for the user. Enter sends; Alt-Enter starts a new line; pasted text may have several lines. Ctrl-C clears
+    the line, which stays in the history; Ctrl-D on an empty line exits.
     """
 
     def __init__(self, chat: Chat, *, history: History | None = None, documents: Path | None = None) -> None:
@@ -84,11 +84,11 @@ class Typing:
         )
 
     def lines(self) -> Iterator[str]:
-        """Yield what is typed, until the user leaves."""
+        """Yield typed lines until the user exits."""
         while True:
             try:
                 yield self._session.prompt(PROMPT)
-            except KeyboardInterrupt:  # from another process: from the keyboard it is a key, see below
+            except KeyboardInterrupt:  # from another process; on the keyboard it is a key, see below
                 continue
             except EOFError:
                 return
@@ -96,10 +96,10 @@ class Typing:
 
 @contextmanager
 def unseen_typing() -> Iterator[None]:
-    """Do not show what is typed while no prompt is there, in the middle of a reply; it waits for the next prompt.
+    """Hide typing while there is no prompt, in the middle of a reply; it waits for the next prompt.
 
-    The terminal keeps it as it is, character by character, and this holds from the first prompt to the last: what has
-    been typed can be lost when lines are made of it, or no longer are.
+    The terminal stays in character mode from the first prompt to the last: switching between lines and characters can
+    lose typed text.
     """
     try:
         import termios
@@ -122,7 +122,7 @@ def _keys() -> KeyBindings:
     keys = KeyBindings()
 
     @keys.add("enter")
-    @keys.add("c-j")  # what Enter was before the first prompt, when the terminal still made a new line of it
+    @keys.add("c-j")  # Enter from before the first prompt, when the terminal still translated it
     def _send(event: KeyPressEvent) -> None:
         event.current_buffer.validate_and_handle()
 

@@ -1,7 +1,7 @@
 """Completion in the shell: ids of runs, evaluations and loops, engines, names of tasks.
 
-It is quick, changes nothing, and completes nothing where something is wrong. What it returns is read by a shell, some
-of which evaluate it (zsh): texts are reduced to letters, digits and a few signs.
+It is quick, changes nothing, and completes nothing on an error. Some shells (zsh) evaluate the texts, so they are
+reduced to letters, digits and a few signs.
 """
 
 import re
@@ -12,22 +12,15 @@ from typing import TypeAlias
 
 import typer
 
+from harness.core.search_engines import ENGINES
 from harness.core.text import one_line, shorten
 
 Completions: TypeAlias = list[tuple[str, str]]
 
-ENGINES = {
-    "ddgs": "DuckDuckGo",
-    "searxng:": "a SearXNG instance, by its address",
-    "pubmed": "PubMed",
-    "browser": "a search page in Chromium",
-    "corpus:python-docs": "the Python documentation",
-    "corpus:": "a folder, by its path",
-}
 MAX_RUNS = 50
 MAX_HELP = 60
 MAX_HEAD = 4_000
-"""Characters of a task's file in which its id is looked for."""
+"""Characters at the start of a task's file that may have its id."""
 
 _ID = re.compile(r"[\w.-]{1,100}", re.ASCII)
 _TASK_ID = re.compile(r"^id:\s*([\w.-]+)\s*$", re.ASCII | re.MULTILINE)
@@ -37,7 +30,7 @@ Completer: TypeAlias = Callable[[typer.Context, str], Completions]
 
 
 def _never_failing(complete: Completer) -> Completer:
-    """Make a completion that completes nothing instead of failing, and has only safe texts."""
+    """Wrap a completion so that it completes nothing instead of failing, and returns only safe texts."""
 
     @wraps(complete)
     def safe(ctx: typer.Context, incomplete: str) -> Completions:
@@ -57,7 +50,7 @@ def runs(ctx: typer.Context, incomplete: str) -> Completions:
     from harness.storage.recent import recent_runs
 
     settings = load({"data_dir": ctx.params.get("data_dir")}, config=ctx.params.get("config")).settings
-    if settings.store or settings.token:  # a server, or a token to check: not within the time of a key
+    if settings.store or settings.token:  # a server or a token to check: too slow for completion
         return []
     found = recent_runs(settings.data_dir / "harness.db", "default", MAX_RUNS)
     return [(run, question) for run, question in found if _ID.fullmatch(run) and run.startswith(incomplete)]
@@ -66,7 +59,8 @@ def runs(ctx: typer.Context, incomplete: str) -> Completions:
 @_never_failing
 def engines(ctx: typer.Context, incomplete: str) -> Completions:  # noqa: ARG001
     """Complete the name of an engine."""
-    return [(name, text) for name, text in ENGINES.items() if name.startswith(incomplete)]
+    specs = [(each.name + ":" if each.argument.startswith(":") else each.name, each.label) for each in ENGINES]
+    return [(spec, label) for spec, label in specs if spec.startswith(incomplete)]
 
 
 @_never_failing
@@ -77,7 +71,7 @@ def task(ctx: typer.Context, incomplete: str) -> Completions:
 
 @_never_failing
 def tasks(ctx: typer.Context, incomplete: str) -> Completions:
-    """Complete the last of several names of tasks with commas between them."""
+    """Complete the last name in a list of tasks separated by commas."""
     before, comma, begun = incomplete.rpartition(",")
     known = before.split(",")
     found = [(id_, path) for id_, path in _tasks(ctx) if id_.startswith(begun) and id_ not in known]

@@ -1,26 +1,24 @@
-"""`harness config`: the effective settings and where each came from."""
+"""`harness config`: the effective settings and the origin of each."""
 
 from typing import Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 
 
 @with_session
 def config(
     session: Session,
-    path: Annotated[
-        bool, typer.Option("--path", help="Print only where the configuration file is looked for.")
-    ] = False,
+    path: Annotated[bool, typer.Option("--path", help="Print only the path of the configuration file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show every setting, its value and where it came from. Secrets are hidden.
+    """Show every setting, its value and its origin. Secrets are hidden.
 
-    Each may stand in the configuration file (`name: value`), in the environment (HARNESS_NAME=value) or, for those that
-    have one, in a flag; the later of these wins.
+    A setting can be in the configuration file (`name: value`), in the environment (HARNESS_NAME=value) or, for some, in
+    a flag. Precedence: flags, environment, file, defaults.
 
     \b
     Examples:
@@ -34,8 +32,8 @@ def config(
         return
     described = loaded.describe()
     if as_json:
-        told = {each.name: {"value": each.value, "origin": each.origin, "help": each.help} for each in described}
-        print_json(told)
+        values = {each.name: {"value": each.value, "origin": each.origin, "help": each.help} for each in described}
+        print_json(values)
         return
     from tabulate import tabulate
 

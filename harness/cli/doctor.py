@@ -1,15 +1,15 @@
-"""`harness doctor`: check everything that the harness depends on."""
+"""`harness doctor`: checks of everything that the harness needs."""
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from harness.cli.calibrate import LAXEST
-from harness.cli.options import EngineOption, JsonOption
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import Flags, JsonOption, SettingOptions
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.errors import HarnessError
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 LOW_DISK = 200 * 2**20
 
 
-class Finding(NamedTuple):
-    """One thing that was checked: `ok`, `weak` (works, with less) or `broken`; and what to do about it."""
+class CheckResult(NamedTuple):
+    """Result of one check: `ok`, `weak` (works with less) or `broken`; and what to do."""
 
     name: str
     state: str
-    told: str
+    told: str  # a key of `--json`
 
 
 @with_session
-def doctor(session: Session, engine: EngineOption = None, as_json: JsonOption = False) -> None:
-    """Check everything that the harness needs, and say what to do.
+def doctor(session: Session, flags: Annotated[Flags, SettingOptions("engine")], as_json: JsonOption = False) -> None:
+    """Check everything that the harness needs, and show what to do.
 
-    Ends with 5 if one of them is broken. Nothing is sent over the network, but for a few words to the endpoint of
-    embeddings where one is set.
+    Exits with 5 if a check fails. Sends nothing over the network, except a few words to the embedding endpoint if one
+    is set.
 
     \b
     Examples:
@@ -42,7 +42,7 @@ def doctor(session: Session, engine: EngineOption = None, as_json: JsonOption = 
       harness doctor --engine corpus:~/notes
     """
     findings = []
-    with session.app({"engine": engine or None}) as app:
+    with session.app(flags) as app:
         for done, (name, check) in enumerate(CHECKS):
             app.progress(f"checking {name}", done, len(CHECKS))
             findings += _run(name, check, app)
@@ -57,99 +57,103 @@ def doctor(session: Session, engine: EngineOption = None, as_json: JsonOption = 
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _run(name: str, check: "Callable[[App], Finding | list[Finding]]", app: "App") -> list[Finding]:
+def _run(name: str, check: "Callable[[App], CheckResult | list[CheckResult]]", app: "App") -> list[CheckResult]:
     try:
         found = check(app)
     except HarnessError as error:
-        return [Finding(name, "broken", str(error))]
+        return [CheckResult(name, "broken", str(error))]
     return found if isinstance(found, list) else [found]
 
 
-def _python(_app: "App") -> Finding:
+def _python(_app: "App") -> CheckResult:
     import sqlite3
 
     version = ".".join(map(str, sys.version_info[:3]))
-    return Finding("python", "ok", f"{version}, SQLite {sqlite3.sqlite_version}")
+    return CheckResult("python", "ok", f"{version}, SQLite {sqlite3.sqlite_version}")
 
 
-def _disk(app: "App") -> Finding:
+def _disk(app: "App") -> CheckResult:
     import shutil
 
     folder = app.settings.data_dir
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     free = shutil.disk_usage(existing).free
     if free < LOW_DISK:
-        return Finding(
+        return CheckResult(
             "disk", "broken", f"{free / 2**20:.0f} MB free for {folder}; free space or choose another --data-dir"
         )
-    return Finding("disk", "ok", f"{free / 2**30:.1f} GB free for {folder}")
+    return CheckResult("disk", "ok", f"{free / 2**30:.1f} GB free for {folder}")
 
 
-def _database(app: "App") -> Finding:
+def _database(app: "App") -> CheckResult:
     identity = app.identity
-    problems = app.database_store.verify(repair=False)
-    if problems and not identity.local:  # what they are may tell of other tenants' rows
-        return Finding("database", "broken", "damaged; whoever keeps it mends it: `harness cache verify --repair`")
+    problems = app.databases.store.verify(repair=False)
+    if problems and not identity.local:  # problems may show rows of other tenants
+        return CheckResult(
+            "database", "broken", "damaged; its administrator can repair it: `harness cache verify --repair`"
+        )
     if problems:
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-        return Finding("database", "broken", f"{problems[0]}{more}; run `harness cache verify --repair`")
+        return CheckResult("database", "broken", f"{problems[0]}{more}; run `harness cache verify --repair`")
     total = sum(each.total for each in _stats(app))
-    return Finding("database", "ok", f"{total:,} entries in {app.place}")
+    return CheckResult("database", "ok", f"{total:,} entries in {app.databases.place}")
 
 
-def _access(app: "App") -> Finding:
+def _access(app: "App") -> CheckResult:
     identity = app.identity
     if identity.local:
-        return Finding("access", "ok", f"no token: the entries of {identity.tenant}, and everything may be done")
-    return Finding("access", "ok", f"the token {identity.token}: {identity.user}, {identity.role} of {identity.tenant}")
+        return CheckResult("access", "ok", f"no token: the entries of {identity.tenant}, with all rights")
+    return CheckResult(
+        "access", "ok", f"the token {identity.token}: {identity.user}, {identity.role} of {identity.tenant}"
+    )
 
 
-def _embedder(app: "App") -> Finding:
+def _embedder(app: "App") -> CheckResult:
     from harness.models.fallback_embedder import FirstAvailable
 
-    embedder, wanted = app.embedder, app.settings.embedding_model
+    embedder, wanted = app.models.embedder, app.settings.embedding_model
     vectors = embedder.embed(["enable", "disable", "enable"])
     failure = embedder.failure if isinstance(embedder, FirstAvailable) else None
     same, other = float(vectors[0] @ vectors[2]), float(vectors[0] @ vectors[1])
     if not same > 0.999 > other:
-        advice = "reinstall research-harness" if _is_local(app) else f"check what {wanted} is"
-        return Finding("embedder", "broken", f"the vectors of {embedder.id} make no sense; {advice}")
+        advice = "reinstall research-harness" if _is_local(app) else f"check the model {wanted}"
+        return CheckResult("embedder", "broken", f"the vectors of {embedder.id} are wrong; {advice}")
     if failure is not None:
-        return Finding("embedder", "weak", f"{embedder.id} serves instead of {wanted}: {failure}")
-    unasked = f" (offline: {wanted} is not asked)" if wanted and app.settings.offline and _is_local(app) else ""
-    return Finding("embedder", "ok", f"{embedder.id}{unasked}")
+        return CheckResult("embedder", "weak", f"{embedder.id} is used instead of {wanted}: {failure}")
+    unasked = f" (offline: {wanted} is not used)" if wanted and app.settings.offline and _is_local(app) else ""
+    return CheckResult("embedder", "ok", f"{embedder.id}{unasked}")
 
 
 def _is_local(app: "App") -> bool:
     from harness.models.local.embedder import MiniLM
 
-    return app.embedder.id == MiniLM.id
+    return app.models.embedder.id == MiniLM.id
 
 
-def _meaning(app: "App") -> Finding:
+def _meaning(app: "App") -> CheckResult:
     if not app.settings.semantic:
-        return Finding("meaning", "weak", "off: only the very same search is answered; set `semantic: true`")
-    from harness.cache.acceptance_rule import own_rule
+        return CheckResult("meaning", "weak", "off: only exact hits; set `semantic: true`")
+    from harness.cache.acceptance_rule import own_rule, rule_file, rule_of
 
-    missing = sum(each.unembedded for each in app.cache.stats())
-    verifier, failure = _reading(app.verifier)
-    rule = app.rule_of(verifier)
-    told = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
+    missing = sum(each.unembedded for each in app.cache.maintenance.stats())
+    verifier, failure = _reading(app.models.verifier)
+    rule = rule_of(verifier, app.settings)
+    rate = f"at most {rule.max_wrong:.1%} wrong, calibrated on {rule.calibrated_on}"
     if failure:
-        return Finding("meaning", "weak", f"no verifier reads the pairs: {failure}; {told}")
+        return CheckResult("meaning", "weak", f"the verifier does not work: {failure}; {rate}")
     if missing:
-        return Finding("meaning", "weak", f"{missing:,} entries have no vector; run `harness cache reindex`")
-    own, advice = own_rule(app.rule_file), "run `harness cache calibrate --pairs FILE`"
+        return CheckResult("meaning", "weak", f"{missing:,} entries have no vector; run `harness cache reindex`")
+    own, advice = own_rule(rule_file(app.settings)), "run `harness cache calibrate --pairs FILE`"
     if own is None and not _is_local(app):
-        return Finding("meaning", "weak", f"the rule was calibrated on the vectors of the local model; {advice}")
+        return CheckResult("meaning", "weak", f"the rule was calibrated for the local model; {advice}")
     if own is not None and own != rule:
         why = f"it is for another verifier, or for more than {app.settings.max_wrong:.1%} wrong"
-        return Finding("meaning", "weak", f"{app.rule_file} is not used: {why}; {advice} again; {told}")
-    return Finding("meaning", "ok", told)
+        return CheckResult("meaning", "weak", f"{rule_file(app.settings)} is not used: {why}; {advice} again; {rate}")
+    return CheckResult("meaning", "ok", rate)
 
 
 def _reading(verifier: "Verifier | None") -> "tuple[Verifier | None, str]":
-    """Return the verifier, if it works, and otherwise why it does not."""
+    """Return the verifier if it works, or the reason why not."""
     from harness.errors import VerifierError
 
     if verifier is None:
@@ -162,56 +166,60 @@ def _reading(verifier: "Verifier | None") -> "tuple[Verifier | None, str]":
     return verifier, ""
 
 
-def _index(app: "App") -> Finding:
+def _index(app: "App") -> CheckResult:
     from importlib.util import find_spec
 
     if find_spec("chromadb") is None:
-        return Finding("vector index", "weak", "chromadb is not installed: rows are scanned; pip install chromadb")
+        return CheckResult(
+            "vector index", "weak", "chromadb is not installed, so rows are scanned; pip install chromadb"
+        )
     indexed, tail = (sum(getattr(each, field) for each in _stats(app)) for field in ("indexed", "tail"))
-    return Finding("vector index", "ok", f"{indexed:,} vectors in the index, {tail:,} scanned")
+    return CheckResult("vector index", "ok", f"{indexed:,} vectors in the index, {tail:,} scanned")
 
 
-def _engine(app: "App") -> list[Finding]:
-    """Check each engine by itself; a corpus is opened, and indexed if it is not."""
+def _engine(app: "App") -> list[CheckResult]:
+    """Check each engine separately; a corpus is opened, and indexed if necessary."""
     return [each for spec in app.settings.engine for each in _run("engine", _one_engine(spec), app)]
 
 
-def _one_engine(spec: str) -> "Callable[[App], Finding]":
-    def check(app: "App") -> Finding:
+def _one_engine(spec: str) -> "Callable[[App], CheckResult]":
+    def check(app: "App") -> CheckResult:
         from harness.sources.corpus.engine import Corpus
 
-        [engine] = app.engines([spec])
+        [engine] = app.sources.engines([spec])
         if not isinstance(engine, Corpus):
-            return Finding("engine", "ok", f"{engine.name} (not asked: no network is used here)")
+            return CheckResult("engine", "ok", f"{engine.name} (not tried: doctor uses no network)")
         if left := engine.unembedded():
-            how = f"{left:,} passages have no vector, so only words find them; run `harness index {spec}`"
-            return Finding("engine", "weak", f"{spec}: {how}")
+            how = f"{left:,} passages have no vector, so only words match them; run `harness index {spec}`"
+            return CheckResult("engine", "weak", f"{spec}: {how}")
         mode = "words and meaning" if engine.options["mode"] == "hybrid" else "words"
-        return Finding("engine", "ok", f"{spec} is indexed, and searched by {mode}")
+        return CheckResult("engine", "ok", f"{spec} is indexed and searched by {mode}")
 
     return check
 
 
 def _stats(app: "App") -> "list[TableStats]":
-    """Count without the embedder: whatever is wrong with that is told of it alone."""
+    """Count without the embedder, which has its own check."""
     from harness.cache import ANSWERS
 
     return [app.store.stats(table, app.identity.tenant, 0.0) for table in ANSWERS]
 
 
-def _settings(app: "App") -> Finding:
+def _settings(app: "App") -> CheckResult:
     from harness.core.audits import LEAST_COMPARED
 
     settings = app.settings
     if settings.offline:
-        return Finding("settings", "weak", "offline: nothing is searched")
+        return CheckResult("settings", "weak", "offline: nothing is searched")
     if settings.audit_rate and settings.max_results < LEAST_COMPARED:
-        told = f"audits learn nothing from {settings.max_results} results; set max_results to {LEAST_COMPARED} or more"
-        return Finding("settings", "weak", told)
-    return Finding("settings", "ok", "valid")
+        problem = (
+            f"audits learn nothing from {settings.max_results} results; set max_results to {LEAST_COMPARED} or more"
+        )
+        return CheckResult("settings", "weak", problem)
+    return CheckResult("settings", "ok", "valid")
 
 
-CHECKS: tuple[tuple[str, "Callable[[App], Finding | list[Finding]]"], ...] = (
+CHECKS: tuple[tuple[str, "Callable[[App], CheckResult | list[CheckResult]]"], ...] = (
     ("python", _python),
     ("settings", _settings),
     ("disk", _disk),

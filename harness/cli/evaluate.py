@@ -1,4 +1,4 @@
-"""`harness eval`: run evaluation tasks, look at what came out, compare."""
+"""`harness eval`: run evaluation tasks, show and compare the results."""
 
 import logging
 import os
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harness.cli import completion
-from harness.cli.options import JsonOption
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import DaskOption, JsonOption, Options, TasksDirOption, TasksOption
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.cli.terminal.progress import ProgressBars
 from harness.errors import InvalidInput
@@ -33,68 +33,58 @@ if TYPE_CHECKING:
     from harness.settings import Settings
 
 WIDTH = 105
-"""Columns that the table of all scores takes."""
+"""Columns of the table of all scores."""
 
-TasksOption = Annotated[
-    str,
-    typer.Option(
-        "--tasks",
-        metavar="ID,ID,…",
-        help="The tasks; all by default.",
-        show_default=False,
-        autocompletion=completion.tasks,
-    ),
-]
-TasksDirOption = Annotated[
-    Path | None, typer.Option("--tasks-dir", metavar="DIR", help="A folder with tasks of your own.")
-]
-WorkersOption = Annotated[
-    int | None, typer.Option("--workers", metavar="N", help="Run tasks in N processes instead of in threads.")
-]
-DaskOption = Annotated[
-    str | None, typer.Option("--dask", metavar="ADDRESS", help="Run tasks on the workers of this Dask scheduler.")
-]
 JudgeOption = Annotated[
-    bool, typer.Option("--judge", help="Have the language model grade the reports, too; its grades are cached.")
+    bool, typer.Option("--judge", help="Let the language model grade the reports too; its grades are cached.")
 ]
 WeightsOption = Annotated[
-    Path | None, typer.Option("--weights", metavar="FILE", help="Weights of your own: a YAML file, scorer: share.")
+    Path | None, typer.Option("--weights", metavar="FILE", help="Use the weights of this YAML file (scorer: share).")
 ]
 LogArgument = Annotated[
     str,
     typer.Argument(
-        help="An evaluation: its id, the beginning of one, a file, or `last`.", autocompletion=completion.evaluations
+        help="Id of an evaluation, the start of one, a file, or `last`.", autocompletion=completion.evaluations
     ),
 ]
 
 
-@with_session
-def run(
-    session: Session,
-    tasks: TasksOption = "",
-    repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="Runs of each task.")] = 1,
+class EvaluationOptions(Options):
+    """Options of a new or resumed evaluation."""
+
+    tasks: TasksOption = ""
+    repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="Number of runs of each task.")] = 1
     resume: Annotated[
         str | None,
         typer.Option(
             "--resume",
             metavar="ID",
-            help="Go on with an evaluation that was stopped.",
+            help="Continue an evaluation that was stopped.",
             autocompletion=completion.evaluations,
         ),
-    ] = None,
+    ] = None
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Gather every context again; searches still come from the search cache.")
-    ] = False,
-    tasks_dir: TasksDirOption = None,
+        bool, typer.Option("--fresh", help="Gather every context again; the search cache is still used.")
+    ] = False
+    tasks_dir: TasksDirOption = None
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", help="Run tasks in N processes instead of threads.")
+    ] = None
+    dask: DaskOption = None
+
+
+@with_session
+def run(
+    session: Session,
+    *,
+    options: EvaluationOptions,
     judge: JudgeOption = False,
     weights: WeightsOption = None,
-    workers: WorkersOption = None,
-    dask: DaskOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run tasks, score the results, and log both.
 
-    Every repeat is an epoch of its own. Stopped by whatever, `--resume` runs what is missing.
+    Every repeat is a separate epoch. `--resume` continues a stopped evaluation with the runs that are missing.
 
     \b
     Examples:
@@ -105,21 +95,21 @@ def run(
     from harness_evals import suite
     from harness_evals.log import SUFFIX, read_log
 
-    settings = suite.settings_for(session.load().settings, fresh=fresh)
-    chosen, folder = _tasks(tasks, tasks_dir), settings.data_dir / suite.FOLDER
-    if resume is not None:
-        path = suite.find_log(folder, resume)
+    settings = suite.settings_for(session.load().settings, fresh=options.fresh)
+    chosen, folder = _tasks(options.tasks, options.tasks_dir), settings.data_dir / suite.FOLDER
+    if options.resume is not None:
+        path = suite.find_log(folder, options.resume)
         began_fresh = read_log(path).header.settings.get("research_cache") is False
-        settings = suite.settings_for(settings, fresh=fresh or began_fresh)
-        log = suite.resume(path, _tasks("", tasks_dir), settings)
+        settings = suite.settings_for(settings, fresh=options.fresh or began_fresh)
+        log = suite.resume(path, _tasks("", options.tasks_dir), settings)
         header, done, path = log.header, log.outcomes, log.path
-        chosen = _tasks(",".join(header.tasks), tasks_dir)
+        chosen = _tasks(",".join(header.tasks), options.tasks_dir)
     else:
-        header, done = suite.begin(chosen, settings, repeats=repeat, now=time.time(), weights=_weights(weights)), []
-        path = folder / f"{header.id}{SUFFIX}"
-    with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, workers, dask) as workers_of:
-        executor, at_once = workers_of
-        session.tell(f"evaluation {header.id}")
+        scorers = _weights(weights)
+        header = suite.begin(chosen, settings, repeats=options.repeat, now=time.time(), weights=scorers)
+        done, path = [], folder / f"{header.id}{SUFFIX}"
+    with ProgressBars() as bars, _judge(settings, judge) as grading, _executor(settings, options) as workers:
+        session.note(f"evaluation {header.id}")
         bars.visible &= not session.quiet
         suite.run(
             header,
@@ -127,8 +117,8 @@ def run(
             chosen,
             settings,
             path,
-            executor,
-            at_once=at_once,
+            workers[0],
+            at_once=workers[1],
             judge=grading,
             on_outcome=lambda number, total: bars("tasks", number, total),
         )
@@ -142,6 +132,12 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
     from harness_evals.log import logs_in
 
     logs = _readable(logs_in(session.load().settings.data_dir / suite.FOLDER))
+    if as_json:
+        from harness.server.api.experiments import evaluation_row, measured
+
+        rows = [evaluation_row(each.header.id, measured(each)) for each in logs]
+        print_json({"evaluations": [row.model_dump(mode="json") for row in rows]})
+        return
     told = [
         {
             "id": each.header.id,
@@ -152,11 +148,8 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
         }
         for each in logs
     ]
-    if as_json:
-        print_json({"evaluations": told})
-        return
-    rows = [[_number(value) for value in each.values()] for each in told]
-    typer.echo(_listed(rows, tuple(told[0])) if told else "no evaluations yet; `harness eval run` makes one")
+    cells = [[_number(value) for value in each.values()] for each in told]
+    typer.echo(_listed(cells, tuple(told[0])) if told else "no evaluations yet; start one with `harness eval run`")
 
 
 @with_session
@@ -190,17 +183,20 @@ def compare(
     session: Session,
     first: LogArgument,
     second: Annotated[
-        str, typer.Argument(help="The evaluation that it is compared with.", autocompletion=completion.evaluations)
+        str, typer.Argument(help="Evaluation to compare with.", autocompletion=completion.evaluations)
     ] = "last",
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two evaluations task by task: is the second one better?"""
+    """Compare two evaluations task by task: is the second better?"""
     from harness_evals import suite
-    from msgspec import to_builtins
 
-    found = suite.compare(_log(session, first), _log(session, second))
+    logs = _log(session, first), _log(session, second)
+    found = suite.compare(*logs)
     if as_json:
-        print_json(to_builtins(found))
+        from harness.server.api.experiments import comparison_response, measured
+
+        both = [(log.header.id, measured(log)) for log in logs]
+        print_json(comparison_response(*both).model_dump(mode="json"))
         return
     rows = sorted(found.differences.items(), key=lambda each: each[1])
     typer.echo(_listed([(task, f"{value:+.3f}") for task, value in rows], ("task", "difference")))
@@ -214,12 +210,12 @@ def compare(
 def check(
     session: Session,
     tasks_dir: TasksDirOption = None,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of a task instead.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="Print only the JSON schema of a task.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check that tasks are well formed and their gold sources fit.
 
-    Ends with 2 if something is wrong.
+    Exits with 2 if something is wrong.
     """
     from harness_evals import tasks
     from harness_evals.tasks import TASKS_DIR, check_tasks
@@ -232,7 +228,7 @@ def check(
     if as_json:
         print_json({"problems": problems})
     else:
-        typer.echo("\n".join(problems) or "all tasks are sound")
+        typer.echo("\n".join(problems) or "all tasks are valid")
     if problems:
         raise typer.Exit(ExitCode.USAGE)
 
@@ -240,14 +236,14 @@ def check(
 @with_session
 def repeat(
     session: Session,
-    task: Annotated[str, typer.Argument(help="The task.", show_default=False, autocompletion=completion.task)],
-    times: Annotated[int, typer.Option("--times", "-n", metavar="N", help="How often.")] = 10,
+    task: Annotated[str, typer.Argument(help="Task to run.", show_default=False, autocompletion=completion.task)],
+    times: Annotated[int, typer.Option("--times", "-n", metavar="N", help="Number of runs.")] = 10,
     tasks_dir: TasksDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run one task many times and compare every stage byte by byte.
 
-    Ends with 1 if not, and shows what differs in the first stage that does.
+    Exits with 1 if a stage differs, and shows the first difference.
 
     \b
     Example:
@@ -257,10 +253,10 @@ def repeat(
     from harness_evals.suite import settings_for
 
     if times < 2:
-        raise InvalidInput(f"a comparison takes two runs, not {times}; pass -n 2 or more")
+        raise InvalidInput(f"a comparison needs two runs, not {times}; pass -n 2 or more")
     chosen = _tasks(task, tasks_dir)
     if len(chosen) != 1:
-        raise InvalidInput(f"one task is run again and again, not {len(chosen)}; name one")
+        raise InvalidInput(f"only one task can be repeated, not {len(chosen)}; name one")
     settings = settings_for(session.load().settings)
     flags = {"research_cache": settings.research_cache, "semantic": settings.semantic}
     with session.app(flags, origin="evaluation") as app:
@@ -296,14 +292,14 @@ def _log(session: Session, name: str) -> "Log":
 
 
 def _readable(paths: "Sequence[Path]") -> "Iterator[Log]":
-    """Yield the logs that can be read, and name the others."""
+    """Yield the logs that can be read, and log the names of the others."""
     from harness_evals.log import read_log
 
     for path in paths:
         try:
             yield read_log(path)
         except InvalidInput as error:
-            logger.warning("left out: %s; move it away, or read it with the program that wrote it", error)
+            logger.warning("left out: %s; move it, or read it with the program that wrote it", error)
 
 
 def _weights(path: Path | None) -> "Mapping[str, float]":
@@ -314,25 +310,26 @@ def _weights(path: Path | None) -> "Mapping[str, float]":
 
 @contextmanager
 def _judge(settings: "Settings", wanted: bool) -> "Iterator[Judge | None]":
-    """Yield the judge, where one is wanted."""
+    """Yield the judge, or `None` if it is not wanted."""
     if not wanted:
         yield None
         return
     from harness_evals.judge import Judge
 
-    from harness.app import App
+    from harness.app import App, Mode
 
-    with App(settings, origin="evaluation") as app:
-        if app.model is None:
+    with App(settings, Mode(origin="evaluation")) as app:
+        if app.models.language_model is None:
             raise InvalidInput("--judge needs a language model; set `model`")
-        yield Judge(app.model, app.cache)
+        yield Judge(app.models.language_model, app.cache)
 
 
 @contextmanager
-def _executor(settings: "Settings", workers: int | None, dask: str | None) -> "Iterator[tuple[Executor, int]]":
-    """Yield what runs tasks, and how many at once."""
+def _executor(settings: "Settings", options: EvaluationOptions) -> "Iterator[tuple[Executor, int]]":
+    """Yield the executor of tasks, and how many it runs at once."""
     from harness_evals import executors
 
+    workers, dask = options.workers, options.dask
     if workers is not None and dask is not None:
         raise InvalidInput("choose one of --workers and --dask")
     if dask is not None:
@@ -350,21 +347,22 @@ def _executor(settings: "Settings", workers: int | None, dask: str | None) -> "I
 def _show(log: "Log", *, as_json: bool) -> None:
     from harness_evals.judge import WEIGHT as JUDGE_WEIGHT
     from harness_evals.suite import JUDGE, summary
-    from msgspec import to_builtins
 
     found = summary(log)
     if as_json:
-        print_json({"id": log.header.id, "weights": log.header.weights, **to_builtins(found)})
+        from harness.server.api.experiments import evaluation_response, measured
+
+        print_json(evaluation_response(log.header.id, measured(log)).model_dump(mode="json"))
         return
     typer.echo(_table(found))
     typer.echo("\nweights: " + ", ".join(f"{name} {weight:g}" for name, weight in log.header.weights.items()))
     if JUDGE in found.means:
-        typer.echo(f"the judge counts {JUDGE_WEIGHT:g} of the total, all others {1 - JUDGE_WEIGHT:g}")
+        typer.echo(f"the judge has weight {JUDGE_WEIGHT:g} of the total, all others together {1 - JUDGE_WEIGHT:g}")
     for task in found.tasks:
         for error in dict.fromkeys(task.errors):
             typer.echo(f"{task.task} crashed: {error}")
     if not log.is_finished:
-        typer.echo(f"not finished: go on with `harness eval run --resume {log.header.id}`")
+        typer.echo(f"not finished: continue with `harness eval run --resume {log.header.id}`")
 
 
 def _listed(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
@@ -374,7 +372,7 @@ def _listed(rows: Sequence[Sequence[str]], headers: Sequence[str]) -> str:
 
 
 def _table(found: "Summary") -> str:
-    """Lay the scores out; where a terminal is too narrow for all of them, the totals alone."""
+    """Return the table of scores; on a narrow terminal, only the totals."""
     names = list(found.means) or ["total"]
     if sys.stdout.isatty() and shutil.get_terminal_size().columns < WIDTH:
         names = ["total"]

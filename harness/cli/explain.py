@@ -1,12 +1,12 @@
-"""`harness cache explain`: how a search would be answered, and why."""
+"""`harness cache explain`: the answer that a search would get, and the reasons."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import EmbeddingModelOption, EngineOption, JsonOption, MaxResultsOption, in_words
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import Flags, JsonOption, SettingOptions, in_words
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.core.entries import Hit, Miss, Stale
 from harness.core.freshness import age_in_words
 from harness.core.text import shorten
@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 @with_session
 def explain(
     session: Session,
-    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="The search to explain.", show_default=False)],
-    engine: EngineOption = None,
-    embedding_model: EmbeddingModelOption = None,
-    max_results: MaxResultsOption = None,
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Search to explain.", show_default=False)],
+    flags: Annotated[Flags, SettingOptions("engine", "embedding_model", "max_results")],
     as_json: JsonOption = False,
 ) -> None:
     """Explain how a search would be answered, and why.
 
-    It shows the candidates, what each guard says about them, and the decision.
-    Nothing is searched, and nothing is changed.
+    Shows the candidates, the result of each guard, and the decision.
+    Searches nothing and changes nothing.
 
     \b
     Examples:
@@ -36,9 +34,9 @@ def explain(
       harness cache explain "rag tips" --engine corpus:python-docs --json
     """
     query = in_words(words)
-    with session.app({"engine": engine or None, "embedding_model": embedding_model, "max_results": max_results}) as app:
-        source = app.engines()[0]
-        explained = app.cache.explain(
+    with session.app(flags) as app:
+        source = app.sources.engines()[0]
+        explained = app.cache.searches.explain(
             query, max_results=app.settings.max_results, engine=source.name, options=source.options
         )
         now = app.cache.now
@@ -49,7 +47,7 @@ def explain(
     if explained.expanded != query:
         typer.echo(f"read as: {explained.expanded}")
     if explained.volatile:
-        typer.echo("speaks of now: answers live shortly, and only fresh ones serve by meaning")
+        typer.echo("about the present: answers have a short lifetime, and only fresh ones are semantic hits")
     for number, candidate in enumerate(explained.candidates, start=1):
         _print_candidate(number, candidate, now, explained)
     typer.echo(_decision(explained))
@@ -68,8 +66,8 @@ def _print_candidate(number: int, candidate: "Candidate", now: float, explained:
         needs = f"{decision.required + max(0.0, explained.threshold):.3f}" if decision.required <= 1 else "never enough"
         typer.echo(f"   similarity {decision.similarity:.3f}, needs {needs}; {age}")
     if decision.probability is not None:
-        told = f"all in all {sureness(decision.score):.1%}, needs {sureness(explained.threshold):.1%}"
-        typer.echo(f"   verifier: {decision.probability:.1%} sure of one answer; {told}")
+        total = f"in total {sureness(decision.score):.1%}, needs {sureness(explained.threshold):.1%}"
+        typer.echo(f"   verifier: {decision.probability:.1%} sure that both have one answer; {total}")
     passed = ", ".join(verdict.guard for verdict in decision.verdicts if verdict.passed)
     if passed:
         typer.echo(f"   passed: {passed}")
@@ -86,7 +84,7 @@ def _print_candidate(number: int, candidate: "Candidate", now: float, explained:
 def _exact_words(outcome: "Hit[Any] | Stale[Any] | Miss") -> str:
     match outcome:
         case Hit(found="no results"):
-            return f"no results: the engine said so {age_in_words(outcome.age)}"
+            return f"no results: the engine answered so {age_in_words(outcome.age)}"
         case Hit():
             return f"exact: cached {age_in_words(outcome.age)}, {len(outcome.value)} results"
         case Stale():
@@ -97,8 +95,8 @@ def _exact_words(outcome: "Hit[Any] | Stale[Any] | Miss") -> str:
 
 def _decision(explained: "Explanation") -> str:
     if isinstance(explained.exact, Hit):
-        what = "is known to have no results" if explained.exact.found == "no results" else "is cached, and answers"
-        return f"\ndecision: the very search {what}"
+        what = "has no results, as is cached" if explained.exact.found == "no results" else "is cached and answers"
+        return f"\ndecision: this exact search {what}"
     if explained.answer:
         return f"\ndecision: answered by {explained.answer.entry.text!r}, which means the same"
-    return "\ndecision: a miss; it would be searched"
+    return "\ndecision: a miss; the engine would be searched"

@@ -1,4 +1,4 @@
-"""How every command line of the harness behaves: help at each level, and errors of one line."""
+"""Groups of commands: help at each level, and errors of one line."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from harness.errors import InvalidInput
 
 HELP = "help"
 WHOLE = 10_000
-"""Characters of a description that a list of commands shows: all of them, folded where the terminal is narrow."""
+"""Most characters of a description in a list of commands: never cut, only folded."""
 
 
 class Group(TyperGroup):
@@ -26,7 +26,7 @@ class Group(TyperGroup):
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """See `TyperGroup.format_commands`: no description is cut."""
+        """See `TyperGroup.format_commands`; no description is cut."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.get_short_help_str(WHOLE)) for name, command in self.commands.items()])
 
@@ -34,7 +34,7 @@ class Group(TyperGroup):
 def group(name: str, help_: str, *, completion: bool = False) -> typer.Typer:
     """Return an empty group of commands.
 
-    Its help has no rich markup: it takes half the time, and reads the same in a pipe.
+    Its help has no rich markup, which would double its time and differ in a pipe.
     """
     return typer.Typer(
         name=name,
@@ -48,10 +48,10 @@ def group(name: str, help_: str, *, completion: bool = False) -> typer.Typer:
 
 
 def invoke(app: typer.Typer, prog_name: str) -> None:
-    """Run the command that the arguments of the process name.
+    """Run the command that the arguments of the process select.
 
     Raises:
-        InvalidInput: the arguments are wrong; the message says how to see the right ones.
+        InvalidInput: the arguments are wrong; the message points to the help.
         SystemExit: the command ended with a code.
     """
     try:

@@ -1,4 +1,4 @@
-"""`harness knowledge`: what is known, with its confidence, its source and its age."""
+"""`harness knowledge`: documents with their confidence, source and age."""
 
 import sys
 import time
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.groups import group
-from harness.cli.options import JsonOption, YesOption, duration, in_words
-from harness.cli.output import confirmed, print_json
-from harness.cli.session import Session, with_session
+from harness.cli.options import JsonOption, Options, YesOption, duration, in_words
+from harness.cli.output import consent, print_json
 from harness.cli.terminal import ExitCode
 from harness.core.freshness import HOUR, age_in_words, is_expired
 from harness.core.text import shorten
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 MAX_READ = 2**20
 
-HELP = """Write down what is known, and look it up.
+HELP = """Write documents of knowledge, and look them up.
 
-A look-up goes by URL, then by meaning.
+A lookup goes by URL, then by meaning.
 
 \b
 Examples:
@@ -35,30 +35,31 @@ Examples:
 """
 commands = group("knowledge", HELP)
 
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The document's id.", show_default=False)]
-UrlOption = Annotated[str | None, typer.Option("--source-url", metavar="URL", help="Where it was, or may be, read.")]
-TagOption = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be given several times.")]
-AgentOption = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Who wrote it.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of the document.", show_default=False)]
+UrlOption = Annotated[str | None, typer.Option("--source-url", metavar="URL", help="Address of its source.")]
+TagOption = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may repeat.")]
+AgentOption = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Name of its author.")]
 
 
 @commands.command()
 @with_session
 def lookup(
     session: Session,
-    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)],
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Text to look up.", show_default=False)],
     source_url: UrlOption = None,
     max_age: Annotated[
         float | None,
-        duration("--max-age", "--max-age-hours", bare="h", help="Only what was updated within this time: 24h, 7d."),
+        duration("--max-age", "--max-age-hours", bare="h", help="Only documents updated within this time: 24h, 7d."),
     ] = None,
     min_confidence: Annotated[
-        float, typer.Option("--min-confidence", metavar="SHARE", help="Only what is so sure, 0 to 1.")
+        float,
+        typer.Option("--min-confidence", metavar="SHARE", help="Only documents of at least this confidence (0 to 1)."),
     ] = 0.5,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Candidates that are weighed.")] = 3,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Maximum number of candidates.")] = 3,
     tag: TagOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Look up what is known. Ends with 1 if nothing fresh and sure enough is.
+    """Look up a document. Exits with 1 if there is no fresh, confident match.
 
     \b
     Examples:
@@ -72,41 +73,48 @@ def lookup(
         print_json(found.as_dict())
     elif found.document is not None:
         _print_document(found.document)
-    session.tell(_how(found))
+    session.note(_how(found))
     if not found.hit:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+class DocumentOptions(Options):
+    """Fields of a document to write."""
+
+    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Read the content from a file.")] = None
+    document_id: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="Update this document; fields not given stay.")
+    ] = None
+    version: Annotated[
+        int | None, typer.Option("--version", metavar="N", help="Update only if it is at this version.")
+    ] = None
+    agent: AgentOption = None
+    tag: TagOption = None
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", metavar="SHARE", help="How certain it is (0 to 1).")
+    ] = None
+    source_url: UrlOption = None
+    ttl: Annotated[
+        float | None, duration("--ttl", "--ttl-hours", bare="h", help="How long it stays fresh: 24h, 30d.")
+    ] = None
+    expires_at: Annotated[
+        str | None, typer.Option("--expires-at", metavar="TIME", help="When it expires: 2027-01-31T12:00:00Z.")
+    ] = None
 
 
 @commands.command()
 @with_session
 def write(
     session: Session,
-    title: Annotated[str | None, typer.Argument(help="What it is about, in a line.", show_default=False)] = None,
+    *,
+    title: Annotated[str | None, typer.Argument(help="Its topic in one line.", show_default=False)] = None,
     content: Annotated[
-        str | None, typer.Argument(help="What is known; `-` reads standard input.", show_default=False)
+        str | None, typer.Argument(help="The text; `-` reads standard input.", show_default=False)
     ] = None,
-    file: Annotated[Path | None, typer.Option("--file", metavar="FILE", help="Read the content from a file.")] = None,
-    document_id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="Update this document; what is not given stays.")
-    ] = None,
-    version: Annotated[
-        int | None, typer.Option("--version", metavar="N", help="Update only if it is at this version.")
-    ] = None,
-    agent: AgentOption = None,
-    tag: TagOption = None,
-    confidence: Annotated[
-        float | None, typer.Option("--confidence", metavar="SHARE", help="How sure it is, 0 to 1.")
-    ] = None,
-    source_url: UrlOption = None,
-    ttl: Annotated[
-        float | None, duration("--ttl", "--ttl-hours", bare="h", help="How long it stays fresh: 24h, 30d.")
-    ] = None,
-    expires_at: Annotated[
-        str | None, typer.Option("--expires-at", metavar="TIME", help="Until when it is fresh: 2027-01-31T12:00:00Z.")
-    ] = None,
+    fields: DocumentOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a document, or the next version of one. Ends with 5 if nothing was written: another document has the URL,
+    """Write a document, or the next version of one. Exits with 5 if nothing was written: another document has the URL,
     or the document is at another version.
 
     \b
@@ -115,25 +123,25 @@ def write(
       harness knowledge write "Retries" --file notes/retries.md --tag client --ttl 30d
       harness knowledge write --id 0123456789abcdef0123456789abcdef
     """
-    text = _content(content, file)
+    text = _content(content, fields.file)
     with session.app() as app:
         app.identity.require("writer")
         written = app.knowledge.write(
             title,
             text,
-            agent=agent,
-            tags=tag,
-            confidence=confidence,
-            source_url=source_url,
-            id=document_id,
-            version=version,
-            ttl_hours=None if ttl is None else ttl / HOUR,
-            expires_at=expires_at,
+            agent=fields.agent,
+            tags=fields.tag,
+            confidence=fields.confidence,
+            source_url=fields.source_url,
+            id=fields.document_id,
+            version=fields.version,
+            ttl_hours=None if fields.ttl is None else fields.ttl / HOUR,
+            expires_at=fields.expires_at,
         )
     if as_json:
         print_json(written.as_dict())
     else:
-        typer.echo(_came_to(written))
+        typer.echo(_outcome(written))
     if written.document is None:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -141,7 +149,7 @@ def write(
 @commands.command()
 @with_session
 def get(session: Session, document_id: IdArgument, as_json: JsonOption = False) -> None:
-    """Show a document, expired or not. Ends with 1 if there is none of that id.
+    """Show a document, expired or not. Exits with 1 if there is none with that id.
 
     \b
     Example:
@@ -163,7 +171,7 @@ def list_(
     session: Session,
     tag: TagOption = None,
     agent: AgentOption = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Documents at the most.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Maximum number of documents.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """List documents, expired or not, last updated first.
@@ -176,7 +184,9 @@ def list_(
     with session.app() as app:
         documents = app.knowledge.list(limit, tags=tag, agent=agent)
     if as_json:
-        print_json({"documents": [document.as_dict() for document in documents]})
+        from harness.server.responses.knowledge_responses import documents_response
+
+        print_json(documents_response(documents).model_dump())
     else:
         _print_table(documents, lambda document: document.id, "id")
 
@@ -184,7 +194,7 @@ def list_(
 @commands.command()
 @with_session
 def history(session: Session, document_id: IdArgument, as_json: JsonOption = False) -> None:
-    """Show the versions of a document, the present one first. Ends with 1 if there is none of that id.
+    """Show the versions of a document, newest first. Exits with 1 if there is none with that id.
 
     \b
     Example:
@@ -195,7 +205,9 @@ def history(session: Session, document_id: IdArgument, as_json: JsonOption = Fal
     if not versions:
         _unknown(session, document_id)
     elif as_json:
-        print_json({"id": document_id, "versions": [document.as_dict() for document in versions]})
+        from harness.server.responses.knowledge_responses import versions_response
+
+        print_json(versions_response(versions).model_dump())
     else:
         _print_table(versions, lambda document: str(document.version), "version")
 
@@ -203,7 +215,7 @@ def history(session: Session, document_id: IdArgument, as_json: JsonOption = Fal
 @commands.command()
 @with_session
 def delete(session: Session, document_id: IdArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Delete a document with its history. Asks first; ends with 1 if there is none of that id.
+    """Delete a document with its history. Asks first; exits with 1 if there is none with that id.
 
     \b
     Example:
@@ -211,11 +223,10 @@ def delete(session: Session, document_id: IdArgument, yes: YesOption = False, as
     """
     with session.app() as app:
         app.identity.require("admin")
-        if not yes and not confirmed(f"Delete document {document_id} and its history?"):
-            raise InvalidInput("nothing was deleted; answer y, or pass --yes")
+        consent(f"Delete document {document_id} and its history?", yes=yes)
         gone = app.knowledge.delete(document_id)
     if as_json:
-        print_json({"id": document_id, "deleted": gone})
+        print_json({"deleted": int(gone)})
     elif gone:
         typer.echo(f"deleted {document_id}")
     if not gone:
@@ -223,7 +234,7 @@ def delete(session: Session, document_id: IdArgument, yes: YesOption = False, as
 
 
 def _content(given: str | None, file: Path | None) -> str | None:
-    """Return the content, from wherever it is to come."""
+    """Return the content: as given, from standard input, or from a file."""
     if file is not None and given is not None:
         raise InvalidInput("the content is given twice; leave out one of CONTENT and --file")
     if file is None:
@@ -238,34 +249,34 @@ def _content(given: str | None, file: Path | None) -> str | None:
 
 
 def _unknown(session: Session, document_id: str) -> None:
-    session.tell(f"no document {shorten(document_id, 80)}; `harness knowledge list` tells them")
+    session.note(f"no document {shorten(document_id, 80)}; `harness knowledge list` shows all")
     raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
 def _how(found: "LookupResult") -> str:
-    told = "nothing is known"
+    message = "nothing is known"
     if found.document is not None and found.found == "url":
-        told = "found by its URL"
+        message = "found by its URL"
     elif found.document is not None:
-        told = f"found by meaning, similarity {found.similarity:.2f}"
-    return f"{told}; stale: {found.stale_id}" if found.stale_exists else told
+        message = f"found by meaning, similarity {found.similarity:.2f}"
+    return f"{message}; stale: {found.stale_id}" if found.stale_exists else message
 
 
-def _came_to(written: "WriteResult") -> str:
+def _outcome(written: "WriteResult") -> str:
     match written.outcome:
         case "duplicate":
             return f"duplicate: {written.id} has this URL; update it with --id"
         case "version_conflict":
-            return f"version conflict: {written.id} is at version {written.version}; look at it, and write again"
+            return f"version conflict: {written.id} is at version {written.version}; read it, and write again"
     return f"{written.outcome} {written.id}, version {written.version}"
 
 
 def _print_document(document: "KnowledgeDocument") -> None:
     now = time.time()
     state = "expired" if is_expired(document.expires_at, now, document.created_at) else "fresh"
-    told = [f"version {document.version}", f"confidence {document.confidence:g}"]
-    told += [f"updated {age_in_words(now - document.updated_at)}", state, *document.tags, document.agent]
-    typer.echo(f"{document.title}\n{document.id}: {', '.join(filter(None, told))}")
+    facts = [f"version {document.version}", f"confidence {document.confidence:g}"]
+    facts += [f"updated {age_in_words(now - document.updated_at)}", state, *document.tags, document.agent]
+    typer.echo(f"{document.title}\n{document.id}: {', '.join(filter(None, facts))}")
     if document.source_url:
         typer.echo(document.source_url)
     typer.echo(f"\n{document.content}")

@@ -5,25 +5,25 @@ from typing import Annotated
 import typer
 
 from harness import __version__
-from harness.cli import autoresearch, cache, evaluate, knowledge, memory, snapshots, tenant, token
+from harness.cli import autoresearch, cache, evaluate, knowledge, memory_commands, snapshot_commands, tenant, token
 from harness.cli.calibrate import calibrate
 from harness.cli.chat import chat
 from harness.cli.config import config
 from harness.cli.doctor import doctor
 from harness.cli.explain import explain
 from harness.cli.groups import group, invoke
-from harness.cli.history import history
-from harness.cli.index import index
+from harness.cli.history_command import history
+from harness.cli.index_command import index
 from harness.cli.mcp import mcp
 from harness.cli.read import read
 from harness.cli.research import research
-from harness.cli.search import search
+from harness.cli.search_command import search
 from harness.cli.serve import serve
 from harness.cli.show import show
 from harness.cli.terminal import EXIT_CODES, run
 from harness.cli.verify import verify
 
-HELP = f"""Research that is cached, repeatable and honest.
+HELP = f"""Cached, repeatable research with checked quotations.
 
 \b
 Examples:
@@ -39,7 +39,7 @@ Examples:
   harness doctor
   harness help cache explain
 
-Searches and pages go through one cache: the same search is never paid for twice, nor is one that means the same.
+All searches and pages go through one cache: no search is paid for twice, nor is another that means the same.
 
 {EXIT_CODES}
 """
@@ -51,7 +51,7 @@ commands.command()(search)
 commands.command()(read)
 commands.command()(verify)
 commands.command()(index)
-commands.command()(snapshots.runs)
+commands.command()(snapshot_commands.runs)
 commands.command()(show)
 commands.command()(history)
 commands.command()(serve)
@@ -59,7 +59,7 @@ commands.command()(mcp)
 commands.command()(config)
 commands.command()(doctor)
 
-CACHE_HELP = """Look after what is cached.
+CACHE_HELP = """Show, delete and check cached entries.
 
 \b
 Examples:
@@ -70,14 +70,14 @@ Examples:
 cache_commands = group("cache", CACHE_HELP)
 for command in (cache.stats, explain, cache.clear, cache.expired, cache.reindex, cache.verify, calibrate):
     cache_commands.command()(command)
-cache_commands.command()(snapshots.runs)
-cache_commands.command()(snapshots.export)
-cache_commands.command("import")(snapshots.import_command)
+cache_commands.command()(snapshot_commands.runs)
+cache_commands.command()(snapshot_commands.export)
+cache_commands.command("import")(snapshot_commands.import_command)
 commands.add_typer(cache_commands)
 
 ACCESS_HELP = """Create, list and revoke access tokens.
 
-A token says whose cache is used, and what its holder may do.
+A token decides the tenant and the role of its user.
 
 \b
 Examples:
@@ -91,7 +91,7 @@ token_commands.command("list")(token.list_)
 token_commands.command()(token.revoke)
 commands.add_typer(token_commands)
 
-TENANT_HELP = """List tenants, or delete one with everything it has.
+TENANT_HELP = """List tenants, or delete one with all its entries.
 
 \b
 Examples:
@@ -103,7 +103,7 @@ tenant_commands.command("list")(tenant.list_)
 tenant_commands.command()(tenant.delete)
 commands.add_typer(tenant_commands)
 
-EVAL_HELP = """Run evaluation tasks, and compare what came out.
+EVAL_HELP = """Run evaluation tasks, and compare the results.
 
 \b
 Examples:
@@ -119,7 +119,7 @@ eval_commands.command("list")(evaluate.list_)
 commands.add_typer(eval_commands)
 commands.add_typer(autoresearch.commands)
 commands.add_typer(knowledge.commands)
-commands.add_typer(memory.commands)
+commands.add_typer(memory_commands.commands)
 
 
 def _show_version(wanted: bool) -> None:

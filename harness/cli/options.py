@@ -1,27 +1,36 @@
-"""Options that more than one command has."""
+"""Options that several commands have, and options made from the declarations of settings."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
+from msgspec import Struct
 
 from harness.cli import completion
 from harness.core.durations import NAMES, is_bare, seconds_in, spelled
 from harness.errors import InvalidInput
+from harness.settings import flag_of
+
+Flags: TypeAlias = dict[str, Any]
+"""Settings given as options, by name; `None` where an option was not given."""
+
+
+class Options(Struct):
+    """Base of a group of options. A command has one parameter for the group (see `with_session`)."""
 
 
 class Duration(float):
-    """Seconds that an option was given; `note` says in which unit a number without one was read."""
+    """Seconds given to an option; `note` names the unit in which a number without one was read."""
 
     note = ""
 
 
 def duration(*names: str, bare: str = "", help: str) -> Any:  # noqa: A002 - as in `typer.Option`
-    """Return an option that takes a duration (see `harness.core.durations`), and gives the command seconds.
+    """Return an option that takes a duration (see `harness.core.durations`) and gives the command seconds.
 
-    A number without a unit is read in the unit `bare`, and the command says so, unless the name of the option does.
-    Where `bare` is empty, such a number is refused.
+    A number without a unit is read in the unit `bare`, and the command prints a note, unless the option's name has the
+    unit. Where `bare` is empty, such a number is an error.
     """
 
     def parse(given: Any) -> Duration:
@@ -39,59 +48,100 @@ def duration(*names: str, bare: str = "", help: str) -> Any:  # noqa: A002 - as 
     return typer.Option(*names, metavar="TIME", help=help, parser=parse)
 
 
+class SettingOptions:
+    """Annotation of a command's `Flags`: the settings that are its options, and the help that differs from theirs."""
+
+    def __init__(self, *names: str, **helps: str) -> None:
+        self.annotations = {name: _option(name, helps.get(name, "")) for name in (*names, *helps)}
+
+
+def _option(name: str, text: str) -> Any:
+    """Return the type of an option for a setting, with its declaration for typer."""
+    flag = flag_of(name)
+    if flag.unit:
+        return Annotated[float | None, duration(*flag.names, bare=flag.unit, help=text or flag.help)]
+    kind: Any = list[flag.kind] if flag.several else flag.kind  # type: ignore[name-defined]
+    option = typer.Option(
+        *flag.names,
+        metavar=flag.metavar or None,
+        help=text or flag.help,
+        show_default=False,
+        autocompletion=completion.engines if name == "engine" else None,
+    )
+    return Annotated[kind | None, option]
+
+
 def in_words(words: Sequence[str] | None) -> str:
     """Join the words of a text that was given without quotation marks."""
     return " ".join(words or ())
 
 
-EngineOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--engine",
-        "-e",
-        metavar="NAME[:ARG]",
-        help="ddgs, searxng:URL, pubmed, browser, corpus:PATH or corpus:python-docs. Several are fused.",
-        autocompletion=completion.engines,
-    ),
-]
-EmbeddingModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--embedding-model",
-        metavar="NAME",
-        help="Model behind embedding_url, or sentence-transformers:NAME_OR_PATH; else the local MiniLM.",
-        show_default=False,
-    ),
-]
-MaxResultsOption = Annotated[
-    int | None, typer.Option("--max-results", "-n", metavar="N", help="Results a search asks for, 1 to 100.")
-]
-TtlOption = Annotated[
-    float | None, duration("--ttl", bare="s", help="How long what is found stays fresh: 15m, 24h, 7d.")
-]
+ServerFlags = Annotated[Flags, SettingOptions("engine", "embedding_model", "offline")]
+"""Settings that the servers take as options."""
+
 OriginOption = Annotated[
     str,
     typer.Option(
         "--origin",
         metavar="ORIGIN",
-        help="For whom it was made: own (users and agents), user, agent, run (searches of researches), evaluation, "
+        help="Only entries made by: own (users and agents), user, agent, run (searches of researches), evaluation, "
         "experiment, or all.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-OfflineOption = Annotated[
-    bool | None,
-    typer.Option("--offline/--online", help="Answer from the cache alone; what is missing is an error (exit code 6).",
-                 show_default=False),
-]  # fmt: skip
-RefreshOption = Annotated[bool, typer.Option("--refresh", help="Ask anew, and cache what comes.")]
-NoCacheOption = Annotated[bool, typer.Option("--no-cache", help="Neither look into the cache nor store.")]
-SemanticOption = Annotated[
-    bool | None,
-    typer.Option("--semantic/--exact", help="Answer by searches that mean the same, or only by the very same.",
-                 show_default=False),
-]  # fmt: skip
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Change nothing; only show the result.")]
 ReplayOption = Annotated[
-    Path | None, typer.Option("--replay", metavar="FILE", help="Answer from this snapshot alone, whatever has expired.")
+    Path | None,
+    typer.Option("--replay", metavar="FILE", help="Answer only from this snapshot, expired entries included."),
 ]
+TasksOption = Annotated[
+    str,
+    typer.Option(
+        "--tasks",
+        metavar="ID,ID,…",
+        help="Tasks to run; all by default.",
+        show_default=False,
+        autocompletion=completion.tasks,
+    ),
+]
+TasksDirOption = Annotated[
+    Path | None, typer.Option("--tasks-dir", metavar="DIR", help="Take the tasks from this folder.")
+]
+DaskOption = Annotated[
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="Run tasks on the workers of this Dask scheduler.")
+]
+
+
+class CacheOptions(Options):
+    """Whether a command reads and writes the cache."""
+
+    refresh: Annotated[bool, typer.Option("--refresh", help="Skip cached answers, and cache the new ones.")] = False
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")] = False
+
+
+class ReportOptions(Options):
+    """Form of a report, and the file for it."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the report to this file, with front matter."),
+    ] = None
+    as_html: Annotated[bool, typer.Option("--html", help="Make one HTML page.")] = False
+    as_json: JsonOption = False
+
+
+class ListenOptions(Options):
+    """Address of a server and who can reach it."""
+
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Port to listen on; 0: a free one.")
+    ] = 8766
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="Accept this host name too, as behind a proxy."),
+    ] = None
+    rate: Annotated[float, typer.Option("--rate", metavar="N", help="Maximum requests a minute for each token.")] = (
+        6_000.0
+    )

@@ -1,4 +1,4 @@
-"""The pairs that audits have labelled, as `harness cache export --pairs` writes them and `calibrate` reads them."""
+"""Pairs labelled by audits: `harness cache export --pairs` writes them, `calibrate` reads them."""
 
 import os
 import tempfile
@@ -13,26 +13,26 @@ from harness.core.text import printable_json
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from harness.cli.session import Session
+    from harness.cli.command_session import Session
     from harness.core.audits import Audit
 
 STDOUT = Path("-")
 
 
 def export_pairs(session: "Session", file: Path, *, force: bool, as_json: bool) -> None:
-    """Write what audits found to `file`, or to standard output if it is `-`, one JSON object a line; and a summary.
+    """Write the results of audits to `file` (`-`: standard output), one JSON object a line; print a summary.
 
     Raises:
-        InvalidInput: the file is there already and may not be replaced, or cannot be written; or a summary in JSON is
-            asked for on the standard output that the pairs go to.
+        InvalidInput: the file exists and may not be replaced, or cannot be written; or `as_json` with pairs on standard
+            output.
         StoreError: the store cannot be read.
     """
     if file == STDOUT and as_json:
-        raise InvalidInput("the pairs themselves go to standard output; name a file, or leave out --json")
+        raise InvalidInput("standard output is for the pairs; name a file, or leave out --json")
     if file != STDOUT and file.exists() and not force:
         raise InvalidInput(f"{file} exists; choose another name, or pass --force")
     with session.app() as app:
-        audits = app.cache.audits()
+        audits = app.cache.audits.all()
     lines = _lines(audits)
     if file == STDOUT:
         typer.echo(printable_json(lines.decode()), nl=False)
@@ -45,7 +45,7 @@ def export_pairs(session: "Session", file: Path, *, force: bool, as_json: bool) 
         return
     summary = f"{len(audits):,} pairs, {disagreeing:,} of them disagreeing"
     if file == STDOUT:
-        session.tell(summary)
+        session.note(summary)
     else:
         typer.echo(f"wrote {summary}, to {file}")
 
@@ -53,13 +53,13 @@ def export_pairs(session: "Session", file: Path, *, force: bool, as_json: bool) 
 def _lines(audits: "Sequence[Audit]") -> bytes:
     import orjson
 
-    from harness.cache.audit import told_pair
+    from harness.cache.audit import labelled_pair
 
-    return b"".join(orjson.dumps(told_pair(audit), option=orjson.OPT_APPEND_NEWLINE) for audit in audits)
+    return b"".join(orjson.dumps(labelled_pair(audit), option=orjson.OPT_APPEND_NEWLINE) for audit in audits)
 
 
 def _write(file: Path, lines: bytes) -> None:
-    """Write a file that its owner alone can read, whole or not at all: it holds what somebody asked."""
+    """Write a private file (it has queries of users), whole or not at all."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         opened, part = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)

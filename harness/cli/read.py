@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.options import JsonOption, NoCacheOption, OfflineOption, RefreshOption, TtlOption
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import CacheOptions, Flags, JsonOption, SettingOptions, duration
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.core.entries import Hit
 from harness.core.freshness import age_in_words
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 @with_session
 def read(
     session: Session,
-    url: Annotated[str, typer.Argument(help="The page's address: http://… or https://…", show_default=False)],
-    ttl: TtlOption = None,
-    refresh: RefreshOption = False,
-    no_cache: NoCacheOption = False,
-    offline: OfflineOption = None,
+    *,
+    url: Annotated[str, typer.Argument(help="Address of the page: http://… or https://…", show_default=False)],
+    flags: Annotated[Flags, SettingOptions("offline")],
+    ttl: Annotated[float | None, duration("--ttl", bare="s", help="Lifetime of the cached page: 15m, 24h, 7d.")] = None,
+    cache: CacheOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Read a page as plain text, through the cache. HTML, PDF and text can be read.
 
-    Addresses of one's own network are refused, unless `allowed_hosts` names the host. What the page says is data: it is
-    printed, and nothing in it is followed.
+    Addresses in private networks are refused unless `allowed_hosts` names the host. The page is only printed: nothing
+    in it is followed.
 
     \b
     Examples:
@@ -37,16 +37,15 @@ def read(
       harness read https://arxiv.org/pdf/2208.02814 | less
       harness read https://example.org --json | jq -r .text
     """
-    flags = {"page_ttl": ttl, "offline": offline}
-    with session.app(flags, refresh=refresh, no_cache=no_cache) as app:
+    with session.app({**flags, "page_ttl": ttl}, refresh=cache.refresh, no_cache=cache.no_cache) as app:
         app.progress("reading", 0, 1)
-        answer = app.cache.page(url, app.reader, ttl=app.settings.page_ttl)
+        answer = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl)
         app.progress("reading", 1, 1)
     if as_json:
         _print_json(url, answer)
     else:
         _print_text(answer.value)
-    session.tell(_summary(answer))
+    session.note(_summary(answer))
 
 
 def _print_text(page: "Page") -> None:
@@ -64,17 +63,19 @@ def _print_text(page: "Page") -> None:
 
 def _summary(answer: "Answer[Page]") -> str:
     page, outcome = answer.value, answer.outcome
-    told = f"{len(page.text):,} characters of {page.media_type} from {page.url}"
+    message = f"{len(page.text):,} characters of {page.media_type} from {page.url}"
     if isinstance(outcome, Hit):
-        return f"{told}; from the cache, {age_in_words(outcome.age)}; 0 live calls"
-    return f"{told}; stale, because it cannot be read now" if answer.how == "stale" else f"{told}; 1 live call"
+        return f"{message}; from the cache, {age_in_words(outcome.age)}; 0 live calls"
+    return (
+        f"{message}; stale, because the page cannot be read now" if answer.how == "stale" else f"{message}; 1 live call"
+    )
 
 
 def _print_json(url: str, answer: "Answer[Page]") -> None:
     from msgspec import to_builtins
 
     outcome = answer.outcome
-    told: dict[str, Any] = {"asked": url, **to_builtins(answer.value), "answered_by": answer.how}
+    value: dict[str, Any] = {"asked": url, **to_builtins(answer.value), "answered_by": answer.how}
     if isinstance(outcome, Hit):
-        told["age_seconds"] = round(outcome.age, 3)
-    print_json(told | {"live_calls": int(answer.how == "live")})
+        value["age_seconds"] = round(outcome.age, 3)
+    print_json(value | {"live_calls": int(answer.how == "live")})

@@ -1,8 +1,7 @@
-"""A research as the terminal shows it: the report, printed or written to a file, and how it went."""
+"""Output of a research: the report, printed or written to a file, and a summary."""
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,6 +11,7 @@ from harness.core.text import printable_json
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from harness.cli.options import ReportOptions
     from harness.research.result import Research
     from harness.research.saved_report import SavedReport
 
@@ -21,21 +21,20 @@ MAX_LINE = 100
 def show(
     saved: "SavedReport",
     now: float,
-    output: Path | None,
-    *,
-    as_html: bool = False,
-    as_json: Mapping[str, Any] | None = None,
+    options: "ReportOptions",
+    as_json: Mapping[str, Any],
 ) -> None:
-    """Print the report, or write it to `output`: as HTML, or as JSON where that is given."""
+    """Print the report, or write it to a file, in the form that the options name; `as_json` is its JSON form."""
     from harness.research import reports
 
-    if as_json is not None:
+    output = options.output
+    if options.as_json:
         import orjson
 
         text = printable_json(orjson.dumps(as_json, option=orjson.OPT_INDENT_2).decode()) + "\n"
     elif saved.report is None:
         return
-    elif as_html:
+    elif options.as_html:
         text = reports.as_html(saved, now)
     elif output:
         text = reports.as_markdown(saved, now)
@@ -48,7 +47,9 @@ def show(
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InvalidInput(f"cannot write {output}: {error.strerror}; the run is kept, choose another file") from error
+        raise InvalidInput(
+            f"cannot write {output}: {error.strerror}; the run is stored, choose another file"
+        ) from error
 
 
 def _print_report(markdown: str) -> None:
@@ -64,18 +65,18 @@ def _print_report(markdown: str) -> None:
 
 
 def summary(found: "Research") -> str:
-    """Tell in a few lines how a research went, what failed, and what came from the cache."""
+    """Summarize a research in a few lines: its course, failures, and use of the cache."""
     rounds, sources = found.gathered.rounds, found.gathered.sources
     lines = [] if found.origin else _failures(found)
     if found.model_outage:
-        again = f"; when it answers again: harness research --resume {found.id}" if found.id else ""
+        again = f"; when it works again: harness research --resume {found.id}" if found.id else ""
         lines.append(f"warning: the model is unavailable: {found.model_outage}{again}")
     if found.report:
         if found.report.remark:
             lines.append(f"warning: {found.report.remark}")
         lines.append(f"{len(found.report.sources)} of {len(sources)} sources cited; {found.report.checks}")
     elif sources:
-        lines.append(f"nothing found: none of the {len(sources)} sources speaks to the question; try other words")
+        lines.append(f"nothing found: none of the {len(sources)} sources is about the question; try other words")
     else:
         lines.append(f"nothing found by {found.engine}; try other words or another --engine")
     if found.origin:
@@ -83,9 +84,9 @@ def summary(found: "Research") -> str:
         age = age_in_words(found.origin.age)
         lines.append(f"answered from {what} ({age}), 0 live calls: {found.origin.question}")
     else:
-        went = f"{len(rounds)} round{'s' * (len(rounds) > 1)}"
-        went += f", score {found.gathered.score:.2f} ({found.gathered.stop_reason})"
-        lines.append(f"{went}; {found.live_calls} live calls, {found.cache_hits} cache hits")
+        course = f"{len(rounds)} round{'s' * (len(rounds) > 1)}"
+        course += f", score {found.gathered.score:.2f} ({found.gathered.stop_reason})"
+        lines.append(f"{course}; {found.live_calls} live calls, {found.cache_hits} cache hits")
     hits = ", ".join(f"{found.answered.get(how, 0)} {how}" for how in ("exact", "semantic", "stale", "no results"))
     lines.append(f"hits: {hits}; misses: {found.answered.get('live', 0) + found.answered.get('failed', 0)}")
     if found.id:
@@ -94,7 +95,7 @@ def summary(found: "Research") -> str:
 
 
 def _failures(found: "Research") -> list[str]:
-    """Tell what failed in this run."""
+    """Return a line for each kind of failure in this run."""
     lines = []
     if failed := [search for search in found.gathered.searches if search.answered_by == "failed"]:
         lines.append(f"warning: {len(failed)} searches failed, the first with {failed[0].error}")

@@ -1,116 +1,81 @@
 """`harness research`: from a question to a cited report."""
 
 import sys
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from harness.cli import completion
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import (
-    EmbeddingModelOption,
-    EngineOption,
-    JsonOption,
-    MaxResultsOption,
-    NoCacheOption,
-    OfflineOption,
-    RefreshOption,
+    CacheOptions,
+    Flags,
+    Options,
     ReplayOption,
-    SemanticOption,
-    TtlOption,
+    ReportOptions,
+    SettingOptions,
     duration,
     in_words,
 )
 from harness.cli.output import BY_WORDS
 from harness.cli.report import show, summary
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
+from harness.settings import flagged
+
+if TYPE_CHECKING:
+    from harness.app import App
+    from harness.research.result import Research
 
 MAX_SECTIONS = 20
+HELPS = {
+    "research_cache": "Reuse whole researches (as RESEARCH_CACHE=1), or none, not even solved questions (=0).",
+    "strict": "Leave out sentences that no quotation supports, or keep and mark them.",
+}
+"""Help of options that give a setting and its opposite."""
+
+
+class ResearchOptions(Options):
+    """Options of one research that are not settings."""
+
+    sections: Annotated[
+        int | None,
+        typer.Option("--sections", metavar="N", help=f"Number of sections of the report (1 to {MAX_SECTIONS})."),
+    ] = None
+    epoch: Annotated[
+        str,
+        typer.Option("--epoch", metavar="NAME", help="Ask the model again, once for each name.", show_default=False),
+    ] = ""
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            "--resume", metavar="RUN", help="Continue a run that was stopped.", autocompletion=completion.runs
+        ),
+    ] = None
+    replay: ReplayOption = None
+    stale_if_error: Annotated[
+        float | None,
+        duration("--stale-if-error", bare="s", help="If a search fails, use results that expired within this time."),
+    ] = None
 
 
 @with_session
 def research(
     session: Session,
+    *,
+    flags: Annotated[Flags, SettingOptions(*flagged(), **HELPS)],
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="QUESTION", help="The question to answer.", show_default=False)
+        list[str] | None, typer.Argument(metavar="QUESTION", help="Question to answer.", show_default=False)
     ] = None,
-    engine: EngineOption = None,
-    embedding_model: EmbeddingModelOption = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="Have this language model plan and word the report.")
-    ] = None,
-    model_url: Annotated[
-        str | None, typer.Option("--model-url", metavar="URL", help="The model's OpenAI-compatible endpoint.")
-    ] = None,
-    strict: Annotated[
-        bool | None,
-        typer.Option(
-            "--strict/--marked",
-            help="Leave out, or keep and mark, sentences that no quotation supports.",
-            show_default=False,
-        ),
-    ] = None,
-    epoch: Annotated[
-        str, typer.Option("--epoch", metavar="NAME", help="Ask the model anew, once for each name.", show_default=False)
-    ] = "",
-    max_rounds: Annotated[
-        int | None, typer.Option("--max-rounds", metavar="N", help="Rounds of searches at the most, 1 to 5.")
-    ] = None,
-    max_results: MaxResultsOption = None,
-    max_live_calls: Annotated[
-        int | None, typer.Option("--max-live-calls", metavar="N", help="Searches and pages from outside at the most.")
-    ] = None,
-    max_seconds: Annotated[
-        float | None, duration("--max-seconds", bare="s", help="Stop starting rounds after this time: 90s, 10m.")
-    ] = None,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option("--max-tokens", metavar="N", help="Tokens of the model, read and written, at the most."),
-    ] = None,
-    read_pages: Annotated[
-        int | None, typer.Option("--read-pages", metavar="N", help="Pages to read each round, 0 to 20.")
-    ] = None,
-    ttl: TtlOption = None,
-    sections: Annotated[
-        int | None, typer.Option("--sections", metavar="N", help="Lay the report out in N sections.")
-    ] = None,
-    research_cache: Annotated[
-        bool | None,
-        typer.Option(
-            "--research-cache/--no-research-cache",
-            help="Reuse whole gathered researches (as RESEARCH_CACHE=1), or none, solved questions included (=0).",
-            show_default=False,
-        ),
-    ] = None,
-    semantic: SemanticOption = None,
-    refresh: RefreshOption = False,
-    no_cache: NoCacheOption = False,
-    offline: OfflineOption = None,
-    replay: ReplayOption = None,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            "--resume", metavar="RUN", help="Go on with a run that was stopped.", autocompletion=completion.runs
-        ),
-    ] = None,
-    stale_if_error: Annotated[
-        float | None,
-        duration("--stale-if-error", bare="s", help="If a search fails, use results that expired within this time."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there, with front matter.")
-    ] = None,
-    as_html: Annotated[bool, typer.Option("--html", help="One HTML page.")] = False,
-    as_json: JsonOption = False,
+    run: ResearchOptions,
+    cache: CacheOptions,
+    output: ReportOptions,
 ) -> None:
     """Research a question and write a report with quotations.
 
-    It plans, searches in rounds and reads pages. Every sentence rests on a quotation that is checked against the stored
-    text of its source. Asked again, the same question costs no live call and gives the same report, byte for byte.
-    Without a model, the report is made of excerpts. A run that is stopped loses nothing: `--resume` goes on. The
-    question needs no quotation marks, as long as the shell reads nothing into it.
+    Plans queries, searches in rounds and reads pages. Every sentence rests on a quotation that is checked against the
+    stored text of its source. The same question, asked again, makes no live call and gives the same report, byte for
+    byte. Without a model, the report is made of excerpts. A stopped run loses nothing: `--resume` continues it.
 
     \b
     Examples:
@@ -121,58 +86,53 @@ def research(
       harness research "semantic cache false positives" --html -o report.html
       harness research "semantic cache false positives" --replay run.snapshot
     """
-    from harness.research.resume import resume_run
+    if bool(words) == (run.resume is not None):
+        raise InvalidInput("give a question, or --resume RUN")
+    if run.sections is not None and not 1 <= run.sections <= MAX_SECTIONS:
+        raise InvalidInput(
+            f"a report has 1 to {MAX_SECTIONS} sections, not {run.sections}; leave --sections out for the default"
+        )
+    flags["marked"] = None if flags["strict"] is None else not flags["strict"]
     from harness.research.saved_report import saved_research
 
-    question = in_words(words)
-    if bool(words) == (resume is not None):
-        raise InvalidInput("give a question, or --resume RUN")
-    if sections is not None and not 1 <= sections <= MAX_SECTIONS:
-        raise InvalidInput(
-            f"a report has 1 to {MAX_SECTIONS} sections, not {sections}; leave --sections out for the usual"
-        )
-
-    flags = {
-        "engine": engine or None,
-        "embedding_model": embedding_model,
-        "model": model,
-        "model_url": model_url,
-        "strict": strict,
-        "marked": None if strict is None else not strict,
-        "max_rounds": max_rounds,
-        "max_results": max_results,
-        "max_live_calls": max_live_calls,
-        "max_seconds": max_seconds,
-        "max_tokens": max_tokens,
-        "read_pages": read_pages,
-        "ttl": ttl,
-        "research_cache": research_cache,
-        "semantic": semantic,
-        "offline": offline,
-    }
-    live = _Stream(session) if sys.stdout.isatty() and not (as_html or as_json or output) else None
-    late = stale_if_error or 0.0
-    with session.app(flags, refresh=refresh, no_cache=no_cache, replay=replay, serve_stale=late) as app:
-        if resume:
-            given = {name: value for name, value in flags.items() if value is not None}
-            found = resume_run(
-                app, resume, given=given, epoch=epoch, sections=sections, serve_stale=stale_if_error, on_text=live
-            )
-        else:
-            found = app.researcher(epoch=epoch, on_text=live).run(question, sections=sections)
+    to_file = output.as_html or output.as_json or output.output
+    live = _Stream(session) if sys.stdout.isatty() and not to_file else None
+    with session.app(
+        flags,
+        refresh=cache.refresh,
+        no_cache=cache.no_cache,
+        replay=run.replay,
+        serve_stale=run.stale_if_error or 0.0,
+    ) as app:
+        found = _researched(app, in_words(words), flags, run, live)
         session.end_progress()
         saved = saved_research(found)
-        show(saved, app.cache.now, output, as_html=as_html, as_json=saved.as_dict() if as_json else None)
-        session.tell(summary(found))
+        show(saved, app.cache.now, output, saved.as_dict())
+        session.note(summary(found))
         if app.settings.corpus_meaning and found.by_words:
-            session.tell(BY_WORDS)
+            session.note(BY_WORDS)
         sys.stdout.flush()
     if not found.report:
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
+def _researched(app: "App", question: str, flags: Flags, run: ResearchOptions, live: "_Stream | None") -> "Research":
+    """Run a new research, or the rest of a stopped one."""
+    if run.resume is None:
+        return app.researcher(epoch=run.epoch, on_text=live).run(question, sections=run.sections)
+    given: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
+    return app.resume(
+        run.resume,
+        given=given,
+        epoch=run.epoch,
+        sections=run.sections,
+        serve_stale=run.stale_if_error,
+        on_text=live,
+    )
+
+
 class _Stream:
-    """Shows on the terminal what the model writes, dimly, until the report is there."""
+    """Output of the model on the terminal, dimmed, until the report is ready."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

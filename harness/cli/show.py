@@ -1,13 +1,12 @@
 """`harness show`: the report of an earlier run."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harness.cli import completion, report
-from harness.cli.options import JsonOption
-from harness.cli.session import Session, with_session
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import ReportOptions
 from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
 
@@ -18,23 +17,20 @@ if TYPE_CHECKING:
 @with_session
 def show(
     session: Session,
+    *,
     run: Annotated[
         str,
         typer.Argument(
             metavar="RUN",
-            help="A run: its id as `harness runs` shows it, the beginning of one, or `last`.",
+            help="Id of a run (see `harness runs`), the start of one, or `last`.",
             autocompletion=completion.runs,
         ),
     ] = "last",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there, with front matter.")
-    ] = None,
-    as_html: Annotated[bool, typer.Option("--html", help="One HTML page.")] = False,
-    as_json: JsonOption = False,
+    output: ReportOptions,
 ) -> None:
     """Show the report of an earlier run.
 
-    On a terminal it is laid out, in a pipe it is Markdown. Nothing is searched. Exits 1 if the run has no report.
+    Formatted on a terminal, Markdown in a pipe. Searches nothing. Exits with 1 if the run has no report.
 
     \b
     Examples:
@@ -43,7 +39,7 @@ def show(
       harness show last --html -o report.html
       harness show last --json | jq .sources
     """
-    if as_html and as_json:
+    if output.as_html and output.as_json:
         raise InvalidInput("choose one of --html and --json")
     from msgspec import to_builtins
 
@@ -55,15 +51,15 @@ def show(
         past = past_run(app.cache, run_named(app.store, app.identity.tenant, run))
     saved = saved_run(past)
     shown = {**saved.as_dict(), "state": past.state, "created_at": past.created_at, "error": to_builtins(past.error)}
-    report.show(saved, past.created_at, output, as_html=as_html, as_json=shown if as_json else None)
+    report.show(saved, past.created_at, output, shown)
     if past.report is None:
-        session.tell(_why(past))
+        session.note(_why(past))
         raise typer.Exit(ExitCode.NOTHING_FOUND)
 
 
 def _why(past: "PastRun") -> str:
     if past.state == "finished":
-        return f"the run {past.id} found nothing that answers; ask again in other words with `harness research`"
+        return f"the run {past.id} found no answer; ask again in other words with `harness research`"
     cause = f" ({past.error.message})" if past.error else ""
     state = "failed" if past.state == "failed" else f"stopped while {past.state}"
     return f"the run {past.id} has no report, it {state}{cause}; `harness research --resume {past.id}` continues it"

@@ -1,13 +1,13 @@
-"""`harness tenant`: whose entries the database holds, and the end of them."""
+"""`harness tenant`: list and delete the tenants of the database."""
 
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, YesOption
-from harness.cli.output import confirmed, print_json
-from harness.cli.session import Session, with_session
+from harness.cli.output import consent, print_json
 from harness.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 @with_session
 def list_(session: Session, as_json: JsonOption = False) -> None:
-    """List tenants: how many entries and access tokens each has.
+    """List tenants with their numbers of entries and access tokens.
 
     \b
     Example:
       harness tenant list
     """
     with session.app() as app:
-        asks = app.identity
-        asks.require("admin")
-        tenants = app.database_store.tenants() if asks.local else [asks.tenant]
-        told = [_counts(app.store, tenant) for tenant in tenants]
+        identity = app.identity
+        identity.require("admin")
+        tenants = app.databases.store.tenants() if identity.local else [identity.tenant]
+        counts = [_counts(app.store, tenant) for tenant in tenants]
     if as_json:
-        print_json({"tenants": told})
+        print_json({"tenants": counts})
         return
     from tabulate import tabulate
 
-    rows = [(each["tenant"], f"{each['entries']:,}", f"{each['tokens']:,}") for each in told]
+    rows = [(each["tenant"], f"{each['entries']:,}", f"{each['tokens']:,}") for each in counts]
     headers = ("tenant", "entries", "tokens")
     align = ("left", "right", "right")
     typer.echo(tabulate(rows, headers=headers, colalign=align, disable_numparse=True) if rows else "no tenants yet")
@@ -41,15 +41,19 @@ def list_(session: Session, as_json: JsonOption = False) -> None:
 @with_session
 def delete(
     session: Session,
-    tenant: Annotated[str, typer.Argument(help="Whose entries go.", show_default=False)],
+    tenant: Annotated[str, typer.Argument(help="Tenant to delete.", show_default=False)],
     user: Annotated[
         str | None,
-        typer.Option("--user", metavar="NAME", help="Only this user's tokens; what they stored stays, as nobody's."),
+        typer.Option(
+            "--user",
+            metavar="NAME",
+            help="Only this user: deletes their tokens, and their entries no longer name a user.",
+        ),
     ] = None,
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete a tenant with everything it has, or one user. Asks first.
+    """Delete a tenant with all its entries, or one user. Asks first.
 
     \b
     Examples:
@@ -63,13 +67,12 @@ def delete(
         store = app.store
         counts = _counts(store, tenant)
         if not counts["entries"] + counts["tokens"]:
-            raise InvalidInput(f"there is nothing of a tenant {tenant!r:.100}; `harness tenant list` tells them all")
+            raise InvalidInput(f"no tenant {tenant!r:.100} has entries; `harness tenant list` shows all tenants")
         if user is None:
             what = f"{counts['entries']:,} entries and {counts['tokens']:,} tokens of {tenant}"
         else:
             what = f"{user} and their {len(store.rows(TOKENS, tenant, {'user_id': user})):,} tokens of {tenant}"
-        if not yes and not confirmed(f"Delete {what} in {app.place}?"):
-            raise InvalidInput("nothing was deleted; answer y, or pass --yes")
+        consent(f"Delete {what} in {app.databases.place}?", yes=yes)
         gone = store.forget(tenant, user)
     if as_json:
         print_json({"tenant": tenant, "user": user, "deleted": gone})
@@ -78,7 +81,7 @@ def delete(
 
 
 def _counts(store: "Store", tenant: str) -> dict[str, Any]:
-    """Count what a tenant has, in every table."""
+    """Count the rows of a tenant in all tables."""
     from harness.identity import TOKENS
     from harness.storage.tables import TABLES
 

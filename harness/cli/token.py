@@ -1,13 +1,13 @@
-"""`harness token`: who may use the cache of a tenant, and how."""
+"""`harness token`: access tokens for the cache of a tenant."""
 
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption, duration
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.core.freshness import DAY, is_expired
 from harness.errors import InvalidInput
 
@@ -18,24 +18,26 @@ if TYPE_CHECKING:
 @with_session
 def create(
     session: Session,
-    tenant: Annotated[str, typer.Option("--tenant", metavar="NAME", help="Whose cache it opens.", show_default=False)],
-    user: Annotated[str, typer.Option("--user", metavar="NAME", help="Who is to have it.", show_default=False)],
+    tenant: Annotated[
+        str, typer.Option("--tenant", metavar="NAME", help="Tenant whose cache it opens.", show_default=False)
+    ],
+    user: Annotated[str, typer.Option("--user", metavar="NAME", help="Name of its user.", show_default=False)],
     role: Annotated[
         str,
         typer.Option(
             "--role",
             metavar="ROLE",
-            help="reader (looks up what is kept), writer (also asks and keeps) or admin (also deletes).",
+            help="reader (looks up entries), writer (also searches and stores) or admin (also deletes).",
             show_default=False,
         ),
     ],
-    name: Annotated[str, typer.Option("--name", metavar="TEXT", help="What it is for, as a list shows it.")] = "",
+    name: Annotated[str, typer.Option("--name", metavar="TEXT", help="Purpose of the token, shown in lists.")] = "",
     expires: Annotated[
         float, duration("--expires", "--expires-days", bare="d", help="How long it is valid: 30d, 1y.")
     ] = 365 * DAY,
     as_json: JsonOption = False,
 ) -> None:
-    """Create an access token and print it. It is shown once: only a hash of it is kept.
+    """Create an access token and print it. It is shown only once: the database has only its hash.
 
     \b
     Examples:
@@ -43,17 +45,19 @@ def create(
       export HARNESS_TOKEN="$(harness token create --tenant lab --user ada --role reader)"
     """
     with session.app() as app:
-        asks = app.identity
-        asks.require_over(tenant)
-        made = app.tokens.create(tenant, user, role, name=name, expires_days=expires / DAY, created_by=asks.user)
+        identity = app.identity
+        identity.require_over(tenant)
+        made = app.databases.tokens.create(
+            tenant, user, role, name=name, expires_days=expires / DAY, created_by=identity.user
+        )
     if as_json:
         print_json({"token": made.text, **_as_json(made.info)})
     else:
         typer.echo(made.text)
     until = time.strftime("%Y-%m-%d", time.localtime(made.info.expires_at))
-    session.tell(
+    session.note(
         f"a token for {user}, {role} of {tenant}, valid until {until}; it is not shown again.\n"
-        "Give it to programs in the environment variable HARNESS_TOKEN; "
+        "Programs read it from the environment variable HARNESS_TOKEN; "
         f"`harness token revoke {made.info.id}` ends it."
     )
 
@@ -61,10 +65,10 @@ def create(
 @with_session
 def list_(
     session: Session,
-    tenant: Annotated[str | None, typer.Option("--tenant", metavar="NAME", help="Only the tokens of this one.")] = None,
+    tenant: Annotated[str | None, typer.Option("--tenant", metavar="NAME", help="Only tokens of this tenant.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List access tokens: whose, of what role, until when. The tokens themselves are kept nowhere.
+    """List access tokens: user, role and expiry. The tokens themselves are not stored.
 
     \b
     Examples:
@@ -72,8 +76,8 @@ def list_(
       harness token list --tenant lab --json
     """
     with session.app() as app:
-        tenant = _tenant_asked(app.identity, tenant)
-        tokens = app.tokens.list(tenant)
+        tenant = _tenant_of(app.identity, tenant)
+        tokens = app.databases.tokens.list(tenant)
     if as_json:
         print_json({"tokens": [_as_json(token) for token in tokens]})
         return
@@ -89,35 +93,36 @@ def list_(
 def revoke(
     session: Session,
     identifier: Annotated[
-        str, typer.Argument(metavar="ID", help="The token's id, as `harness token list` tells it.", show_default=False)
+        str, typer.Argument(metavar="ID", help="Id of the token, from `harness token list`.", show_default=False)
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """End an access token, at once.
+    """Revoke an access token at once.
 
     \b
     Example:
       harness token revoke 0123456789abcdef
     """
     with session.app() as app:
-        tenant = _tenant_asked(app.identity, None)
-        if not app.tokens.revoke(identifier, tenant):
-            raise InvalidInput(f"no token has the id {identifier}; `harness token list` tells them all")
+        tenant = _tenant_of(app.identity, None)
+        if not app.databases.tokens.revoke(identifier, tenant):
+            raise InvalidInput(f"no token has the id {identifier}; `harness token list` shows all")
     if as_json:
         print_json({"revoked": identifier})
     else:
         typer.echo(f"revoked {identifier}")
 
 
-def _tenant_asked(asks: "Identity", tenant: str | None) -> str | None:
-    """Return whose tokens are meant: with an admin's token its own tenant's, else any tenant's (`None`) or this one's.
+def _tenant_of(identity: "Identity", tenant: str | None) -> str | None:
+    """Return the tenant whose tokens are selected: with an admin's token, its own tenant; else `tenant`, where `None`
+    means all.
 
     Raises:
-        AccessDenied: the token is not enough.
+        AccessDenied: the role of the token does not suffice.
     """
-    meant = asks.tenant if tenant is None and not asks.local else tenant
-    asks.require_over(asks.tenant if meant is None else meant)
-    return meant
+    selected = identity.tenant if tenant is None and not identity.local else tenant
+    identity.require_over(identity.tenant if selected is None else selected)
+    return selected
 
 
 def _until(token: "TokenInfo", now: float) -> str:
@@ -128,5 +133,5 @@ def _until(token: "TokenInfo", now: float) -> str:
 def _as_json(token: "TokenInfo") -> dict[str, Any]:
     from msgspec import to_builtins
 
-    told: dict[str, Any] = to_builtins(token)
-    return told
+    value: dict[str, Any] = to_builtins(token)
+    return value

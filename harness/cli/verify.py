@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from harness.cli.command_session import Session, with_session
 from harness.cli.options import JsonOption
 from harness.cli.output import print_json
-from harness.cli.session import Session, with_session
 from harness.cli.terminal import ExitCode
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput

@@ -1,8 +1,9 @@
-"""Short forms and their meanings: found where a text defines them, put in place of the short forms of a query.
+"""Abbreviations and their meanings: found where a text defines them, and expanded in queries.
 
 The finder follows Schwartz and Hearst, 2003 ("A simple algorithm for identifying abbreviation definitions in biomedical
-text") and is stricter, for a wrong meaning costs more than a missed one: a long form whose initials spell the short
-form is preferred to one that only holds its letters, and every word of it but function words must lend an initial.
+text") but is stricter, because a wrong meaning costs more than a missed one: a long form whose initials spell the short
+form is preferred to one that merely contains its letters, and every word except function words must contribute an
+initial.
 """
 
 import re
@@ -12,42 +13,17 @@ from itertools import islice
 
 from msgspec import Struct
 
+from harness.core.everyday_words import EVERYDAY_WORDS
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.text import STOP_WORDS, one_line, stem, stems
 
 MAX_PAIRS = 50
 MAX_PLACES = 10_000
-"""Places of one text that are looked at; a megabyte of medical abstracts has 3,000."""
+"""Most candidate places per text; a megabyte of medical abstracts has 3,000."""
 MAX_CANDIDATES = 64
 MAX_LONG = 120
-"""Characters of a long form, and how far beside a short form one is looked for."""
+"""Most characters of a long form, and of its distance from the short form."""
 MIN_SHORT, MAX_SHORT = 2, 10
-
-# Words that are short forms too ("bats" of brown adipose tissue) but, in small letters, hardly ever meant as such.
-_EVERYDAY = STOP_WORDS | frozenset(
-    """
-    act ad add ads age aid aim air also am app apps area arm art ask atlas atom bad bag ball ban band bank bar base bat
-    be beam bear beat bed best bet big bit block board body book boss box brain bus buy cab cage call camp can cap car
-    card care case cash cast cat cell chart chat chip city class clean cod code cold come con cope core cost cow cut da
-    dad dam dark dash data date day de dead deal del der des die diet dim dog door dose dot dr draw drop drug du due ear
-    earn ease east eat egg el em en end es est et eye face fact fall far fast fat fear fed fee feed feel film find fire
-    fish fit fix flag flow flu food foot form fox free fuel full fun gain game gap gas gate gay gel god gold good grade
-    gun hair half hall hand hard hat head hear heart heat help high hip hit hold home hop hope host hot huge ice id idea
-    ill image ink iron job join joy key kg kid kids km la lab lack lake land large las last late law lay le lead lean
-    led left leg lens les less life lift light like line link list live load lock log long look loop los loss lost lot
-    love low mad mail main man map mark mask mass mat math max mean meet men met mg mile milk min mind mint miss mix mm
-    mode mom moon move mr mrs name near neck need net new news nice node non note now oil ok old open oral order pace
-    pack page pain pair pan park part pass past path pay peace pen pet phase pi pick pig pin pipe place plan plant play
-    plot pm point pool poor pop port post pot power press pro pulse put quality que race rain range rank rap rare rat
-    rate raw read real red rest rice rich ride ring rise risk road rock role room root rose row rs rule run sad safe
-    sage sail salt save say scale scan scope score sea see self sell send set sex shape ship shop show side sign sing
-    sit site size skin smart soft soil son song sort space speed spin sport sports spot st star start stat stay step
-    stop storm sum sun sure table tag take talk tap task tax tea team tech tell ten term test text thin tie time tip
-    tips toll tone tool top trace track train trap tree trend trip true try tube turn type un unit user view visa vs
-    walk wall war wash watch wave way weak web week well west wet wide wild win wind wine wing wise word work world yes
-    yet zone
-    """.split()
-)
 
 _SPELLINGS = str.maketrans({"‐": "-", "‑": "-", "\u00ad": None, "（": "(", "）": ")"})
 _PARAGRAPHS = re.compile(r"\n\s*\n")
@@ -66,7 +42,7 @@ _BREAK = re.compile(r"[^\w\s,&/'’\"“”*`-]")
 _EDGES = " ,\"'“”‘’*_`()-/"
 
 _WORD = re.compile(r"\w+")
-# Names with points or an at sign (example.org/API, .NET) are one word, which nothing inside is taken out of.
+# Names with points or an at sign (example.org/API, .NET) are one word, whose parts are not expanded.
 _TOKEN = re.compile(r"(?<![\w.@#$])\w+(?:[-&/.@]+\w+)*")
 _OPENS = re.compile(r"\s*[(\[]\s*[\"'“‘]?")
 _CLOSES = re.compile(r"[\"'”’]?\s*[)\]]")
@@ -76,16 +52,16 @@ _BESIDE = re.compile(r"[\s,:=/–—-]*[\"'“‘]?")
 def find_abbreviations(text: str) -> list[tuple[str, str]]:
     """Return the (short, long) pairs that `text` defines, in order, each once, at most `MAX_PAIRS`.
 
-    Read are `long form (SHORT)`, `SHORT (long form)`, `(long form, SHORT)` and, where the initials spell the short
+    Recognised are `long form (SHORT)`, `SHORT (long form)`, `(long form, SHORT)` and, if the initials spell the short
     form, `SHORT is short for long form` and `SHORT stands for long form`.
 
-    A short form is one word of 2 to 10 characters with a capital, given as written but in the singular (`LLMs` gives
+    A short form is one word of 2 to 10 characters with a capital, returned as written but in the singular (`LLMs` gives
     `LLM`); a long form is casefolded, has at most `MAX_LONG` characters and min(n + 5, 2n) words for n letters and
-    digits of the short form, begins with the first of these and does not hold the short form itself. Numerals that
-    mark a list ("II") and words with a capital ("Met") are no short forms. Takes any text, in time that grows with its
-    length; of a longer one the first `MAX_PLACES` parentheses and the like are read.
+    digits of the short form, begins with the first of these and does not contain the short form itself. List numerals
+    ("II") and capitalised words ("Met") are not short forms. Accepts any text, in linear time; only the first
+    `MAX_PLACES` candidate places are read.
     """
-    hopeful = filter(_HINT.search, _PARAGRAPHS.split(text))  # most of what is cached defines nothing
+    hopeful = filter(_HINT.search, _PARAGRAPHS.split(text))  # most cached texts define nothing
     paragraphs = (one_line(paragraph.translate(_SPELLINGS)) for paragraph in hopeful)
     places = ((paragraph, place) for paragraph in paragraphs for place in _PLACE.finditer(paragraph))
     found: dict[tuple[str, str], None] = {}
@@ -101,7 +77,7 @@ def find_abbreviations(text: str) -> list[tuple[str, str]]:
 def _defined_at(text: str, place: re.Match[str]) -> tuple[str, str] | None:
     before = text[max(0, place.start() - MAX_LONG) : place.start()]
     if place.start() > MAX_LONG:
-        before = before.partition(" ")[2]  # the first word may be half a word
+        before = before.partition(" ")[2]  # the first word may be cut
     if place["spelled"]:
         return _spelled_out(_last_word(before), text[place.end() : place.end() + MAX_LONG])
     inside = _LEAD.sub("", place["inside"])
@@ -114,9 +90,9 @@ def _defined_at(text: str, place: re.Match[str]) -> tuple[str, str] | None:
 
 
 def _pair(written: str, words: list[str], *, loose: bool = True) -> tuple[str, str] | None:
-    """Return the short form with the long form at the end of `words`, if they are one.
+    """Return the short form with the long form at the end of `words`, if they match.
 
-    Commas are crossed by a long form of initials ("environmental, social, and governance"), not by a loose one.
+    A long form of initials may cross commas ("environmental, social, and governance"), a loose one may not.
     """
     short = _short_form(written)
     letters = _letters(short)
@@ -135,7 +111,7 @@ def _pair(written: str, words: list[str], *, loose: bool = True) -> tuple[str, s
 
 
 def _is_meaning(long: str, short: str) -> bool:
-    """Say whether `long`, which spells `short`, tells more than it: not "the RAG system", "nixos" or "a_b"."""
+    """Return whether `long`, which spells `short`, adds meaning to it: not "the RAG system", "nixos" or "a_b"."""
     words, own = long.split(), short.casefold()
     if "_" in long or own in {*words, *_WORD.findall(long)} or (len(words) == 1 and long.startswith(own)):
         return False
@@ -144,7 +120,9 @@ def _is_meaning(long: str, short: str) -> bool:
 
 
 def _within(written: str, inside: str) -> tuple[str, str] | None:
-    """Return the pair of `SHORT (long form)`: if initials do not tell, all up to the first comma is the long form."""
+    """Return the pair of `SHORT (long form)`: without matching initials, everything up to the first comma must be the
+    long form.
+    """
     words = _BREAK.split(inside, maxsplit=1)[0].split()
     clause = words[: next((i + 1 for i, word in enumerate(words) if word.endswith(",")), None)]
     pair = _pair(written, words, loose=False) or _pair(written, clause, loose=False)
@@ -180,7 +158,7 @@ def _last_word(text: str) -> str:
 
 
 def _short_form(written: str) -> str:
-    """Return what is written as a short form, in the singular; nothing if it cannot be one."""
+    """Return the singular of a written short form; empty if it cannot be one."""
     short = _one(written.strip(_EDGES))
     fits = MIN_SHORT <= len(short) <= MAX_SHORT and any(map(str.isupper, short)) and _SHORT.fullmatch(short)
     ordinary = _LIST_MARKER.fullmatch(short) or (len(short) > MIN_SHORT and short[1:].islower())
@@ -188,7 +166,7 @@ def _short_form(written: str) -> str:
 
 
 def _one(short: str) -> str:
-    """Take the plural's s from a short form: `LLMs`, but not `AIDS` or `K8s`."""
+    """Remove the plural s of a short form: `LLMs`, but not `AIDS` or `K8s`."""
     return short[:-1] if len(short) > MIN_SHORT and short[-1] == "s" and short[-2].isupper() else short
 
 
@@ -211,7 +189,7 @@ def _letters(short: str) -> str:
 
 
 def _start(letters: str, words: Sequence[str], *, initials: bool) -> int | None:
-    """Return where the shortest long form at the end of `words` begins, the last word of which takes part.
+    """Return the start of the shortest long form at the end of `words`; its last word must contribute a letter.
 
     From the last word back: how many letters of the short form may be left for the words before?
     """
@@ -227,10 +205,10 @@ def _start(letters: str, words: Sequence[str], *, initials: bool) -> int | None:
 
 
 def _lent(letters: str, word: str, *, initials: bool) -> set[int]:
-    """Return how many of `letters` can remain when `word` lends the last of them.
+    """Return how many of `letters` can remain when `word` contributes the last of them.
 
-    By initials, every part of a hyphenated word lends its own; else a word lends the initial of one of its parts and
-    any letters that follow, in order. Function words need lend none.
+    By initials, every part of a hyphenated word contributes its own; otherwise a word contributes the initial of one of
+    its parts and any letters that follow, in order. Function words may contribute none.
     """
     parts = _WORD.findall(word)
     if initials:
@@ -249,7 +227,7 @@ def _lent(letters: str, word: str, *, initials: bool) -> set[int]:
 
 
 class _Meaning(Struct, frozen=True):
-    """One meaning of a short form: its usual spelling, its stems, and how the short form is written."""
+    """One meaning of a short form: its usual spelling, its stems, and the short form's spellings."""
 
     long: str
     sense: frozenset[str]
@@ -257,15 +235,15 @@ class _Meaning(Struct, frozen=True):
 
 
 class Meanings:
-    """What short forms mean, as taught by (short, long) pairs; it never changes.
+    """Meanings of short forms, learned from (short, long) pairs; immutable.
 
-    A pair given more often weighs more. Long forms with the same stems are one meaning, spelled as it is most often;
-    equals are ordered by the alphabet, so that the order of the pairs never matters.
+    More frequent pairs weigh more. Long forms with the same stems are one meaning, in its most frequent spelling; ties
+    are broken alphabetically, so that the order of the pairs never matters.
 
-    A short form is known in a query as a whole word or as a part of a hyphenated one: as written; in any case if it has
-    two letters and is no everyday word (`WHO` and `MAP` are known in capitals only, and not in a query that is written
-    in capitals); and in the plural (`APIs`; in any case from three letters on). What the query itself defines goes
-    before what was taught.
+    A short form is recognised in a query as a whole word or as a part of a hyphenated one: as written; in any case if
+    it has two letters and is not an everyday word (`WHO` and `MAP` only in capitals, and not in a query that is all
+    capitals); and in the plural (`APIs`; in any case from three letters on). Definitions in the query itself take
+    precedence.
     """
 
     __slots__ = ("_known",)
@@ -279,35 +257,35 @@ class Meanings:
         self._known = {key: _by_weight(senses) for key, senses in grouped.items()}
 
     def of(self, short: str) -> tuple[str, ...]:
-        """Return the distinct meanings of a short form, most taught first; none if it is not known."""
+        """Return the distinct meanings of a short form, most frequent first; empty if unknown."""
         return tuple(meaning.long for meaning in self._matching(short))
 
     def expand(self, query: str) -> str:
-        """Return `query` with every short form replaced by its meaning; unchanged where none is known.
+        """Return `query` with every known short form replaced by its meaning.
 
-        Of several meanings, the one that shares most stems with the rest of the query is taken, and none if that
-        decides nothing. Where the meaning stands beside its short form already, the short form is dropped. A query
-        that would pass `MAX_QUERY_CHARS` is not expanded.
+        Of several meanings, the one that shares most stems with the rest of the query is used, none if they tie. If the
+        meaning is already next to its short form, the short form is dropped. A query that would exceed
+        `MAX_QUERY_CHARS` is not expanded.
         """
         decided = [(start, end, meanings[0].long) for start, end, meanings in self._read(query) if len(meanings) == 1]
         pieces: list[str] = []
         done = 0
         for start, end, text in sorted(edit for each in decided for edit in _edits(query, *each)):
-            if start >= done:  # "RAG, RAG (…)" can ask for the same cut twice
+            if start >= done:  # "RAG, RAG (…)" can request the same cut twice
                 pieces += query[done:start], text
                 done = end
         expanded = "".join(pieces) + query[done:]
         return expanded if len(expanded) <= max(len(query), MAX_QUERY_CHARS) else query
 
     def ambiguous_in(self, query: str) -> tuple[str, ...]:
-        """Return the short forms of `query`, as it writes them, with several meanings that its other words do not
-        decide; each once, in order.
+        """Return the short forms of `query`, as written, with several meanings that its other words do not decide
+        between; each once, in order.
         """
         return tuple(dict.fromkeys(query[start:end] for start, end, meanings in self._read(query) if len(meanings) > 1))
 
     @staticmethod
     def shorts_in(query: str) -> tuple[str, ...]:
-        """Return what may be a short form in `query`, casefolded and in the singular too: whole words of 2 to 10
+        """Return possible short forms in `query`, casefolded and also in the singular: whole words of 2 to 10
         characters and the parts of hyphenated ones; each once, in order, at most `MAX_CANDIDATES`.
         """
         spans = (span for token in _TOKEN.finditer(query) for span in dict.fromkeys([token.span(), *_parts(token)]))
@@ -320,7 +298,7 @@ class Meanings:
         return tuple(found)
 
     def _read(self, query: str) -> Iterator[tuple[int, int, tuple[_Meaning, ...]]]:
-        """Yield every known short form of `query`: from, to, and the meanings that its words leave open."""
+        """Yield every known short form of `query`: start, end, and its remaining meanings."""
         known = Meanings(find_abbreviations(query))
         known._known = self._known | known._known
         words = [word for word in _WORD.findall(query) if not word.isdigit()]
@@ -330,15 +308,15 @@ class Meanings:
             for start, end in [token.span()] if known._matching(token[0]) else _parts(token):
                 form = query[start:end]
                 meanings = known._matching(form)
-                if meanings and not (shouting and form.casefold() in _EVERYDAY):
+                if meanings and not (shouting and form.casefold() in EVERYDAY_WORDS):
                     yield start, end, _fitting(meanings, others)
 
     def _matching(self, form: str) -> tuple[_Meaning, ...]:
-        """Return the meanings of a word: those of the short form written just so, else those in any case."""
+        """Return the meanings of a word: those of the short form written exactly so, else those in any case."""
         capitals = sum(map(str.isupper, form))
         for singular in _forms(form):
             known = self._known.get(singular.casefold(), ())
-            everyday = not _EVERYDAY.isdisjoint((form.casefold(), singular.casefold()))
+            everyday = not EVERYDAY_WORDS.isdisjoint((form.casefold(), singular.casefold()))
             exact = tuple(meaning for meaning in known if singular in meaning.written)
             if exact and (not everyday or capitals >= MIN_SHORT):
                 return exact
@@ -349,7 +327,7 @@ class Meanings:
 
 
 def _by_weight(senses: dict[frozenset[str], Counter[tuple[str, str]]]) -> tuple[_Meaning, ...]:
-    """Return the meanings of one short form, most taught first."""
+    """Return the meanings of one short form, most frequent first."""
     weighed: list[tuple[int, str, _Meaning]] = []
     for sense, taught in senses.items():
         spellings = Counter(long for long, _ in taught.elements())
@@ -360,15 +338,15 @@ def _by_weight(senses: dict[frozenset[str], Counter[tuple[str, str]]]) -> tuple[
 
 
 def _fitting(meanings: tuple[_Meaning, ...], others: set[str]) -> tuple[_Meaning, ...]:
-    """Return the one meaning that shares most stems with the other words of a query, or all if none stands out."""
+    """Return the one meaning that shares most stems with the other words of a query, or all if there is a tie."""
     shared = [len(meaning.sense & others) for meaning in meanings]
     best = max(shared)
     return (meanings[shared.index(best)],) if best and shared.count(best) == 1 else meanings
 
 
 def _edits(query: str, start: int, end: int, long: str) -> list[tuple[int, int, str]]:
-    """Return what to change (from, to, text) for the short form at `start`..`end`: put `long` in its place, or take it
-    away where `long` stands beside it.
+    """Return the edits (start, end, text) for the short form at `start`..`end`: replace it with `long`, or remove it if
+    `long` is next to it.
     """
     wanted = [stem(word) for word in _WORD.findall(long.casefold())]
     before = [*_WORD.finditer(query, max(0, start - 2 * MAX_LONG), start)][-len(wanted) :]
@@ -387,18 +365,20 @@ def _edits(query: str, start: int, end: int, long: str) -> list[tuple[int, int, 
 
 
 def _parts(token: re.Match[str]) -> list[tuple[int, int]]:
-    """Return where the parts of a word like `RAG-based` or `TCP/IP` stand; none in a name like `example.org/API`."""
+    """Return the positions of the parts of a word like `RAG-based` or `TCP/IP`; none in a name like
+    `example.org/API`.
+    """
     if "." in token[0] or "@" in token[0]:
         return []
     return [(token.start() + part.start(), token.start() + part.end()) for part in _WORD.finditer(token[0])]
 
 
 def _forms(word: str) -> tuple[str, ...]:
-    """Return the word and, if it ends like a plural, what it may be the plural of."""
+    """Return the word and, if it ends like a plural, its possible singular."""
     return (word, word[:-1]) if word.endswith("s") and not word.endswith("ss") else (word,)
 
 
 def _may_be_short(form: str) -> bool:
     if not MIN_SHORT <= len(form) <= MAX_SHORT or not _SHORT.fullmatch(form) or not any(map(str.isalpha, form)):
         return False
-    return form.casefold() not in _EVERYDAY or sum(map(str.isupper, form)) >= MIN_SHORT
+    return form.casefold() not in EVERYDAY_WORDS or sum(map(str.isupper, form)) >= MIN_SHORT

@@ -1,10 +1,10 @@
-"""The acceptance threshold from labelled pairs: how alike two queries must be to share an answer.
+"""Calibration of the acceptance threshold from labelled pairs: how similar two queries must be to share an answer.
 
 Conformal risk control (Angelopoulos, Bates, Fisch, Lei and Schuster, 2022, arXiv:2208.02814) with the loss "an answer
-was served to a different question", which only falls as the threshold rises. Its promise is about the mean: over draws
-of the labelled pairs and of one more pair that is different, the chance that this pair is served is at most
-`max_wrong`. It holds for any score, if the pairs are exchangeable with those met later: drawn alike, none chosen for
-its score, none a near-copy of another.
+was served to a different question", which only falls as the threshold rises. The guarantee is about the mean: over
+draws of the labelled pairs and one more different pair, the chance that this pair is served is at most `max_wrong`. It
+holds for any score, if the pairs are exchangeable with later ones: drawn alike, none chosen for its score, none a
+near-copy of another.
 """
 
 import math
@@ -27,11 +27,11 @@ class Interval(Struct, frozen=True):
 
 
 class Calibration(Struct, frozen=True):
-    """A threshold and what it came to on the labelled pairs.
+    """A threshold and its results on the labelled pairs.
 
     A pair is served iff its score is at least `threshold`. `different` and `same` count the pairs by label; `served` is
-    the share of the same ones that are served, `wrong` that of the different ones, `wrong_of_served` that of different
-    ones among all that are served, which holds where both come as often as here.
+    the share of the same ones that are served, `wrong` that of the different ones, `wrong_of_served` the share of
+    different ones among all served, which assumes both labels are as frequent as here.
     """
 
     threshold: float
@@ -47,19 +47,19 @@ def calibrate(
     scores: Sequence[float], labels: Sequence[bool], max_wrong: float, max_wrong_of_served: float | None = None
 ) -> Calibration:
     """Return the threshold that keeps the expected share of different pairs served at or under `max_wrong` (0..1,
-    exclusive) and, if that is given, the share of wrong ones among those served under `max_wrong_of_served` (see
-    `lowest_for_served`), with an honest estimate of what it serves.
+    exclusive) and, if given, the share of wrong ones among those served under `max_wrong_of_served` (see
+    `lowest_for_served`), with an unbiased estimate of what it serves.
 
-    `labels` say of each score whether its pair asks the same (true). The threshold comes from all different pairs.
-    `served` and `wrong` do not come from it: judged by the pairs that chose it, a threshold looks better than it is.
-    Among the same pairs and among the different ones, those at even positions choose a threshold that judges those at
-    odd positions, and the other way round (two-fold cross-fitting, without chance); the counts are pooled. So both
-    tell of thresholds from half the labels, which tend to serve a little less; a half with too few labels serves
-    nothing. The intervals treat the pooled pairs as independent draws, which is nearly so.
+    A label is true if the pair of that score asks the same. The threshold comes from all different pairs. `served` and
+    `wrong` do not come from it: judged by the pairs that chose it, a threshold looks better than it is. Among the same
+    pairs and among the different ones, those at even positions choose a threshold that judges those at odd positions,
+    and vice versa (two-fold cross-fitting, not random); the counts are pooled. So both describe thresholds from half
+    the labels, which tend to serve a little less; a half with too few labels serves nothing. The intervals treat the
+    pooled pairs as independent draws, which is nearly so.
 
     Raises:
-        InvalidInput: if scores and labels differ in number, no threshold keeps `max_wrong_of_served`, and as
-            `lowest_threshold` does.
+        InvalidInput: scores and labels differ in number, no threshold keeps `max_wrong_of_served`, or as in
+            `lowest_threshold`.
     """
     if len(scores) != len(labels):
         raise InvalidInput(f"{len(scores):,} scores and {len(labels):,} labels; every score needs one label")
@@ -96,11 +96,11 @@ def lowest_threshold(wrong_scores: Sequence[float], max_wrong: float) -> float:
     """Return the lowest threshold t, for "serve iff score >= t", with (n R(t) + 1) / (n + 1) <= `max_wrong`.
 
     `wrong_scores` are the scores of the n pairs labelled different, in any order; R(t) is the share of them that t
-    serves. A pair that a guard refuses outright has the score -inf (it is never served) or the lowest of the scale.
+    serves. A pair that a guard rejects outright has the score -inf (it is never served) or the lowest of the scale.
     Equal scores are served together or not at all: t is the next number above the highest score that may not be served.
 
     Raises:
-        InvalidInput: if `max_wrong` is not between 0 and 1, exclusive, a score is NaN or +inf, or there are fewer than
+        InvalidInput: `max_wrong` is not between 0 and 1, exclusive, a score is NaN or +inf, or there are fewer than
             1 / `max_wrong` - 1 scores: then no threshold could keep the bound.
     """
     allowed = _allowed(len(wrong_scores), max_wrong)
@@ -115,10 +115,10 @@ def lowest_threshold(wrong_scores: Sequence[float], max_wrong: float) -> float:
 
 def lowest_for_served(same: Sequence[float], different: Sequence[float], max_wrong: float) -> float:
     """Return the lowest threshold at which, with 95 % confidence, at most `max_wrong` (0..1, exclusive) of what is
-    served is wrong, where same and different pairs come as often as among these scores; +inf where none is.
+    served is wrong, if same and different pairs are as frequent as in these scores; +inf if there is none.
 
     Thresholds are tested from the highest that could pass downwards, each by the exact binomial bound, until one fails
-    (fixed sequence testing: Angelopoulos, Bates, Candès, Jordan and Lei, 2021, arXiv:2110.01052): so that the
+    (fixed sequence testing: Angelopoulos, Bates, Candès, Jordan and Lei, 2021, arXiv:2110.01052), so that the
     confidence holds for all of them together.
     """
     limit = float(_exact(max_wrong))
@@ -129,7 +129,7 @@ def lowest_for_served(same: Sequence[float], different: Sequence[float], max_wro
         wrong += is_wrong
         if score == -math.inf:
             break
-        if number < fewest or (number < len(ranked) and ranked[number][0] == score):  # equals are served together
+        if number < fewest or (number < len(ranked) and ranked[number][0] == score):  # equal scores are served together
             continue
         if wrong >= number or _beta_quantile(float(CONFIDENCE), wrong + 1, number - wrong) > limit:
             break
@@ -140,10 +140,10 @@ def lowest_for_served(same: Sequence[float], different: Sequence[float], max_wro
 def interval(successes: int, trials: int) -> Interval:
     """Return the share of `successes` in `trials` with its exact two-sided 95 % interval (Clopper and Pearson, 1934).
 
-    It covers the true share in at least 95 % of cases. With no trials the share is 0 and nothing is known: 0..1.
+    It covers the true share in at least 95 % of cases. Without trials the share is 0 and the interval 0..1.
 
     Raises:
-        InvalidInput: if not 0 <= `successes` <= `trials`.
+        InvalidInput: not 0 <= `successes` <= `trials`.
     """
     if not 0 <= successes <= trials:
         raise InvalidInput(f"{successes:,} successes in {trials:,} trials cannot be; give 0 <= successes <= trials")
@@ -159,7 +159,7 @@ def interval(successes: int, trials: int) -> Interval:
 
 
 def _allowed(labels: int, max_wrong: float) -> int:
-    """Return how many of the labelled pairs may be served; negative if not even none keeps the bound."""
+    """Return how many of the labelled pairs may be served; negative if even none breaks the bound."""
     return math.floor(_exact(max_wrong) * (labels + 1)) - 1
 
 
@@ -168,14 +168,14 @@ def _needed(max_wrong: float) -> int:
 
 
 def _exact(max_wrong: float) -> Fraction:
-    """Return the number as it is written: 0.3 is three tenths, though the float is a little less."""
+    """Return the number as written: 0.3 is three tenths, though the float is a little less."""
     if not 0 < max_wrong < 1:
         raise InvalidInput(f"max_wrong is {max_wrong}; it must be between 0 and 1, for instance 0.01")
     return Fraction(repr(float(max_wrong)))
 
 
 def _threshold_or_none(wrong_scores: Sequence[float], max_wrong: float) -> float:
-    """Return the lowest threshold, or +inf, which serves nothing, where there are too few labels for one."""
+    """Return the lowest threshold, or +inf (serves nothing) if there are too few labels."""
     enough = _allowed(len(wrong_scores), max_wrong) >= 0
     return lowest_threshold(wrong_scores, max_wrong) if enough else math.inf
 

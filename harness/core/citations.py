@@ -1,4 +1,4 @@
-"""Does the quoted passage really stand in the stored source?"""
+"""Quotation checks: whether a quoted passage is in the stored source."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -6,27 +6,25 @@ from collections.abc import Iterable
 from harness.core.text import one_line
 
 LEAST_ALIKE = 92.0
-"""From this ratio (0..100) on, a quotation is a slip of the pen of the passage that it is most alike."""
+"""Least similarity (0..100) at which a quotation counts as a misspelling of the passage closest to it."""
 MIN_FUZZY_CHARS = 20
-"""A shorter quotation is alike too much by chance: it stands word for word, or not at all."""
+"""Shorter quotations match by chance too often: they must match word for word."""
 
 _FOLDED = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2011": "-", "\u00a0": " "})
-"""One character for one: places in a folded text are places in the text."""
+"""Maps single characters to single characters, so that positions in a folded text are positions in the text."""
 
 
-def stands_in(quotation: str, texts: Iterable[str]) -> bool:
-    """Say whether `quotation` is a part of one of `texts`: white space, Unicode form (NFC), and the form of quotation
-    marks and dashes aside.
-
-    An empty quotation stands nowhere.
+def is_quoted_in(quotation: str, texts: Iterable[str]) -> bool:
+    """Return whether `quotation` is part of one of `texts`, ignoring white space, Unicode form (NFC), and the form of
+    quotation marks and dashes. An empty quotation is in no text.
     """
     wanted = _comparable(quotation).translate(_FOLDED)
     return bool(wanted) and any(wanted in _comparable(text).translate(_FOLDED) for text in texts)
 
 
 def parted(quotation: str, text: str) -> tuple[str, str, str] | None:
-    """Return `text` on one line (NFC) in three parts: what stands before the first place of `quotation`, its words as
-    the text has them, and what follows; `None` where it does not stand there (see `stands_in`).
+    """Return `text` on one line (NFC) in three parts: before the first occurrence of `quotation`, the occurrence as the
+    text has it, and after; `None` if there is none (see `is_quoted_in`).
 
     Joined, the parts are the whole text.
     """
@@ -39,15 +37,15 @@ def parted(quotation: str, text: str) -> tuple[str, str, str] | None:
 
 
 def verbatim(quotation: str, texts: Iterable[str]) -> str | None:
-    """Return the words of one of `texts` that `quotation` quotes: itself where it stands there, else the passage that
-    it is alike by at least `LEAST_ALIKE` (the ratio of the best aligned part, by edits), widened to whole words; else
-    `None`. So what is returned always stands in one of the texts.
+    """Return the words of one of `texts` that `quotation` quotes: itself if it occurs there, else the passage with a
+    similarity of at least `LEAST_ALIKE` (edit ratio of the best aligned part), widened to whole words; else `None`. A
+    returned quotation is always in one of the texts.
     """
     from rapidfuzz import fuzz
 
     held = [_comparable(text) for text in texts]
     wanted = _comparable(quotation)
-    if stands_in(wanted, held):
+    if is_quoted_in(wanted, held):
         return wanted
     if len(wanted) < MIN_FUZZY_CHARS:
         return None
@@ -56,8 +54,8 @@ def verbatim(quotation: str, texts: Iterable[str]) -> str | None:
     for text in held:
         lowered = text.translate(_FOLDED).lower()
         if len(lowered) != len(text):
-            continue  # some capitals are longer when small: their places would not be the text's
-        if len(lowered) < len(folded):  # aligned, the text would be all that is compared, and the rest pass unseen
+            continue  # some capitals are longer in lower case: positions would differ from those in the text
+        if len(lowered) < len(folded):  # aligned, the rest of the quotation would be ignored
             if (alike := fuzz.ratio(folded, lowered)) >= best:
                 best, found = alike, text
             continue
@@ -76,7 +74,9 @@ def _whole_words(text: str, start: int, end: int) -> str:
 
 
 def _of_word(char: str) -> bool:
-    """Say whether words are made of this: `can` is no word of `can't`, and a vowel sign belongs to its letter."""
+    """Return whether this character can be part of a word: `can` is not a word of `can't`, and a vowel sign belongs to
+    its letter.
+    """
     return char.isalnum() or char in "'’_" or unicodedata.category(char).startswith("M")
 
 

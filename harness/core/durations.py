@@ -1,4 +1,4 @@
-"""Durations as people write them, the same everywhere: `90s`, `15m`, `24h`, `1.5h`, `7d`, `8w`, `2y`."""
+"""Durations in one notation everywhere: `90s`, `15m`, `24h`, `1.5h`, `7d`, `8w`, `2y`."""
 
 import re
 from collections.abc import Mapping
@@ -16,29 +16,29 @@ _DURATION = re.compile(r"([0-9]{1,10}(?:\.[0-9]{1,12})?)\s*([smhdwy]?)")
 
 
 def seconds_in(text: str, *, bare: str = "") -> float:
-    """Read a duration: a number and a unit, of `UNITS`. A year has 365 days.
+    """Parse a duration: a number and a unit of `UNITS`. A year has 365 days.
 
-    `bare` is the unit of a number without one. Where it is empty, such a number is refused; 0 is 0 in every unit.
+    `bare` is the unit of a number without one. If it is empty, such a number is an error; 0 is 0 in every unit.
 
     Raises:
-        InvalidInput: it is no duration, or longer than a century.
+        InvalidInput: not a duration, or longer than a century.
     """
     found = _DURATION.fullmatch(text[:40].strip().lower())
     seconds = float(found[1]) * UNITS.get(found[2] or bare, 0.0) if found else MAX_TTL + 1
     if found and not found[2] and not bare and float(found[1]):
         raise InvalidInput(f"{found[1]} names no unit; write {found[1]}h for hours or {found[1]}d for days")
     if seconds > MAX_TTL:
-        raise InvalidInput(f"a duration is a number with s, m, h, d, w or y, as 15m, 24h or 7d, not {text[:40]!r}")
+        raise InvalidInput(f"a duration is a number with s, m, h, d, w or y, such as 15m, 24h or 7d, not {text[:40]!r}")
     return seconds
 
 
 def is_bare(text: str) -> bool:
-    """Say whether `text` is a number without a unit, other than 0."""
+    """Return whether `text` is a number without a unit, other than 0."""
     found = _DURATION.fullmatch(text[:40].strip().lower())
     return bool(found and not found[2] and float(found[1]))
 
 
 def spelled(seconds: float) -> str:
-    """Write a duration in the largest unit of which it is a whole number; else in seconds."""
+    """Format a duration in the largest unit that divides it, else in seconds."""
     unit = next((unit for unit in "dhm" if seconds and seconds % UNITS[unit] == 0), "s")
     return f"{seconds / UNITS[unit]:.12g}{unit}"

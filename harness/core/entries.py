@@ -1,6 +1,6 @@
 """What a cache holds, and what a look-up can come to."""
 
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
 from msgspec import Struct
 
@@ -55,8 +55,10 @@ class Neighbour(Struct, frozen=True, gc=False):
 class Hit(Struct, Generic[T], frozen=True, gc=False):
     """A fresh answer: how it was found, the query it was stored under, similarity (0..1) and age (seconds).
 
-    `no results` is an answer, too: the engine said a while ago that there are none, and `value` is empty.
+    `no results` is an answer, too: the engine returned none a while ago, and `value` is empty.
     `probability` (0..1) is how sure a verifier was that the two queries ask the same, if one was asked.
+    `key`, `expires_at` and `payload` (the bytes that `value` was decoded from) are those of the row; `origin` names the
+    engine, reader, model or user that the answer came from.
     """
 
     value: T
@@ -65,21 +67,31 @@ class Hit(Struct, Generic[T], frozen=True, gc=False):
     similarity: float
     age: float
     probability: float | None = None
+    key: str = ""
+    expires_at: float = 0.0
+    origin: str | None = None
+    payload: bytes = b""
 
 
 class Stale(Struct, Generic[T], frozen=True, gc=False):
-    """An answer that exists but expired `expired_for` seconds ago. Serving it is the caller's decision."""
+    """An answer that exists but expired `expired_for` seconds ago; see `Hit`. Serving it is the caller's decision."""
 
     value: T
     query: str
     age: float
     expired_for: float
+    key: str = ""
+    expires_at: float = 0.0
+    origin: str | None = None
+    payload: bytes = b""
 
 
-class Miss(Struct, frozen=True):
-    """No usable answer; `reason` says why in a few words (`unknown`, `fewer results than asked for`, …)."""
+@final
+class Miss(Struct, frozen=True, gc=False):
+    """No usable answer for `key`; `reason` says why in a few words (`unknown`, `fewer results than asked for`, …)."""
 
     reason: str
+    key: str = ""
 
 
 class TableStats(Struct, frozen=True):

@@ -1,6 +1,6 @@
-"""The only definition of *expired*, and words for age.
+"""Expiry: the only definition of *expired*, volatile questions, and ages in words.
 
-A TTL is a lifetime in seconds; `expires_at` is a time in seconds since the epoch. They are never mixed.
+A TTL is a duration in seconds; `expires_at` is a time in seconds since the epoch. They are never mixed.
 """
 
 import re
@@ -13,15 +13,15 @@ from harness.errors import InvalidInput
 HOUR = 3_600.0
 DAY = 24 * HOUR
 DEFAULT_TTL = 86_400
-"""Lifetime of a cached search or research when nobody says otherwise: 24 hours, in seconds."""
+"""Default TTL of a cached search or research: 24 hours, in seconds."""
 
 TOOL_TTL_HOURS: Mapping[str, float] = MappingProxyType(
     {"job_search": 24.0, "web_fetch": 1.0, "company_research": 7 * 24.0}
 )
-"""Lifetimes, in hours, of what tools bring, by cache type; of any other type it lives for `DEFAULT_TTL`."""
+"""TTLs in hours of tool results, by cache type; other types have `DEFAULT_TTL`."""
 
 MAX_TTL = 100 * 365 * DAY
-"""A century: beyond it an expiry is no date that a person or a database could read."""
+"""A century: a later expiry would not be a date that people or databases can read."""
 
 
 _NUMBERS = (int, float)
@@ -36,37 +36,37 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 NEVER = 1e15
-"""The expiry of what never expires, in seconds since the epoch; any later one means the same."""
+"""The expiry of entries that never expire, in seconds since the epoch; later ones mean the same."""
 MAX_CLOCK_SKEW = 300.0
-"""Seconds that a clock may be set back: a row created later than that from now has no known age."""
+"""Seconds that a clock may be set back: the age of a row created later than this from now is unknown."""
 
 
 def is_expired(expires_at: float, now: float, created_at: float = 0.0) -> bool:
-    """Say whether an entry is expired: at the very second of `expires_at` it is, and so is one that was created more
-    than `MAX_CLOCK_SKEW` after `now`, because the clock was set back since. What never expires does not.
+    """Return whether an entry is expired: from the second of `expires_at` on, or if it was created more than
+    `MAX_CLOCK_SKEW` after `now` (the clock was set back). Entries that never expire are never expired.
     """
     return expires_at <= now or (created_at > latest_creation(now) and expires_at < NEVER)
 
 
 def latest_creation(now: float) -> float:
-    """Return the latest time at which what is fresh `now` was created. A `now` of 0 or less means any time."""
+    """Return the latest creation time of an entry that is fresh `now`. A `now` of 0 or less means any time."""
     return now + MAX_CLOCK_SKEW if now > 0 else inf
 
 
 def fresh_sql(now: str, latest: str, never: str) -> str:
-    """Return the SQL condition for rows that are not expired; the arguments are expressions for the time, for
-    its `latest_creation`, and for `NEVER`.
+    """Return the SQL condition for rows that are not expired; the arguments are SQL expressions for the time, its
+    `latest_creation`, and `NEVER`.
     """
     return f"expires_at > {now} AND (created_at <= {latest} OR expires_at >= {never})"
 
 
 def checked_ttl(ttl: float) -> float:
-    """Return `ttl` (seconds) if it is a lifetime: positive, finite, at most `MAX_TTL`.
+    """Return `ttl` (seconds) if it is valid: positive, finite, at most `MAX_TTL`.
 
     Raises:
-        InvalidInput: for zero, negative, NaN, infinite, longer than a century, or not a number.
+        InvalidInput: zero, negative, NaN, infinite, longer than a century, or not a number.
     """
-    if type(ttl) in _NUMBERS and 0 < ttl <= MAX_TTL:  # false for NaN, too
+    if type(ttl) in _NUMBERS and 0 < ttl <= MAX_TTL:  # false for NaN too
         return ttl
     # a huge int has no float, and may have too many digits for repr
     shown = f"{ttl:g}" if type(ttl) is float or (type(ttl) is int and abs(ttl) < 1e18) else f"this {type(ttl).__name__}"
@@ -74,10 +74,10 @@ def checked_ttl(ttl: float) -> float:
 
 
 def seconds_of(ttl_hours: float) -> float:
-    """Return a lifetime in hours as seconds.
+    """Return a TTL in hours as seconds.
 
     Raises:
-        InvalidInput: it is no number, or not more than 0 and at most a century.
+        InvalidInput: not a number, or not more than 0 and at most a century.
     """
     if type(ttl_hours) in _NUMBERS and 0 < ttl_hours <= MAX_TTL / HOUR:
         return ttl_hours * HOUR
@@ -85,7 +85,9 @@ def seconds_of(ttl_hours: float) -> float:
 
 
 def age_in_words(seconds: float) -> str:
-    """Tell an age as people do: `just now`, `5m ago`, `2h ago`, `3d ago`. A clock set back counts as now."""
+    """Return an age in words: `just now`, `5m ago`, `2h ago`, `3d ago`. A negative age (clock set
+    back) is `just now`.
+    """
     if seconds < 60:
         return "just now"
     if seconds < HOUR:
@@ -96,7 +98,7 @@ def age_in_words(seconds: float) -> str:
 
 
 def is_volatile(query: str, year: int) -> bool:
-    """Say whether the answer to `query` changes within hours or days: it speaks of now, of prices or scores, or names
+    """Return whether the answer to `query` changes within hours or days: it mentions the present, prices or scores, or
     the current `year` or a later one.
     """
     query = query[:10_000]
@@ -104,8 +106,8 @@ def is_volatile(query: str, year: int) -> bool:
 
 
 def jittered(ttl: float, jitter: float, key: str) -> float:
-    """Shorten `ttl` by up to the share `jitter` (0..1), so that what was stored together does not expire together.
+    """Shorten `ttl` by up to the share `jitter` (0..1), so that entries stored together do not expire together.
 
-    How much depends on the key alone (a hex digest): the same entry always lives as long.
+    The amount depends on the key alone (a hex digest): the same entry always gets the same TTL.
     """
     return ttl * (1.0 - jitter * (int(key[:8], 16) / 0xFFFFFFFF))

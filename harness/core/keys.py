@@ -1,7 +1,7 @@
-"""Normalising and hashing: which requests are the same request.
+"""Keys: normalised, hashed requests; equal keys mean the same request.
 
-Keys are SHA-256 hex digests. A search by the default engine with its default options is keyed by the normalised query
-alone, a research without a fingerprint by its task and type; everything else that changes what comes back is folded in.
+Keys are SHA-256 hex digests. A search by the default engine with default options is keyed by the normalised query
+alone, a research without a fingerprint by its task and type; everything else that changes the result is added.
 """
 
 import re
@@ -16,7 +16,7 @@ from harness.errors import InvalidInput
 
 DEFAULT_ENGINE = "ddgs"
 MAX_QUERY_CHARS = 10_000
-"""A longer query or task is an error: no engine reads one, and somebody has pasted a document."""
+"""A longer query or task is an error: no engine accepts one; probably a pasted document."""
 
 _CACHE_TYPE = re.compile("[a-z0-9][a-z0-9_-]{0,63}")
 _TRACKING = ("utm_", "gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "igshid")
@@ -27,7 +27,7 @@ def normalise(text: str) -> str:
     """Lower-case `text` and collapse every run of white space to one space.
 
     Raises:
-        InvalidInput: if `text` is no string, empty, longer than `MAX_QUERY_CHARS`, or holds a NUL character.
+        InvalidInput: `text` is not a string, is empty, is longer than `MAX_QUERY_CHARS`, or contains a NUL character.
     """
     if isinstance(text, str) and len(text) <= MAX_QUERY_CHARS and "\0" not in text:
         normalised = " ".join(text.lower().split())
@@ -39,8 +39,8 @@ def normalise(text: str) -> str:
 def search_key(query: str, engine: str = DEFAULT_ENGINE, options: Mapping[str, Any] | None = None) -> str:
     """Return the key of a search: SHA-256 of the normalised query for the default engine and options.
 
-    `options` are the engine options that differ from their defaults and change results; with any of them, or
-    another engine, their canonical JSON is folded into the digest.
+    `options` are the engine options that differ from their defaults and change results; with any of them, or another
+    engine, their canonical JSON is added to the digest.
 
     Raises:
         InvalidInput: see `normalise`; also for lone surrogates.
@@ -57,7 +57,7 @@ def search_key(query: str, engine: str = DEFAULT_ENGINE, options: Mapping[str, A
 def research_key(task: str, task_type: str, fingerprint: str = "") -> str:
     """Return the key of a research: SHA-256 of the normalised task + `|` + the lower-cased task type.
 
-    `fingerprint` names what gathers (planner, engine, parameters); an empty one leaves the digest as it is.
+    `fingerprint` identifies how it is gathered (planner, engine, parameters); an empty one does not change the digest.
 
     Raises:
         InvalidInput: see `search_key`.
@@ -70,57 +70,55 @@ def research_key(task: str, task_type: str, fingerprint: str = "") -> str:
 
 
 def page_key(url: str, reader: str) -> str:
-    """Return the key of a page as `reader` reads it: SHA-256 of the reader's name and the address in one spelling.
+    """Return the key of a page as read by `reader`: SHA-256 of the reader's name and the canonical URL.
 
     Raises:
-        InvalidInput: lone surrogates in the address.
+        InvalidInput: lone surrogates in the URL.
     """
     return _key_of({"reader": reader, "url": canonical_url(url)})
 
 
 def tool_key(cache_type: str, query: str) -> str:
-    """Return the key of what a tool brings: SHA-256 of the cache type + `:` + the query, trimmed and lower-cased.
+    """Return the key of a tool result: SHA-256 of the cache type + `:` + the query, trimmed and lower-cased.
 
-    Of what is not in words the case counts: addresses of the web are brought into one spelling, JSON objects stay as
-    they are.
+    Queries that are not language keep their case: URLs are made canonical, JSON objects stay unchanged.
 
     Raises:
         InvalidInput: see `checked_cache_type` and `search_key`.
     """
     name = checked_cache_type(cache_type)
-    normalise(query)  # refuses what is no query
+    normalise(query)  # raises for an unusable query
     query = query.strip()
     text = query.lower() if in_words(query) else canonical_url(query)
     try:
-        query.encode()  # a canonical address has replaced what is broken
+        query.encode()  # a canonical URL has replaced broken characters
         return sha256(f"{name}:{text}".encode()).hexdigest()
     except UnicodeEncodeError:
         raise _broken_unicode() from None
 
 
 def checked_cache_type(cache_type: str) -> str:
-    """Return the name of a kind of tool results, trimmed and lower-cased: 1 to 64 of a-z, 0-9, `-` and `_`, the first
-    a letter or a digit.
+    """Return a cache type, trimmed and lower-cased: 1 to 64 of a-z, 0-9, `-` and `_`, beginning with a letter or digit.
 
     Raises:
         InvalidInput: otherwise.
     """
     name = cache_type.strip().lower() if isinstance(cache_type, str) else ""
     if not _CACHE_TYPE.fullmatch(name):
-        raise InvalidInput(f"a cache type is 1 to 64 letters, digits, - and _, as job_search; not {cache_type!r:.80}")
+        raise InvalidInput(f"a cache type is 1 to 64 letters, digits, - and _, like job_search; not {cache_type!r:.80}")
     return name
 
 
 def in_words(query: str) -> bool:
-    """Say whether a query is language, so that its case does not count and another may mean the same; neither an
-    address of the web nor a JSON object is.
+    """Return whether a query is language: its case does not count, and another query may mean the same. URLs and JSON
+    objects are not.
     """
     query = query.strip()
     return not is_url(query) and not (query.startswith("{") and query.endswith("}"))
 
 
 def is_url(text: str) -> bool:
-    """Say whether `text` is an address of the web (http or https) and nothing else."""
+    """Return whether `text` is a web URL (http or https) and nothing else."""
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -137,8 +135,8 @@ def completion_key(
     schema: object = None,
     epoch: str = "",
 ) -> str:
-    """Return the key of what a language model answers: SHA-256 of everything that decides it. `epoch` tells repetitions
-    apart that are meant to differ.
+    """Return the key of a language model's answer: SHA-256 of everything that determines it. `epoch` keeps repetitions
+    apart that should differ.
 
     Raises:
         InvalidInput: something that is not JSON, or lone surrogates.
@@ -173,17 +171,17 @@ def canonical_json(value: object) -> str:
 
 
 def canonical_url(url: str) -> str:
-    """Return one spelling of a web address: scheme and host lower-cased, default port, fragment and tracking
+    """Return the canonical form of a web URL: scheme and host lower-cased, default port, fragment and tracking
     parameters dropped, query parameters sorted, percent-encoding normalised, no trailing slash on the path.
 
-    Anything that is not http(s) is returned stripped but otherwise as it is; the case of a path is kept.
-    Follows the syntax-based normalisation of RFC 3986, section 6.2.2.
+    Anything that is not http(s) is returned stripped but otherwise unchanged; the case of a path is kept. Follows the
+    syntax-based normalisation of RFC 3986, section 6.2.2.
     """
     url = url.strip()
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError:  # "[", a port that is no number: not an address, still usable as an identity
+    except ValueError:  # "[", an invalid port: not a URL, but still usable as an identity
         return url
     if parts.scheme.lower() not in {"http", "https"} or not parts.hostname or parts.netloc.split() != [parts.netloc]:
         return url
@@ -200,7 +198,7 @@ def canonical_url(url: str) -> str:
 
 def _plain_if_unreserved(escape: re.Match[str]) -> str:
     if escape[1] is None:
-        return "%25"  # a percent sign that escapes nothing stands for itself
+        return "%25"  # a percent sign that escapes nothing is literal
     char = chr(int(escape[1], 16))
     return char if char.isascii() and (char.isalnum() or char in "-._~") else escape[0].upper()
 

@@ -1,13 +1,13 @@
-"""How much a round of searches added to what was already held."""
+"""Novelty of a round of searches compared with earlier rounds."""
 
 from collections.abc import Sequence
 
 
 def novelty(nearest: Sequence[float]) -> float:
-    """Return the mean cosine distance (0..1, four digits) of what a round found to what was held before.
+    """Return the mean cosine distance (0..1, four digits) of a round's chunks from the earlier chunks.
 
-    `nearest` gives, for each chunk found, its similarity (0..1) to the most similar chunk held: 1 for one that was held
-    already, 0 where nothing was. A round that found nothing has novelty 0.
+    `nearest` has, for each new chunk, its similarity (0..1) to the most similar earlier chunk: 1 for a known chunk, 0
+    if there are no earlier ones. A round without chunks has novelty 0.
     """
     if not nearest:
         return 0.0

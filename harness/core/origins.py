@@ -9,17 +9,17 @@ RowOrigin: TypeAlias = Literal["user", "agent", "evaluation", "experiment", "run
 """Origin of a stored row: the searches of a user's or an agent's run belong to the run."""
 
 OWN: tuple[RunOrigin, ...] = ("user", "agent")
-"""Shown by history and statistics unless another origin is chosen."""
+"""Origins shown by history and statistics by default."""
 EVERY: tuple[RowOrigin, ...] = get_args(RowOrigin)
 CHOICES = ("own", *EVERY, "all")
 OriginChoice: TypeAlias = Literal["own", "user", "agent", "evaluation", "experiment", "run", "all"]
 
 
 def origins_of(choice: str) -> tuple[str, ...]:
-    """Return the origins that a filter names: one of them, `own` (user and agent), or `all`.
+    """Return the origins that a filter selects: one of them, `own` (user and agent), or `all`.
 
     Raises:
-        InvalidInput: it names none.
+        InvalidInput: an unknown filter.
     """
     if choice not in CHOICES:
         raise InvalidInput(f"no such origin: {choice!r:.60}; choose {', '.join(CHOICES)}")

@@ -1,12 +1,12 @@
-"""A page as it was read."""
+"""A page as read."""
 
 from msgspec import Struct
 
 
 class Page(Struct, frozen=True):
-    """A page of the web, or a document behind an address: `url` is where it was finally found, `text` is plain, its
-    paragraphs apart by an empty line and its headings written as in Markdown; `media_type` is what it was
-    (`text/html`, `application/pdf`, `text/plain`).
+    """A web page, or a document at a URL: `url` is its final address; `text` is plain, with empty lines between
+    paragraphs and headings in Markdown; `media_type` is its original type (`text/html`, `application/pdf`,
+    `text/plain`).
     """
 
     url: str

@@ -1,4 +1,4 @@
-"""How far a statement goes: may, sometimes, some, as … as. A sentence must not go further than its quotation."""
+"""Qualifiers: may, sometimes, some, as … as. A sentence must not claim more than its quotation."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,13 +8,13 @@ from harness.core.equivalence.reading import form
 
 _HEDGES = frozenset("may might could possibly perhaps probably likely".split())
 _WEAKER = _HEDGES | {"can", "maybe", "sometimes", "often"}
-"""Words that keep a sentence from claiming what its quotation only allows."""
+"""Words that weaken a sentence's claim to what its quotation allows."""
 _ORDER = ("rarely seldom", "sometimes occasionally", "often frequently", "usually generally mostly typically", "always")
 _FREQUENCY = MappingProxyType({word: rank for rank, words in enumerate(_ORDER) for word in words.split()})
 _AMOUNTS = ("few", "some several", "many", "most", "all every each")
 _AMOUNT = MappingProxyType({word: rank for rank, words in enumerate(_AMOUNTS) for word in words.split()})
 _LESS_THAN_USUAL = 1
-"""Up to this rank a quotation speaks of exceptions: a sentence without the word goes too far."""
+"""Up to this rank the quotation is about exceptions: a sentence without such a word claims too much."""
 _QUALIFIERS = _HEDGES | _FREQUENCY.keys() | _AMOUNT.keys() | {"can", "maybe"}
 _PASSED_OVER = frozenset("a an the of be is are was were been do does did also only have has had".split())
 """Words between a qualifier and the word that it qualifies."""
@@ -23,20 +23,20 @@ _COMPARED = re.compile(r"\b(?:more|less) (\w+)|\b(\w{3,}?)(?:er) than\b")
 
 
 def overstatement(sentence: str, quotation: str) -> str | None:
-    """Return why `sentence` claims more than `quotation`, or something else, `None` where it does not. Both are plain
-    text in small letters (`Reading.plain`).
+    """Return why `sentence` claims more than `quotation`, or something else; `None` if it does not. Both are plain text
+    in lower case (`Reading.plain`).
     """
     said, quoted = dict(_qualified(sentence)), _all_qualified(quotation)
     for word, qualifiers in said.items():
-        found = [reason for other in quoted.get(word, ()) if (reason := _goes_further(qualifiers, other))]
+        found = [reason for other in quoted.get(word, ()) if (reason := _claims_more(qualifiers, other))]
         if found and len(found) == len(quoted[word]):
             return found[0]
-    if (word := _equal_and_compared(sentence, quotation) or _equal_and_compared(quotation, sentence)) is not None:
-        return f"only one of sentence and quotation says 'as {word} as'"
+    if equal := _equal_and_compared(sentence, quotation) or _equal_and_compared(quotation, sentence):
+        return f"only one of sentence and quotation says 'as {equal} as'"
     return None
 
 
-def _goes_further(said: frozenset[str], quoted: frozenset[str]) -> str | None:
+def _claims_more(said: frozenset[str], quoted: frozenset[str]) -> str | None:
     if (hedges := quoted & _HEDGES) and said.isdisjoint(_WEAKER):
         return f"the quotation only says {min(hedges)!r}"
     for ranks in (_FREQUENCY, _AMOUNT):
@@ -76,7 +76,7 @@ def _all_qualified(plain: str) -> dict[str, list[frozenset[str]]]:
 
 
 def _equal_and_compared(one: str, other: str) -> str | None:
-    """Return an adjective that `one` has in "as … as" and `other` in the comparative, and not the other way round."""
+    """Return an adjective that `one` has in "as … as" and `other` only in the comparative."""
     compared = {form(found) for match in _COMPARED.findall(other) for found in match if found}
     equal = {form(word): word for word in _EQUAL.findall(one)}
     also = {form(word) for word in _EQUAL.findall(other)}

@@ -1,10 +1,10 @@
-"""Secrets in a text, masked before anything is kept: keys and tokens of the usual providers, passwords.
+"""Redaction of secrets in texts before they are stored: keys and tokens of common providers, passwords.
 
-A secret is known by its form (`ghp_…`), or by the name before it (`password=…`) and what it looks like then. What is
-only random, a hash, a UUID or the id of a commit, is none. Nothing is sent anywhere to try it.
+A secret is recognised by its form (`ghp_…`), or by a name before it (`password=…`) and a plausible value. Random text
+alone (a hash, a UUID, a commit id) is not a secret. Nothing is sent anywhere to test it.
 
-The built-in patterns take time in proportion to the text: each begins with fixed letters, repeats single characters for
-a bounded number of times or gives none back, and looks a bounded number of characters ahead.
+The built-in patterns take linear time: each begins with fixed letters, repeats single characters a bounded number of
+times or without backtracking, and looks ahead a bounded number of characters.
 """
 
 import re
@@ -18,12 +18,12 @@ from harness.errors import InvalidInput
 MAX_PATTERNS = 50
 MAX_PATTERN_CHARS = 500
 PATTERN_SECONDS = 1.0
-"""What one given pattern may take for a text, and `SECONDS_A_CHAR` more for each of its characters."""
+"""Time limit of one custom pattern for a text, plus `SECONDS_A_CHAR` for each character."""
 SECONDS_A_CHAR = 1e-6
 MAX_PASSES = 10
-"""A given pattern that still finds something then, looks at what it has masked itself."""
+"""A custom pattern that still matches after this many passes matches its own masks."""
 MAX_VALUE = 300
-"""Characters of a value after a name that are looked at to see whether it is a secret."""
+"""Characters of a value after a name that are checked."""
 
 _FORMS = (
     ("harness-token", "hrn_", r"[\w-]{2,90}\.[0-9a-f]{16}\.[\w-]{20,}+"),
@@ -55,11 +55,11 @@ _FORMS = (
     ("provider-key", "gsk_ xai- pplx- tvly- r8_ fw_ lin_api_ ntn_ nvapi-", r"(?=[\w-]{0,30}\d)[\w-]{20,}+"),
     ("jwt", "eyJ", r"[\w-]{12,}+(?:\.[\w-]*+){2,4}+"),
 )
-"""Kinds of secrets, how they begin and go on. What begins with a letter does not do so within a word."""
+"""Kinds of secrets, their beginnings and the rest. A beginning with a letter does not match inside a word."""
 
 
 def _form(begin: str, rest: str) -> re.Pattern[str]:
-    """Compile a form; with its first letters first, the search leaps from one place where they stand to the next."""
+    """Compile a form. Its fixed letters come first, so that the search can skip to their next occurrence."""
     begin = re.escape(begin)
     return re.compile(begin + (rf"(?<![\w-]{begin})" if begin[0].isalpha() else "") + rest, re.ASCII)
 
@@ -68,7 +68,7 @@ _KEYS = [(kind, _form(begin, rest)) for kind, begins, rest in _FORMS for begin i
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?:[^-]|-(?!----)){0,40000}+-----END [A-Z0-9 ]{0,60}-----"
-    r"|(?:(?:\s|\\[nr]){1,4}+[A-Za-z0-9+/=]{16,100}+)*+)"  # one that was cut off: the lines that can be of a key
+    r"|(?:(?:\s|\\[nr]){1,4}+[A-Za-z0-9+/=]{16,100}+)*+)"  # a truncated key: the lines that can belong to it
 )
 _URL_PASSWORD = re.compile(r"://[^\s/@:\"'<>?#]{0,100}:(?P<value>[^\s/\"'<>?#]{1,200})@")
 
@@ -90,7 +90,7 @@ _NAMES = [
         ("bearer", r"bearer(?<![a-z0-9_-]bearer)[ \t]{1,5}"),
     )
 ]
-"""What stands before a secret, in small letters."""
+"""Names before a secret, in lower case."""
 _KIND_OF = {"prose": "password", "header": "bearer-token", "bearer": "bearer-token"}
 _BARE = r"[^\s\"'`<>&;,(){}\[\]|\\]"
 _VALUE = re.compile(
@@ -111,7 +111,7 @@ _MASK = re.compile(r"\[redacted:[a-z-]{1,40}\]")
 
 
 class _Span(NamedTuple):
-    """Where a secret of some kind stands in a text."""
+    """The position and kind of a secret in a text."""
 
     start: int
     end: int
@@ -119,14 +119,14 @@ class _Span(NamedTuple):
 
 
 class Redactor:
-    """Masks secrets: those that are known by their form or name, and what `patterns` find.
+    """Redactor of secrets recognised by form or name, and of matches of `patterns`.
 
     `patterns` are up to `MAX_PATTERNS` regular expressions (of the package `regex`) of up to `MAX_PATTERN_CHARS`
-    characters; all that one matches is masked as `[redacted:custom]`. Safe to share between threads.
+    characters; each whole match is masked as `[redacted:custom]`. Safe to share between threads.
 
     Raises:
         InvalidInput: too many patterns, or one that is too long, repeats too much, does not compile or
-            matches nothing at all.
+            matches the empty text.
     """
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
@@ -135,23 +135,24 @@ class Redactor:
         self._patterns = [_compiled(pattern) for pattern in patterns]
 
     def redact(self, text: str) -> tuple[str, int]:
-        """Return `text` with each secret replaced by `[redacted:KIND]`, and how many were.
+        """Return `text` with each secret replaced by `[redacted:KIND]`, and the number of secrets.
 
-        Of `password=…` only the value is replaced. Secrets that overlap are one, of the kind of the first. What is
-        masked stays as it is: redacting again changes nothing and counts 0.
+        Of `password=…` only the value is replaced. Overlapping secrets are one, of the kind of the first. Masks stay
+        unchanged: redacting again changes nothing and counts 0.
 
         Raises:
-            InvalidInput: a given pattern takes longer than `PATTERN_SECONDS` and `SECONDS_A_CHAR`, or finds ever more
-                in what it has masked.
+            InvalidInput: a custom pattern takes longer than `PATTERN_SECONDS` plus `SECONDS_A_CHAR` per character, or
+            keeps
+                matching its own masks.
         """
         masked = 0
-        for _ in range(MAX_PASSES):  # a mask may stand now where a letter hid the beginning of a secret
+        for _ in range(MAX_PASSES):  # a mask may have replaced a letter before the beginning of a secret
             text, found = self._masked(text)
             masked += found
             if not found:
                 return text, masked
         raise InvalidInput(
-            f"a pattern to mask finds ever more, {MAX_PASSES} times over; it must not look behind itself"
+            f"a pattern to mask still matches after {MAX_PASSES} passes; it must not match its own masks"
         )
 
     def _masked(self, text: str) -> tuple[str, int]:
@@ -180,7 +181,7 @@ class Redactor:
 
 
 def _joined(spans: Sequence[_Span]) -> Iterator[_Span]:
-    """Join spans that overlap. What lies in a mask of before is none; what reaches beyond one takes it in."""
+    """Join overlapping spans. A span inside an earlier mask is dropped; one that extends beyond it includes it."""
     held = _Span(0, 0, "")
     for span in spans:
         if span.start >= held.end:
@@ -208,8 +209,8 @@ def _in_urls(text: str) -> Iterator[_Span]:
 
 
 def _named(text: str) -> Iterator[_Span]:
-    """Yield the values that stand after a name as `password=`, and look like what it says."""
-    small = text.replace("\u0130", "i").lower()  # the only letter that has two as its small one
+    """Yield values after names such as `password=` that look like secrets of that kind."""
+    small = text.replace("\u0130", "i").lower()  # the only letter with two characters in lower case
     for kind, pattern in _NAMES:
         done = 0
         for name in pattern.finditer(small):
@@ -222,7 +223,7 @@ def _named(text: str) -> Iterator[_Span]:
 
 
 def _is_secret(kind: str, tight: bool, found: re.Match[str]) -> bool:
-    """Say whether what is found after a name is its value, rather than a placeholder, an expression or a word."""
+    """Return whether the text after a name is its value, not a placeholder, an expression or a word."""
     value = found[str(found.lastgroup)]
     after = found.string[found.end() : found.end() + 1]
     bare = found.lastgroup == "bare"
@@ -240,13 +241,13 @@ def _is_secret(kind: str, tight: bool, found: re.Match[str]) -> bool:
             return len(value) >= 6 and mixed and not _ALGORITHM.match(value)
         case "secret":
             return len(value) >= 8 and mixed
-        case _:  # a password may be a word, where it is set
+        case _:  # a password that is assigned may be a word
             is_set = not bare or (tight and (not after or after in " \t\r\n&;\"'"))
             return digit or _SIGN.search(value) is not None or (is_set and not names)
 
 
 def _compiled(pattern: str) -> Any:
-    import regex  # unlike `re`, it can be stopped
+    import regex  # unlike `re`, it has a time limit
 
     if not pattern or len(pattern) > MAX_PATTERN_CHARS:
         raise InvalidInput(f"a pattern to mask has 1 to {MAX_PATTERN_CHARS} characters, not {len(pattern)}")
@@ -263,7 +264,7 @@ def _compiled(pattern: str) -> Any:
         raise InvalidInput(f"the pattern to mask {_shown(pattern)} does not compile: {one_line(str(error))}") from error
     if blank:
         raise InvalidInput(
-            f"the pattern to mask {_shown(pattern)} matches nothing at all, and so everywhere; add to it"
+            f"the pattern to mask {_shown(pattern)} matches the empty text, and so everywhere; make it longer"
         )
     return compiled
 

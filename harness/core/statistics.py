@@ -1,18 +1,18 @@
-"""Is one set of scores better than another? Paired, by task, and without assuming a normal distribution.
+"""Comparison of two sets of scores: paired, by task, without assuming a normal distribution.
 
 A task is a cluster: its repeats are averaged first, because they are more alike than scores of other tasks.
 
 - The sign-flip test is Fisher's randomisation test for pairs (The Design of Experiments, 1935, section 21; Pitman,
-  1937). It is exact when the difference of every task is as likely +d as -d where nothing has changed: so where both
-  sides run the same number of repeats, in turns. Tasks may differ in noise. Sums over all sign patterns are counted
-  without listing them, by meeting in the middle (Horowitz and Sahni, 1974). Where even that is too much, patterns are
-  drawn, and the estimate is (b + 1) / (m + 1), which is never 0 and keeps the level (Phipson and Smyth, 2010).
+  1937). It is exact if every task's difference is as likely +d as -d when nothing has changed: if both sides run the
+  same number of repeats, in turns. Tasks may differ in noise. Sums over all sign patterns are counted without listing
+  them, by meeting in the middle (Horowitz and Sahni, 1974). If even that is too much, patterns are drawn, and the
+  estimate is (b + 1) / (m + 1), which is never 0 and keeps the level (Phipson and Smyth, 2010).
 - The interval is a bootstrap over tasks (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13;
-  Cameron, Gelbach and Miller, 2008, for clusters), its tails widened for few tasks as Hesterberg (2015) has it.
+  Cameron, Gelbach and Miller, 2008, for clusters), its tails widened for few tasks as in Hesterberg (2015).
 - Alpha is shared evenly: the linear spending function of Lan and DeMets (1983), in effect Bonferroni's bound. It holds
-  however the experiments depend on each other, and when the loop ends early.
+  whatever the dependence between experiments, and if the loop ends early.
 
-Chance comes only from generators with a fixed seed: the same scores give the same numbers, in whatever order they come.
+Random numbers come only from generators with a fixed seed: the same scores give the same numbers, in any order.
 """
 
 import math
@@ -26,29 +26,30 @@ from harness.errors import InvalidInput
 
 SEED = 1935
 EXACT_TASKS = 32
-"""Up to so many differences that are not 0, all sign patterns count: at most some 0.1 s."""
+"""Up to this many nonzero differences, all sign patterns are counted: at most about 0.1 s."""
 
 DRAWS = 99_999
-"""Sign patterns drawn beyond that; the least p is then 1 / 100,000."""
+"""Sign patterns drawn beyond that; the smallest p is then 1 / 100,000."""
 
 RESAMPLES = 1_999
 LEVEL = 0.95
-"""The coverage of an interval, and of the noise floor."""
+"""Coverage of an interval, and of the noise floor."""
 
-_TIE = 1e-9  # sums that differ by less, relative to the largest, are equal: the rest is rounding
+_TIE = 1e-9  # sums that differ by less, relative to the largest, are equal: the difference is rounding
 _BLOCK = 8
 
 Scores = Mapping[str, Sequence[float]]
-"""By task: its scores (0..1), one for each repeat."""
+"""Scores (0..1) by task, one for each repeat."""
 
 
 def paired_differences(baseline: Scores, candidate: Scores) -> dict[str, float]:
-    """Return, for each task in the order of their names, the candidate's mean score minus that of the baseline (-1..1,
-    to 12 digits: an error of rounding is no difference).
+    """Return, for each task in alphabetical order, the candidate's mean score minus the baseline's (-1..1, rounded to
+    12 digits: a rounding error is not a difference).
 
     Raises:
-        InvalidInput: no task, other tasks on one side than on the other, a task whose repeats differ in number (an
-            exact test needs the same number) or that has none, and a score that is not a finite number.
+        InvalidInput: no task, different tasks on the two sides, a task with no repeats or different numbers of repeats
+        (an
+            exact test needs the same number), or a score that is not a finite number.
     """
     _check_pairs(baseline, candidate)
     return {task: round(_mean(candidate[task]) - _mean(baseline[task]), 12) for task in sorted(baseline)}
@@ -56,10 +57,10 @@ def paired_differences(baseline: Scores, candidate: Scores) -> dict[str, float]:
 
 def sign_flip_p(differences: Sequence[float]) -> float:
     """Return the one-sided p (0..1, exclusive of 0) of "nothing is better": the share of sign patterns under which the
-    sum of the differences, one for each task, is at least what it is.
+    sum of the differences, one for each task, is at least the actual sum.
 
-    A difference of 0 stays 0 under every pattern and so tells nothing: with k others, the least p is 2^-k. Exact up to
-    `EXACT_TASKS` of those, an estimate from `DRAWS` patterns beyond.
+    A difference of 0 stays 0 under every pattern and so contributes nothing: with k others, the smallest p is 2^-k.
+    Exact up to `EXACT_TASKS` of those, an estimate from `DRAWS` patterns beyond.
 
     Raises:
         InvalidInput: no difference, or one that is not a finite number.
@@ -82,8 +83,8 @@ def bootstrap_interval(differences: Sequence[float], level: float = LEVEL) -> tu
 
     `differences` has one value for each task. The percentile interval of few tasks is too short: its tails are those
     that would make it as long as Student's for normal values, of which it covers the mean in 95 to 96 % of cases for 8
-    to 24 tasks. It always holds the mean of the differences, and never reaches beyond the values seen: of fewer tasks
-    than 8, or where one task in many differs much, it tells too little.
+    to 24 tasks. It always contains the mean of the differences, and never extends beyond the observed values: with
+    fewer than 8 tasks, or if one task in many differs much, it is too short.
 
     Raises:
         InvalidInput: fewer than two differences, one that is not a finite number, a level not between 0 and 1.
@@ -105,7 +106,7 @@ def bootstrap_interval(differences: Sequence[float], level: float = LEVEL) -> tu
 
 
 def clustered_error(scores: Scores) -> float:
-    """Return the standard error of the mean of all scores, robust to any likeness within a task.
+    """Return the standard error of the mean of all scores, robust to any correlation within a task.
 
     The sandwich with the factor G / (G - 1) for G tasks (Liang and Zeger, 1986; Cameron and Miller, 2015). Tasks with
     more repeats weigh more.
@@ -125,12 +126,12 @@ def clustered_error(scores: Scores) -> float:
 
 
 def noise_floor(first: Scores, second: Scores) -> float:
-    """Return what identical settings differ by: the size (0 or more) that the mean difference over these tasks stays
-    under in `LEVEL` of all comparisons of one repeat each.
+    """Return the noise floor: the size (0 or more) below which the mean difference of identical settings over these
+    tasks stays in `LEVEL` of all comparisons of one repeat each.
 
-    `first` and `second` are the two sides of an A/A run, the same settings in turns, the same repeats in each: the
-    n-th of one is paired with the n-th of the other. It takes tasks to be independent and the mean of their
-    differences nearly normal around 0. From r repeats of n tasks it is known to within about 1 / sqrt(2 r n) of itself.
+    `first` and `second` are the two sides of an A/A run, the same settings in turns, the same repeats in each: the n-th
+    of one is paired with the n-th of the other. Assumes independent tasks and a mean of their differences that is
+    nearly normal around 0. From r repeats of n tasks its relative error is about 1 / sqrt(2 r n).
 
     Raises:
         InvalidInput: as for `paired_differences`.
@@ -143,7 +144,7 @@ def noise_floor(first: Scores, second: Scores) -> float:
 def alpha_share(experiment: int, experiments: int, alpha: float) -> float:
     """Return the alpha that the `experiment`-th (from 1) of at most `experiments` may spend of `alpha` (0..1).
 
-    The chance that any of them finds what is not there is then at most `alpha`.
+    The chance that any of them finds a gain that is not there is then at most `alpha`.
 
     Raises:
         InvalidInput: the number is not within 1..`experiments`, or `alpha` not between 0 and 1.
@@ -217,8 +218,8 @@ def _drawn_p(sizes: Sequence[float], reached: float) -> float:
 
 
 def _student(probability: float, freedom: int) -> float:
-    """Return the quantile of Student's distribution, near enough for an interval (Abramowitz and Stegun, 26.7.5): from
-    7 degrees of freedom up, to 0.001 for a level of 95 %, to 0.006 for 99 %.
+    """Return the quantile of Student's distribution, accurate enough for an interval (Abramowitz and Stegun, 26.7.5):
+    from 7 degrees of freedom up, to 0.001 for a level of 95 %, to 0.006 for 99 %.
     """
     z = NormalDist().inv_cdf(probability)
     return (

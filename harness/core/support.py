@@ -1,9 +1,9 @@
-"""Does a quotation support a sentence? A pure decision with its reasons.
+"""Support of a sentence by a quotation: a pure decision with reasons.
 
-Deterministic: what the sentence says must be in the quotation. Numbers, dates and names that only the sentence has,
-another subject, a negation that only one side has, opposites, words that have changed places, a comparison the other
-way round, and a stronger claim contradict. Otherwise the share of the sentence's content words that the quotation has
-decides, or the probability of a model that has read both.
+Deterministic: the content of the sentence must be in the quotation. Numbers, dates and names that only the sentence
+has, another subject, a negation on only one side, opposites, exchanged words, a reversed comparison, and a stronger
+claim are contradictions. Otherwise the share of the sentence's content words that the quotation has decides, or the
+probability of a model that has read both.
 """
 
 import re
@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.equivalence import roles
 from harness.core.equivalence.comparison import MAX_ORDERED, Comparison, compare
 from harness.core.equivalence.guards import identities, unmatched_quantities
@@ -22,15 +22,15 @@ from harness.core.qualifiers import overstatement
 from harness.core.text import sentences
 
 MIN_COVERAGE = 0.5
-"""Least share (0..1) of the sentence's content words that the quotation must have, where no model has read the pair."""
+"""Least share (0..1) of the sentence's content words that the quotation must have, without a model."""
 MIN_PROBABILITY = 0.5
-"""Least probability (0..1) of support, where a model has read the pair."""
+"""Least probability (0..1) of support, with a model."""
 MIN_COVERAGE_OTHER_SUBJECT = 0.75
-"""The same where the sentence begins with a word that the quotation does not have: it may speak of something else."""
+"""Least share if the sentence begins with a word that the quotation lacks: its subject may differ."""
 _ENGLISH = frozenset(
     "the a an is are was were be of to in and or by with for that it on as from at not has have".split()
 )
-"""The order of words is compared only where both sides have one of these: other languages order words otherwise."""
+"""Word order is compared only if both sides have one of these: other languages have another order."""
 _BE = frozenset("is are was were be been being am".split())
 
 _CLAUSE = re.compile(
@@ -38,14 +38,13 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _AFTER_THAN = 4
-"""Words after "than" that belong to what is compared with."""
+"""Words after "than" that belong to the comparison."""
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 class Support(Struct, frozen=True):
-    """Whether a quotation supports a sentence. `reasons` say why not, empty where it does; `coverage` is the share
-    (0..1) of the sentence's content words that the quotation has; `probability` (0..1) is that of a model, `None` if
-    none has read the pair.
+    """Result of a support check. `reasons` explain why not, empty if supported; `coverage` is the share (0..1) of the
+    sentence's content words that the quotation has; `probability` (0..1) is a model's, `None` without one.
     """
 
     supported: bool
@@ -55,11 +54,11 @@ class Support(Struct, frozen=True):
 
 
 def supports(sentence: str, quotation: str, *, context: str = "", probability: float | None = None) -> Support:
-    """Decide whether `quotation` supports `sentence`. Names that are in `context` (the question, the source's title)
-    need not be in the quotation. `probability` (0..1) decides instead of the shared words, but never against a
-    contradiction. Never raises.
+    """Decide whether `quotation` supports `sentence`. Names in `context` (the question, the source's title) need not be
+    in the quotation. `probability` (0..1) decides instead of the shared words, but never against a contradiction. Never
+    raises.
     """
-    if stands_in(sentence.rstrip(" .!?:"), [quotation]):
+    if is_quoted_in(sentence.rstrip(" .!?:"), [quotation]):
         return Support(True, (), 1.0, probability)
     said, quoted = read(sentence), read(quotation)
     if not (said.whole and quoted.whole):
@@ -93,7 +92,7 @@ def _coverage(sentence: str, quotation: str, pair: Comparison) -> float:
 
 def _contradictions(sentence: str, quotation: str, pair: Comparison, known: set[str]) -> Iterator[str]:
     said, quoted = pair.a, pair.b
-    numbers, _ = unmatched_quantities(said.quantities, quoted.quantities, retold=True)
+    numbers, _ = unmatched_quantities(said.quantities, quoted.quantities, reworded=True)
     if numbers:
         yield f"the quotation does not have the number {', '.join(f'{q.value} {q.unit}'.strip() for q in numbers)}"
     if dates := sorted((said.dates | said.times) - quoted.dates - quoted.times):
@@ -106,12 +105,12 @@ def _contradictions(sentence: str, quotation: str, pair: Comparison, known: set[
         yield f"{found[0]} and {found[1]} are opposites"
     if turned := opposite_functions(set(said.functions), set(quoted.functions)):
         yield f"{turned[0]} and {turned[1]} are opposites"
-    yield from _said_otherwise(said, quotation, pair, known)
+    yield from _claims_differ(said, quotation, pair, known)
 
 
-def _said_otherwise(said: Reading, quotation: str, pair: Comparison, known: set[str]) -> Iterator[str]:
+def _claims_differ(said: Reading, quotation: str, pair: Comparison, known: set[str]) -> Iterator[str]:
     if _compared_otherwise(said, pair.b):
-        yield "the comparison is the other way round"
+        yield "the comparison is reversed"
     if subjects := _other_subject(pair, known):
         yield f"the sentence is about {subjects[0]}, the quotation about {subjects[1]}"
     nearest = _nearest(said, quotation)
@@ -136,8 +135,8 @@ def _in_each(reasons: Iterator[str | None]) -> str | None:
 
 
 def _other_subject(pair: Comparison, known: set[str]) -> tuple[str, str] | None:
-    """Return the words that both sides begin with, where they differ and the same word follows ("Ruby added …",
-    "Python 3.1 added …").
+    """Return the first words of both sides, if they differ and the same word follows ("Ruby added …", "Python 3.1
+    added …").
     """
     if not (pair.pairs and pair.a.words and pair.b.words):
         return None
@@ -151,7 +150,7 @@ def _other_subject(pair: Comparison, known: set[str]) -> tuple[str, str] | None:
 
 
 def _moved(pair: Comparison) -> str | None:
-    """Say which words of a sentence have changed places, with each other or with what they depend on. Clauses may."""
+    """Return why words of a sentence have changed places, with each other or with their governors. Clauses may move."""
     sides = (pair.a.plain, pair.b.plain)
     if any(_ENGLISH.isdisjoint(side.split()) or len(_clauses(side)) > 1 for side in sides):
         return None
@@ -160,14 +159,14 @@ def _moved(pair: Comparison) -> str | None:
     if roles.opposed_prepositions(pair) or roles.exchanged_pronouns(pair) or roles.only_one_is_passive(pair):
         return "who or what acts has changed places"
     passive, other = (_is_passive(side) for side in (pair.a, pair.b))
-    if passive == other and _turned_round(pair):
+    if passive == other and _is_reversed(pair):
         return "words have changed places"
     return None
 
 
-def _turned_round(pair: Comparison) -> bool:
-    """Say whether three words of the sentence follow each other in reverse in the quotation ("dog bit man")."""
-    runs: list[tuple[int, int]] = []  # a place in the quotation, and the longest reverse run that ends there
+def _is_reversed(pair: Comparison) -> bool:
+    """Return whether three words of the sentence are in reversed order in the quotation ("dog bit man")."""
+    runs: list[tuple[int, int]] = []  # place in the quotation, longest reversed run to there
     for _, place in pair.pairs[:MAX_ORDERED]:
         runs.append((place, 1 + max((length for earlier, length in runs if earlier > place), default=0)))
     return any(length >= roles.ACROSS for _, length in runs)
@@ -204,7 +203,7 @@ def _compared_otherwise(said: Reading, quoted: Reading) -> bool:
 
 
 def _compared(reading: Reading) -> tuple[set[str], set[str]] | None:
-    """Return the words before "than" and those right after it, without what both sides have."""
+    """Return the words before "than" and those right after it, without the words of both."""
     words = [form(word) for word in reading.plain.split()]
     if "than" not in words:
         return None

@@ -1,6 +1,6 @@
-"""Text as the harness reads it: cleaned, in words, in sentences.
+"""Text functions: cleaning, words, sentences.
 
-Everything from outside passes `clean` once, at the adapter that let it in; after that it is bounded, has no control
+Everything from outside passes `clean` once, at the adapter that receives it; afterwards it is bounded, has no control
 characters and encodes as UTF-8.
 """
 
@@ -12,10 +12,10 @@ from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _ACTING = re.compile(rf"{_CONTROL.pattern}|\r|\u061c")
-"""What a terminal acts on: also a carriage return, after which text is written over text."""
+"""Characters that a terminal acts on: also a carriage return, which lets text overwrite text."""
 MAX_BLOCK = 5_000
 STEMS_HELD = 20_000
-"""Words whose stems stay in memory, the last used ones: 3 MB. To stem a word again takes 20 µs."""
+"""Words whose stems are cached, least recently used dropped first: 3 MB. Stemming a word takes 20 µs."""
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _CLITIC = re.compile(r"['’](?:s|re|ve|ll|d|m)$")
 _NEGATED = re.compile(r"n['’]t$")
@@ -35,8 +35,8 @@ STOP_WORDS = frozenset(
 
 
 def clean(text: object, limit: int) -> str:
-    """Make outside text safe to keep: `None` is empty, control and direction-override characters and lone surrogates
-    are dropped, and at most `limit` characters remain.
+    """Make outside text safe to store: `None` becomes empty, control and direction-override characters and lone
+    surrogates are dropped, and at most `limit` characters remain.
     """
     if text is None:
         return ""
@@ -44,12 +44,12 @@ def clean(text: object, limit: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Drop everything from `text` that a terminal would act on; line breaks and tabs stay."""
+    """Drop all characters that a terminal would act on; line breaks and tabs stay."""
     return _ACTING.sub("", text)
 
 
 def printable_json(text: str) -> str:
-    """Escape everything in a JSON document that a terminal would act on; it means the same to a JSON parser."""
+    """Escape all characters in a JSON document that a terminal would act on; a JSON parser reads the same values."""
     return _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -59,7 +59,7 @@ def one_line(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Cut `text` after at most `limit` characters, at a word, with an ellipsis that counts."""
+    """Cut `text` to at most `limit` characters, between words, including an ellipsis."""
     text = one_line(text)
     if len(text) <= limit:
         return text
@@ -74,7 +74,7 @@ def words(text: str) -> list[str]:
 def content_words(text: str) -> list[str]:
     """Return the words that carry meaning, in order: no function words, contracted or not, no single letters.
 
-    A possessive or contracted ending is cut off: "the API's limit" gives "api" and "limit", "what's" nothing.
+    A possessive or contracted ending is removed: "the API's limit" gives "api" and "limit", "what's" nothing.
     """
     bare = (_CLITIC.sub("", word) for word in words(text) if not _NEGATED.search(word))
     return [word for word in bare if len(word) > 1 and word not in STOP_WORDS]
@@ -91,11 +91,11 @@ _own = threading.local()
 
 
 def _stemmer() -> Any:
-    """Return this thread's stemmer: it holds the word that it works on, so that two threads would mix theirs."""
+    """Return this thread's stemmer: it stores its current word, so two threads would mix theirs."""
     try:
         return _own.stemmer
     except AttributeError:
-        import snowballstemmer  # only research needs it, and `--help` does not
+        import snowballstemmer  # only research needs it, `--help` does not
 
         _own.stemmer = snowballstemmer.stemmer("english")
         return _own.stemmer
@@ -107,10 +107,10 @@ def stems(text: str) -> set[str]:
 
 
 def sentences(paragraph: str) -> list[str]:
-    """Split one paragraph into sentences; joined, they are the paragraph on one line again.
+    """Split one paragraph into sentences; joined, they are the paragraph on one line.
 
-    The rules are those of Wikimedia's sentencex, but that a sentence never begins with a small letter or a sign that
-    only continues one, as after the point in `C.__dict__`.
+    The rules are those of Wikimedia's sentencex, except that a sentence never begins with a lower-case letter or a sign
+    that only continues one, as after the point in `C.__dict__`.
     """
     from sentencex import segment
 
@@ -124,7 +124,7 @@ def sentences(paragraph: str) -> list[str]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Cut `text` after a space at least every `MAX_BLOCK` characters: the splitter's time grows with the square."""
+    """Split `text` after a space at least every `MAX_BLOCK` characters: the splitter's time grows with the square."""
     start = 0
     while len(text) - start > MAX_BLOCK:
         end = text.rfind(" ", start, start + MAX_BLOCK) + 1 or start + MAX_BLOCK

@@ -1,14 +1,19 @@
-"""The embedders that settings name, for everything and for conversations."""
+"""The models that settings name."""
 
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.errors import InvalidInput
 from harness.models.fallback_embedder import FirstAvailable
 from harness.models.local.embedder import MiniLM
 from harness.models.remote.embeddings import OpenAIEmbedder
-from harness.ports import Embedder
+from harness.ports import Embedder, LanguageModel, Verifier
 from harness.settings import Settings, key_in
+from harness.storage.forks import cached_property
+
+if TYPE_CHECKING:
+    from harness.storage.opening import Replay
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +24,99 @@ OLLAMA_URL = "http://127.0.0.1:11434/v1"
 OLLAMA_MODEL = "nomic-embed-text"
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
 """Prefix of an `embedding_model` that names a model of that library."""
+
+
+class Models:
+    """The models that one app uses: each made at its first use, once. `base` has the models of other settings; those
+    that both settings name are shared with it.
+    """
+
+    def __init__(self, settings: Settings, replay: "Replay | None" = None, base: "Models | None" = None) -> None:
+        self.settings = settings
+        self._replay = replay
+        self._base = base
+
+    def with_settings(self, settings: Settings) -> "Models":
+        """Return the models for other settings."""
+        return self if settings is self.settings else Models(settings, self._replay, self)
+
+    def _sharing(self, *prefixes: str) -> "Models | None":
+        """Return `base` if all settings whose names start with one of `prefixes` are the same there."""
+        if self._base is None:
+            return None
+        mine, other = self.settings, self._base.settings
+        names = (name for name in mine.__struct_fields__ if name.startswith(prefixes))
+        return self._base if all(getattr(mine, name) == getattr(other, name) for name in names) else None
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedder that the settings name (see `main_embedder`); it loads its weights at the first text. A replay
+        uses the recorded embedder's name, if it was not the local one.
+
+        Raises:
+            InvalidInput: see `main_embedder`.
+        """
+        if (base := self._sharing("embedding_", "offline")) is not None:
+            return base.embedder
+        if self._replay is None:
+            return main_embedder(self.settings)
+        from harness.models.recorded_embedder import RecordedEmbedder
+
+        name = MiniLM.id if (run := self._replay.run) is None else run.embedder
+        return MiniLM() if name == MiniLM.id else RecordedEmbedder(name)
+
+    @cached_property
+    def memory_embedder(self) -> Embedder:
+        """The embedder of the chat memory: that of `vector_store.embedding_provider` if it answers, else the local one;
+        without that setting, `embedder`.
+
+        Raises:
+            InvalidInput: see `memory_embedder`.
+        """
+        if self._base is not None:
+            return self._base.memory_embedder
+        if self._replay is not None or self.settings.vector_store.embedding_provider is None:
+            return self.embedder
+        return memory_embedder(self.settings)
+
+    @property
+    def verifier(self) -> Verifier | None:
+        """The model that reads two questions before one gets the other's answer; `None` if it is switched off."""
+        if not self.settings.verifier:
+            return None
+        from harness.models.local.cross_encoder import MiniLMVerifier
+
+        return MiniLMVerifier()
+
+    @cached_property
+    def language_model(self) -> LanguageModel | None:
+        """The language model, if one is set; for a replay, the recorded one.
+
+        Raises:
+            InvalidInput: the variable for its key is empty or missing.
+        """
+        if (base := self._sharing("model")) is not None:
+            return base.language_model
+        settings = self.settings
+        if self._replay is not None and (run := self._replay.run) is not None:
+            from harness.storage.recorded import RecordedModel
+
+            recorded = run.model
+            return None if recorded is None else RecordedModel(recorded.name, recorded.endpoint, recorded.parameters)
+        if settings.model is None:
+            return None
+        from harness.models.remote.chat_completions import OpenAICompatible
+
+        return OpenAICompatible(
+            settings.model,
+            settings.model_url,
+            api_key=key_in(settings.model_key_variable),
+            key_variable=settings.model_key_variable or "OPENAI_API_KEY",
+            temperature=settings.model_temperature,
+            max_tokens=settings.model_max_tokens,
+            timeout=settings.model_timeout,
+            max_wait=settings.model_wait,
+        )
 
 
 def main_embedder(settings: Settings) -> Embedder:

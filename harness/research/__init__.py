@@ -1,1 +1,1 @@
-"""From a question to a cited report: plan, gather, evidence, synthesis, led by `run`."""
+"""Research, from a question to a cited report: plan, gather, evidence, synthesis, controlled by `run`."""

@@ -1,76 +1,66 @@
-"""What leads a research, made of the settings, or of those of the run that is replayed."""
+"""Assembly of a researcher from the settings, or from those of the replayed run."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from msgspec import convert
+from msgspec import Struct, convert
+from msgspec.structs import replace
 
-from harness.research.evidence import Choice
+from harness.cache import Cache
+from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchEngine
 from harness.research.fingerprint import Code, code_of
-from harness.research.gathering import Lifetimes, Limits, Round
+from harness.research.gathering import Round
 from harness.research.model_for_run import ModelForRun
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import Planner, RulePlanner
-from harness.research.run import Researcher, Writing
+from harness.research.run import Researcher, Writer
+from harness.research.services import ResearchServices
+from harness.settings import GatheringSettings, Settings, WritingSettings
+from harness.vector_cache import VectorCache
 
 if TYPE_CHECKING:
-    from harness.app import App
     from harness.storage.snapshots import Run
 
 
+class Parts(Struct, frozen=True):
+    """The services and adapters that a researcher uses. `memory` returns the vector cache of a collection."""
+
+    cache: Cache
+    engines: Sequence[SearchEngine]
+    reader: PageReader
+    embedder: Embedder
+    memory: Callable[[str], VectorCache]
+    model: LanguageModel | None
+    progress: Progress
+
+
 def researcher_of(
-    app: "App",
+    parts: Parts,
+    settings: Settings,
     run: "Run | None",
-    specs: Sequence[str],
+    started_with: Mapping[str, Any],
     *,
     epoch: str,
     on_text: Callable[[str], None] | None,
     on_round: Callable[[Round], None] | None,
 ) -> Researcher:
-    """Return what leads a research with the engines that `specs` name; as in `run`, if one is replayed."""
-    settings = app.settings
-    asked = run or settings  # what is replayed is bounded as it was
+    """Return a researcher with these settings; with those of `run`, if one is replayed."""
+    gathering: GatheringSettings = run or settings
+    writing: WritingSettings = run or settings
     epoch = run.epoch if run else epoch
-    planner: Planner = RulePlanner(asked.follow_ups)
-    model = None if app.model is None else ModelForRun(app.model)
+    planner: Planner = RulePlanner(gathering.follow_ups)
+    model = None if parts.model is None else ModelForRun(parts.model)
     if model is not None:
-        planner = ModelPlanner(model, epoch=epoch, follow_ups=asked.follow_ups)
-    engines, reader = app.engines(specs, waits=True), app.reader
-    code = convert(run.code, Code) if run else code_of(planner, engines, reader)
+        planner = ModelPlanner(model, epoch=epoch, follow_ups=gathering.follow_ups)
     return Researcher(
-        app.cache,
-        engines,
-        reader,
-        app.embedder,
-        app.memory,
-        planner=planner,
-        writing=Writing(
-            model,
-            asked.context_tokens,
-            settings.model_max_tokens,
-            "drop" if asked.strict else "mark" if asked.marked else "replace",
-            epoch,
-            on_text,
-            Choice(asked.max_evidence, asked.per_source, asked.ranking_weights),
-            asked.writer_style,
+        ResearchServices(
+            parts.cache, tuple(parts.engines), parts.reader, parts.embedder, parts.memory, planner, parts.progress
         ),
-        limits=Limits(
-            asked.max_rounds,
-            asked.enough_score,
-            asked.min_novelty,
-            asked.max_results,
-            asked.read_pages,
-            settings.concurrency,
-            asked.max_live_calls,
-            None if run else settings.max_seconds,
-            asked.max_tokens,
-            asked.follow_ups,
-            asked.chunk_tokens,
-        ),
-        lifetimes=Lifetimes(settings.ttl, settings.page_ttl),
-        keep_research=asked.research_cache,
-        code=code,
-        progress=app.progress,
+        writer=Writer(model, writing, settings.model_max_tokens, epoch, on_text),
+        gathering=gathering,
+        fetch=replace(settings, max_seconds=None) if run else settings,  # the record has the rounds instead
+        keep_research=(run or settings).research_cache,
+        code=convert(run.code, Code) if run else code_of(planner, parts.engines, parts.reader),
         on_round=on_round,
-        started_with=app.started_with(specs),
+        started_with=started_with,
     )

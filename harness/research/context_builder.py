@@ -1,4 +1,4 @@
-"""What a model, or a person, is shown around the chunks that matched."""
+"""Context for a model or a person: the matching chunks and their neighbours."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -7,21 +7,21 @@ from msgspec import Struct
 
 from harness.cache import Cache
 from harness.research.evidence import Evidence
-from harness.research.gathering import Source, documents_of
-from harness.research.scoring import Holdings
+from harness.research.gathering import GatheredSource, documents_of
+from harness.research.scoring import ChunkSet
 from harness.vector_cache import Anchor, StoredChunk
 
 
-class Chunks(Protocol):
-    """Where the neighbours of a chunk are."""
+class ChunkReader(Protocol):
+    """Reader of single chunks."""
 
     def chunk(self, document: str, index: int) -> StoredChunk | None:
-        """Return one chunk of a document, or `None` when there is no such chunk."""
+        """Return one chunk of a document, or `None` if there is no such chunk."""
 
 
 class Window(Struct, frozen=True):
-    """Neighbouring chunks of one document, in its order, as one text. `similarity` is that of the best anchor among
-    them, as it was found; `first` and `last` are chunk indices.
+    """Neighbouring chunks of one document, in document order, as one text. `similarity` is that of the best anchor
+    among them; `first` and `last` are chunk indices.
     """
 
     document: str
@@ -32,49 +32,49 @@ class Window(Struct, frozen=True):
     similarity: float
 
 
-class Shown(Struct, frozen=True):
-    """A source, and what of its text a model is shown; paragraphs are apart by an empty line."""
+class ShownSource(Struct, frozen=True):
+    """A source and the part of its text that a model is shown; an empty line separates paragraphs."""
 
-    source: Source
+    source: GatheredSource
     text: str
 
 
 def cached_context(
-    evidence: Sequence[Evidence], holdings: Holdings, cache: Cache, *, budget: int, ttl: float
-) -> list[Shown]:
-    """Return what a model is to be shown: the chunks that the evidence (best first) stands in, widened by what stands
-    beside them, by source; at most `budget` tokens of the embedder. Where not even one chunk fits, the best excerpt.
+    evidence: Sequence[Evidence], chunk_set: ChunkSet, cache: Cache, *, budget: int, ttl: float
+) -> list[ShownSource]:
+    """Return the context for a model: the chunks that hold the evidence (best first), widened by their neighbours,
+    grouped by source, at most `budget` tokens of the embedder. If not even one chunk fits: the best excerpt.
 
     Raises:
-        EmbeddingError: a source is no longer in the chunk store, and cannot be put there.
+        EmbeddingError: a source is no longer in the chunk store and cannot be added again.
         StoreError: the cache or the chunks cannot be read.
     """
     sources = {found.source.url: found.source for found in evidence}
-    ranking = f"{holdings.code.context} {budget} {holdings.way}"
+    ranking = f"{chunk_set.code.context} {budget} {chunk_set.chunking_id}"
     made_of = (list(sources.values()), [(found.document, found.chunk) for found in evidence])
-    kept = cache.derived(
-        holdings.question,
+    kept = cache.derived.get(
+        chunk_set.question,
         ranking,
         made_of,
-        lambda: _context(evidence, holdings, budget),
+        lambda: _context(evidence, chunk_set, budget),
         list[tuple[str, str]],
         ttl=ttl,
     )
-    if any(url not in sources for url, _ in kept):  # from a file of somebody else
-        kept = _context(evidence, holdings, budget)
-    return [Shown(sources[url], text) for url, text in kept]
+    if any(url not in sources for url, _ in kept):  # the cached row comes from another user's file
+        kept = _context(evidence, chunk_set, budget)
+    return [ShownSource(sources[url], text) for url, text in kept]
 
 
-def _context(evidence: Sequence[Evidence], holdings: Holdings, budget: int) -> list[tuple[str, str]]:
-    """Return addresses and texts."""
-    holdings.chunks_of(documents_of({found.source.url: found.source for found in evidence}.values()))
+def _context(evidence: Sequence[Evidence], chunk_set: ChunkSet, budget: int) -> list[tuple[str, str]]:
+    """Return (URL, text) pairs."""
+    chunk_set.chunks_of(documents_of({found.source.url: found.source for found in evidence}.values()))
     anchors = {
         (found.document, found.chunk): Anchor(text=chunk.text, metadata=chunk.metadata, similarity=found.similarity)
         for found in reversed(evidence)
-        if (chunk := holdings.chunk(found.document, found.chunk))
+        if (chunk := chunk_set.chunk(found.document, found.chunk))
     }
     best_first = list(anchors.values())[::-1]
-    windows = build_context(best_first, holdings, budget=budget, count=holdings.embedder.count_tokens)
+    windows = build_context(best_first, chunk_set, budget=budget, count=chunk_set.embedder.count_tokens)
     of = {found.document: found.source.url for found in evidence}
     texts = [(of[window.document], window.text) for window in windows]
     texts = texts or [(found.source.url, " ".join(found.sentences)) for found in evidence[:1]]
@@ -83,13 +83,14 @@ def _context(evidence: Sequence[Evidence], holdings: Holdings, budget: int) -> l
 
 
 def build_context(
-    anchors: Sequence[Anchor], chunks: Chunks, *, budget: int, count: Callable[[Sequence[str]], Sequence[int]]
+    anchors: Sequence[Anchor], chunks: ChunkReader, *, budget: int, count: Callable[[Sequence[str]], Sequence[int]]
 ) -> list[Window]:
-    """Return the anchors (best first), widened by their neighbours while all together take at most `budget` tokens.
+    """Return the anchors (best first), widened by their neighbours up to `budget` tokens in total.
 
-    Anchors come first: one that no longer fits is left out, and the next is tried. Then each gets the chunk before and
-    the one behind, in turn, then the next ones. What touches or overlaps becomes one window; the documents come in the
-    order of their best anchor, the windows of one in its own. `count` returns how many tokens texts have.
+    Anchors come first: one that does not fit is skipped and the next one tried. Then each gets the chunk before it and
+    the chunk after it, in turn, then the next ones. Touching or overlapping chunks become one window. Documents are
+    ordered by their best anchor, the windows of a document by position. `count` returns the number of tokens of each
+    text.
 
     Raises:
         StoreError: the chunks cannot be read.
@@ -120,7 +121,7 @@ def build_context(
 
 
 def _windows(document: str, held: dict[int, str], anchors: Sequence[Anchor]) -> list[Window]:
-    """Join neighbours."""
+    """Join neighbouring chunks into windows."""
     runs: list[list[int]] = []
     for index in sorted(held):
         if runs and runs[-1][-1] == index - 1:

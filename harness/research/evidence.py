@@ -1,4 +1,4 @@
-"""Choice of the excerpts that answer a question: of the best chunks, the best sentences."""
+"""Selection of the excerpts that answer a question: the best sentences of the best chunks."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,48 +7,40 @@ from itertools import groupby
 from msgspec import Struct
 
 from harness.cache import Cache
-from harness.core.ranking import select_diverse
+from harness.core.rank_fusion import select_diverse
 from harness.core.text import sentences, stems, words
 from harness.ports import Vectors
-from harness.research.gathering import Source, documents_of
+from harness.research.gathering import GatheredSource, documents_of
 from harness.research.relevance import MIN_SIMILARITY, MIN_WORDED_SIMILARITY, Wording
-from harness.research.scoring import Holdings
+from harness.research.scoring import ChunkSet
+from harness.settings import WritingSettings
 from harness.vector_cache import EmbeddedChunk
 
 MAX_EMBEDDED = 96
-"""Sentences that are embedded, of the best chunks: an embedding costs some 20 ms on a slow core."""
+"""Most sentences embedded, from the best chunks: one embedding takes about 20 ms on a slow core."""
 
 MAX_RUN = 3
-"""Sentences of an excerpt: alone, one rarely says what it speaks of."""
+"""Most sentences in an excerpt. One sentence alone rarely names its subject."""
 
 MAX_OVERLAP = 0.5
-"""Two excerpts that share more than this of the shorter one's words, apart from the question's, say the same."""
+"""Two excerpts are duplicates if they share more than this share of the shorter one's words, the question's words
+aside.
+"""
 
 _WORDS_IN_CHUNK = 0.3
-"""What the question's words weigh in the choice of chunks, beside a similarity that weighs 1."""
-_MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 30, 450, 6
-
-
-class Choice(Struct, frozen=True):
-    """How many excerpts are chosen, how many of one source at the most, and what counts for one (each 0..1): its own
-    similarity to the question, that of its chunk, that of its source's title, and the share of the question's words
-    that it holds.
-    """
-
-    most: int = 8
-    per_source: int = 4
-    weights: tuple[float, float, float, float] = (0.45, 0.15, 0.25, 0.15)
+"""Weight of the question's words when chunks are ranked; similarity has weight 1."""
+_MIN_CHARS, _MAX_CHARS, _MIN_WORDS = 20, 450, 5
 
 
 class Evidence(Struct, frozen=True):
-    """Consecutive sentences of one chunk of `source`, which `document` and `chunk` name; `position` orders the excerpts
-    of one source.
+    """Consecutive sentences of one chunk (`document`, `chunk`) of `source`; `position` orders the excerpts of one
+    source.
 
-    `similarity` is the cosine similarity of question and excerpt, `score` what they were ranked by; both 0..1.
+    `similarity` is the cosine similarity of question and excerpt, `score` the ranking score; both 0..1.
     """
 
     sentences: tuple[str, ...]
-    source: Source
+    source: GatheredSource
     document: str
     chunk: int
     position: int
@@ -58,7 +50,7 @@ class Evidence(Struct, frozen=True):
 
 
 class Excerpt(Struct, frozen=True, array_like=True):
-    """Evidence as it is kept: with the address of its source instead of the source."""
+    """Evidence as stored: with the URL of its source instead of the source."""
 
     sentences: tuple[str, ...]
     url: str
@@ -70,10 +62,10 @@ class Excerpt(Struct, frozen=True, array_like=True):
 
 
 class _Sentence(Struct, frozen=True):
-    """A quotable sentence of a chunk: the `position`th of its source."""
+    """A quotable sentence of a chunk; `position` is its place in the source."""
 
     text: str
-    source: Source
+    source: GatheredSource
     chunk: EmbeddedChunk
     position: int
     stems: frozenset[str]
@@ -85,53 +77,61 @@ class _Sentence(Struct, frozen=True):
 
 
 def cached_evidence(
-    sources: Sequence[Source], holdings: Holdings, cache: Cache, choice: Choice, *, ttl: float
+    sources: Sequence[GatheredSource], chunk_set: ChunkSet, cache: Cache, writing: WritingSettings, *, ttl: float
 ) -> list[Evidence]:
-    """Return what `find_evidence` finds, from the cache if it has found it before: embedding takes a second or so.
+    """Return what `find_evidence` returns, from the cache if it is there: embedding takes about a second.
 
     Raises:
-        EmbeddingError: if the embedder fails.
+        EmbeddingError: the embedder failed.
         StoreError: the cache cannot be read.
     """
 
     def compute() -> list[Excerpt]:
-        found = find_evidence(sources, holdings, choice)
+        found = find_evidence(sources, chunk_set, writing)
         return [
             Excerpt(e.sentences, e.source.url, e.document, e.chunk, e.position, e.similarity, e.score) for e in found
         ]
 
     by_url = {source.url: source for source in sources}
-    ranking = f"{holdings.code.evidence} {choice} {holdings.way}"
-    kept = cache.derived(holdings.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
-    if any(each.url not in by_url or not each.sentences for each in kept):  # from a file of somebody else
+    weighed = f"most={writing.max_evidence}, per_source={writing.per_source}, weights={writing.ranking_weights}"
+    ranking = f"{chunk_set.code.evidence} Choice({weighed}) {chunk_set.chunking_id}"  # a key of older snapshots, too
+    kept = cache.derived.get(chunk_set.question, ranking, sources, compute, list[Excerpt], ttl=ttl)
+    # a cached row may come from another user's file
+    if any(each.url not in by_url or not each.sentences for each in kept):
         kept = compute()
     return [Evidence(e.sentences, by_url[e.url], e.document, e.chunk, e.position, e.similarity, e.score) for e in kept]
 
 
-def find_evidence(sources: Sequence[Source], holdings: Holdings, choice: Choice) -> list[Evidence]:
-    """Return the excerpts that answer best, best first: as many as `choice` says, none that mostly repeats another,
-    none that is not about the question (better nothing than something unrelated). The vector of an excerpt is the
-    mean of its sentences'.
+def find_evidence(sources: Sequence[GatheredSource], chunk_set: ChunkSet, writing: WritingSettings) -> list[Evidence]:
+    """Return the excerpts that answer best, best first: at most as many as `writing` allows, no near-duplicates, none
+    off topic (better nothing than something unrelated). The vector of an excerpt is the mean of its sentences' vectors.
 
     Raises:
-        EmbeddingError: if the embedder fails.
+        EmbeddingError: the embedder failed.
     """
-    wanted = holdings.wording
-    likely = _likely(sources, holdings, wanted)
+    wanted = chunk_set.wording
+    likely = _likely(sources, chunk_set, wanted)
     if not likely:
         return []
     titles = list(dict.fromkeys(sentence.source.title for sentence in likely))
-    vectors = holdings.embedder.embed([*titles, *(sentence.text for sentence in likely)])
-    title_similarity = dict(zip(titles, (vectors[: len(titles)] @ holdings.asked).tolist(), strict=True))
+    vectors = chunk_set.embedder.embed([*titles, *(sentence.text for sentence in likely)])
+    title_similarity = dict(zip(titles, (vectors[: len(titles)] @ chunk_set.question_vector).tolist(), strict=True))
     ranked = sorted(
-        _excerpts(likely, vectors[len(titles) :], holdings.asked, wanted, title_similarity, choice),
+        _excerpts(
+            likely,
+            vectors[len(titles) :],
+            chunk_set.question_vector,
+            wanted,
+            title_similarity,
+            writing.ranking_weights,
+        ),
         key=lambda evidence: -evidence.score,
     )
     return select_diverse(
         (evidence for evidence in ranked if _is_relevant(evidence, wanted)),
-        limit=choice.most,
+        limit=writing.max_evidence,
         document=lambda evidence: evidence.source.url,
-        per_document=choice.per_source,
+        per_document=writing.per_source,
         features=lambda evidence: set(evidence.stems - wanted.stems),  # every good excerpt shares the question's words
         max_overlap=MAX_OVERLAP,
     )
@@ -145,13 +145,15 @@ def _is_relevant(evidence: Evidence, wanted: Wording) -> bool:
     )
 
 
-def _likely(sources: Sequence[Source], holdings: Holdings, wanted: Wording) -> list[_Sentence]:
-    """Return the quotable sentences of the chunks that promise most, each once; in the order of sources and text."""
+def _likely(sources: Sequence[GatheredSource], chunk_set: ChunkSet, wanted: Wording) -> list[_Sentence]:
+    """Return the quotable sentences of the most promising chunks, each once, in the order of sources and text."""
     by_url = {source.url: source for source in sources}
-    chunks = holdings.chunks_of(documents_of(sources))
+    chunks = chunk_set.chunks_of(documents_of(sources))
 
     def promise(chunk: EmbeddedChunk) -> float:
-        return float(chunk.vector @ holdings.asked) + _WORDS_IN_CHUNK * wanted.share(frozenset(stems(chunk.text)))
+        return float(chunk.vector @ chunk_set.question_vector) + _WORDS_IN_CHUNK * wanted.share(
+            frozenset(stems(chunk.text))
+        )
 
     best = sorted(range(len(chunks)), key=lambda at: -promise(chunks[at]))  # stable: ties keep their order
     seen: set[str] = set()
@@ -164,8 +166,8 @@ def _likely(sources: Sequence[Source], holdings: Holdings, wanted: Wording) -> l
     return [sentence for at in sorted(chosen) for sentence in chosen[at]]
 
 
-def _sentences(chunk: EmbeddedChunk, source: Source, first: int, seen: set[str]) -> Iterator[_Sentence]:
-    """Yield every quotable sentence that was not `seen` yet; places count from `first`."""
+def _sentences(chunk: EmbeddedChunk, source: GatheredSource, first: int, seen: set[str]) -> Iterator[_Sentence]:
+    """Yield every quotable sentence not `seen` yet; positions count from `first`."""
     pieces = [piece.strip() for paragraph in chunk.text.split("\n\n") for piece in sentences(paragraph)]
     for position, text in enumerate(pieces, start=first):
         if text not in seen and _is_quotable(text):
@@ -174,7 +176,7 @@ def _sentences(chunk: EmbeddedChunk, source: Source, first: int, seen: set[str])
 
 
 def _is_quotable(sentence: str) -> bool:
-    """Say whether this reads as a whole sentence rather than code, a heading or a table."""
+    """Return whether this reads as a whole sentence rather than code, a heading or a table."""
     if not _MIN_CHARS <= len(sentence) <= _MAX_CHARS or len(words(sentence)) < _MIN_WORDS:
         return False
     if sentence[0].islower() or sentence[-1] not in ".!?\"'”’)。！？":
@@ -186,19 +188,19 @@ def _is_quotable(sentence: str) -> bool:
 def _excerpts(
     likely: Sequence[_Sentence],
     vectors: Vectors,
-    asked: Vectors,
+    question: Vectors,
     wanted: Wording,
     title_similarity: dict[str, float],
-    choice: Choice,
+    weights: tuple[float, float, float, float],
 ) -> Iterator[Evidence]:
-    """Yield every run of up to `MAX_RUN` neighbouring sentences of one chunk, scored."""
-    of_excerpt, of_chunk, of_title, of_words = choice.weights
+    """Yield and score every run of up to `MAX_RUN` neighbouring sentences of one chunk."""
+    of_excerpt, of_chunk, of_title, of_words = weights
     for (document, chunk), group in groupby(range(len(likely)), key=lambda i: likely[i].place):
         indices = list(group)
-        chunk_similarity = float(likely[indices[0]].chunk.vector @ asked)
+        chunk_similarity = float(likely[indices[0]].chunk.vector @ question)
         for run in _runs(likely, indices):
             first = likely[run[0]]
-            similarity = _similarity(vectors[run], asked)
+            similarity = _similarity(vectors[run], question)
             held = frozenset[str]().union(*(likely[i].stems for i in run))
             score = (
                 of_excerpt * similarity
@@ -213,7 +215,7 @@ def _excerpts(
 
 
 def _runs(likely: Sequence[_Sentence], indices: Sequence[int]) -> Iterator[list[int]]:
-    """Yield one, two, … indices of `indices` whose sentences follow each other without a gap."""
+    """Yield runs of one, two, … `indices` whose sentences follow each other without a gap."""
     for start in range(len(indices)):
         run = [indices[start]]
         yield run
@@ -224,7 +226,7 @@ def _runs(likely: Sequence[_Sentence], indices: Sequence[int]) -> Iterator[list[
             yield run
 
 
-def _similarity(vectors: Vectors, asked: Vectors) -> float:
-    """Return the cosine similarity of `asked` (a unit vector) and the mean of `vectors`."""
+def _similarity(vectors: Vectors, question: Vectors) -> float:
+    """Return the cosine similarity of `question` (a unit vector) and the mean of `vectors`."""
     mean = vectors.mean(axis=0)
-    return float(mean @ asked) / (math.sqrt(float(mean @ mean)) or 1.0)
+    return float(mean @ question) / (math.sqrt(float(mean @ mean)) or 1.0)

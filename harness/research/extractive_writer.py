@@ -1,4 +1,4 @@
-"""The extractive writer: a report in which every sentence is quoted from a source and carries its number."""
+"""Extractive writer: a report in which every sentence is quoted from a numbered source."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.text import clean, one_line
 from harness.research.evidence import Evidence
 from harness.research.planner import Plan
@@ -23,14 +23,14 @@ _MARKUP = re.compile(r"([\\`*_<>#|~]|\](?=[(\[:]))")
 
 
 class Citation(Struct, frozen=True):
-    """One sentence of the report: section and paragraph it stands in, the quotation that it rests on (itself, where the
-    report is made of excerpts), the number and address of the quotation's source.
+    """One sentence of the report: its section and paragraph, the quotation that supports it (itself in a report of
+    excerpts), and the number and URL of the quotation's source.
 
-    `similarity` (0..1) is that of the question and the whole excerpt; `verified` says that the quotation stands, word
-    for word, in the stored text of its source. Without a source, number 0 and an empty address.
+    `similarity` (0..1) is that of the question and the whole excerpt; `verified` means that the quotation is, word for
+    word, in the stored text of its source. Without a source: number 0 and an empty URL.
 
-    `supported` says that the quotation supports the sentence (see `harness.core.support`). `replaced` says that the
-    quotation stands in place of a sentence of the model, which it did not support.
+    `supported` means that the quotation supports the sentence (see `harness.core.support`). `replaced` means that the
+    quotation replaced a sentence of the model that it did not support.
     """
 
     section: str
@@ -59,11 +59,11 @@ class CitedSource(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """Sentences by section, and the sources actually cited, numbered in the order of their first citation.
+    """Sentences by section, and the cited sources, numbered in the order of their first citation.
 
-    `writer` is the language model that wrote it, empty for a report of excerpts; `remark` is what has to be said of how
-    it came about. `dropped` counts the sentences of the model that were left out, `replaced` those that quotations
-    replaced: no quotation supported them.
+    `writer` is the language model that wrote it, empty for a report of excerpts; `remark` is a note about how it was
+    made. `dropped` counts the model's sentences that were left out, `replaced` those that quotations replaced, because
+    no quotation supported them.
     """
 
     title: str
@@ -95,7 +95,7 @@ class Report(Struct, frozen=True):
         return "; ".join(lines)
 
     def markdown(self) -> str:
-        """Render the report as Markdown (CommonMark); text of sources is escaped, so that it is never markup."""
+        """Return the report as Markdown (CommonMark); source text is escaped, so that it is never markup."""
         blocks = [f"# {_escaped(self.title)}", *([f"> {_escaped(self.remark)}"] if self.remark else [])]
         for section, cited in groupby(self.citations, key=lambda citation: citation.section):
             blocks.append(f"## {_escaped(section)}")
@@ -113,11 +113,11 @@ class Report(Struct, frozen=True):
 
 
 def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
-    """Lay `evidence` (best first) out in the plan's sections; a section without evidence is left out.
+    """Arrange `evidence` (best first) in the plan's sections; a section without evidence is left out.
 
-    The best excerpts answer; of the rest, what speaks of limits goes last, everything else between. Where a number of
-    sections is wanted, the rest goes by source instead, under the sources' titles; there are as many sections as the
-    evidence makes. In a section, excerpts of one source keep the order in which the source has them.
+    The best excerpts come first; of the rest, those about limits and exceptions last, all others in between. If a
+    number of sections is wanted, the rest is grouped by source, under the sources' titles; there are as many sections
+    as the evidence allows. Within a section, excerpts of one source keep their order in the source.
     """
     placed = _by_source(plan, evidence) if plan.wanted else _by_kind(plan, evidence)
     numbers: dict[str, int] = {}
@@ -127,7 +127,7 @@ def write_report(plan: Plan, evidence: Sequence[Evidence]) -> Report:
         url = found.source.url
         number = numbers.setdefault(url, len(numbers) + 1)
         for sentence in found.sentences:
-            verified = stands_in(sentence, found.source.texts)
+            verified = is_quoted_in(sentence, found.source.texts)
             citations.append(Citation(section, paragraph, sentence, sentence, number, url, found.similarity, verified))
     titles = {found.source.url: found.source.title for found in evidence}
     return Report(
@@ -147,8 +147,8 @@ def _by_kind(plan: Plan, evidence: Sequence[Evidence]) -> dict[str, list[Evidenc
 
 
 def _by_source(plan: Plan, evidence: Sequence[Evidence]) -> dict[str, list[Evidence]]:
-    """Put the best excerpts first, and the others under the titles of their sources, in `plan.wanted` sections: those
-    of further sources go together at the end; where there are too few sources, excerpts that follow stand alone.
+    """Put the best excerpts first and the others under the titles of their sources, in `plan.wanted` sections. Surplus
+    sources share the last section; with too few sources, trailing excerpts get their own sections.
     """
     wanted = plan.wanted or 1
     answering = max(1, min(ANSWER_EXCERPTS, len(evidence) - wanted + 1)) if wanted > 1 else len(evidence)
@@ -195,7 +195,7 @@ def _count_of_sentences(count: int, what: str) -> str:
 
 
 def _in_order(evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Group by source, the source of the best sentence first, and put each source's sentences in its own order."""
+    """Group by source, the source of the best sentence first; within a source, keep its order."""
     rank = {url: place for place, url in enumerate(dict.fromkeys(found.source.url for found in evidence))}
     return sorted(evidence, key=lambda found: (rank[found.source.url], found.position))
 
@@ -205,7 +205,7 @@ def _escaped(text: str) -> str:
 
 
 def _address(url: str) -> str:
-    """Make a link that cannot leave its angle brackets; an address that might do something is only text."""
+    """Return a link that cannot break out of its angle brackets; a URL of an unknown scheme becomes text."""
     if not url.startswith(_LINKED):
         return _escaped(url)
     safe = re.sub(r"[\s<>]", _percent, url)

@@ -1,78 +1,70 @@
-"""Rounds of concurrent searches through the cache, until what is held answers, or a round adds little."""
+"""Gathering: rounds of concurrent searches through the cache, until the question is answered or a round adds little."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from harness.cache import Cache
 from harness.core.keys import canonical_url
 from harness.core.text import one_line
 from harness.errors import SearchError
-from harness.ports import PageReader, Progress, SearchEngine
 from harness.research.gathering import (
-    Document,
     Gathered,
-    Lifetimes,
-    Limits,
+    GatheredSource,
     Round,
     Search,
-    Source,
+    SourceText,
     StopReason,
     documents_of,
 )
-from harness.research.page_reading import READABLE, Reading, read_all
-from harness.research.planner import Plan, Planner
-from harness.research.scoring import Judge
-from harness.research.search import Asked, ask_all, fused
+from harness.research.page_reading import READABLE, PageReading, read_all
+from harness.research.planner import Plan
+from harness.research.scoring import RoundScorer
+from harness.research.search import EngineSearch, ask_all, fused
+from harness.research.services import ResearchServices
+from harness.settings import FetchSettings, GatheringSettings
 
 MAX_BODY_CHARS = 50_000
 FEEDBACK_RESULTS = 10
-"""How many of a round's first results suggest the next queries."""
+"""Results of a round that suggest the next queries."""
 
 
 class Gatherer:
-    """Gathers for one plan, round by round: searches of every engine, then the pages of the best results.
+    """Gatherer for one plan, round by round: searches by every engine, then the pages of the best results.
 
-    `on_round` is told of each round when it is done, in the thread that gathers; what it raises ends the gathering.
+    `on_round` is called after each round, in the gathering thread; an exception from it ends the gathering.
     """
 
     def __init__(
         self,
-        planner: Planner,
-        cache: Cache,
-        engines: Sequence[SearchEngine],
-        reader: PageReader,
-        judge: Judge,
-        limits: Limits,
-        *,
-        lifetimes: Lifetimes,
-        progress: Progress,
+        services: ResearchServices,
+        scorer: RoundScorer,
+        gathering: GatheringSettings,
+        fetch: FetchSettings,
         on_round: Callable[[Round], None] | None = None,
     ) -> None:
-        self._planner = planner
-        self._cache = cache
-        self._engines = engines
-        self._reader = reader
-        self._judge = judge
-        self._limits = limits
-        self._lifetimes = lifetimes
-        self._progress = progress
+        self._planner = services.planner
+        self._cache = services.cache
+        self._engines = services.engines
+        self._reader = services.reader
+        self._progress = services.progress
+        self._scorer = scorer
+        self._gathering = gathering
+        self._fetch = fetch
         self._on_round = on_round
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, GatheredSource] = {}
         self._rounds: list[Round] = []
         self._live = 0
         self._relevant = False
         self._tried: set[str] = set()
-        self._began = cache.now
+        self._began = self._cache.now
 
     def gather(self, plan: Plan) -> Gathered:
-        """Ask the plan's queries, then follow-ups on what was found.
+        """Search the plan's queries, then follow-up queries.
 
-        Stops when what is held scores enough or does not speak to the question at all, when a round's novelty is below
-        the limit, when there is nothing new to ask, or when a limit is reached. One search that fails does not end the
-        run, nor does a page that cannot be read.
+        Stops when the score is high enough, when nothing found is relevant, when a round's novelty is too low, when no
+        new query is left, or when a limit is reached. A failed search or an unreadable page does not end the run.
 
         Raises:
-            SearchError: if every search of the first round fails; the first one's error.
+            SearchError: every search of the first round failed; the first error.
             EmbeddingError: the embedder failed.
         """
         queries: Sequence[str] = plan.queries
@@ -88,93 +80,94 @@ class Gatherer:
                 return Gathered(tuple(self._sources.values()), tuple(self._rounds), reason)
 
     def _round(self, plan: Plan, queries: Sequence[str]) -> list[str]:
-        """Do one round; return what its searches showed, in order."""
-        number, held = len(self._rounds) + 1, documents_of(self._sources.values())
+        """Run one round; return the texts of its results, in order."""
+        number, earlier = len(self._rounds) + 1, documents_of(self._sources.values())
         asked = self._ask(queries, f"round {number}")
         failures = [each.outcome for each in asked if isinstance(each.outcome, SearchError)]
         if not self._rounds and len(failures) == len(asked):
             raise failures[0]
         shown = self._keep(asked)
-        if not self._judge.judge(shown, held).relevant and self._calls_left(len(self._engines)):
+        if not self._scorer.score(shown, earlier).relevant and self._calls_left(len(self._engines)):
             fallback = self._planner.fallback(plan, [*self._queries(), *queries])
             if fallback:
                 asked += self._ask([fallback], f"round {number}, again")
                 shown = self._keep(asked)
         readings, pages = self._read(asked, f"pages of round {number}")
-        judgement = self._judge.judge([*shown, *pages], held)
-        self._relevant |= judgement.relevant
-        self._rounds.append(Round(tuple(map(_told, asked)), tuple(readings), judgement.novelty, judgement.score))
+        score = self._scorer.score([*shown, *pages], earlier)
+        self._relevant |= score.relevant
+        self._rounds.append(Round(tuple(map(_search, asked)), tuple(readings), score.novelty, score.score))
         return [document.text for document in shown]
 
-    def _ask(self, queries: Sequence[str], what: str) -> list[Asked]:
-        """Ask as many of the queries as live calls are left for, at least one."""
-        if self._limits.max_live_calls is not None:
-            queries = queries[: max(1, (self._limits.max_live_calls - self._live) // len(self._engines))]
+    def _ask(self, queries: Sequence[str], what: str) -> list[EngineSearch]:
+        """Search as many of the queries as the live calls left allow, at least one."""
+        if self._gathering.max_live_calls is not None:
+            queries = queries[: max(1, (self._gathering.max_live_calls - self._live) // len(self._engines))]
         asked = ask_all(
             queries,
             self._cache,
             self._engines,
-            ttl=self._lifetimes.searches,
-            max_results=self._limits.max_results,
-            concurrency=self._limits.concurrency,
+            ttl=self._fetch.ttl,
+            max_results=self._gathering.max_results,
+            concurrency=self._fetch.concurrency,
             progress=self._progress,
             what=what,
         )
         self._live += len(asked)
         return asked
 
-    def _keep(self, asked: Sequence[Asked]) -> list[Document]:
-        """Keep what the searches found, the best addresses first; return it in the order of the searches."""
+    def _keep(self, asked: Sequence[EngineSearch]) -> list[SourceText]:
+        """Add the results to the sources, best URLs first; return them in the order of the searches."""
         for _, results in fused(asked):
             for result in results:
                 if document := _document(result):
                     title = one_line(str(result.get("title") or "")) or document.url
-                    known = self._sources.get(document.url) or Source(document.url, title, ())
+                    known = self._sources.get(document.url) or GatheredSource(document.url, title, ())
                     self._sources[document.url] = known.with_text(document.text)
         shown = [_document(result) for each in asked for result in each.results]
         return [document for document in shown if document]
 
-    def _read(self, asked: Sequence[Asked], what: str) -> tuple[list[Reading], list[Document]]:
-        """Read the pages of the best results that were not tried yet."""
+    def _read(self, asked: Sequence[EngineSearch], what: str) -> tuple[list[PageReading], list[SourceText]]:
+        """Read the pages of the best results not tried yet."""
         new = [url for url, _ in fused(asked) if url.startswith(READABLE) and url in self._sources]
-        most = self._limits.read_pages
-        if self._limits.max_live_calls is not None:
-            most = min(most, max(0, self._limits.max_live_calls - self._live))
+        most = self._gathering.read_pages
+        if self._gathering.max_live_calls is not None:
+            most = min(most, max(0, self._gathering.max_live_calls - self._live))
         chosen = [url for url in new if url not in self._tried][:most]
         self._tried.update(chosen)
         read = read_all(
             chosen,
             self._cache,
             self._reader,
-            ttl=self._lifetimes.pages,
-            concurrency=self._limits.concurrency,
+            ttl=self._fetch.page_ttl,
+            concurrency=self._fetch.concurrency,
             progress=self._progress,
             what=what,
         )
         self._live += len(read)
-        pages = [Document(url, text) for url, (_, text) in zip(chosen, read, strict=True) if text]
+        pages = [SourceText(url, text) for url, (_, text) in zip(chosen, read, strict=True) if text]
         for page in pages:
             self._sources[page.url] = self._sources[page.url].with_text(page.text)
         return [reading for reading, _ in read], pages
 
     def _stop_reason(self) -> StopReason | None:
-        """Return the first reason that holds, if one does."""
-        limits, last = self._limits, self._rounds[-1]
-        seconds, tokens = self._cache.now - self._began, self._cache.tokens
+        """Return the first reason to stop that applies, if any."""
+        limits, last = self._gathering, self._rounds[-1]
+        seconds, most_seconds = self._cache.now - self._began, self._fetch.max_seconds
+        tokens = self._cache.tokens
         reasons: list[tuple[StopReason, bool]] = [
             ("no evidence", not self._relevant),
             ("score met", last.score >= limits.enough_score),
             ("stagnation", last.novelty < limits.min_novelty),
             ("limit of rounds", len(self._rounds) >= limits.max_rounds),
             ("limit of live calls", not self._calls_left(len(self._engines))),
-            ("limit of time", limits.max_seconds is not None and seconds >= limits.max_seconds),
+            ("limit of time", most_seconds is not None and seconds >= most_seconds),
             ("limit of tokens", limits.max_tokens is not None and tokens >= limits.max_tokens),
         ]
         return next((reason for reason, holds in reasons if holds), None)
 
     def _calls_left(self, wanted: int) -> bool:
-        """Say whether so many more live calls may be made."""
-        most = self._limits.max_live_calls
+        """Return whether `wanted` more live calls are allowed."""
+        most = self._gathering.max_live_calls
         return most is None or most - self._live >= wanted
 
     def _queries(self) -> list[str]:
@@ -182,16 +175,16 @@ class Gatherer:
         return list(dict.fromkeys(search.query for round_ in self._rounds for search in round_.searches))
 
 
-def _told(asked: Asked) -> Search:
+def _search(asked: EngineSearch) -> Search:
     outcome = asked.outcome
     if isinstance(outcome, SearchError):
         return Search(asked.query, asked.engine, "failed", 0, f"{outcome.code}: {outcome}")
     return Search(asked.query, asked.engine, "live" if outcome.how == "live" else "cache", len(outcome.value))
 
 
-def _document(result: dict[str, Any]) -> Document | None:
-    """Return what a result shows, if it has an address and a text; no engine of ours returns as much as the bound."""
+def _document(result: dict[str, Any]) -> SourceText | None:
+    """Return the text of a result, if it has a URL and a text; no built-in engine returns more than the limit."""
     url = canonical_url(str(result.get("href") or ""))
     body = str(result.get("body") or "")[:MAX_BODY_CHARS]
     text = "\n\n".join(part for part in body.split("\n\n") if part.strip())
-    return Document(url, text) if url and text else None
+    return SourceText(url, text) if url and text else None

@@ -1,4 +1,4 @@
-"""What a gathering comes to: sources, rounds, and why it stopped; and what bounds it."""
+"""Results of gathering: sources, rounds, and the reason to stop."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from harness.core.text import one_line
-from harness.research.page_reading import Reading
+from harness.research.page_reading import PageReading
 
 StopReason: TypeAlias = Literal[
     "score met",
@@ -18,50 +18,24 @@ StopReason: TypeAlias = Literal[
     "limit of time",
     "limit of tokens",
 ]
-"""`stagnation`: a round added little, or there is nothing new to ask. `no evidence`: nothing speaks to the question."""
+"""`stagnation`: a round added little, or no new query is left. `no evidence`: nothing found is relevant."""
 
 
-class Limits(Struct, frozen=True):
-    """What bounds the gathering: rounds, the score (0..1) that is enough, the novelty (0..1) below which to stop,
-    results a search, pages read a round, searches (or pages) at once; live calls (searches and pages), seconds and
-    tokens of the language model of the whole, where bounded; queries of a later round, tokens of a chunk.
-    """
-
-    max_rounds: int
-    enough_score: float
-    min_novelty: float
-    max_results: int
-    read_pages: int
-    concurrency: int
-    max_live_calls: int | None = None
-    max_seconds: float | None = None
-    max_tokens: int | None = None
-    follow_ups: int = 2
-    chunk_tokens: tuple[int, int] = (200, 350)
-
-
-class Lifetimes(Struct, frozen=True):
-    """How long what is gathered stays fresh, in seconds."""
-
-    searches: float
-    pages: float
-
-
-class Document(Struct, frozen=True):
-    """One text that was found at `url`: what a search showed of it, or its page."""
+class SourceText(Struct, frozen=True):
+    """One text found at `url`: an excerpt in search results, or the page."""
 
     url: str
     text: str
 
     @property
     def id(self) -> str:
-        """Its name in the chunk store: another text, or another address, has another one."""
+        """Its id in the chunk store; depends on URL and text."""
         return sha256(f"{len(self.url)} {self.url}\n{self.text}".encode(errors="replace")).hexdigest()[:32]
 
 
-class Source(Struct, frozen=True):
-    """What was found at one address: its texts are what the searches showed of it, and its page, each once, in the
-    order of discovery; paragraphs are apart by an empty line.
+class GatheredSource(Struct, frozen=True):
+    """Everything found at one URL: excerpts from searches and the page, each once, in the order of discovery; an empty
+    line separates paragraphs.
     """
 
     url: str
@@ -69,18 +43,20 @@ class Source(Struct, frozen=True):
     texts: tuple[str, ...]
 
     @property
-    def documents(self) -> list[Document]:
-        """Its texts as the chunk store keeps them."""
-        return [Document(self.url, text) for text in self.texts]
+    def documents(self) -> list[SourceText]:
+        """Its texts as documents of the chunk store."""
+        return [SourceText(self.url, text) for text in self.texts]
 
-    def with_text(self, text: str) -> "Source":
-        """Return the source with one more text, if it is a new one."""
+    def with_text(self, text: str) -> "GatheredSource":
+        """Return the source with one more text, unless it has that text already."""
         known = {one_line(each) for each in self.texts}
-        return self if not text or one_line(text) in known else Source(self.url, self.title, (*self.texts, text))
+        return (
+            self if not text or one_line(text) in known else GatheredSource(self.url, self.title, (*self.texts, text))
+        )
 
 
 class Search(Struct, frozen=True):
-    """One search of a round: answered by the cache or live, or failed with an error's code and message."""
+    """One search of a round: answered by the cache, answered live, or failed with an error's code and message."""
 
     query: str
     engine: str
@@ -90,25 +66,25 @@ class Search(Struct, frozen=True):
 
 
 class Round(Struct, frozen=True):
-    """One pass of searches, the pages read for the best of their results, how far (0..1) what both brought was from
-    what was held, and how well (0..1) all that was held then answers.
+    """One pass of searches and the pages read for their best results. `novelty` (0..1) is the distance of the new texts
+    from the earlier ones, `score` (0..1) how well all texts together answer the question.
     """
 
     searches: tuple[Search, ...]
-    pages: tuple[Reading, ...]
+    pages: tuple[PageReading, ...]
     novelty: float
     score: float
 
     @property
     def answered_by(self) -> list[str]:
-        """Who answered each search and page: `cache`, `live` or `failed`."""
+        """The origin of each search and page: `cache`, `live` or `failed`."""
         return [each.answered_by for each in self.searches] + [each.answered_by for each in self.pages]
 
 
 class Gathered(Struct, frozen=True):
-    """All sources, one an address, best first; and the rounds that found them."""
+    """All sources, one per URL, best first, and the rounds that found them."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[GatheredSource, ...]
     rounds: tuple[Round, ...]
     stop_reason: StopReason
 
@@ -119,20 +95,20 @@ class Gathered(Struct, frozen=True):
 
     @property
     def answered_by(self) -> list[str]:
-        """Who answered each search and page: `cache`, `live` or `failed`."""
+        """The origin of each search and page: `cache`, `live` or `failed`."""
         return [each for round_ in self.rounds for each in round_.answered_by]
 
     @property
-    def pages(self) -> list[Reading]:
-        """Every page that was read, or was to be, in order."""
+    def pages(self) -> list[PageReading]:
+        """Every page that was read or failed, in order."""
         return [page for round_ in self.rounds for page in round_.pages]
 
     @property
     def score(self) -> float:
-        """How well (0..1) all that was gathered answers."""
+        """The score (0..1) after the last round."""
         return self.rounds[-1].score if self.rounds else 0.0
 
 
-def documents_of(sources: Iterable[Source]) -> list[Document]:
+def documents_of(sources: Iterable[GatheredSource]) -> list[SourceText]:
     """Return the documents of several sources."""
     return [document for source in sources for document in source.documents]

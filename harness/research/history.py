@@ -1,4 +1,4 @@
-"""What was searched, researched and written down: found again by meaning, or listed by time."""
+"""History of searches, researches and documents: found by meaning, or listed by time."""
 
 import logging
 import re
@@ -31,22 +31,22 @@ TABLES_OF: Mapping[Source, tuple[str, ...]] = {
     "research": (RUNS, RESEARCH),
     "knowledge": (KNOWLEDGE,),
 }
-"""Where each kind of thing is kept; of a research, the record of its run, and what it gathered, if that was kept."""
+"""The tables of each source; a research has the record of its run and, if stored, the gathered context."""
 SOURCES: tuple[Source, ...] = tuple(TABLES_OF)
 
 FLOOR = 0.2
-"""Below this similarity nothing is shown for a query: all-MiniLM-L6-v2 sees no common subject there."""
+"""Matches below this similarity are hidden: for all-MiniLM-L6-v2 they have no common subject."""
 MAX_LIMIT = 100
 MAX_OFFSET = 10_000
 LEAST_NEAR = 50
-"""So many are asked for at the least: an index of 100,000 finds 94 % of the 10 nearest then, instead of 83 %."""
+"""Fewest rows requested: of 100,000 rows, an index then finds 94 % of the 10 nearest instead of 83 %."""
 MAX_NEAR = 1_000
-"""How far down the list of what is similar one can leaf."""
+"""Most similar rows that can be paged through."""
 MAX_TITLE = 300
 MAX_SNIPPET = 300
 MAX_URL = 2_000
 MAX_READ = 100_000
-"""Characters of one text that are looked at for a snippet."""
+"""Characters of one text that are read for a snippet."""
 EMBED_AT_ONCE = 64
 OWN_NAMES: Mapping[str, tuple[str, ...]] = {
     SEARCHES: ("max_results", "engine", "options"),
@@ -54,18 +54,18 @@ OWN_NAMES: Mapping[str, tuple[str, ...]] = {
     RUNS: ("engine",),
     KNOWLEDGE: ("url_key", "version"),
 }
-"""The tables' own columns, as they are declared."""
+"""Names of each table's own columns, in their order."""
 MAX_IDS = 100
 EVER = 0.0
-"""Asked for the rows that are not expired at this time, a store brings expired ones too."""
+"""With this as the present time, a store returns expired rows too."""
 
 
-class Past(Struct, frozen=True):
-    """One thing of the past. `id` names it among those of its `source`; `timestamp` is when it was stored, in seconds
-    since the epoch; `similarity` (0..1) is to what was asked, 1.0 where nothing was. `url` is the address of its first
-    result or of its source, empty where it has none. A research that was repeated (the same question with the same
-    engines) is one thing: `count` says how often, `ids` names the up to `MAX_IDS` newest runs. The texts are from
-    outside: data, bounded, never markup.
+class HistoryEntry(Struct, frozen=True):
+    """One past search, research or document. `id` is unique within its `source`; `timestamp` is when it was stored, in
+    seconds since the epoch; `similarity` (0..1) is to the query, 1.0 without one. `url` is the address of its first
+    result or of its source, empty if it has none. A repeated research (same question, same engines) is one entry:
+    `count` is the number of runs, `ids` lists up to `MAX_IDS` of them, newest first. The texts come from outside: data,
+    bounded, never markup.
     """
 
     source: Source
@@ -80,15 +80,15 @@ class Past(Struct, frozen=True):
     ids: tuple[str, ...] = ()
 
 
-class Page(Struct, frozen=True):
-    """Some things of the past, and whether more of them follow."""
+class HistoryPage(Struct, frozen=True):
+    """One page of entries, and whether more follow."""
 
-    items: list[Past]
+    items: list[HistoryEntry]
     more: bool
 
 
-class Kept(Struct, frozen=True):
-    """One thing as it is kept: its table, its row, and where it came from by the names of the table's own columns."""
+class StoredEntry(Struct, frozen=True):
+    """One stored row: its table, the row, and the table's own columns by name."""
 
     table: str
     entry: Entry
@@ -96,7 +96,7 @@ class Kept(Struct, frozen=True):
 
     @property
     def data(self) -> Any:
-        """What is kept: JSON where it is that, else text."""
+        """The payload: decoded JSON, or text if it is not JSON."""
         try:
             return orjson.loads(self.entry.payload)
         except ValueError:
@@ -104,7 +104,7 @@ class Kept(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """A row that is shown, before its payload is looked at. `place` is where its table lists it, if it does."""
+    """A row to show, before its payload is read. `place` is its position in its table's timeline."""
 
     source: Source
     table: str
@@ -117,7 +117,7 @@ class _Found(Struct, frozen=True):
 
     @property
     def order(self) -> tuple[float, float, str, int, str]:
-        """The most similar first, then the newest; then always the same."""
+        """Sort key: most similar first, then newest, then a fixed order."""
         return -self.similarity, -self.created_at, self.table, self.place, self.key
 
 
@@ -131,7 +131,7 @@ class _Wanted(Struct, frozen=True):
 
 
 class History:
-    """One tenant's past. Every look-up reads the rows themselves: what was cleared is not found any more."""
+    """One tenant's history. Every lookup reads the rows themselves, so deleted entries are never found."""
 
     def __init__(self, store: Store, embedder: Embedder, *, tenant: str, clock: Callable[[], float]) -> None:
         self._store = store
@@ -148,8 +148,8 @@ class History:
         limit: int = 20,
         offset: int = 0,
         origin: str = "own",
-    ) -> list[Past]:
-        """Return what is on a page of the past; see `page`."""
+    ) -> list[HistoryEntry]:
+        """Return the entries of a page of history; see `page`."""
         return self.page(query, since=since, source=source, limit=limit, offset=offset, origin=origin).items
 
     def page(
@@ -161,15 +161,15 @@ class History:
         limit: int = 20,
         offset: int = 0,
         origin: str = "own",
-    ) -> Page:
-        """Return up to `limit` (1..100) things after the first `offset`, stored at or after `since` (seconds since the
-        epoch), of one `source` or all: by meaning, the most similar first, where a query is given, else the newest
-        first. Expired ones are among them, and say so. Page after page, each is there once, while none is stored or
-        deleted. `origin` says for whom they were made (see `origins_of`): users and agents, unless told otherwise.
+    ) -> HistoryPage:
+        """Return up to `limit` (1..100) entries after the first `offset`, stored at or after `since` (seconds since the
+        epoch), of one `source` or all. With a query: by meaning, most similar first; without: newest first. Expired
+        entries are included and marked. From page to page each entry appears once, as long as none is stored or
+        deleted. `origin` filters by who caused them (see `origins_of`); the default is users and agents.
 
         Raises:
-            InvalidInput: no such source or origin, or a number out of its range.
-            SearchBackendError: nothing can be looked up by meaning.
+            InvalidInput: an unknown source or origin, or a number out of range.
+            SearchBackendError: lookups by meaning are not available.
             StoreError: the store cannot be read.
         """
         sources = _sources(source)
@@ -186,22 +186,22 @@ class History:
             repeats = repeats_in(self._store, self._tenant, since=since, origins=wanted.origins)
         found = self._near(query, wanted, repeats) if query else self._newest(wanted, repeats)
         chosen = nsmallest(count, found, key=lambda each: each.order)[offset:]
-        items = [past for past in map(self._told, chosen[:limit]) if past is not None]
-        return Page(items, more=len(chosen) > limit)
+        items = [entry for entry in map(self._entry, chosen[:limit]) if entry is not None]
+        return HistoryPage(items, more=len(chosen) > limit)
 
-    def entry(self, source: str, key: str) -> Kept:
-        """Return one thing, whole.
+    def entry(self, source: str, key: str) -> StoredEntry:
+        """Return one entry in full.
 
         Raises:
-            InvalidInput: no such source.
-            NotFound: there is nothing of that name, or not any more.
+            InvalidInput: an unknown source.
+            NotFound: there is no such entry (any more).
             StoreError: the store cannot be read.
         """
         sources = _sources(source)
         for table in (each for name in sources for each in TABLES_OF[name]):
             if (entry := self._store.whole(table, self._tenant, key)) is not None:
-                return Kept(table, entry, dict(zip(OWN_NAMES[table], entry.own, strict=True)))
-        raise NotFound(f"there is no {source} {clean(key, 80)!r}, or not any more")
+                return StoredEntry(table, entry, dict(zip(OWN_NAMES[table], entry.own, strict=True)))
+        raise NotFound(f"there is no {source} {clean(key, 80)!r}, or it was deleted")
 
     def _newest(self, wanted: _Wanted, repeats: Repeats) -> Iterator[_Found]:
         for source in wanted.sources:
@@ -220,7 +220,7 @@ class History:
             vector = self._embedder.embed([query])[0]
             for source in wanted.sources:
                 for table in TABLES_OF[source]:
-                    if table != KNOWLEDGE:  # its rows change, and are given vectors where they are written
+                    if table != KNOWLEDGE:  # its rows change, and get their vectors when they are written
                         self._embed_some(table)
                     for scope in self._store.scopes(table, self._tenant, self._embedder.id):
                         for near in self._near_in(table, scope, vector, wanted, repeats):
@@ -228,15 +228,16 @@ class History:
                             runs = repeats.of(table, entry.key)
                             yield _Found(source, table, entry.key, entry.created_at, similarity, entry=entry, runs=runs)
         except (EmbeddingError, IndexUnavailable) as error:
-            raise SearchBackendError(f"nothing can be looked up by meaning: {error}") from error
+            raise SearchBackendError(f"lookup by meaning is not available: {error}") from error
 
     def _near_in(
         self, table: str, scope: tuple[str, ...], vector: Vectors, wanted: _Wanted, repeats: Repeats
     ) -> list[Neighbour]:
-        """Return as many rows as are wanted, if there are so many among the `MAX_NEAR` most similar ones, and all that
-        are shown as similar as the last of them: of those the newest come first, which a store does not know.
+        """Return `wanted.count` rows, if the `MAX_NEAR` most similar ones contain that many, and all rows that are
+        displayed with the same similarity as the last of them: of equals, the newest come first, which a store does not
+        sort by.
         """
-        count, asked = wanted.count, min(max(wanted.count + 1, LEAST_NEAR), MAX_NEAR)
+        count, requested = wanted.count, min(max(wanted.count + 1, LEAST_NEAR), MAX_NEAR)
         while True:
             found = self._store.nearest(
                 table,
@@ -244,18 +245,18 @@ class History:
                 scope,
                 vector,
                 embedder=self._embedder.id,
-                k=asked,
+                k=requested,
                 now=EVER,
                 at_least=FLOOR,
             )
             fitting = self._fitting(table, found, wanted, repeats)
             enough = len(fitting) >= count and shown(found[-1].similarity) < shown(fitting[count - 1].similarity)
-            if enough or len(found) < asked or asked == MAX_NEAR:
+            if enough or len(found) < requested or requested == MAX_NEAR:
                 return fitting
-            asked = min(4 * asked, MAX_NEAR)
+            requested = min(4 * requested, MAX_NEAR)
 
     def _fitting(self, table: str, found: list[Neighbour], wanted: _Wanted, repeats: Repeats) -> list[Neighbour]:
-        """Leave out what is older, was made for others, or is an earlier run of the same research."""
+        """Leave out older rows, rows of other origins, and earlier runs of the same research."""
         keys = [near.entry.key for near in found]
         made_for, among = self._store.origins(table, self._tenant, keys), {*keys}
         return [
@@ -267,22 +268,22 @@ class History:
         ]
 
     def _embed_some(self, table: str) -> None:
-        """Give vectors to some rows that have none, in the background of use: records of runs are stored without."""
+        """Embed some rows that have no vector yet: records of runs are stored without one."""
         missing = self._store.unembedded(table, self._tenant, self._embedder.id, EMBED_AT_ONCE)
         vectors = self._embedder.embed([text for _, text in missing]) if missing else ()
         try:
             for (key, _), vector in zip(missing, vectors, strict=True):
                 self._store.embed(table, self._tenant, key, vector.tobytes(), self._embedder.id)
-        except StoreError as error:  # a read-only or busy store still answers
+        except StoreError as error:  # a read-only or busy store can still answer
             log.debug("rows of %s without a vector stay so: %s", table, error)
 
-    def _told(self, found: _Found) -> Past | None:
-        """Tell of a row; `None` if it has gone meanwhile."""
+    def _entry(self, found: _Found) -> HistoryEntry | None:
+        """Return the entry of a row; `None` if it was deleted meanwhile."""
         entry = found.entry or self._store.get(found.table, self._tenant, found.key)
         if entry is None:
             return None
         snippet, url = _excerpt(found.table, entry.payload)
-        return Past(
+        return HistoryEntry(
             source=found.source,
             id=entry.key,
             title=shorten(clean(entry.text, 2 * MAX_TITLE), MAX_TITLE),
@@ -296,24 +297,24 @@ class History:
         )
 
 
-def as_json(past: Past) -> dict[str, Any]:
-    """Return what programs are shown: JSON-able, the time in ISO 8601 UTC, `None` where there is no address."""
-    moment = datetime.fromtimestamp(past.timestamp, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {**asdict(past), "timestamp": moment, "url": past.url or None}
+def as_json(entry: HistoryEntry) -> dict[str, Any]:
+    """Return an entry for programs: JSON-able, the time in ISO 8601 UTC, `None` if it has no URL."""
+    moment = datetime.fromtimestamp(entry.timestamp, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {**asdict(entry), "timestamp": moment, "url": entry.url or None}
 
 
 def shown(similarity: float) -> float:
-    """Return a similarity as it is shown: with three decimals."""
+    """Return a similarity as displayed, with three decimals."""
     return round(similarity, 3)
 
 
 _UNIX_TIME = re.compile(r"[0-9]{9,11}(\.[0-9]{1,9})?", re.ASCII)
-"""A time from March 1973 on. `20261122` stays a date in ISO 8601."""
+"""A time from March 1973 on. `20261122` is read as an ISO 8601 date instead."""
 
 
 def since_of(text: str, now: float) -> float:
-    """Read since when: a date or time in ISO 8601 (UTC where it names no zone), a Unix time in seconds (`1795342500` or
-    `1795342500.5`), or an age such as `7d`; empty is ever. `now` and what is returned are seconds since the epoch.
+    """Parse a start time: a date or time in ISO 8601 (UTC unless it names a zone), a Unix time in seconds (`1795342500`
+    or `1795342500.5`), or an age such as `7d`; empty means any time. `now` and the result are seconds since the epoch.
 
     Raises:
         InvalidInput: it is none of these.
@@ -334,9 +335,9 @@ def since_of(text: str, now: float) -> float:
     except InvalidInput:
         age = 0.0
     if not age:
-        told = clean(text, 40)
+        shortened = clean(text, 40)
         raise InvalidInput(
-            f"since is a date as 2026-11-22, a time in ISO 8601 or Unix seconds, or an age as 7d, not {told!r}"
+            f"since is a date like 2026-11-22, a time in ISO 8601 or Unix seconds, or an age like 7d, not {shortened!r}"
         )
     return max(0.0, now - age)
 
@@ -351,7 +352,7 @@ def _sources(source: str) -> tuple[Source, ...]:
 
 
 def _excerpt(table: str, payload: bytes) -> tuple[str, str]:
-    """Return the beginning of what a row answers, and an address; whatever it holds, it is only text."""
+    """Return the beginning of a row's content, and a URL; the content is data from outside, returned as text."""
     try:
         held = orjson.loads(payload)
     except ValueError:  # a context may be any text
@@ -368,7 +369,7 @@ def _excerpt(table: str, payload: bytes) -> tuple[str, str]:
 
 
 def _of_research(held: Any) -> tuple[str, str]:
-    """Read the record of a run, or what a research gathered."""
+    """Return snippet and URL of a run's record or a gathered context."""
     report = held.get("report") if isinstance(held, dict) else None
     cited = report.get("citations") if isinstance(report, dict) else None
     sources = held.get("sources") if isinstance(held, dict) else None

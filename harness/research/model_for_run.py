@@ -1,4 +1,4 @@
-"""The language model as one run uses it: once it does not answer, the run goes on without it."""
+"""Language model for one run: after an outage the run continues without it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from harness.ports import Completion, LanguageModel, Message
 class ModelForRun:
     """A `LanguageModel` that is not called again after it was unavailable: a run waits for a dead endpoint only once.
 
-    Answers that the cache holds are not affected, for the cache is looked up first. Make one for each run.
+    Cached answers are not affected, because the cache is read first. Make one per run.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -40,7 +40,7 @@ class ModelForRun:
 
 
 def model_outage(uses: Iterable[Use]) -> str:
-    """Return why the model was unavailable in a run, empty where it was not."""
+    """Return why the model was unavailable in a run, empty if it was available."""
     prefix = f"{ModelUnavailable.code}: "
     failed = (use.error for use in uses if use.how == "failed" and use.table == COMPLETIONS)
     return next((error.removeprefix(prefix) for error in failed if error.startswith(prefix)), "")

@@ -1,4 +1,4 @@
-"""The planner with a language model: it proposes queries; rules decide the rest, and stand in where it fails."""
+"""Planner with a language model: the model proposes queries; rules decide the rest and replace a failing model."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ from harness.core.keys import normalise
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput, ModelError
 from harness.ports import LanguageModel, Message
-from harness.research.planner import FOLLOW_UPS, Plan, fallback, follow_ups, make_plan
+from harness.research.planner import FOLLOW_UPS, Plan, fallback, follow_ups, make_plan, unasked
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class _Answered(Struct):
 
 
 class ModelPlanner:
-    """Plans with `model`, through the cache; `epoch` tells repetitions apart that are meant to differ. It asks up to
+    """Planner with `model`, through the cache; `epoch` keeps repetitions apart that should differ. Proposes up to
     `follow_ups` queries in every round after the first.
     """
 
@@ -61,37 +61,37 @@ class ModelPlanner:
         self._follow_ups = follow_ups
 
     def plan(self, question: str, cache: Cache) -> Plan:
-        """See `Planner.plan`. An answer that cannot be used falls back to the rules' plan, which is said."""
+        """See `Planner.plan`. Falls back to the rules' plan, with a warning, if the answer is unusable."""
         plan = make_plan(question)
-        plain = plan.queries[0]  # the question itself is always asked
+        plain = plan.queries[0]  # the question itself is always searched
         try:
             queries = self._queries(cache, FIRST, f"Question: {plan.question}", besides=plain)
         except ModelError as error:
             log.warning("the plan of %s cannot be used (%s); planned by rules", self._model.name, error)
             return plan
-        return replace(plan, queries=_different([plain, *queries], ()))
+        return replace(plan, queries=unasked([plain, *queries]))
 
     def follow_ups(self, plan: Plan, asked: Iterable[str], passages: Iterable[str], cache: Cache) -> tuple[str, ...]:
-        """See `Planner.follow_ups`. An answer that cannot be used falls back to the rules', which is said."""
+        """See `Planner.follow_ups`. Falls back to the rules' queries, with a warning, if the answer is unusable."""
         asked, passages = tuple(asked), tuple(passages)
         shown = "\n".join(
             f"<source>\n{one_line(passage)[:SHOWN_CHARS].replace('<', '‹').replace('>', '›')}\n</source>"
             for passage in islice(passages, SHOWN_PASSAGES)
         )
-        told = f"{shown}\n\nAsked so far: {json.dumps(asked, ensure_ascii=False)}\nQuestion: {plan.question}"
+        prompt = f"{shown}\n\nAsked so far: {json.dumps(asked, ensure_ascii=False)}\nQuestion: {plan.question}"
         try:
-            return _different(self._queries(cache, NEXT, told), asked)[: self._follow_ups]
+            return unasked(self._queries(cache, NEXT, prompt), asked)[: self._follow_ups]
         except ModelError as error:
             log.warning("the follow-up queries of %s cannot be used (%s); asked by rules", self._model.name, error)
             return follow_ups(plan, asked, passages, self._follow_ups)
 
     def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
-        """See `Planner.fallback`; the rules' own."""
+        """See `Planner.fallback`; by rules."""
         return fallback(plan, asked)
 
-    def _queries(self, cache: Cache, rules: str, told: str, *, besides: str = "") -> list[str]:
-        messages: Sequence[Message] = [{"role": "system", "content": rules}, {"role": "user", "content": told}]
-        answer = cache.completion(self._model, messages, schema=SCHEMA, epoch=self._epoch)
+    def _queries(self, cache: Cache, rules: str, prompt: str, *, besides: str = "") -> list[str]:
+        messages: Sequence[Message] = [{"role": "system", "content": rules}, {"role": "user", "content": prompt}]
+        answer = cache.completions.answer(self._model, messages, schema=SCHEMA, epoch=self._epoch)
         try:
             queries = msgspec.json.decode(answer.value.text, type=_Answered).queries
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
@@ -108,12 +108,3 @@ def _is_query(query: str) -> bool:
         return bool(normalise(query)) and any(map(str.isalnum, query))
     except InvalidInput:
         return False
-
-
-def _different(queries: Iterable[str], asked: Iterable[str]) -> tuple[str, ...]:
-    known = {normalise(query) for query in asked}
-    kept: dict[str, str] = {}
-    for query in queries:
-        if normalise(query) not in known:
-            kept.setdefault(normalise(query), query)
-    return tuple(kept.values())

@@ -1,9 +1,9 @@
-"""The writer with a language model: it words the report and names sources by number; what it quotes is checked."""
+"""Writer with a language model: the model words the report and cites sources by number; its quotations are checked."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,18 +14,21 @@ from harness.core.support import supports
 from harness.core.text import clean, content_words, one_line, sentences
 from harness.errors import ModelError
 from harness.ports import LanguageModel, Message
-from harness.research.context_builder import Shown
+from harness.research.context_builder import ShownSource
 from harness.research.evidence import Evidence
 from harness.research.extractive_writer import Citation, CitedSource, Report, write_report
-from harness.research.gathering import Source
+from harness.research.gathering import GatheredSource
 from harness.research.planner import Plan
 
+if TYPE_CHECKING:
+    from harness.research.run import Writer
+
 Unsupported: TypeAlias = Literal["replace", "mark", "drop"]
-"""What to do with a sentence that its quotation does not support."""
+"""Treatment of a sentence that its quotation does not support."""
 
 MIN_QUOTED_WORDS = 3
 MIN_QUOTED_CHARS = 8
-"""Of a script that has no spaces between words."""
+"""For scripts that have no spaces between words."""
 MAX_SENTENCES = 60
 MAX_SENTENCE_CHARS = 1_000
 MAX_SECTION_CHARS = 200
@@ -38,7 +41,7 @@ After every sentence name the source that says it, by number, with the words tha
 Bread needs flour. [2: "bread is made of flour"]
 Leave out what no source says. Never write an address.{style}"""
 
-# All are for lines whose white space is single spaces, and end where another citation begins: their time is bounded.
+# All are for lines with single spaces, and stop before another citation: their running time is bounded.
 _OPENING = r"\[ ?(?:source ?)?#?\d{1,3} ?[:,]? ?[\"“]"
 _CITED = re.compile(
     rf"\[ ?(?:source ?)?#?(\d{{1,3}}) ?[:,]? ?[\"“]((?:[^\[]|\[(?!{_OPENING[2:]})){{1,2000}}?)[\"”] ?\]", re.IGNORECASE
@@ -51,7 +54,7 @@ _BULLETS = re.compile(r"^(?:[-•.,;]+ |\*+ ?)+")
 
 
 class Statement(Struct, frozen=True):
-    """A sentence as a model wrote it, and what it rests on: number 0 and no quotation where it names nothing."""
+    """A sentence as a model wrote it, with its source number and quotation; 0 and empty if it cites nothing."""
 
     section: str
     paragraph: int
@@ -63,39 +66,38 @@ class Statement(Struct, frozen=True):
 def write_with_model(
     plan: Plan,
     evidence: Sequence[Evidence],
-    shown: Sequence[Shown],
+    shown: Sequence[ShownSource],
     model: LanguageModel,
     cache: Cache,
     *,
-    style: str = "",
-    unsupported: Unsupported = "replace",
-    epoch: str = "",
-    on_text: Callable[[str], None] | None = None,
+    writer: "Writer",
 ) -> Report:
-    """Have `model` word the report from what it is `shown`, through the cache; without it, the report is made of
-    `evidence` (best first, not empty).
+    """Have `model` word the report from the sources `shown`, through the cache; if it fails, make the
+    report from `evidence` (best first, not empty).
 
-    Sources that it names are those that it was shown; addresses that it writes are taken out. A quotation that is
-    nearly a passage of its source becomes that passage; one that is none is marked, as is a sentence without any, or
-    both are left out (`drop`). `unsupported` decides about a sentence that its quotation does not support: the
-    quotation replaces it, it is marked, or it is left out. Where no quotation is in its source, or the answer cannot be
-    used, the report of excerpts is given with a remark that says so.
+    The model can cite only sources it was shown; URLs that it writes are removed. A quotation that is nearly a passage
+    of its source becomes that passage. Any other quotation is marked, as is a sentence without one; with `drop`, both
+    are left out. `writer.unsupported` decides about a sentence that its quotation does not support: the quotation
+    replaces it, it is marked, or it is left out. If no quotation is in its source, or the answer is unusable, the
+    report consists of excerpts, with a remark that says so.
 
     Raises:
-        OfflineMiss: the answer is not in the cache, and may not be asked for.
+        OfflineMiss: the answer is not in the cache, and live calls are not allowed.
         StoreError: the cache cannot be read.
     """
     sources = [each.source for each in shown]
     try:
-        answer = cache.completion(model, messages_for(plan, shown, style), epoch=epoch, on_text=on_text)
+        answer = cache.completions.answer(
+            model, messages_for(plan, shown, writer.settings.writer_style), epoch=writer.epoch, on_text=writer.on_text
+        )
     except ModelError as error:
         return excerpts_instead(plan, evidence, f"the model {model.name} failed ({error}); these are excerpts")
     similarity = dict.fromkeys((source.url for source in sources), 0.0)
     similarity |= {found.source.url: found.similarity for found in reversed(evidence)}
     checked = [_checked(each, sources, similarity, plan.question) for each in statements(answer.value.text)]
-    citations = list(_settled(checked, unsupported))
+    citations = list(_settled(checked, writer.unsupported))
     count = sum(each.verified and not each.supported for each in checked)
-    dropped = count if unsupported == "drop" else 0
+    dropped = count if writer.unsupported == "drop" else 0
     if not any(citation.verified for citation in citations):
         cause = (
             f"no sentence of {model.name} is supported by its quotation"
@@ -104,12 +106,12 @@ def write_with_model(
         )
         return replace(excerpts_instead(plan, evidence, f"{cause}; these are excerpts"), dropped=dropped)
     remark = "" if answer.value.whole else f"the answer of {model.name} was cut off at its bound"
-    replaced = count if unsupported == "replace" else 0
+    replaced = count if writer.unsupported == "replace" else 0
     return _numbered(Report(plan.question, tuple(citations), (), model.name, remark, dropped, replaced), sources)
 
 
-def messages_for(plan: Plan, shown: Sequence[Shown], style: str = "") -> list[Message]:
-    """Return what the model is told: the rules, then every source with its text, marked, and the question."""
+def messages_for(plan: Plan, shown: Sequence[ShownSource], style: str = "") -> list[Message]:
+    """Return the prompt: the rules, every source with its text between tags, and the question."""
     blocks = []
     for number, each in enumerate(shown, start=1):
         title = _inside(each.source.title)[:200].replace('"', "'")
@@ -126,8 +128,8 @@ def messages_for(plan: Plan, shown: Sequence[Shown], style: str = "") -> list[Me
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """Read what a model wrote: its sentences with what they rest on, by heading and paragraph, at most
-    `MAX_SENTENCES`; never raises.
+    """Parse a model's answer: sentences with their citations, by heading and paragraph, at most `MAX_SENTENCES`; never
+    raises.
     """
     return islice(_stated(clean(text, MAX_SENTENCES * 3 * MAX_SENTENCE_CHARS)), MAX_SENTENCES)
 
@@ -142,7 +144,7 @@ def _stated(text: str) -> Iterator[Statement]:
         place = 0
         for cited in _CITED.finditer(line):
             worded = _worded(line[place : cited.start()])
-            for sentence in worded[:-1]:  # a citation is of the one sentence that it follows
+            for sentence in worded[:-1]:  # a citation belongs only to the sentence before it
                 yield Statement(section, paragraph, sentence, 0, "")
             for sentence in worded[-1:]:
                 yield Statement(section, paragraph, sentence, int(cited[1]), cited[2].strip())
@@ -152,7 +154,7 @@ def _stated(text: str) -> Iterator[Statement]:
 
 
 def _worded(text: str) -> list[str]:
-    """Return the sentences of `text`, without addresses and marks; none where there are no words."""
+    """Return the sentences of `text`, without URLs and markup; none if there are no words."""
     plain = _without_addresses(_NUMBERED.sub("", text))[: MAX_SENTENCES * MAX_SENTENCE_CHARS]
     found = [_BULLETS.sub("", sentence.strip()).rstrip(" -*•.") for sentence in sentences(plain)]
     return [
@@ -167,7 +169,9 @@ def _without_addresses(text: str) -> str:
 
 
 def _settled(checked: Sequence[Citation], unsupported: Unsupported) -> Iterator[Citation]:
-    """Yield the citations as the report shows them; a quotation that replaces several sentences of a section, once."""
+    """Yield the citations as the report shows them; a quotation that replaces several sentences of a section appears
+    once.
+    """
     shown: set[tuple[str, str, str]] = set()
     for citation in checked:
         if citation.trusted or unsupported == "mark" or (unsupported == "replace" and not citation.verified):
@@ -179,7 +183,9 @@ def _settled(checked: Sequence[Citation], unsupported: Unsupported) -> Iterator[
                 yield replace(citation, sentence=citation.quotation, supported=True, replaced=True)
 
 
-def _checked(statement: Statement, sources: Sequence[Source], similarity: dict[str, float], question: str) -> Citation:
+def _checked(
+    statement: Statement, sources: Sequence[GatheredSource], similarity: dict[str, float], question: str
+) -> Citation:
     known = 1 <= statement.number <= len(sources)
     source = sources[statement.number - 1] if known else None
     says_something = _says_something(statement.quotation)
@@ -201,13 +207,13 @@ def _checked(statement: Statement, sources: Sequence[Source], similarity: dict[s
 
 
 def _says_something(quotation: str) -> bool:
-    """Say whether a quotation is long enough to support anything: "the" stands in every text."""
+    """Return whether a quotation is long enough to support anything: every text contains "the"."""
     words = len(content_words(quotation))
     return words >= MIN_QUOTED_WORDS or (not quotation.isascii() and len(quotation) >= MIN_QUOTED_CHARS)
 
 
-def _numbered(report: Report, sources: Sequence[Source]) -> Report:
-    """Number the sources anew, in the order of their first citation."""
+def _numbered(report: Report, sources: Sequence[GatheredSource]) -> Report:
+    """Renumber the sources in the order of their first citation."""
     titles = {source.url: source.title for source in sources}
     urls = list(dict.fromkeys(citation.url for citation in report.citations if citation.url))
     numbers = {url: number for number, url in enumerate(urls, start=1)}
@@ -217,10 +223,10 @@ def _numbered(report: Report, sources: Sequence[Source]) -> Report:
 
 
 def excerpts_instead(plan: Plan, evidence: Sequence[Evidence], remark: str) -> Report:
-    """Return the report of excerpts, with a remark that says why it is one."""
+    """Return a report of excerpts, with a remark that explains why."""
     return replace(write_report(plan, evidence), remark=remark)
 
 
 def _inside(text: str) -> str:
-    """Make a text that cannot end the block that it stands in."""
+    """Return a text that cannot close the tag around it."""
     return one_line(text).replace("<", "‹").replace(">", "›")

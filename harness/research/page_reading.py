@@ -1,27 +1,26 @@
-"""Pages behind search results, read through the cache."""
+"""Page reading: pages behind search results, through the cache."""
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from msgspec import Struct
 
-from harness.cache import Answer, Cache
+from harness.cache import Cache
 from harness.core.chunking import passages
-from harness.core.pages import Page
-from harness.errors import HarnessError, InvalidInput, OfflineMiss, PageError
+from harness.errors import InvalidInput, OfflineMiss, PageError
 from harness.ports import PageReader, Progress
-from harness.research.search import awaited
+from harness.research.concurrent_calls import run_all
 
 MAX_PAGE_CHARS = 60_000
-"""What stands behind these in a page is not looked at: some 10,000 words, which take two seconds to embed."""
+"""Longest part of a page that is used: about 10,000 words, which take two seconds to embed."""
 
 READABLE = ("http://", "https://")
 
 
-class Reading(Struct, frozen=True):
-    """One page that was read, or was to be: answered by the cache or live, or failed with an error's code and message.
+class PageReading(Struct, frozen=True):
+    """One page: answered by the cache, answered live, or failed with an error's code and message.
 
-    `characters` are those of its text.
+    `characters` is the length of its text.
     """
 
     url: str
@@ -39,39 +38,25 @@ def read_all(
     concurrency: int,
     progress: Progress,
     what: str,
-) -> list[tuple[Reading, str]]:
-    """Read pages at once; return of each what came of it, and its text without headings, in the order of `urls`.
+) -> list[tuple[PageReading, str]]:
+    """Read pages concurrently; return the outcome of each and its text without headings, in the order of `urls`.
 
-    A page that cannot be read, also for want of a network, ends nothing: its text is empty.
+    A page that cannot be read, offline included, raises nothing: its text is empty.
 
     Raises:
         StoreError: the cache cannot be read.
     """
     if not urls:
         return []
-    pool = ThreadPoolExecutor(concurrency, thread_name_prefix="read")
-    try:
-        futures = [pool.submit(cache.page, url, reader, ttl=ttl) for url in urls]
-        read = []
-        for done, (url, future) in enumerate(zip(urls, futures, strict=True)):
-            progress(what, done, len(urls))
-            read.append(_told(url, _outcome(future)))
-        progress(what, len(urls), len(urls))
-        return read
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # on Ctrl-C, do not wait for a page's time-out
+    calls = [partial(_read, url, cache, reader, ttl) for url in urls]
+    return run_all(calls, concurrency=concurrency, progress=progress, what=what)
 
 
-def _outcome(future: "Future[Answer[Page]]") -> Answer[Page] | HarnessError:
+def _read(url: str, cache: Cache, reader: PageReader, ttl: float) -> tuple[PageReading, str]:
     try:
-        return awaited(future)
+        answer = cache.pages.answer(url, reader, ttl=ttl)
     except (PageError, OfflineMiss, InvalidInput) as error:
-        return error
-
-
-def _told(url: str, outcome: Answer[Page] | HarnessError) -> tuple[Reading, str]:
-    if isinstance(outcome, HarnessError):
-        return Reading(url, "failed", 0, f"{outcome.code}: {outcome}"), ""
-    page = outcome.value
-    cut = "\n\n".join(passage.text for passage in passages(page.text[:MAX_PAGE_CHARS]))
-    return Reading(url, "live" if outcome.how == "live" else "cache", len(page.text)), cut
+        return PageReading(url, "failed", 0, f"{error.code}: {error}"), ""
+    text = answer.value.text
+    cut = "\n\n".join(passage.text for passage in passages(text[:MAX_PAGE_CHARS]))
+    return PageReading(url, "live" if answer.how == "live" else "cache", len(text)), cut

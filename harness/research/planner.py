@@ -1,4 +1,4 @@
-"""Planners, and the built-in one: from a question to searches and a report's sections, by rules alone."""
+"""Planner protocol, and the built-in planner: search queries and report sections from a question, by rules alone."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ from harness.core.text import content_words, one_line, stem
 TaskType: TypeAlias = Literal["enumerated", "best_practices", "research"]
 
 FOLLOW_UPS = 2
-"""Queries of every round after the first, unless told otherwise."""
+"""Default number of queries in every round after the first."""
 
 _BEST_PRACTICES = re.compile(
     r"\b(best (practices?|ways?)|good practices?|guidelines?|recommend\w*|tips|how (should|do|can|to)\b|should (i|we))",
@@ -38,8 +38,8 @@ _ANGLES: dict[TaskType, str] = {
 
 
 class Plan(Struct, frozen=True):
-    """What will be searched first, and what the report is expected to hold. At least two queries, all different.
-    `wanted` is a number of sections that was asked for instead of the usual ones.
+    """The first queries (at least two, all different) and the sections of the report. `wanted` is a requested number of
+    sections, which replaces the usual ones.
     """
 
     question: str
@@ -50,37 +50,37 @@ class Plan(Struct, frozen=True):
 
 
 class Planner(Protocol):
-    """Decides what is searched. The same question, and the same finds, always give the same searches."""
+    """Planner of searches. The same question and the same results always give the same queries."""
 
     version: str
-    """Part of the fingerprint of what gathered a research."""
+    """Part of the fingerprint of a gathered context."""
 
     def plan(self, question: str, cache: Cache) -> Plan:
         """Plan a research.
 
         Raises:
             InvalidInput: an unusable question, see `harness.core.keys.normalise`.
-            HarnessError: see `Cache.completion`, where a language model plans.
+            HarnessError: see `CompletionCache.answer`, where a language model plans.
         """
 
     def follow_ups(self, plan: Plan, asked: Iterable[str], passages: Iterable[str], cache: Cache) -> tuple[str, ...]:
-        """Return queries for another round, none of those `asked`; `passages` are the best of what was found. Empty
-        when there is nothing left to ask.
+        """Return queries for another round, none of them in `asked`; `passages` are the best ones found. Empty when no
+        query is left.
         """
 
     def fallback(self, plan: Plan, asked: Iterable[str]) -> str | None:
-        """Return one wider query for a round that found nothing near the question; `None` if it was `asked` already."""
+        """Return one wider query for a round that found nothing relevant; `None` if it is in `asked`."""
 
 
 class RulePlanner:
-    """The built-in planner; it asks up to `follow_ups` queries in every round after the first."""
+    """Built-in planner; proposes up to `follow_ups` queries in every round after the first."""
 
     version = "rules-2"
 
     def __init__(self, follow_ups: int = FOLLOW_UPS) -> None:
         self._follow_ups = follow_ups
 
-    def plan(self, question: str, cache: Cache) -> Plan:  # noqa: ARG002 - asks nobody
+    def plan(self, question: str, cache: Cache) -> Plan:  # noqa: ARG002 - needs no model
         """See `make_plan`."""
         return make_plan(question)
 
@@ -111,14 +111,14 @@ def make_plan(question: str) -> Plan:
     plain = question.rstrip(" ?!.")
     keywords = " ".join(dict.fromkeys(content_words(question))) or plain
     angle = _ANGLES[task_type]
-    queries = _different((plain, keywords, f"{keywords} {angle}"))
+    queries = unasked((plain, keywords, f"{keywords} {angle}"))
     return Plan(question, task_type, queries, _SECTIONS[task_type])
 
 
 def follow_ups(plan: Plan, asked: Iterable[str], passages: Iterable[str], most: int = FOLLOW_UPS) -> tuple[str, ...]:
-    """Return up to `most` queries for another round: what the best passages lack of the question; then the question's
-    keywords with the words that most of them share and nobody asked for yet (pseudo-relevance feedback, after Rocchio,
-    1971). Empty when there is neither.
+    """Return up to `most` queries for another round: first the question's words that the best passages lack; then the
+    question's keywords with words that most passages share and no query had (pseudo-relevance feedback, after Rocchio,
+    1971). Empty when there are neither.
     """
     asked = tuple(asked)
     keywords = _keywords(plan)
@@ -137,15 +137,15 @@ def follow_ups(plan: Plan, asked: Iterable[str], passages: Iterable[str], most: 
         key=lambda word: (-shared[word], word),
     )
     new += [f"{' '.join(keywords)} {spelling[word]}" for word in best]
-    return tuple(_unasked(new, asked))[:most]
+    return unasked(new, asked)[:most]
 
 
 def fallback(plan: Plan, asked: Iterable[str]) -> str | None:
-    """Return the longer half of the question's keywords, for longer words are rarer ones; `None` if it was asked."""
+    """Return the longer half of the question's keywords, because longer words are rarer; `None` if already asked."""
     keywords = _keywords(plan)
     longest = sorted(keywords, key=len, reverse=True)[: max(1, len(keywords) // 2)]
     wider = " ".join(word for word in keywords if word in longest)
-    return next(iter(_unasked([wider], asked)), None) if wider else None
+    return next(iter(unasked([wider], asked)), None) if wider else None
 
 
 def _keywords(plan: Plan) -> list[str]:
@@ -156,9 +156,14 @@ def _says_much(word: str) -> bool:
     return len(word) > 3 and word.isalpha()
 
 
-def _unasked(queries: Iterable[str], asked: Iterable[str]) -> list[str]:
+def unasked(queries: Iterable[str], asked: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the queries that differ from each other and from those `asked` before, in order."""
     known = {normalise(query) for query in asked}
-    return [query for query in _different(queries) if normalise(query) not in known]
+    kept: dict[str, str] = {}
+    for query in queries:
+        if normalise(query) not in known:
+            kept.setdefault(normalise(query), query)
+    return tuple(kept.values())
 
 
 def _task_type(question: str) -> TaskType:
@@ -167,10 +172,3 @@ def _task_type(question: str) -> TaskType:
     if _BEST_PRACTICES.search(question):
         return "best_practices"
     return "research"
-
-
-def _different(queries: Iterable[str]) -> tuple[str, ...]:
-    kept: dict[str, str] = {}
-    for query in queries:
-        kept.setdefault(normalise(query), query)
-    return tuple(kept.values())

@@ -1,4 +1,4 @@
-"""Relevance of texts to a question: by similarity of meaning, or by the words that both have."""
+"""Relevance of texts to a question: by similarity of meaning, or by shared words."""
 
 from typing import Self
 
@@ -8,22 +8,22 @@ from harness.core.text import content_words, stem
 from harness.models.local.tokenizer import rarity
 
 MIN_SIMILARITY = 0.35
-"""Below this cosine similarity all-MiniLM-L6-v2 sees no common subject."""
+"""Below this cosine similarity, texts have no common subject for all-MiniLM-L6-v2."""
 
 MIN_WORDED_SIMILARITY = 0.15
-"""The least for an excerpt that has the question's words: another order or form of them costs up to 0.3, and two texts
-of different subjects are rarely more similar than this.
+"""The least for an excerpt with the question's words: other word order or forms cost up to 0.3, and texts of different
+subjects are rarely more similar than this.
 """
 
 MIN_WORDS = 2
-"""A single word that is shared says too little."""
+"""A single shared word is too little."""
 
 MAX_MISSING = 0.4
-"""Share of the question's words that a text may lack, but one in any case."""
+"""Share of the question's words that a text may lack, at least one word."""
 
 
 class Wording(Struct, frozen=True):
-    """The stems of a question's content words, and those of the rarest of them (several if equally rare)."""
+    """The stems of a question's content words, and those of the rarest (several if equally rare)."""
 
     stems: frozenset[str]
     rarest: frozenset[str]
@@ -36,13 +36,13 @@ class Wording(Struct, frozen=True):
         return cls(frozenset(map(stem, asked)), frozenset(stem(word) for word in asked if asked[word] == most))
 
     def share(self, held: frozenset[str]) -> float:
-        """Return the share of the question's stems that are among those `held`; 0 for a question without any."""
+        """Return the share of the question's stems in `held`; 0 for a question without any."""
         return len(self.stems & held) / len(self.stems) if self.stems else 0.0
 
     def matches(self, held: frozenset[str]) -> bool:
-        """Say whether `held` has the rarest word and most of the others, of a question of two words or more.
+        """Return whether `held` has the rarest word and most of the others, for a question of two words or more.
 
-        The rarest word tells "retry policy" from "vacation policy": a text about one shares half the words of both.
+        The rarest word separates "retry policy" from "vacation policy": a text about one has half the words of both.
         """
         lacks = len(self.stems - held)
         return len(self.stems) >= MIN_WORDS and self.rarest <= held and lacks <= max(1, MAX_MISSING * len(self.stems))

@@ -1,4 +1,4 @@
-"""The runs that repeat one research: the same question, asked of the same engines."""
+"""Repeated runs of one research: the same question with the same engines."""
 
 from collections.abc import Container, Sequence
 
@@ -8,18 +8,18 @@ from harness.cache.tables import RESEARCH, RUNS
 from harness.ports import Store
 
 MAX_RUNS = 10_000
-"""Runs that are looked through for repeats: the newest ones."""
+"""Newest runs that are searched for repeats."""
 
 
 class Repeats(Struct, frozen=True):
-    """The runs of the same research, by each of them, the newest first; and the questions that have runs."""
+    """For each run, all runs of the same research, newest first; and the questions that have runs."""
 
     runs: dict[str, list[str]] = {}
     questions: frozenset[str] = frozenset()
 
     def hides(self, table: str, key: str, text: str, among: Container[str] | None = None) -> bool:
-        """Say whether a row tells nothing new: a run with a newer one of the same research (`among` these, if given),
-        or what a listed run gathered.
+        """Return whether a row adds nothing: a run with a newer one of the same research (within `among`, if given), or
+        the gathered context of a listed run.
         """
         if table == RUNS and key in self.runs:
             held = self.runs[key]
@@ -27,13 +27,12 @@ class Repeats(Struct, frozen=True):
         return table == RESEARCH and _same(text) in self.questions
 
     def of(self, table: str, key: str) -> tuple[str, ...]:
-        """Return the runs of the research that a row is a run of."""
+        """Return the runs of the same research as this row."""
         return tuple(self.runs.get(key, ())) if table == RUNS else ()
 
 
 def repeats_in(store: Store, tenant: str, *, since: float, origins: Sequence[str]) -> Repeats:
-    """Group the tenant's newest runs. Only the question, regardless of case and spacing, and the engines are compared:
-    other settings are read from each record, and may differ.
+    """Group the tenant's newest runs by question (ignoring case and spacing) and engines. Other settings may differ.
 
     Raises:
         StoreError: the store cannot be read.

@@ -1,4 +1,4 @@
-"""A finished research as a file: Markdown with front matter, or one HTML page."""
+"""Finished research as a file: Markdown with front matter, or one HTML page."""
 
 import time
 from html import escape
@@ -9,7 +9,7 @@ from harness.research.extractive_writer import Citation, Report
 from harness.research.saved_report import SavedReport
 
 NO_REPORT = Report("", (), ())
-"""In place of the report of a research that found no answer."""
+"""Report of a research that found no answer."""
 
 LINKED = ("http://", "https://")
 
@@ -47,7 +47,7 @@ def as_markdown(saved: SavedReport, now: float) -> str:
 
 
 def as_html(saved: SavedReport, now: float) -> str:
-    """Return the report as one HTML page that needs nothing else: no script, no picture, no font from outside."""
+    """Return the report as one self-contained HTML page: no scripts, pictures or fonts from outside."""
     report = saved.report or NO_REPORT
     title = escape(_plain(report.title))
     about = "".join(
@@ -103,13 +103,13 @@ def _sentence(citation: Citation) -> str:
 
 
 def _link(url: str) -> str:
-    """Make a link of a web address; any other is only text."""
+    """Return a link for a web URL; any other URL as text."""
     safe = escape(url, quote=True)
     return f'<a href="{safe}" rel="noreferrer">{safe}</a>' if url.startswith(LINKED) else safe
 
 
 def _quoted(text: str) -> str:
-    """Write a YAML scalar in double quotes; characters that YAML does not take as they are, by their numbers."""
+    """Return a double-quoted YAML scalar; characters that YAML does not allow are escaped by their code points."""
     plain = one_line(text).replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in plain) + '"'
 

@@ -1,10 +1,10 @@
-"""What a research has come to."""
+"""Result of a research."""
 
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from harness.research.context_builder import Shown
+from harness.research.context_builder import ShownSource
 from harness.research.evidence import Evidence
 from harness.research.extractive_writer import Report
 from harness.research.gathering import Gathered
@@ -15,15 +15,15 @@ ResearchCacheUse: TypeAlias = Literal["off", "solved", "hit", "stored", "not sto
 
 
 class Research(Struct, frozen=True):
-    """A finished research. Without a report, nothing that answers was found.
+    """A finished research. `report` is `None` if no answer was found.
 
-    `live_calls` counts the searches and pages that were answered from outside (or failed) in this run, `cache_hits`
-    those that the cache answered, `answered` all answers by how (`exact`, `semantic`, `stale`, `no results`, `live`,
-    `failed`). With a solved question (`solved`) or a whole research (`hit`) from the cache, `gathered` tells how it was
-    gathered at the time, and `origin` for which question. `id` names the run; empty when it was not recorded.
-    `evidence` is what the report was made of, `shown` what a language model was shown for it, `tokens` those that it
-    read and wrote, now or when its answers were cached. `model_outage` says why the model was unavailable, empty where
-    it answered: rules planned and excerpts are the report instead. `by_words`: an engine ranked by words alone.
+    `live_calls` counts searches and pages answered from outside (or failed) in this run, `cache_hits` those answered by
+    the cache, `answered` all answers by kind (`exact`, `semantic`, `stale`, `no results`, `live`, `failed`). If a
+    solved question (`solved`) or a whole research (`hit`) came from the cache, `gathered` is the original gathering and
+    `origin` its question. `id` is the run's id, empty if it was not recorded. `evidence` is what the report was made
+    of, `shown` the language model's context, `tokens` the tokens that the model read and wrote, now or when its answers
+    were cached. `model_outage` is why the model was unavailable (rules planned, and the report consists of excerpts),
+    empty if it answered. `by_words`: an engine ranked by words alone.
     """
 
     plan: Plan
@@ -37,7 +37,7 @@ class Research(Struct, frozen=True):
     id: str
     origin: Origin | None = None
     evidence: tuple[Evidence, ...] = ()
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[ShownSource, ...] = ()
     style: str = ""
     tokens: int = 0
     model_outage: str = ""

@@ -1,4 +1,4 @@
-"""One research, led from the question to the report; what each stage has come to is kept."""
+"""Research run from the question to the report; the result of each stage is recorded."""
 
 import logging
 from collections import Counter
@@ -14,37 +14,38 @@ from harness.cache import Cache, ResearchContext
 from harness.core.entries import Hit
 from harness.core.keys import digest_of
 from harness.errors import InvalidInput, StoreError
-from harness.ports import Embedder, LanguageModel, PageReader, Progress, SearchEngine
-from harness.research.context_builder import Shown, cached_context
-from harness.research.evidence import Choice, Evidence, cached_evidence
+from harness.ports import LanguageModel
+from harness.research.context_builder import ShownSource, cached_context
+from harness.research.evidence import Evidence, cached_evidence
 from harness.research.extractive_writer import Report, write_report
 from harness.research.fingerprint import Code
 from harness.research.gather import Gatherer
-from harness.research.gathering import Gathered, Lifetimes, Limits, Round
+from harness.research.gathering import Gathered, Round
 from harness.research.model_for_run import model_outage
 from harness.research.model_writer import Unsupported, excerpts_instead, write_with_model
-from harness.research.planner import Plan, Planner
+from harness.research.planner import Plan
 from harness.research.result import Research, ResearchCacheUse
 from harness.research.run_record import Recorder, checked_run_id, finished, new_run_id
-from harness.research.scoring import Holdings, Judge
+from harness.research.scoring import ChunkSet, RoundScorer
 from harness.research.search import ranked_by
-from harness.research.solved_questions import Origin, Solved
-from harness.vector_cache import VectorCache
+from harness.research.services import ResearchServices
+from harness.research.solved_questions import Origin, SolvedQuestions
+from harness.settings import FetchSettings, GatheringSettings, WritingSettings, values_of
 
 log = logging.getLogger(__name__)
 
-CHUNK_SPACE = "research"
-"""Where the chunks of all researches are: what one has embedded, none has to embed again."""
+CHUNK_COLLECTION = "research"
+"""Collection for the chunks of all researches: no chunk is embedded twice."""
 
 LEAST_CONTEXT = 200
 RULES_TOKENS = 300
-"""What the writer's rules and the question take, about."""
+"""Approximate size of the writer's rules and the question."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class _Found(Struct, frozen=True):
-    """What was gathered, whether just now, what the cache had to do with it, and the question that another run gathered
-    it for.
+    """A gathering, how the research cache was used for it, the question of the run that it comes from if not this one,
+    and whether it was gathered `now`.
     """
 
     gathered: Gathered
@@ -53,91 +54,77 @@ class _Found(Struct, frozen=True):
     now: bool = False
 
 
-class Writing(Struct, frozen=True):
-    """Who words the report: a language model, or nobody, and then it is made of excerpts. `unsupported` decides about
-    sentences that no quotation supports; `epoch` tells repetitions apart that are meant to differ; `on_text` gets the
-    text as it comes. The model is shown `context_tokens` of sources, told of `style`, and answers in `answer_tokens` at
-    the most. `choice` tells which excerpts are chosen.
+class Writer(Struct, frozen=True):
+    """Writer of a report: a language model whose answers have at most `answer_tokens`; without a model, the report is
+    made of excerpts. `epoch` separates repetitions that are meant to differ; `on_text` gets the text as it comes.
     """
 
     model: LanguageModel | None = None
-    context_tokens: int = 3_000
+    settings: WritingSettings = WritingSettings()
     answer_tokens: int = 2_048
-    unsupported: Unsupported = "replace"
     epoch: str = ""
     on_text: Callable[[str], None] | None = None
-    choice: Choice = Choice()
-    style: str = ""
+
+    @property
+    def unsupported(self) -> Unsupported:
+        """What happens to sentences that no quotation supports."""
+        return "drop" if self.settings.strict else "mark" if self.settings.marked else "replace"
 
 
 class Researcher:
-    """Leads researches with one engine, or several together. The same inputs give the same report, to the byte.
+    """Researcher with one engine or several together. The same inputs give the same report, to the byte.
 
-    `memory` returns the vector cache of a space: for the chunks of what is found, and for questions that are solved.
+    `keep_research` controls reuse of whole researches, gathered contexts and solved questions; `None` reuses solved
+    questions alone. `code` names the code that makes stored results.
 
-    `keep_research` says whether whole researches are reused: gathered contexts and solved questions; `None` reuses
-    solved questions alone. `code` names the code that makes stored results.
-
-    Each run is recorded stage by stage: one that was stopped, by whatever, is resumed where it was. `on_round` is told
-    of each round that is gathered now, in the thread that runs; what it raises ends the run, which can be resumed.
-    `started_with` is stored with each run, for whoever resumes it.
+    Each run is recorded stage by stage, so that a stopped run can be resumed at its last stage; `started_with` is
+    stored with it for that purpose. `on_round` is called after each round that is gathered now, in the running thread;
+    an exception from it ends the run, which can be resumed.
     """
 
     def __init__(
         self,
-        cache: Cache,
-        engines: Sequence[SearchEngine],
-        reader: PageReader,
-        embedder: Embedder,
-        memory: Callable[[str], VectorCache],
+        services: ResearchServices,
         *,
-        planner: Planner,
-        writing: Writing,
-        limits: Limits,
-        lifetimes: Lifetimes,
+        writer: Writer,
+        gathering: GatheringSettings,
+        fetch: FetchSettings,
         keep_research: bool | None,
         code: Code,
-        progress: Progress,
         on_round: Callable[[Round], None] | None = None,
         started_with: Mapping[str, Any] = NOTHING,
     ) -> None:
-        self._cache = cache
-        self._engines = tuple(engines)
-        self._reader = reader
-        self._embedder = embedder
-        self._memory = memory
-        self._planner = planner
-        self._writing = writing
-        self._limits = limits
-        self._lifetimes = lifetimes
+        self._services = services
+        self._writer = writer
+        self._gathering = gathering
+        self._fetch = fetch
         self._keep_research = keep_research
         self._code = code
-        self._progress = progress
         self._on_round = on_round
         self._started_with = started_with
 
     @property
     def engine(self) -> str:
         """The engines' names, joined by `+`."""
-        return "+".join(engine.name for engine in self._engines)
+        return "+".join(engine.name for engine in self._services.engines)
 
     @property
     def _by_words(self) -> bool:
         """Whether an engine ranks a corpus by words alone."""
-        return any(ranked_by(engine) == "words" for engine in self._engines)
+        return any(ranked_by(engine) == "words" for engine in self._services.engines)
 
     def run(self, question: str, *, sections: int | None = None, run: str = "") -> Research:
-        """Plan, gather (or take the gathered context from the cache), find evidence, write. A number of `sections`
-        (1 or more) may be asked for, instead of the usual ones. `run` is the id to record it under, as `new_run_id`
-        makes them (a record of that id is replaced); one is made where none is given.
+        """Plan, gather (or take the gathered context from the cache), find evidence, write. `sections` (1 or more) sets
+        the number of sections. `run` is the id to record the run under, as made by `new_run_id` (an existing record is
+        replaced); by default a new one.
 
         Raises:
-            InvalidInput: an unusable question, or an id of another shape.
+            InvalidInput: an unusable question, or an id of another form.
             SearchError: every search of the first round failed.
             StoreError: the cache cannot be read.
             EmbeddingError: the embedder failed.
         """
-        cache = self._cache.recording()
+        cache = self._services.cache.recording()
         run = checked_run_id(run or new_run_id(cache.now))
         recorder = Recorder(cache, run, self._about(question, sections))
         if self._reuses_solved and (solution := self._solved(cache).find(question)) is not None:
@@ -145,46 +132,46 @@ class Researcher:
             found, cache.tokens = _Found(solution.gathered, "solved", solution.origin), solution.tokens
             plan = replace(solution.plan, wanted=sections)
             with recorder.resumable():
-                return self._finished(plan, found, self._holdings(plan, cache), cache, recorder)
+                return self._finished(plan, found, self._chunk_set(plan, cache), cache, recorder)
         with recorder.resumable():
-            plan = replace(self._planner.plan(question, cache), wanted=sections)
+            plan = replace(self._services.planner.plan(question, cache), wanted=sections)
             recorder.keep("gathering")
-            holdings = self._holdings(plan, cache)
-            return self._finished(plan, self._found(plan, holdings, cache), holdings, cache, recorder)
+            chunk_set = self._chunk_set(plan, cache)
+            return self._finished(plan, self._found(plan, chunk_set, cache), chunk_set, cache, recorder)
 
     def resume(self, run: str, *, sections: int | None = None) -> Research:
-        """Go on with a run that was stopped; what it had gathered is not asked for again. The report is the one that
-        the run would have had without the stop. `sections` overrides the number that was asked for.
+        """Continue a stopped run without repeating the searches it finished. The report is the one that the run would
+        have had. `sections` overrides the number requested before.
 
         Raises:
-            InvalidInput: no such run, or a record that cannot be read.
+            InvalidInput: no such run, or an unreadable record.
             HarnessError: see `run`.
         """
-        record = self._cache.get_run(run)
-        cache = self._cache.recording(began=record.get("began", record.get("created_at")))
+        record = self._services.cache.runs.get(run)
+        cache = self._services.cache.recording(began=record.get("began", record.get("created_at")))
         sections = sections or record.get("sections")
         about, uses = self._about(record["question"], sections), record.get("uses", ())
         recorder = Recorder(cache, run, about, before=uses, held=record)
         with recorder.resumable():
-            plan = replace(self._planner.plan(record["question"], cache), wanted=sections)
-            holdings = self._holdings(plan, cache)
+            plan = replace(self._services.planner.plan(record["question"], cache), wanted=sections)
+            chunk_set = self._chunk_set(plan, cache)
             if "gathered" in record:
                 found, cache.tokens = _Found(_decoded(record["gathered"], run), "off"), record.get("tokens", 0)
             else:
                 recorder.keep("gathering")
-                found = self._found(plan, holdings, cache)
-            return self._finished(plan, found, holdings, cache, recorder)
+                found = self._found(plan, chunk_set, cache)
+            return self._finished(plan, found, chunk_set, cache, recorder)
 
-    def _finished(self, plan: Plan, found: "_Found", holdings: Holdings, cache: Cache, recorder: Recorder) -> Research:
-        gathered, ttl, spent = found.gathered, self._lifetimes.searches, cache.tokens
+    def _finished(self, plan: Plan, found: "_Found", chunk_set: ChunkSet, cache: Cache, recorder: Recorder) -> Research:
+        gathered, ttl, spent = found.gathered, self._fetch.ttl, cache.tokens
         encoded = msgspec.json.encode(gathered).decode()
         recorder.keep("writing", gathered=encoded, tokens=spent)
-        evidence = cached_evidence(gathered.sources, holdings, cache, self._writing.choice, ttl=ttl)
-        report, shown = self._written(plan, evidence, holdings, cache) if evidence else (None, ())
-        if report and found.now and self._reuses_solved:  # what a stopped run had gathered may be old by now
+        evidence = cached_evidence(gathered.sources, chunk_set, cache, self._writer.settings, ttl=ttl)
+        report, shown = self._written(plan, evidence, chunk_set, cache) if evidence else (None, ())
+        if report and found.now and self._reuses_solved:  # a stopped run's gathering may be old by now
             self._solved(cache).admit(plan, gathered, evidence, report, ttl=ttl, tokens=spent)
         if found.now and "live" in gathered.answered_by:
-            holdings.tidy()
+            chunk_set.tidy()
         answers = [] if found.use in {"solved", "hit"} else gathered.answered_by
         research = Research(
             plan,
@@ -199,59 +186,49 @@ class Researcher:
             origin=found.origin,
             evidence=tuple(evidence),
             shown=tuple(shown),
-            style=self._writing.style,
+            style=self._writer.settings.writer_style,
             tokens=cache.tokens,
             model_outage=model_outage(cache.uses),
             by_words=self._by_words,
         )
         result = {**finished(research), **_stopped_by_time(gathered)}
-        if research.model_outage:  # resumed when the model is back, only the report is written again
+        if research.model_outage:  # when the model is back, resuming rewrites only the report
             result["gathered"] = encoded
         return replace(research, id=recorder.keep("finished", **result))
 
     def _written(
-        self, plan: Plan, evidence: Sequence[Evidence], holdings: Holdings, cache: Cache
-    ) -> tuple[Report, Sequence[Shown]]:
-        """Return the report, and what the model was shown for it."""
-        writing, budget = self._writing, self._writing.context_tokens
-        if writing.model is None:
+        self, plan: Plan, evidence: Sequence[Evidence], chunk_set: ChunkSet, cache: Cache
+    ) -> tuple[Report, Sequence[ShownSource]]:
+        """Return the report and the context that the model was shown."""
+        writer, budget = self._writer, self._writer.settings.context_tokens
+        if writer.model is None:
             return write_report(plan, evidence), ()
-        if (most := self._limits.max_tokens) is not None:
-            budget = min(budget, most - cache.tokens - writing.answer_tokens - RULES_TOKENS)
+        if (most := self._gathering.max_tokens) is not None:
+            budget = min(budget, most - cache.tokens - writer.answer_tokens - RULES_TOKENS)
             if budget < LEAST_CONTEXT:
-                spent = f"{cache.tokens:,} of {most:,} tokens are spent, too many for {writing.model.name} to write"
+                spent = f"{cache.tokens:,} of {most:,} tokens are spent, too many for {writer.model.name} to write"
                 return excerpts_instead(plan, evidence, f"{spent}; these are excerpts"), ()
-        shown = cached_context(evidence, holdings, cache, budget=budget, ttl=self._lifetimes.searches)
-        report = write_with_model(
-            plan,
-            evidence,
-            shown,
-            writing.model,
-            cache,
-            style=writing.style,
-            unsupported=writing.unsupported,
-            epoch=writing.epoch,
-            on_text=writing.on_text,
-        )
+        shown = cached_context(evidence, chunk_set, cache, budget=budget, ttl=self._fetch.ttl)
+        report = write_with_model(plan, evidence, shown, writer.model, cache, writer=writer)
         return report, shown
 
-    def _found(self, plan: Plan, holdings: Holdings, cache: Cache) -> "_Found":
-        """Gather through the search cache; with the research cache on, look there first and store there after."""
+    def _found(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> "_Found":
+        """Gather through the search cache; with the research cache on, look there first and store there afterwards."""
         if not self._keep_research:
-            return _Found(self._gather(plan, holdings, cache), "off", now=True)
+            return _Found(self._gather(plan, chunk_set, cache), "off", now=True)
         fingerprint = self._fingerprint()
-        outcome = cache.get_research(plan.question, plan.task_type, fingerprint=fingerprint)
+        outcome = cache.researches.find(plan.question, plan.task_type, fingerprint=fingerprint)
         if isinstance(outcome, Hit):
             try:
                 gathered = msgspec.json.decode(outcome.value.context, type=Gathered)
                 return _Found(gathered, "hit", Origin(outcome.query, outcome.similarity, outcome.age))
             except msgspec.MsgspecError as error:
                 log.warning("the cached research is unreadable (%s) and will be replaced", error)
-        gathered = self._gather(plan, holdings, cache)
+        gathered = self._gather(plan, chunk_set, cache)
         late = any(use.how == "stale" for use in cache.uses) or gathered.stop_reason == "limit of time"
         late = late or bool(model_outage(cache.uses))
         if not gathered.sources or late or "failed" in gathered.answered_by:
-            # half a context would pass for the whole one until it expires
+            # half a context would be served as a whole one until it expires
             return _Found(gathered, "not stored", now=True)
         context = ResearchContext(
             msgspec.json.encode(gathered).decode(),
@@ -259,92 +236,70 @@ class Researcher:
             [round_.novelty for round_ in gathered.rounds],
         )
         try:
-            ttl = self._lifetimes.searches
-            kept = cache.put_research(plan.question, plan.task_type, context, ttl=ttl, fingerprint=fingerprint)
+            ttl = self._fetch.ttl
+            kept = cache.researches.put(plan.question, plan.task_type, context, ttl=ttl, fingerprint=fingerprint)
         except StoreError as error:
             log.error("the research is not cached: %s", error)  # noqa: TRY400 - one line; nothing is lost
             return _Found(gathered, "not stored", now=True)
         return _Found(gathered, "stored" if kept else "not stored", now=True)
 
-    def _gather(self, plan: Plan, holdings: Holdings, cache: Cache) -> Gathered:
-        return Gatherer(
-            self._planner,
-            cache,
-            self._engines,
-            self._reader,
-            Judge(holdings, cache, ttl=self._lifetimes.searches),
-            self._limits,
-            lifetimes=self._lifetimes,
-            progress=self._progress,
-            on_round=self._on_round,
-        ).gather(plan)
+    def _gather(self, plan: Plan, chunk_set: ChunkSet, cache: Cache) -> Gathered:
+        scorer = RoundScorer(chunk_set, cache, ttl=self._fetch.ttl)
+        services = replace(self._services, cache=cache)
+        return Gatherer(services, scorer, self._gathering, self._fetch, self._on_round).gather(plan)
 
-    def _holdings(self, plan: Plan, cache: Cache) -> Holdings:
-        return Holdings(
+    def _chunk_set(self, plan: Plan, cache: Cache) -> ChunkSet:
+        return ChunkSet(
             plan.question,
-            self._memory(f"{CHUNK_SPACE} {self._limits.chunk_tokens} {self._code.chunks}".rstrip()),
-            self._embedder,
+            self._services.memory(f"{CHUNK_COLLECTION} {self._gathering.chunk_tokens} {self._code.chunks}".rstrip()),
+            self._services.embedder,
             code=self._code,
             keep=cache.policy.write,
-            ttl=self._lifetimes.searches,
-            progress=self._progress,
+            ttl=self._fetch.ttl,
+            progress=self._services.progress,
         )
 
     @property
     def _reuses_solved(self) -> bool:
         return self._keep_research is not False
 
-    def _solved(self, cache: Cache) -> Solved:
-        """Return the questions that were solved in this way; how it was written from what was found does not count."""
-        return Solved(self._memory(f"solved {self._fingerprint()}"), cache)
+    def _solved(self, cache: Cache) -> SolvedQuestions:
+        """Return the solved questions of this fingerprint, which does not depend on the writing."""
+        return SolvedQuestions(self._services.memory(f"solved {self._fingerprint()}"), cache)
 
     def _fingerprint(self) -> str:
-        """Name everything that decides what is gathered; how a report is written from it does not count."""
+        """Return a digest of everything that decides the gathering; the writing does not count."""
         code = {"code": self._code.gathering} if self._code.gathering else {}
-        return digest_of({"planner": self._planner.version, **self._gathering(), **code})
+        return digest_of({"planner": self._services.planner.version, **self._inputs(), **code})
 
-    def _gathering(self) -> dict[str, Any]:
-        limits = self._limits
+    def _inputs(self) -> dict[str, Any]:
+        """Return what decides what is gathered, besides the code."""
         return {
-            "engines": [{"name": engine.name, "options": dict(engine.options)} for engine in self._engines],
-            "reader": self._reader.name,
-            "embedder": self._embedder.id,
-            "max_rounds": limits.max_rounds,
-            "enough_score": limits.enough_score,
-            "min_novelty": limits.min_novelty,
-            "max_results": limits.max_results,
-            "read_pages": limits.read_pages,
-            "max_live_calls": limits.max_live_calls,
-            "max_tokens": limits.max_tokens,
-            "follow_ups": limits.follow_ups,
-            "chunk_tokens": limits.chunk_tokens,
+            "engines": [{"name": engine.name, "options": dict(engine.options)} for engine in self._services.engines],
+            "reader": self._services.reader.name,
+            "embedder": self._services.embedder.id,
+            **values_of(GatheringSettings, self._gathering),
         }
 
     def _about(self, question: str, sections: int | None) -> dict[str, Any]:
-        """Tell what a run is made with, so that it can be made again."""
-        model, choice = self._writing.model, self._writing.choice
-        told = model and {"name": model.name, "endpoint": model.endpoint, "parameters": dict(model.parameters)}
+        """Return the settings of a run, so that it can be repeated."""
+        model = self._writer.model
+        described = model and {"name": model.name, "endpoint": model.endpoint, "parameters": dict(model.parameters)}
         return {
             **self._started_with,
             "question": question,
             "sections": sections,
-            **self._gathering(),
+            **self._inputs(),
             "research_cache": self._keep_research,
             "code": to_builtins(self._code),
-            "model": told,
-            "strict": self._writing.unsupported == "drop",
-            "marked": self._writing.unsupported == "mark",
-            "context_tokens": self._writing.context_tokens,
-            "writer_style": self._writing.style,
-            "max_evidence": choice.most,
-            "per_source": choice.per_source,
-            "ranking_weights": choice.weights,
-            "epoch": self._writing.epoch,
+            "model": described,
+            **values_of(WritingSettings, self._writer.settings),
+            "epoch": self._writer.epoch,
         }
 
 
 def _stopped_by_time(gathered: Gathered) -> dict[str, int]:
-    """Tell the rounds instead of the time: made again, the run is to stop where it stopped."""
+    """Return the number of rounds instead of the time limit, so that a repeated run stops at the same point."""
     return {"max_rounds": len(gathered.rounds)} if gathered.stop_reason == "limit of time" else {}
 
 

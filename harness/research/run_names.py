@@ -1,4 +1,4 @@
-"""Recorded runs, found by a part of their id."""
+"""Recorded runs, found by the beginning of their id."""
 
 from harness.cache.tables import RUNS
 from harness.core.origins import EVERY, OWN
@@ -10,11 +10,11 @@ from harness.research.run_record import RUN_ID
 LAST = "last"
 MAX_RUNS = 100_000
 NAMED = 5
-"""Runs that a message about an ambiguous id names."""
+"""Run ids listed in a message about an ambiguous id."""
 
 
 def run_named(store: Store, tenant: str, name: str) -> str:
-    """Return the id of the run that `name` means: an id, the beginning of one, or `last` of users and agents.
+    """Return the id of the run that `name` refers to: an id, the beginning of one, or `last` of users and agents.
 
     Raises:
         NotFound: there is none.

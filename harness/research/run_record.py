@@ -1,4 +1,4 @@
-"""The record of a run, kept stage by stage: what it was made with, what answered it, what it quotes."""
+"""Record of a run, written stage by stage: its settings, its answers, its quoted passages."""
 
 import logging
 import re
@@ -12,7 +12,7 @@ from msgspec import Struct, to_builtins
 
 from harness.cache import Cache
 from harness.core.chunking import passages
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.text import clean, one_line, shorten
 from harness.errors import HarnessError, InvalidInput, StoreError
 from harness.ports import Stopped
@@ -30,34 +30,34 @@ MAX_MESSAGE = 1_000
 
 RUN_ID = re.compile("[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 ID_TIME = "%Y%m%d-%H%M%S"
-"""What a run's id begins with: when it began, in UTC."""
+"""Format of the start time (UTC) at the beginning of a run's id."""
 
 
 def new_run_id(now: float) -> str:
-    """Return an id for a run that begins `now` (seconds since the epoch); its end is random (24 bits)."""
+    """Return an id for a run that begins `now` (seconds since the epoch); it ends with 24 random bits."""
     return f"{time.strftime(ID_TIME, time.gmtime(now))}-{secrets.token_hex(3)}"
 
 
 def checked_run_id(run: str) -> str:
-    """Return the id of a run as it is.
+    """Return the id of a run unchanged.
 
     Raises:
-        InvalidInput: it is not of the shape that `new_run_id` gives them.
+        InvalidInput: it is not of the form that `new_run_id` makes.
     """
     if not RUN_ID.fullmatch(run):
-        raise InvalidInput(f"no run can be called {run!r:.60}; let the harness name it (as 20261122-101500-1a2b3c)")
+        raise InvalidInput(f"{run!r:.60} is not a run id like 20261122-101500-1a2b3c; leave it out to get a new one")
     return run
 
 
 class RunError(Struct, frozen=True):
-    """Why a run ended early: a stable code (see `harness.errors`, `INTERRUPTED`, `BUG`), and a message of one line."""
+    """Why a run ended early: a stable code (see `harness.errors`, `INTERRUPTED`, `BUG`) and a one-line message."""
 
     code: str
     message: str
 
 
 def error_of(error: BaseException) -> RunError:
-    """Return what the record of a run keeps of the exception that ended it."""
+    """Return the recorded form of the exception that ended a run."""
     if isinstance(error, HarnessError):
         return RunError(error.code, shorten(clean(one_line(str(error)), 2 * MAX_MESSAGE), MAX_MESSAGE))
     if isinstance(error, Stopped) or not isinstance(error, Exception):
@@ -66,9 +66,9 @@ def error_of(error: BaseException) -> RunError:
 
 
 class Recorder:
-    """Keeps the record of one run; where it cannot be kept, the run goes on without. `before` is what the run was
-    answered with earlier, or what it rests on was; `held` is the record of a run that is resumed. The record of a
-    finished run stays until there is a new result.
+    """Recorder of one run; if the record cannot be written, the run continues without. `before` lists the uses of an
+    earlier part of the run, or of the run it reuses; `held` is the record of a resumed run. The record of a finished
+    run stays until there is a new result.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Recorder:
         self._kept = False
 
     def keep(self, state: State, **more: Any) -> str:
-        """Keep what is known by now; return the run's id, empty where it cannot be kept."""
+        """Record the state so far; return the run's id, empty if it is not recorded."""
         if self._record.get("state") == "finished" and state != "finished":
             return self._run
         uses = [*self.before, *to_builtins(self._cache.uses)]
@@ -103,7 +103,7 @@ class Recorder:
 
     @contextmanager
     def resumable(self) -> Iterator[None]:
-        """Record what ends the run early; log how to resume it if something was found."""
+        """Record the exception that ends the run; log how to resume it if something was found."""
         try:
             yield
         except BaseException as error:
@@ -113,7 +113,7 @@ class Recorder:
             raise
 
     def _keep_error(self, error: BaseException) -> None:
-        """Add the error to what was kept last. An unusable question is no run, and a finished run stays as it is."""
+        """Add the error to the last record. An unusable question makes no run, and a finished run stays as it is."""
         if not self._record and not isinstance(error, InvalidInput):
             self.keep("gathering")
         if not self._record or self._record.get("state") == "finished":
@@ -128,7 +128,7 @@ class Recorder:
             return ""
         engine = "+".join(each["name"] for each in self.about["engines"])
         try:
-            self._cache.put_run(self._run, self.about["question"], engine, record)
+            self._cache.runs.put(self._run, self.about["question"], engine, record)
         except StoreError as error:
             log.error("the run is not recorded: %s", error)  # noqa: TRY400 - one line; nothing else is lost
             self._run = ""
@@ -137,29 +137,33 @@ class Recorder:
 
 
 def finished(research: Research) -> dict[str, Any]:
-    """Return what the record of a finished run keeps of it: the report, how it was gathered, and of each source title
-    and address, with the passages that are quoted; `harness.research.run_view` reads it.
+    """Return the record of a finished run: the report, the rounds, title and URL of each source, and the quoted
+    passages. `harness.research.run_view` reads it.
     """
     report, gathered = research.report, research.gathered
-    numbers = {source.url: source.number for source in report.sources} if report else {}
-    sources = [CitedSource(numbers.get(source.url, 0), source.title, source.url) for source in gathered.sources]
     return {
         "report": to_builtins(report),
         "plan": to_builtins(research.plan),
         "rounds": to_builtins(gathered.rounds),
-        "sources": to_builtins(sources),
+        "sources": to_builtins(cited_sources(report, gathered)),
         "stop_reason": gathered.stop_reason,
         "quoted": quoted_by(report, gathered),
         "live_calls": research.live_calls,
         "cache_hits": research.cache_hits,
         "answered": research.answered,
-        "cache_use": research.research_cache,  # `research_cache` tells whether one was to be used at all
+        "cache_use": research.research_cache,  # `research_cache` is the setting
         "origin": to_builtins(research.origin),
     }
 
 
+def cited_sources(report: Report | None, gathered: Gathered) -> tuple[CitedSource, ...]:
+    """Return all gathered sources with their numbers in the report, 0 if it does not cite them."""
+    numbers = {source.url: source.number for source in report.sources} if report else {}
+    return tuple(CitedSource(numbers.get(source.url, 0), source.title, source.url) for source in gathered.sources)
+
+
 def quoted_by(report: Report | None, gathered: Gathered) -> dict[str, list[str]]:
-    """Return of each cited source the passages that the report quotes: they are kept with the run."""
+    """Return, by URL of each cited source, the passages that the report quotes; they are stored with the run."""
     texts = {source.url: source.texts for source in gathered.sources}
     quoted: dict[str, list[str]] = {}
     for citation in report.quotations if report else ():
@@ -171,11 +175,11 @@ def quoted_by(report: Report | None, gathered: Gathered) -> dict[str, list[str]]
 
 
 def _passage_with(quotation: str, texts: Sequence[str]) -> str:
-    """Return the passage that holds a quotation, the whole text where it goes beyond a passage, or nothing."""
+    """Return the passage that holds a quotation, the whole text if the quotation crosses passages, or nothing."""
     for text in texts:
-        if stands_in(quotation, [text]):
+        if is_quoted_in(quotation, [text]):
             cut = (passage.text for passage in passages(text))
-            return next((passage for passage in cut if stands_in(quotation, [passage])), text)
+            return next((passage for passage in cut if is_quoted_in(quotation, [passage])), text)
     return ""
 
 

@@ -1,4 +1,4 @@
-"""A run as its record tells of it: the report, how it was gathered, and the passages that it quotes."""
+"""View of a recorded run: the report, how it was gathered, and the quoted passages."""
 
 import time
 from calendar import timegm
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from harness.cache import MAX_PAYLOAD_BYTES, Cache, Use
-from harness.cache.service import RUN_TTL
+from harness.cache.run_records import RUN_TTL
 from harness.core.citations import parted
 from harness.core.text import clean, shorten
 from harness.errors import NotFound, StoreCorrupt
@@ -27,21 +27,20 @@ MAX_REASON = 200
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=253_402_300_799)]
-"""Since the epoch, to the end of the year 9999: what a calendar can show."""
+"""Since the epoch, up to the end of the year 9999, the last that a calendar can show."""
 
 
 class PastRun(Struct, frozen=True):
-    """A run that was recorded. Every text of it is data: it may have come from the web, and from somebody else's file.
+    """A recorded run. All its text is data: it may come from the web or from another user's file.
 
-    `engine` names the engines, joined by `+`; `model` is the language model that was to write, empty without one (the
-    report says who did). Times are seconds since the epoch; `created_at` is when the record was last written.
-    `sources` are all that were gathered, best first, number 0 where the report does not cite one. `quoted` holds the
-    passages of the stored texts that the report quotes, by address. A run that was answered with a solved question, or
-    a cached research (`research_cache`, `origin`), tells how that was gathered then. `research_cache` is empty, and
-    there are neither report nor rounds, where the run is not finished or an older program recorded it; calls and hits
-    are then counted from what it was answered with. `limits` are the novelty below which it was to stop, and the score
-    (both 0..1) that was enough. `error` says why a run that is not finished ended; it is
-    `None` while the run is under way, and where its process was killed.
+    `engine` is the engines' names, joined by `+`; `model` is the language model chosen for writing, empty without one
+    (the report names its writer). Times are seconds since the epoch; `created_at` is when the record was last written.
+    `sources` are all gathered sources, best first, number 0 if the report does not cite them. `quoted` has the quoted
+    passages of the stored texts, by URL. If the run reused a solved question or a cached research (`research_cache`,
+    `origin`), the rounds are those of the original run. For an unfinished run or a record of an older version,
+    `research_cache` is empty, report and rounds are missing, and calls and hits are counted from the recorded answers.
+    `limits` are the novelty to stop below and the score that is enough (both 0..1). `error` is why an unfinished run
+    ended; `None` while it is running, and if its process was killed.
     """
 
     id: str
@@ -72,7 +71,9 @@ class _Named(Struct, frozen=True):
 
 
 class _Record(Struct, frozen=True):
-    """A record, as far as it is shown: what every program has kept, and with defaults what only later ones do."""
+    """The part of a record that is shown: fields without a default are in every record, those with one only in newer
+    records.
+    """
 
     question: str
     engines: Annotated[tuple[_Named, ...], Meta(min_length=1, max_length=100)]
@@ -98,25 +99,24 @@ class _Record(Struct, frozen=True):
 
 
 def past_run(cache: Cache, run: str) -> PastRun:
-    """Return what is recorded of a run, however far it came. What it returns is data: shown on a page, it has to be
-    escaped like any text from outside.
+    """Return a recorded run, finished or not. It is data: a page must escape it like any text from outside.
 
     Raises:
         NotFound: there is no such run.
-        StoreCorrupt: its record is damaged, or larger than anything that is kept (16 MiB).
+        StoreCorrupt: its record is damaged, or larger than the largest payload (16 MiB).
         StoreError: the store cannot be read.
     """
     if not RUN_ID.fullmatch(run):
         raise NotFound(f"no such run: {run!r:.60}; `harness cache runs` lists them")
     try:
-        record = msgspec.convert(cache.get_run(run), _Record)
+        record = msgspec.convert(cache.runs.get(run), _Record)
         _check(record)
         created_at = _began(run) if record.created_at is None else record.created_at
-    except (ValueError, msgspec.MsgspecError) as error:  # also what is no JSON
-        why = shorten(clean(error, MAX_REASON), MAX_REASON)  # it may repeat what the record holds
+    except (ValueError, msgspec.MsgspecError) as error:  # also for invalid JSON
+        why = shorten(clean(error, MAX_REASON), MAX_REASON)  # it may quote the record
         raise StoreCorrupt(
             f"the record of the run {run} cannot be read ({why}); ask its question again with `harness research`: "
-            "what is cached costs nothing"
+            "cached answers cost nothing"
         ) from error
     answered: Counter[str] = Counter(use.how for use in record.uses if use.how != "derived")
     live = answered["live"] + answered["failed"]
@@ -146,32 +146,32 @@ def past_run(cache: Cache, run: str) -> PastRun:
 
 
 def passage_of(past: PastRun, citation: Citation) -> tuple[str, str, str] | None:
-    """Return the stored passage that holds the citation's quotation, on one line, in three parts: what stands before
-    it, its words as the source has them, what follows; `None` where no passage holds it.
+    """Return the stored passage that holds the citation's quotation, on one line, in three parts: the text before it,
+    its words as in the source, the text after; `None` if no passage holds it.
     """
     found = (parted(citation.quotation, passage) for passage in past.quoted.get(citation.url, ()))
     return next((parts for parts in found if parts), None)
 
 
 def _check(record: _Record) -> None:
-    """Check what the types do not say.
+    """Check what the types do not express.
 
     Raises:
-        ValueError: a share that is none, or more than a record can hold.
+        ValueError: a share out of range, or more content than a record can hold.
     """
     citations = record.report.citations if record.report else ()
     shares = [citation.similarity for citation in citations]
     shares += [share for round_ in record.rounds for share in (round_.novelty, round_.score)]
-    if not all(-0.01 <= share <= 1.01 for share in shares):  # what was computed may be beyond by a last digit
+    if not all(-0.01 <= share <= 1.01 for share in shares):  # computed values may exceed the range by a rounding error
         raise ValueError("a similarity, novelty or score is not between 0 and 1")
     if len(citations) > MAX_CITATIONS or len(msgspec.json.encode(record)) > MAX_PAYLOAD_BYTES:
         raise ValueError("it is too large")
 
 
 def _began(run: str) -> float:
-    """Return when a run began, by its id; older records tell no time.
+    """Return when a run began, from its id; older records have no time.
 
     Raises:
-        ValueError: that is no time.
+        ValueError: the id has no valid time.
     """
     return float(timegm(time.strptime(run[:15], ID_TIME)))

@@ -1,6 +1,5 @@
-"""A finished research as it is saved, printed and verified: one shape for a research and for the record of its run."""
+"""Finished research as saved, printed and verified: one shape for a research and for the record of its run."""
 
-from collections import Counter
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -9,6 +8,7 @@ from harness.research.extractive_writer import CitedSource, Report
 from harness.research.gathering import Round
 from harness.research.planner import Plan
 from harness.research.result import Research
+from harness.research.run_record import cited_sources
 from harness.research.run_view import PastRun
 from harness.research.solved_questions import Origin
 
@@ -17,8 +17,8 @@ RUN_FIELDS = frozenset({"state", "created_at", "error"})
 
 
 class SavedReport(Struct, frozen=True, kw_only=True):
-    """What a saved report holds. `sources` are all that were gathered, number 0 where the report does not cite one;
-    `run` is empty where the run is not recorded, `plan` is `None` in records of older versions.
+    """A saved report. `sources` are all gathered sources, number 0 if the report does not cite them; `run` is empty if
+    the run is not recorded, `plan` is `None` in records of older versions.
     """
 
     question: str
@@ -66,17 +66,15 @@ class SavedReport(Struct, frozen=True, kw_only=True):
 
 
 def saved_research(found: Research) -> SavedReport:
-    """Return a research as it is saved."""
-    report = found.report
-    numbers = {source.url: source.number for source in report.sources} if report else Counter[str]()
+    """Return the saved form of a research."""
     return SavedReport(
         question=found.plan.question,
         engine=found.engine,
         plan=found.plan,
         rounds=found.gathered.rounds,
         stop_reason=found.gathered.stop_reason,
-        sources=tuple(CitedSource(numbers.get(each.url, 0), each.title, each.url) for each in found.gathered.sources),
-        report=report,
+        sources=cited_sources(found.report, found.gathered),
+        report=found.report,
         live_calls=found.live_calls,
         cache_hits=found.cache_hits,
         research_cache=found.research_cache,
@@ -87,7 +85,7 @@ def saved_research(found: Research) -> SavedReport:
 
 
 def saved_run(past: PastRun) -> SavedReport:
-    """Return a finished run, from its record, as it is saved."""
+    """Return the saved form of a finished run, from its record."""
     return SavedReport(
         question=past.question,
         engine=past.engine,

@@ -1,4 +1,4 @@
-"""What a research holds, chunk by chunk; and how far each round brought it."""
+"""Scores of rounds: novelty and relevance of the gathered chunks."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from harness.core.text import one_line, stems
 from harness.errors import StoreError
 from harness.ports import Embedder, Progress, Vectors
 from harness.research.fingerprint import Code
-from harness.research.gathering import Document
+from harness.research.gathering import SourceText
 from harness.research.relevance import MIN_SIMILARITY, Wording
 from harness.storage.forks import cached_property
 from harness.vector_cache import EmbeddedChunk, StoredChunk, VectorCache
@@ -19,13 +19,13 @@ from harness.vector_cache import EmbeddedChunk, StoredChunk, VectorCache
 log = logging.getLogger(__name__)
 
 SCORED = 3
-"""The score is the mean similarity of so many best chunks: one alone may be there by chance."""
+"""The score is the mean similarity of this many best chunks: a single one may match by chance."""
 
 
-class Judgement(Struct, frozen=True):
-    """Of a round: how far (mean cosine distance, 0..1) its chunks are from those held before. Of all that is held then:
-    the mean similarity (0..1) of the question to the best chunks, that of the best one, and whether any has the
-    question's words (see `Wording.matches`).
+class RoundScore(Struct, frozen=True):
+    """Score of a round. `novelty` (mean cosine distance, 0..1) compares its chunks with the earlier ones. For all
+    chunks so far: `score` is the mean similarity (0..1) of the question to the best ones, `best` that of the best one,
+    `worded` whether any has the question's words (see `Wording.matches`).
     """
 
     novelty: float
@@ -39,11 +39,11 @@ class Judgement(Struct, frozen=True):
         return self.worded or self.best >= MIN_SIMILARITY
 
 
-class Holdings:
-    """The documents of one research, in chunks with their vectors.
+class ChunkSet:
+    """The documents of one research as chunks with vectors.
 
-    They come from the chunk store, where they are added first; with `keep` off, or where they cannot be kept, they are
-    held here alone. `ttl` is for how many seconds they are kept. `code` names the code that works with them.
+    The chunks are stored in the chunk store for `ttl` seconds; with `keep` off, or if the store cannot be written, only
+    in memory. `code` names the code that processes them.
     """
 
     def __init__(
@@ -67,16 +67,16 @@ class Holdings:
         self._held: dict[str, list[EmbeddedChunk]] = {}
 
     @property
-    def way(self) -> str:
-        """What decides chunks and vectors, besides the documents."""
+    def chunking_id(self) -> str:
+        """Id of all that determines chunks and vectors, apart from the documents."""
         return f"{self._chunks.chunk_tokens} {self.embedder.id}"
 
     @cached_property
-    def asked(self) -> Vectors:
+    def question_vector(self) -> Vectors:
         """The question's vector, of length 1, shape (dimension,).
 
         Raises:
-            EmbeddingError: none can be made.
+            EmbeddingError: the embedder failed.
         """
         vector: Vectors = self.embedder.embed([self.question])[0]
         return vector
@@ -86,35 +86,35 @@ class Holdings:
         """The question's words."""
         return Wording.of(self.question)
 
-    def chunks_of(self, documents: Iterable[Document]) -> list[EmbeddedChunk]:
-        """Return the chunks of documents, in their order, each document once.
+    def chunks_of(self, documents: Iterable[SourceText]) -> list[EmbeddedChunk]:
+        """Return the chunks of documents, in order, each document once.
 
         Raises:
-            EmbeddingError: no vectors can be made.
+            EmbeddingError: the embedder failed.
         """
         each = {document.id: document for document in documents}
         new = [name for name in each if name not in self._held]
         for done, name in enumerate(new):
-            self._progress("weighing what was found", done, len(new))
+            self._progress("embedding documents", done, len(new))
             self._held[name] = self._embedded(each[name])
         if new:
-            self._progress("weighing what was found", len(new), len(new))
+            self._progress("embedding documents", len(new), len(new))
         return [chunk for name in each for chunk in self._held[name]]
 
     def chunk(self, document: str, index: int) -> StoredChunk | None:
-        """Return one chunk of a document that is held, or `None`."""
+        """Return one chunk of a known document, or `None`."""
         held = self._held.get(document, [])
         return held[index] if 0 <= index < len(held) else None
 
     def tidy(self) -> None:
-        """Delete chunks from the store whose time is over; where that fails, they stay until next time."""
+        """Delete expired chunks from the store; if that fails, they stay until next time."""
         if self._keep:
             try:
                 self._chunks.drop_expired()
             except StoreError as error:
                 log.debug("expired chunks stay: %s", error)
 
-    def _embedded(self, document: Document) -> list[EmbeddedChunk]:
+    def _embedded(self, document: SourceText) -> list[EmbeddedChunk]:
         metadata = {"url": document.url}
         if self._keep:
             try:
@@ -125,44 +125,44 @@ class Holdings:
         return self._chunks.cut(document.id, document.text, metadata)
 
 
-class Judge:
-    """Judges rounds; what it has judged before comes from the cache."""
+class RoundScorer:
+    """Scorer of rounds; earlier scores come from the cache."""
 
-    def __init__(self, holdings: Holdings, cache: Cache, *, ttl: float) -> None:
-        self._holdings = holdings
+    def __init__(self, chunk_set: ChunkSet, cache: Cache, *, ttl: float) -> None:
+        self._chunk_set = chunk_set
         self._cache = cache
         self._ttl = ttl
 
-    def judge(self, found: Sequence[Document], held: Sequence[Document]) -> Judgement:
-        """Judge what a round found, beside what was held before it.
+    def score(self, found: Sequence[SourceText], earlier: Sequence[SourceText]) -> RoundScore:
+        """Score the documents that a round found, given those from earlier rounds.
 
         Raises:
-            EmbeddingError: no vectors can be made.
+            EmbeddingError: the embedder failed.
             StoreError: the cache cannot be read.
         """
-        ids = [[document.id for document in documents] for documents in (found, held)]
-        ranking = f"{self._holdings.code.judging} {self._holdings.way}"
-        return self._cache.derived(
-            self._holdings.question, ranking, ids, lambda: self._judged(found, held), Judgement, ttl=self._ttl
+        ids = [[document.id for document in documents] for documents in (found, earlier)]
+        ranking = f"{self._chunk_set.code.scoring} {self._chunk_set.chunking_id}"
+        return self._cache.derived.get(
+            self._chunk_set.question, ranking, ids, lambda: self._scored(found, earlier), RoundScore, ttl=self._ttl
         )
 
-    def _judged(self, found: Sequence[Document], held: Sequence[Document]) -> Judgement:
+    def _scored(self, found: Sequence[SourceText], earlier: Sequence[SourceText]) -> RoundScore:
         import numpy as np
 
-        new, old = self._matrix(found), self._matrix(held)
+        new, old = self._matrix(found), self._matrix(earlier)
         if not len(new) and not len(old):
-            return Judgement(0.0, 0.0, 0.0)
+            return RoundScore(0.0, 0.0, 0.0)
         nearest = (new @ old.T).max(axis=1) if len(new) and len(old) else np.zeros(len(new))
-        chunks = self._holdings.chunks_of([*held, *found])
-        different = {one_line(chunk.text): chunk.vector for chunk in chunks}  # a copy elsewhere says nothing more
-        near = np.sort(np.clip(np.stack(list(different.values())) @ self._holdings.asked, 0.0, 1.0))[::-1]
-        worded = any(self._holdings.wording.matches(frozenset(stems(text))) for text in different)
+        chunks = self._chunk_set.chunks_of([*earlier, *found])
+        different = {one_line(chunk.text): chunk.vector for chunk in chunks}  # a copy adds nothing
+        near = np.sort(np.clip(np.stack(list(different.values())) @ self._chunk_set.question_vector, 0.0, 1.0))[::-1]
+        worded = any(self._chunk_set.wording.matches(frozenset(stems(text))) for text in different)
         score, best = round(float(near[:SCORED].mean()), 4), round(float(near[0]), 4)
-        return Judgement(novelty(nearest.tolist()), score, best, worded)
+        return RoundScore(novelty(nearest.tolist()), score, best, worded)
 
-    def _matrix(self, documents: Sequence[Document]) -> Vectors:
+    def _matrix(self, documents: Sequence[SourceText]) -> Vectors:
         """Return the vectors of the documents' chunks, shape (chunks, dimension)."""
         import numpy as np
 
-        chunks = self._holdings.chunks_of(documents)
+        chunks = self._chunk_set.chunks_of(documents)
         return np.stack([chunk.vector for chunk in chunks]) if chunks else np.empty((0, 0), np.float32)

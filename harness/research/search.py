@@ -1,25 +1,22 @@
-"""One or more queries, asked of one or more engines through the cache; and their results, fused."""
+"""Search with several queries and engines at once, through the cache, and fusion of their results."""
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 from msgspec import Struct
 
 from harness.cache import Answer, Cache, Results
 from harness.core.keys import canonical_url
-from harness.core.ranking import reciprocal_rank_fusion
+from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.errors import SearchError
 from harness.ports import Progress, SearchEngine
-
-T = TypeVar("T")
-
-WAIT_AT_ONCE = 1.0
-"""Seconds that one wait takes at the most."""
+from harness.research.concurrent_calls import run_all
+from harness.settings import Settings
 
 
-class Asked(Struct, frozen=True):
-    """One query asked of one engine, and what came of it. `ranked_by` is "words" or "hybrid" for a corpus, else ""."""
+class EngineSearch(Struct, frozen=True):
+    """One query to one engine, and its outcome. `ranked_by` is "words" or "hybrid" for a corpus, else ""."""
 
     query: str
     engine: str
@@ -28,7 +25,7 @@ class Asked(Struct, frozen=True):
 
     @property
     def results(self) -> Results:
-        """The results; none where the search failed."""
+        """The results; none if the search failed."""
         return [] if isinstance(self.outcome, SearchError) else self.outcome.value
 
 
@@ -42,52 +39,72 @@ def ask_all(
     concurrency: int,
     progress: Progress,
     what: str,
-) -> list[Asked]:
-    """Ask every engine every query at once; outcomes come in the order of queries, then engines, whichever was answered
-    first.
+) -> list[EngineSearch]:
+    """Send every query to every engine concurrently; return the outcomes in the order of queries, then engines.
 
     Raises:
         InvalidInput: an unusable query.
         StoreError: the cache cannot be read.
-        OfflineMiss: the cache has no answer, and may not compute one.
+        OfflineMiss: the cache has no answer, and live calls are not allowed.
     """
-    pairs = [(query, engine) for query in queries for engine in engines]
 
-    def search(query: str, engine: SearchEngine) -> Answer[Results]:
-        return cache.search(
-            query,
-            engine.search,
-            ttl=ttl,
-            max_results=max_results,
-            engine=engine.name,
-            options=engine.options,
-        )
+    def search(query: str, engine: SearchEngine) -> EngineSearch:
+        outcome: Answer[Results] | SearchError
+        try:
+            outcome = cache.searches.answer(
+                query,
+                engine.search,
+                ttl=ttl,
+                max_results=max_results,
+                engine=engine.name,
+                options=engine.options,
+            )
+        except SearchError as error:
+            outcome = error
+        return EngineSearch(query, engine.name, outcome, ranked_by(engine))
 
-    pool = ThreadPoolExecutor(concurrency, thread_name_prefix="search")
-    try:
-        futures = [pool.submit(search, query, engine) for query, engine in pairs]
-        asked = []
-        for done, ((query, engine), future) in enumerate(zip(pairs, futures, strict=True)):
-            progress(what, done, len(pairs))
-            asked.append(Asked(query, engine.name, _outcome(future), ranked_by(engine)))
-        progress(what, len(pairs), len(pairs))
-        return asked
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # on Ctrl-C, do not wait for an engine's time-out
+    calls = [partial(search, query, engine) for query in queries for engine in engines]
+    return run_all(calls, concurrency=concurrency, progress=progress, what=what)
+
+
+def search_all(
+    query: str, cache: Cache, engines: Sequence[SearchEngine], settings: Settings, progress: Progress
+) -> tuple[list[EngineSearch], Results]:
+    """Search one query for a user; return the outcome of each engine, and the fused results. An exact hit counts as the
+    user's own from now on.
+
+    Raises:
+        SearchError: every engine failed.
+        Exception: see `ask_all`.
+    """
+    asked = ask_all(
+        [query],
+        cache,
+        engines,
+        ttl=settings.ttl,
+        max_results=settings.max_results,
+        concurrency=settings.concurrency,
+        progress=progress,
+        what="searching",
+    )
+    for each in asked:
+        if not isinstance(each.outcome, SearchError) and each.outcome.how == "exact":
+            cache.searches.claim(each.outcome.outcome.key)
+    return asked, results_of(asked, settings.max_results)
 
 
 def ranked_by(engine: SearchEngine) -> str:
     """Return how a corpus ranks: "words" without vectors, "hybrid" with them; "" for any other engine.
 
-    It is one of the options, so part of the key: what is cached was ranked in the same way.
+    It is an engine option, so part of the key: cached results were ranked in the same way.
     """
     return str(engine.options.get("mode", ""))
 
 
-def fused(asked: Sequence[Asked]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return every address found, by reciprocal rank fusion best first, with all that was found at it, in order.
+def fused(asked: Sequence[EngineSearch]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return every URL found, best first by reciprocal rank fusion, with all its results, in order.
 
-    What several searches or engines find goes up.
+    Results that several searches or engines share move up.
     """
     found: dict[str, list[dict[str, Any]]] = {}
     rankings = []
@@ -101,27 +118,13 @@ def fused(asked: Sequence[Asked]) -> list[tuple[str, list[dict[str, Any]]]]:
     return [(url, found[url]) for url in reciprocal_rank_fusion(rankings)]
 
 
-def results_of(asked: Sequence[Asked], limit: int) -> Results:
-    """Return up to `limit` results: those of one search as they are, of several fused, each address once.
+def results_of(asked: Sequence[EngineSearch], limit: int) -> Results:
+    """Return up to `limit` results: those of a single search unchanged, those of several fused, one per URL.
 
     Raises:
-        SearchError: the first one's error, if all of them failed.
+        SearchError: the first error, if every search failed.
     """
     failures = [each.outcome for each in asked if isinstance(each.outcome, SearchError)]
     if len(failures) == len(asked):
         raise failures[0]
     return asked[0].results if len(asked) == 1 else [results[0] for _, results in fused(asked)[:limit]]
-
-
-def awaited(future: "Future[T]") -> T:
-    """Return what comes of `future`, in short waits: a Ctrl-C that arrives just as one begins would not end it."""
-    while not wait([future], WAIT_AT_ONCE).done:
-        pass
-    return future.result()
-
-
-def _outcome(future: "Future[Answer[Results]]") -> Answer[Results] | SearchError:
-    try:
-        return awaited(future)
-    except SearchError as error:
-        return error

@@ -1,4 +1,4 @@
-"""What was solved before: questions whose research stopped because it had found enough."""
+"""SolvedQuestions questions: their researches stopped because they had found enough."""
 
 import logging
 import time
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class Origin(Struct, frozen=True):
-    """The question whose research answers: as it was asked, its similarity (0..1), and its age in seconds."""
+    """The question whose research is reused: as asked, its similarity (0..1), and its age in seconds."""
 
     question: str
     similarity: float
@@ -33,7 +33,7 @@ class Origin(Struct, frozen=True):
 
 
 class Solution(Struct, frozen=True):
-    """A question that was solved: how it was planned, what was gathered for it, and with what it was answered."""
+    """A solved question: its plan, the gathered context, and the cached answers it used."""
 
     origin: Origin
     plan: Plan
@@ -42,15 +42,15 @@ class Solution(Struct, frozen=True):
     tokens: int
 
 
-class Solved:
-    """The solved questions of one way of gathering, in an agent's query cache. What is kept there is decided here."""
+class SolvedQuestions:
+    """SolvedQuestions questions of one fingerprint, in a query cache for agents. Decides which ones are stored."""
 
     def __init__(self, queries: VectorCache, cache: Cache) -> None:
         self._queries = queries
         self._cache = cache
 
     def find(self, question: str) -> Solution | None:
-        """Return the solution of this question, or of one that may be answered with the same.
+        """Return the solution of this question, or of an equivalent one.
 
         Raises:
             StoreError: the cache cannot be read.
@@ -60,23 +60,23 @@ class Solved:
             return None
 
         def accept(other: str, similarity: float) -> bool:
-            volatile = self._is_volatile(question) and not self._is_volatile(other)  # that is kept for longer
+            volatile = self._is_volatile(question) and not self._is_volatile(other)  # that one has a longer TTL
             return semantics is not None and not volatile and semantics.accepts(question, other, similarity)
 
         try:
             hit = self._queries.get_query(question, accept=accept, same_only=semantics is None)
         except StoreCorrupt as error:
-            log.warning("what solved %r is unreadable (%s) and will be replaced", question, error)
+            log.warning("the solution of %r is unreadable (%s) and will be replaced", question, error)
             return None
         except EmbeddingError as error:
-            log.debug("solved questions are not looked up: %s", error)
+            log.debug("lookup of solved questions failed: %s", error)
             return None
         if hit is None:
             return None
         try:
             solution = _solution(hit)
         except (ValueError, KeyError, TypeError, HarnessError) as error:
-            log.warning("what solved %r is unreadable (%s) and will be replaced", hit.query, error)
+            log.warning("the solution of %r is unreadable (%s) and will be replaced", hit.query, error)
             return None
         return solution
 
@@ -90,9 +90,9 @@ class Solved:
         ttl: float,
         tokens: int = 0,
     ) -> bool:
-        """Remember the plan's question if it is solved: gathering stopped because the score was met, no search failed
-        or was answered late, and the report quotes at least one document. `tokens` are those that planning took. Return
-        whether it is remembered.
+        """Store the plan's question if it is solved: gathering stopped because the score was met, no search failed or
+        was stale, and the report quotes at least one document. `tokens` are those spent on planning. Return whether it
+        is stored.
         """
         solved = gathered.stop_reason == "score met" and report.verified > 0 and bool(report.sources)
         failed = any(search.answered_by == "failed" for search in gathered.searches)
@@ -118,7 +118,7 @@ class Solved:
         try:
             self._queries.put_query(plan.question, orjson.loads(orjson.dumps(payload)), ttl=min(ttl, self._queries.ttl))
         except (StoreError, EmbeddingError, InvalidInput) as error:
-            log.error("the solved question is not remembered: %s", error)  # noqa: TRY400 - one line; nothing is lost
+            log.error("the solved question is not stored: %s", error)  # noqa: TRY400 - one line; nothing is lost
             return False
         return True
 
@@ -127,17 +127,17 @@ class Solved:
 
 
 def _solution(hit: QueryHit) -> Solution:
-    """Read what was admitted; it may come from somebody else's file.
+    """Decode a stored solution; it may come from another user's file.
 
     Raises:
-        ValueError, KeyError, TypeError, HarnessError: it is not what `Solved.admit` writes.
+        ValueError, KeyError, TypeError, HarnessError: it is not what `SolvedQuestions.admit` writes.
     """
     plan = msgspec.convert(hit.payload["plan"], Plan)
     gathered = msgspec.convert(hit.payload["docs"], Gathered)
     uses = to_builtins(msgspec.convert(hit.payload["uses"], tuple[Use, ...]))
     tokens = msgspec.convert(hit.payload["tokens"], int)
     if len(plan.sections) != 3 or normalise(plan.question) != normalise(hit.query):
-        raise ValueError("its plan is another one")
+        raise ValueError("its plan is for another question")
     if not gathered.rounds or not gathered.sources or gathered.stop_reason != "score met":
         raise ValueError("it was not solved")
     if not _is_clean(plan, gathered):
@@ -146,6 +146,6 @@ def _solution(hit: QueryHit) -> Solution:
 
 
 def _is_clean(plan: Plan, gathered: Gathered) -> bool:
-    """Say whether every text is as adapters let it in: a row may be from somebody else's file."""
+    """Return whether every text is as clean as adapters make it: a row may come from another user's file."""
     found = [text for source in gathered.sources for text in (source.url, source.title, *source.texts)]
     return all(clean(text, len(text)) == text.strip() for text in (plan.question, *plan.sections, *found))

@@ -1,4 +1,4 @@
-"""What each stage of a research came to, as lines of text: to be compared with another run of the same."""
+"""Stages of a research as lines of text, to compare with another run of it."""
 
 from collections.abc import Iterator
 
@@ -9,8 +9,8 @@ from harness.research.result import Research
 
 
 def stages_of(found: Research) -> dict[str, str]:
-    """Return the stages in the order in which a research goes through them. Texts of documents stand there by their
-    digests; a stage that this research has not (a prompt, without a model) is empty.
+    """Return the text of each stage, in order. Documents are represented by their digests; a stage that this research
+    lacks (a prompt, without a model) is empty.
     """
     gathered = found.gathered
     prompt = messages_for(found.plan, found.shown, found.style) if found.shown else []

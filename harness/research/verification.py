@@ -1,4 +1,4 @@
-"""Check a saved report against the stored run: nothing that a reader sees may differ from what the run gave."""
+"""Verification of a saved report against its stored run: whatever a reader sees must be the same."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ import orjson
 from msgspec import Struct
 
 from harness.cache import Cache
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.support import supports
 from harness.core.text import clean, shorten
 from harness.errors import InvalidInput, NotFound
@@ -22,9 +22,9 @@ from harness.research.saved_report import RUN_FIELDS, SavedReport, saved_run
 MAX_REPORT_BYTES = 50_000_000
 MAX_DIFFERENCES = 1_000
 MAX_SHOWN = 500
-"""Characters of a value that a difference shows."""
+"""Characters of a value shown in a difference."""
 MAX_ALIGNED = 5_000
-"""Lines, or entries of a list, that are aligned before they are compared."""
+"""Most lines, or list entries, that are aligned before they are compared."""
 
 _MARKDOWN_DATE = re.compile(r'^date: "[0-9: UTC-]{1,30}"\n', re.MULTILINE)
 _MARKDOWN_RUN = re.compile(r'^run: "([0-9a-f-]{1,40})"$', re.MULTILINE)
@@ -41,14 +41,14 @@ MISSING = _Missing()
 
 
 class SavedFile(Struct, frozen=True):
-    """A saved report as it was read: its run, and its content: a JSON object, or the text of Markdown or HTML."""
+    """A saved report as read: its run, and its content, a JSON object or the text of Markdown or HTML."""
 
     run: str
     content: dict[str, Any] | str
 
 
-class Verdict(Struct, frozen=True):
-    """One quotation of the file, whether it is, word for word, in the stored text of its source (`stands`), and whether
+class QuotationCheck(Struct, frozen=True):
+    """One quotation of the file: whether it is, word for word, in the stored text of its source (`stands`), and whether
     it supports its sentence.
     """
 
@@ -65,7 +65,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Difference(Struct, frozen=True):
-    """A place of the file (`citations[2].sentence`, `line 7`) that differs from the stored run; shortened, cleaned."""
+    """A place in the file (`citations[2].sentence`, `line 7`) that differs from the stored run; shortened."""
 
     where: str
     saved: str
@@ -73,9 +73,9 @@ class Difference(Struct, frozen=True):
 
 
 class Verification(Struct, frozen=True):
-    """The result: every quotation of the file, and every difference, at most `MAX_DIFFERENCES`."""
+    """Result of a verification: every quotation of the file, and at most `MAX_DIFFERENCES` differences."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[QuotationCheck, ...]
     differences: tuple[Difference, ...]
 
     @property
@@ -85,35 +85,35 @@ class Verification(Struct, frozen=True):
 
     @property
     def passed(self) -> bool:
-        """Whether there is a quotation, all are verified, and nothing differs."""
+        """Whether there are quotations, all are verified, and nothing differs."""
         return bool(self.verdicts) and self.verified == len(self.verdicts) and not self.differences
 
 
 def read_report(content: bytes) -> SavedFile:
-    """Read a saved report: JSON, Markdown with front matter, or an HTML page.
+    """Parse a saved report: JSON, Markdown with front matter, or an HTML page.
 
     Raises:
         InvalidInput: it is none of these, or names no run.
     """
     if len(content) > MAX_REPORT_BYTES:
-        raise InvalidInput(f"that is no report: more than {MAX_REPORT_BYTES:,} bytes")
+        raise InvalidInput(f"not a report: more than {MAX_REPORT_BYTES:,} bytes")
     begin = content[:20].lstrip().lower()
     if begin.startswith((b"---", b"<!doctype")):
         return _read_text(content, _MARKDOWN_RUN if begin.startswith(b"---") else _HTML_RUN)
     try:
         loaded = msgspec.json.decode(content)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"that is no report of `harness research` ({error})") from error
+        raise InvalidInput(f"not a report of `harness research` ({error})") from error
     if not isinstance(loaded, dict) or not {"question", "run", "citations", "report"} <= loaded.keys():
         raise InvalidInput(
-            "that is no report of `harness research --json`: its question, run, citations or report is missing"
+            "not a report of `harness research --json`: its question, run, citations or report is missing"
         )
     return SavedFile(_checked_run(loaded["run"]), loaded)
 
 
 def verify(file: SavedFile, cache: Cache) -> Verification:
-    """Rebuild the report from its stored run and compare all that a reader sees, then check every quotation against the
-    passages that are stored with the run. No network is used, and it does not matter what of the cache has expired.
+    """Rebuild the report from its stored run, compare everything a reader sees, and check every quotation against the
+    passages stored with the run. Uses no network; expiry in the cache does not matter.
 
     Raises:
         InvalidInput: the report cannot be verified: its run is not stored, or was never finished.
@@ -138,34 +138,34 @@ def _read_text(content: bytes, run: re.Pattern[str]) -> SavedFile:
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"that is no report of `harness research` ({error})") from error
+        raise InvalidInput(f"not a report of `harness research` ({error})") from error
     if (found := run.search(text)) is None:
         raise InvalidInput(f"the report cannot be verified: {_NO_RUN}")
     return SavedFile(found[1], text)
 
 
-_NO_RUN = "it names no run, so nothing of it is stored; research without --no-cache, with --json or -o"
+_NO_RUN = "it names no run; research without --no-cache, with --json or -o, to store one"
 
 
 def _checked_run(run: object) -> str:
     if not run:
         raise InvalidInput(f"the report cannot be verified: {_NO_RUN}")
     if not isinstance(run, str):
-        raise InvalidInput("that is no report of `harness research --json`: its run is not a text")
+        raise InvalidInput("not a report of `harness research --json`: its run is not a string")
     return run
 
 
-def _verdicts(file: SavedFile, past: PastRun) -> Iterator[Verdict]:
-    """Check the quotations of the file; those of Markdown and HTML are the stored ones, for the texts are compared."""
+def _verdicts(file: SavedFile, past: PastRun) -> Iterator[QuotationCheck]:
+    """Check the quotations of the file; for Markdown and HTML the stored ones, since the texts are compared."""
     citations: Any = msgspec.to_builtins(list(past.report.citations)) if past.report else []
     if isinstance(file.content, dict):
         citations = file.content["citations"]
     for cited in citations if isinstance(citations, list) else ():
         quotation, url, sentence, number = (_field(cited, name) for name in ("quotation", "url", "sentence", "number"))
         if quotation:
-            stands = stands_in(quotation, past.quoted.get(url, ()))
+            stands = is_quoted_in(quotation, past.quoted.get(url, ()))
             supported = supports(sentence, quotation, context=f"{past.question}\n{_title(past, url)}").supported
-            yield Verdict(quotation, url, int(number) if number.isdecimal() else 0, stands, supported)
+            yield QuotationCheck(quotation, url, int(number) if number.isdecimal() else 0, stands, supported)
 
 
 def _field(cited: object, name: str) -> str:
@@ -201,7 +201,7 @@ def _compare(where: str, saved: object, stored: object) -> Iterator[Difference]:
 
 
 def _of_text(saved: str, stored: SavedReport) -> Iterator[Difference]:
-    """Compare Markdown or HTML; the date of the file is not stored, and is not compared."""
+    """Compare Markdown or HTML; the date of the file is not stored and not compared."""
     if saved.lstrip().startswith("---"):
         date, expected = _MARKDOWN_DATE, as_markdown(stored, 0.0)
     else:
@@ -217,8 +217,8 @@ def _lines(saved: str, stored: str, where: str) -> Iterator[Difference]:
 
 
 def _aligned(saved: Sequence[str], stored: Sequence[str]) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the places that differ, aligned, so that one inserted line is one difference; of very long texts pair by
-    pair.
+    """Yield the places that differ, aligned so that one inserted line is one difference; very long texts are compared
+    pair by pair.
     """
     blocks: Iterable[tuple[str, int, int, int, int]] = [("replace", 0, len(saved), 0, len(stored))]
     if max(len(saved), len(stored)) <= MAX_ALIGNED:

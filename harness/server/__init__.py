@@ -1,1 +1,1 @@
-"""Servers: web pages, JSON API, search for other tools, MCP tools."""
+"""Servers: web pages, JSON API, search API for other tools, MCP tools."""

@@ -1,4 +1,4 @@
-"""Who is let in: each request is served with the app of its token's tenant and role."""
+"""Authentication: each request is served with the app of its token's tenant and role."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -13,23 +13,23 @@ from harness.errors import AccessDenied
 from harness.identity import Identity, RateLimit
 
 REQUEST_APP = "harness.app"
-"""Where in the state of a request its app is."""
+"""Key of the request's app in the state of its ASGI scope."""
 MAX_APPS = 100
-"""Tokens whose app is kept open for their next request."""
+"""Tokens whose app stays open for their next request."""
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 
-def bearer(request: Request) -> str | None:
+def bearer_token(request: Request) -> str | None:
     """Return the token in the header `Authorization: Bearer TOKEN`."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token if token and scheme.lower() == "bearer" else None
 
 
-class Admission:
-    """Finds out who asks, and what they work with. Safe for threads; close it.
+class Authenticator:
+    """Authenticates requests and opens their apps. Thread-safe; close it after use.
 
-    Without any token in the store, and only then, a request of this machine (`alone`) is served as the local identity.
-    `token_of` finds the token of a request, `per_minute` is how often each may ask.
+    While the store has no token, a request from this machine (`alone`) is served as the local identity. `token_of`
+    returns the token of a request; `per_minute` is the rate limit of each token.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Admission:
         *,
         per_minute: float,
         alone: bool,
-        token_of: Callable[[Request], str | None] = bearer,
+        token_of: Callable[[Request], str | None] = bearer_token,
     ) -> None:
         self._own = app
         self._rate = RateLimit(per_minute)
@@ -49,11 +49,11 @@ class Admission:
         self._opening = Lock()
 
     def app_for(self, request: Request) -> App:
-        """Return the app of whoever asks.
+        """Authenticate a request and return the app for its tenant and role.
 
         Raises:
-            AccessDenied: no token, where one is needed, or one that is not valid.
-            TooManyRequests: this token asks too often.
+            AccessDenied: the token is missing or not valid.
+            TooManyRequests: this token exceeds its rate limit.
             StoreError: the store cannot be read.
         """
         identity = self._identity(request)
@@ -67,33 +67,33 @@ class Admission:
         return app
 
     def verify(self, token: str) -> Identity:
-        """Return who holds a token.
+        """Return the identity of a token.
 
         Raises:
             AccessDenied: it is not valid.
             StoreError: the store cannot be read.
         """
-        return self._own.tokens.verify(token)
+        return self._own.databases.tokens.verify(token)
 
     def close(self) -> None:
-        """Close every app that was opened for somebody."""
+        """Close all open apps."""
         for app in self._open.values():
             app.close()
 
     def _identity(self, request: Request) -> Identity:
         if token := self._token_of(request):
-            return self._own.tokens.verify(token)
-        if self._token_needed(request):
-            raise AccessDenied("this needs a token: send the header `Authorization: Bearer TOKEN`")
+            return self._own.databases.tokens.verify(token)
+        if self._token_required(request):
+            raise AccessDenied("a token is required: send the header `Authorization: Bearer TOKEN`")
         return self._own.identity
 
-    def _token_needed(self, request: Request) -> bool:
-        """Say whether a request without a token is refused: where others can reach the server, behind a proxy, and
-        everywhere from when the first token was made.
+    def _token_required(self, request: Request) -> bool:
+        """Return whether a request without a token is refused: if other machines can reach the server, behind a proxy,
+        and everywhere once the first token exists.
         """
         if not self._alone or any(name in request.headers for name in _FORWARDED):
             return True
-        self._tokens_seen = self._tokens_seen or bool(self._own.tokens.list())
+        self._tokens_seen = self._tokens_seen or bool(self._own.databases.tokens.list())
         return self._tokens_seen
 
     def __enter__(self) -> Self:

@@ -1,6 +1,8 @@
-"""The one shape of every failure: `{"status": "error", "code", "message"}`, as the result of a tool and over HTTP."""
+"""Body of every error response, over HTTP and from MCP tools."""
 
-from typing import Literal, TypedDict
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from harness.core.text import clean, one_line, shorten
 from harness.errors import (
@@ -19,8 +21,8 @@ from harness.errors import (
 MAX_MESSAGE = 1_000
 INVALID = "invalid_input"
 INTERNAL = "internal_error"
-"""A bug: what it was stands in the server's log, not in the reply."""
-BUG = "the request failed because of a bug in harness; the server's log tells more"
+"""Code of a bug. The details go to the server's log, not into the response."""
+BUG = "the request failed because of a bug in harness; see the server's log"
 
 _STATUSES: tuple[tuple[type[HarnessError], int], ...] = (
     (NotFound, 404),
@@ -35,26 +37,33 @@ _STATUSES: tuple[tuple[type[HarnessError], int], ...] = (
 )
 
 
-class Envelope(TypedDict):
-    """A failure: `code` is stable (see `harness.errors`), `message` one line that says what to do next."""
+class ErrorResponse(BaseModel):
+    """Why a request failed. All errors have this shape."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"status": "error", "code": "invalid_input", "message": "limit must be from 1 to 100, not 0"}]
+        }
+    )
 
     status: Literal["error"]
-    code: str
-    message: str
+    code: str = Field(description="Stable: programs may compare it.")
+    message: str = Field(description="One line that says what to do next.")
 
 
-def envelope(code: str, message: str) -> Envelope:
-    """Make an envelope; the message is cleaned, on one line, and at most `MAX_MESSAGE` characters."""
-    return {"status": "error", "code": code, "message": shorten(clean(one_line(message), 2 * MAX_MESSAGE), MAX_MESSAGE)}
+def error_payload(code: str, message: str) -> ErrorResponse:
+    """Return an error response; the message is cleaned, on one line, and at most `MAX_MESSAGE` characters long."""
+    text = shorten(clean(one_line(message), 2 * MAX_MESSAGE), MAX_MESSAGE)
+    return ErrorResponse(status="error", code=code, message=text)
 
 
-def envelope_of(error: HarnessError) -> Envelope:
-    """Make the envelope of an error that the harness raised on purpose."""
-    return envelope(error.code, str(error))
+def payload_of(error: HarnessError) -> ErrorResponse:
+    """Return the error response for an error that the harness raised on purpose."""
+    return error_payload(error.code, str(error))
 
 
 def status_of(error: HarnessError) -> int:
-    """Return the HTTP status of an error: 502 where somebody else failed, 503 where something of ours is out of order
-    or offline.
+    """Return the HTTP status of an error: 502 if another service failed, 503 if the database or a model is unavailable
+    or the harness is offline.
     """
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), 503)

@@ -1,12 +1,11 @@
-"""HTTP connections whose requests must arrive in time, and whose unreadable requests get the envelope of a failure.
+"""HTTP connections with time limits for requests; unreadable requests get an error response in JSON.
 
-uvicorn bounds how long a connection may be idle between two requests, and nothing else: a client that sends a request
-byte by byte, or never, would hold its connection for ever (Slowloris). The parser is h11, which bounds the size of the
-request line and the headers; httptools, which uvicorn prefers where it is installed, does not.
+uvicorn limits only the idle time between two requests: a client that sends a request byte by byte, or never, would keep
+its connection open for ever (Slowloris). The parser is h11, which limits the size of the request line and the headers;
+httptools, which uvicorn prefers if it is installed, does not.
 """
 
 import asyncio
-import json
 import sys
 from http import HTTPStatus
 from typing import Any
@@ -14,19 +13,18 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from harness.server.error_payload import INVALID, envelope
+from harness.server.error_payload import INVALID, error_payload
 
 TOO_SLOW = "request_timeout"
 LINGER_SECONDS = 1.0
 """Time in which the rest of a refused request is read and dropped: a client whose connection is reset at once may not
-see the answer."""
+see the response."""
 
 
 class TimedProtocol(H11Protocol):
     """One connection. The request line and the headers must arrive within `head_seconds` of the connection, or of their
-    first byte on a connection that is used again; the body within `body_seconds` of the headers. A request that is late
-    is answered with 408 where that is still possible, and the connection is closed. How long the server takes to answer
-    is not bounded.
+    first byte on a reused connection; the body within `body_seconds` of the headers. A late request gets status 408 if
+    that is still possible, and the connection is closed. The time to respond is not limited.
     """
 
     def __init__(self, *args: Any, head_seconds: float, body_seconds: float, **kwargs: Any) -> None:
@@ -36,22 +34,22 @@ class TimedProtocol(H11Protocol):
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first request."""
+        """Start waiting for the first request."""
         super().connection_made(transport)
         self._wait_for("head")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing any more."""
+        """Stop the timer."""
         self._wait_for("")
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Handle bytes of the present request; drop those of a refused one."""
+        """Handle bytes of the current request; drop those of a refused one."""
         if not self._is_refused:
             super().data_received(data)
 
     def handle_events(self) -> None:
-        """Handle what has arrived, then wait for the part of the request that is missing."""
+        """Handle the received bytes, then wait for the missing part of the request."""
         super().handle_events()
         if self._is_refused:
             return
@@ -64,24 +62,24 @@ class TimedProtocol(H11Protocol):
         else:
             self._wait_for("")
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's text says less than ours
-        """Answer a request that cannot be read; see `H11Protocol.handle_events`, whose exception is being handled."""
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - our message says more than uvicorn's
+        """Refuse an unreadable request; called while `H11Protocol.handle_events` handles the exception."""
         error = sys.exception()
         if getattr(error, "error_status_hint", 400) != HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
-            self._refuse(HTTPStatus.BAD_REQUEST, INVALID, "this is not a request in HTTP/1.1")
+            self._refuse(HTTPStatus.BAD_REQUEST, INVALID, "this is not an HTTP/1.1 request")
             return
         most = self.config.h11_max_incomplete_event_size
         whole_line = b"\n" in self.conn.trailing_data[0]
-        what = "the headers of a request have" if whole_line else "an address has"
+        what = "the headers of a request may have" if whole_line else "a URL may have"
         status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE if whole_line else HTTPStatus.REQUEST_URI_TOO_LONG
-        self._refuse(status, INVALID, f"{what} at most {most:,} bytes here; send less")
+        self._refuse(status, INVALID, f"{what} at most {most:,} bytes; send less")
 
     @property
     def _is_refused(self) -> bool:
         return self._awaited is not None and self._awaited[0] == "rest"
 
     def _wait_for(self, part: str) -> None:
-        """Wait for a part of the present request, or for nothing; the time runs from when it was first waited for."""
+        """Start the timer for a part of the current request, or stop it; a running timer for the same part goes on."""
         awaited = (part, self.cycle) if part else None
         if awaited == self._awaited:
             return
@@ -91,7 +89,7 @@ class TimedProtocol(H11Protocol):
         self._timer = self.loop.call_later(self._bounds[part], self._is_late) if part else None
 
     def _is_late(self) -> None:
-        """Close the connection, unless it is the application that does not read what has arrived."""
+        """Close the connection, unless the application is what does not read the received bytes."""
         part, cycle = self._awaited or ("", None)
         self._awaited = None
         if part == "rest" or (part == "head" and not self.conn.trailing_data[0]):
@@ -103,11 +101,11 @@ class TimedProtocol(H11Protocol):
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW, message)
 
     def _refuse(self, status: HTTPStatus, code: str, message: str) -> None:
-        """Answer with an envelope, and close the connection soon; at once where an answer has begun already."""
+        """Send an error response and close the connection soon; close it at once if a response has started already."""
         state = self.conn.our_state
         unanswered = state is h11.IDLE or (state is h11.SEND_RESPONSE and self.scope["method"] != "HEAD")
         if unanswered:
-            body = json.dumps(envelope(code, message)).encode()
+            body = error_payload(code, message).model_dump_json().encode()
             headers = [
                 (b"content-type", b"application/json"),
                 (b"content-length", str(len(body)).encode()),
@@ -116,7 +114,7 @@ class TimedProtocol(H11Protocol):
             head = h11.Response(status_code=status, headers=headers, reason=status.phrase.encode())
             for event in (head, h11.Data(data=body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
-        if self.cycle is not None:  # what the application still sends is dropped, and its `receive` ends
+        if self.cycle is not None:  # drops what the application still sends, and ends its `receive`
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if unanswered and self.transport.can_write_eof():

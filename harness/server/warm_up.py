@@ -1,4 +1,4 @@
-"""Opening a server's corpora in the background, so that no client waits for their words or their first vectors."""
+"""Background opening of a server's corpora, so that no client waits for their index or their first vectors."""
 
 import logging
 import threading
@@ -14,24 +14,24 @@ from harness.ports import Stopped
 log = logging.getLogger(__name__)
 
 QUIET_SECONDS = 1.0
-"""Work that takes less is not reported."""
+"""Shorter work is not reported."""
 
 
-class Warming:
-    """Opens the engines of `app` once in a thread, and reports long work to `tell`: one line when it starts, one
-    when it ends. Leaving the context stops it after the batch that it is at, which takes a second or two; what is done
-    is kept, and the next use goes on there.
+class WarmUp:
+    """Thread that opens the engines of `app` once. It passes a line to `report` when long work starts and another when
+    it ends. Leaving the context stops it after the current batch (a second or two); finished batches are kept, and the
+    next use continues there.
     """
 
-    def __init__(self, app: App, tell: Callable[[str], None]) -> None:
+    def __init__(self, app: App, report: Callable[[str], None]) -> None:
         self._app = app
-        self._tell = tell
-        self._thread = threading.Thread(target=self._run, name="warming")
+        self._report = report
+        self._thread = threading.Thread(target=self._run, name="warm-up")
         self._stopped = threading.Event()
-        self._told = ""
+        self._reported = ""
 
     def start(self) -> None:
-        """Start the thread. Call it when the server can be reached."""
+        """Start the thread. Call it once the server accepts connections."""
         self._began = time.monotonic()
         self._thread.start()
 
@@ -48,7 +48,7 @@ class Warming:
     def _run(self) -> None:
         app = self._app
         try:
-            app.serving(app.identity, progress=self._progress).engines(waits=True)
+            app.serving(app.identity, progress=self._progress).sources.engines(waits=True)
         except Stopped:
             log.debug("stopped before every engine was ready")
         except HarnessError as error:
@@ -59,9 +59,9 @@ class Warming:
     def _progress(self, what: str, done: int, total: int) -> None:
         if self._stopped.is_set():
             raise Stopped
-        if done == total and self._told == what:
-            self._told = ""
-            self._tell(f"{what}: done, {total:,} of {total:,}")
-        elif done < total and not self._told and time.monotonic() - self._began > QUIET_SECONDS:
-            self._told = what
-            self._tell(f"{what}: {done:,} of {total:,}, in the background")
+        if done == total and self._reported == what:
+            self._reported = ""
+            self._report(f"{what}: done, {total:,} of {total:,}")
+        elif done < total and not self._reported and time.monotonic() - self._began > QUIET_SECONDS:
+            self._reported = what
+            self._report(f"{what}: {done:,} of {total:,}, in the background")

@@ -1,13 +1,16 @@
-"""Every setting, in one typed object: defaults < YAML file < environment < flags.
+"""Every setting, in one typed object. Precedence: flags, environment, YAML file, defaults.
 
-The only reader of the environment and of YAML. Every setting may stand in the file under its name, and in the
-environment as `HARNESS_` and its name in capitals (lists with commas, mappings as `a=1,b=2`); `RESEARCH_CACHE` and
-`SEMANTIC_CACHE_THRESHOLD` are historical forms without the prefix. `HARNESS_CONFIG` or `--config` names another file.
-A key that nobody knows is an error. A block (`vector_store:`) is a mapping in the file; each of its settings is
-`vector_store.enabled` in messages, and `HARNESS_VECTOR_STORE__ENABLED` in the environment.
+This package alone reads the environment and YAML. A setting has the same name in the file; in the environment it is
+`HARNESS_` and the name in capitals (lists with commas, mappings as `a=1,b=2`). `RESEARCH_CACHE` and
+`SEMANTIC_CACHE_THRESHOLD` also work without the prefix. `HARNESS_CONFIG` or `--config` names another file. An unknown
+key is an error. A block (`vector_store:`) is a mapping in the file; messages call its settings `vector_store.enabled`,
+and the environment `HARNESS_VECTOR_STORE__ENABLED`.
 """
 
-from harness.settings.declared import BLOCKS, Settings, VectorStoreSettings, default_data_dir
+from harness.settings.conversation_settings import VectorStoreSettings
+from harness.settings.declared import BLOCKS, Settings, default_data_dir
+from harness.settings.flags import Flag, flag_of, flagged
+from harness.settings.kinds import Joined, values_of
 from harness.settings.loading import (
     MAX_CONFIG_BYTES,
     Described,
@@ -20,25 +23,34 @@ from harness.settings.loading import (
     read_mapping,
     setting_names,
 )
-from harness.settings.runs import BUNDLED, REACHING, resumed_settings, run_settings
+from harness.settings.research_settings import FetchSettings, GatheringSettings, WritingSettings
+from harness.settings.runs import BUNDLED, reaching, resumed_settings, run_settings
 
 __all__ = [
     "BLOCKS",
     "BUNDLED",
     "MAX_CONFIG_BYTES",
-    "REACHING",
     "Described",
+    "FetchSettings",
+    "Flag",
+    "GatheringSettings",
+    "Joined",
     "Loaded",
     "Settings",
     "VectorStoreSettings",
+    "WritingSettings",
     "checked",
     "default_config_path",
     "default_data_dir",
+    "flag_of",
+    "flagged",
     "is_secret",
     "key_in",
     "load",
+    "reaching",
     "read_mapping",
     "resumed_settings",
     "run_settings",
     "setting_names",
+    "values_of",
 ]

@@ -1,4 +1,4 @@
-"""Reading the settings: a file, the environment and flags, each value checked, each told where it came from."""
+"""Loading of settings from a file, the environment and flags; checks each value and records its origin."""
 
 import difflib
 import os
@@ -16,7 +16,8 @@ from msgspec import Meta, Struct
 from harness.core.durations import UNITS, seconds_in
 from harness.core.text import shorten
 from harness.errors import InvalidInput
-from harness.settings.declared import APP, BLOCKS, Settings, VectorStoreSettings
+from harness.settings.conversation_settings import VectorStoreSettings
+from harness.settings.declared import APP, BLOCKS, Settings
 
 PREFIX = "HARNESS_"
 CONFIG_VARIABLE = "HARNESS_CONFIG"
@@ -28,12 +29,12 @@ _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 120, 120, 2
 
 
 def default_config_path() -> Path:
-    """Return where the platform keeps configuration; the file need not exist."""
+    """Return the platform's path of the configuration file, which need not exist."""
     return platformdirs.user_config_path(APP, appauthor=False) / "config.yaml"
 
 
 def key_in(variable: str | None, environment: Mapping[str, str] = os.environ) -> str | None:
-    """Return the secret that the environment holds under a name; `None` without a name.
+    """Return the secret in an environment variable; `None` without a name.
 
     Raises:
         InvalidInput: there is no such variable, or it is empty.
@@ -46,7 +47,7 @@ def key_in(variable: str | None, environment: Mapping[str, str] = os.environ) ->
 
 
 class Described(Struct, frozen=True):
-    """One setting as a person reads it: `value` is hidden for secrets, `origin` says which layer decided."""
+    """One setting for people: `value` is hidden for secrets, `origin` names the layer that decided."""
 
     name: str
     value: str
@@ -55,16 +56,16 @@ class Described(Struct, frozen=True):
 
 
 class Loaded(Struct, frozen=True):
-    """The settings, and for each name the layer that it came from: `default`, a file, a variable or a flag."""
+    """The settings, and the origin of each: `default`, a file, a variable or a flag."""
 
     settings: Settings
     origins: dict[str, str]
     config_path: Path
 
     def describe(self) -> list[Described]:
-        """Tell every setting in the order of declaration, those of a block one by one, secrets hidden."""
+        """Return every setting in the order of declaration, those of a block one by one, secrets hidden."""
         return [
-            Described(name, self._shown(name), self.origins[name], _meta(name, "description"))
+            Described(name, self._shown(name), self.origins[name], note_of(name, "description"))
             for name in setting_names()
         ]
 
@@ -90,7 +91,7 @@ def load(
     """Merge the layers and check every value. Flags that are `None` were not given; empty variables are not set.
 
     Raises:
-        InvalidInput: an unknown key (the nearest known one is named), a value out of range, an unreadable file.
+        InvalidInput: an unknown key (the message names the nearest one), a value out of range, an unreadable file.
     """
     named = config or (Path(environment[CONFIG_VARIABLE]) if environment.get(CONFIG_VARIABLE) else None)
     try:
@@ -113,7 +114,7 @@ def load(
 
 @cache
 def setting_names() -> tuple[str, ...]:
-    """Return the name of every setting in the order of declaration; of a block, `block.setting` for each of its own."""
+    """Return the name of every setting in the order of declaration; `block.setting` for those of a block."""
     return tuple(
         each
         for name in Settings.__struct_fields__
@@ -122,14 +123,14 @@ def setting_names() -> tuple[str, ...]:
 
 
 def checked(changes: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return values for settings as `Settings` holds them; `where` says in errors where they come from.
+    """Return values with the types of `Settings`; `where` names their origin in errors.
 
     Raises:
-        InvalidInput: an unknown setting (the nearest known one is named), or a value out of range.
+        InvalidInput: an unknown setting (the message names the nearest one), or a value out of range.
     """
     for name in changes:
         if name in BLOCKS or "." in name:
-            raise InvalidInput(f"{name} (in {where}) is of a block, and those cannot be changed there")
+            raise InvalidInput(f"{name} (in {where}) belongs to a block of settings, which cannot be changed there")
     return {_known(name, f"in {where}"): _checked(name, value, where) for name, value in changes.items()}
 
 
@@ -137,7 +138,7 @@ def read_mapping(path: Path) -> dict[Any, Any]:
     """Read a YAML file that holds one mapping.
 
     Raises:
-        InvalidInput: it cannot be read, is too large, or no mapping; where YAML tells the line, it is named.
+        InvalidInput: it cannot be read, is too large, or not a mapping; the message names the line if YAML gives it.
     """
     try:
         with path.open("rb") as file:
@@ -175,13 +176,13 @@ def _yaml_mapping(text: bytes, path: Path) -> dict[Any, Any]:
     import yaml
 
     if len(text) > MAX_CONFIG_BYTES:
-        raise InvalidInput(f"{path} is larger than {MAX_CONFIG_BYTES:,} bytes; that is no configuration file")
+        raise InvalidInput(f"{path} is larger than {MAX_CONFIG_BYTES:,} bytes, too large for a configuration file")
     try:
         loaded = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, TypeError, AttributeError, RecursionError) as error:  # its constructors', too
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError, RecursionError) as error:  # constructors raise all
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else "its start"
-        raise InvalidInput(f"{path} is not valid YAML near {where}; mend or remove it") from error
+        raise InvalidInput(f"{path} is not valid YAML near {where}; correct or remove it") from error
     if loaded is None:
         return {}
     if not isinstance(loaded, dict):
@@ -218,7 +219,7 @@ def _known(name: str, where: str) -> str:
 
 
 def _checked(name: str, raw: object, origin: str) -> Any:
-    kind = _types()[name]
+    kind = type_of(name)
     if isinstance(raw, str) and raw.lower() == "null" and type(None) in get_args(get_args(kind)[0]):
         raw = None
     held = get_args(kind)[0]
@@ -229,7 +230,7 @@ def _checked(name: str, raw: object, origin: str) -> Any:
     merged = get_origin(get_args(kind)[0]) is dict
     if merged and isinstance(raw, str):
         raw = dict(_pair(part) for part in raw.split(",") if part.strip())
-    unit = _meta(name, "unit")
+    unit = note_of(name, "unit")
     try:
         value = msgspec.convert(_in_unit(raw, unit) if unit else raw, kind, strict=False, dec_hook=_decode)
         return {**getattr(Settings(), name), **value} if merged else value
@@ -242,17 +243,17 @@ def _checked(name: str, raw: object, origin: str) -> Any:
 
 
 def _choices(kind: Any) -> tuple[str, ...]:
-    """Return the values of the `Literal` within a type, if there is one."""
+    """Return the values of the `Literal` within a type, or nothing."""
     if get_origin(kind) is Literal:
         return get_args(kind)
     return next(filter(None, (_choices(part) for part in get_args(kind) if not isinstance(part, Meta))), ())
 
 
 def _block(name: str, kind: type[VectorStoreSettings], values: dict[str, Any], origins: dict[str, str]) -> Any:
-    """Make a block of its checked values, which must fit one another.
+    """Return a block of its checked values.
 
     Raises:
-        InvalidInput: they do not.
+        InvalidInput: the values do not fit one another.
     """
     own = {each.partition(".")[2]: value for each, value in values.items() if each.startswith(f"{name}.")}
     sizes = [each for each in own if "chunk" in each]
@@ -270,13 +271,13 @@ def _block(name: str, kind: type[VectorStoreSettings], values: dict[str, Any], o
 
 
 def _pair(text: str) -> tuple[str, str]:
-    """Read one `name=value` of a mapping in the environment; what has no value has an empty one, which none can be."""
+    """Split one `name=value` of a mapping in the environment; a missing value is empty, which the check refuses."""
     name, _, value = text.partition("=")
     return name.strip(), value.strip()
 
 
 def _in_unit(value: object, unit: str) -> object:
-    """Return durations (`7d`) as numbers of a unit; what is none is left for the check to refuse."""
+    """Return durations (`7d`) as numbers of a unit; other values stay as they are, for the check to refuse."""
     if isinstance(value, dict):
         return {name: _in_unit(each, unit) for name, each in value.items()}
     if not isinstance(value, str) or not value[-1:].isalpha():
@@ -306,18 +307,23 @@ def _types() -> dict[str, Any]:
     return get_type_hints(Settings, include_extras=True) | blocks
 
 
+def type_of(name: str) -> Any:
+    """Return the declared type of a setting, with its annotations."""
+    return _types()[name]
+
+
 def is_secret(name: str) -> bool:
-    """Say whether a setting is never to be shown."""
-    return bool(_meta(name, "secret"))
+    """Return whether a setting must never be shown."""
+    return bool(note_of(name, "secret"))
 
 
-def _meta(name: str, key: str) -> Any:
-    """Return what a field's annotations say under `key`, wherever in a union they stand."""
-    pending = [_types()[name]]
+def note_of(name: str, key: str) -> Any:
+    """Return the note `key` of a field's annotations, at any depth of its type."""
+    pending = [type_of(name)]
     while pending:
         kind = pending.pop()
         for note in getattr(kind, "__metadata__", ()):
-            if found := getattr(note, key, None) or (note.extra or {}).get(key):
+            if (found := getattr(note, key, None)) is not None or (found := (note.extra or {}).get(key)) is not None:
                 return found
         pending.extend(part for part in get_args(kind) if not isinstance(part, Meta))
     return None

@@ -1,110 +1,135 @@
-"""Search engines by their names: what the settings say of each."""
+"""Search engines and the page reader, as the settings name them."""
 
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.core.search_engines import ENGINE_SPECS, engine_kind
 from harness.errors import InvalidInput
-from harness.ports import Embedder, Progress, SearchEngine
+from harness.ports import Embedder, PageReader, Progress, SearchEngine
 from harness.settings import Settings
+from harness.storage.forks import cached_property
+
+if TYPE_CHECKING:
+    from harness.sources.pages.reader import WebReader
+    from harness.storage.opening import Replay
 
 
-def engine_for(spec: str, settings: Settings, embedder: Embedder, progress: Progress, *, waits: bool) -> SearchEngine:
-    """Return the engine that `spec` (`NAME[:ARG]`) names; what asks others is spaced by the gate. `embedder` is for
-    what is searched here; whether the caller `waits` for its vectors, see `Corpus`.
-
-    Raises:
-        InvalidInput: no such engine, a missing or unusable argument.
+class Sources:
+    """The engines and the page reader of one app. `embedder` returns the embedder for corpora. `base` has those of
+    another app, whose web reader is shared.
     """
-    name, _, argument = spec.partition(":")
-    match name:
-        case "corpus":
+
+    def __init__(
+        self,
+        settings: Settings,
+        embedder: Callable[[], Embedder],
+        progress: Progress,
+        replay: "Replay | None" = None,
+        base: "Sources | None" = None,
+    ) -> None:
+        self._settings = settings
+        self._embedder = embedder
+        self._progress = progress
+        self._replay = replay
+        self._base = base
+
+    @property
+    def documents_folder(self) -> Path:
+        """The folder of the documents `docs:NAME`."""
+        return self._settings.vector_store.documents_folder or self._settings.data_dir / "documents"
+
+    @property
+    def reader(self) -> PageReader:
+        """The page reader; for a replay, the recorded one."""
+        if self._replay is not None and (run := self._replay.run) is not None:
+            from harness.storage.recorded import RecordedReader
+
+            return RecordedReader(run.reader)
+        return self.web_reader
+
+    @cached_property
+    def web_reader(self) -> "WebReader":
+        """The reader of pages on the web."""
+        if self._base is not None:
+            return self._base.web_reader
+        from harness.sources.pages.reader import WebReader
+
+        settings = self._settings
+        return WebReader(timeout=settings.page_timeout, allowed_hosts=settings.allowed_hosts, proxy=settings.proxy)
+
+    def engines(self, specs: Sequence[str] = (), *, waits: bool = False) -> tuple[SearchEngine, ...]:
+        """Return the engines that `specs` (`NAME[:ARG]`, else the setting) name; for a replay, the recorded ones.
+
+        With `waits`, a corpus first embeds its new passages (see `Corpus`), so that the search can be repeated exactly.
+
+        Raises:
+            InvalidInput: no such engine, a missing or unusable argument, or one named twice.
+            StoreError: the index of a corpus cannot be written.
+        """
+        if self._replay is not None and (run := self._replay.run) is not None:
+            from harness.storage.recorded import RecordedEngine
+
+            return tuple(RecordedEngine(engine.name, engine.options) for engine in run.engines)
+        return tuple(self._engine(spec, waits=waits) for spec in self._checked(specs))
+
+    def check(self) -> None:
+        """Check the engines of the settings within milliseconds: no corpus is read or indexed.
+
+        Raises:
+            InvalidInput: see `engines`; a corpus without documents is not noticed.
+        """
+        for spec in self._checked(()):
+            name, _, argument = spec.partition(":")
+            if name == "corpus":
+                from harness.sources.corpus.engine import source_of
+
+                source_of(argument)
+            else:
+                self._engine(spec, waits=False)
+
+    def _checked(self, specs: Sequence[str]) -> tuple[str, ...]:
+        specs = tuple(specs) or self._settings.engine
+        if len(set(specs)) < len(specs):
+            raise InvalidInput(f"an engine is named twice: {', '.join(specs)}")
+        return specs
+
+    def _engine(self, spec: str, *, waits: bool) -> SearchEngine:
+        name, _, argument = spec.partition(":")
+        settings = self._settings
+        if name == "corpus":
             from harness.sources.corpus.engine import open_corpus
 
-            meaning = embedder if settings.corpus_meaning else None
-            return open_corpus(argument, settings.data_dir / "corpora", progress, meaning, waits=waits)
-        case "searxng":
-            return _gated(_searxng(argument, settings), settings)
-        case "ddgs" | "pubmed" | "browser" if argument:
-            raise InvalidInput(f"the engine {name} takes no argument, not {argument!r}; see `harness config`")
-        case "ddgs":
-            return _gated(_ddgs(settings), settings)
-        case "pubmed":
-            return _gated(_pubmed(settings), settings)
-        case "browser":
-            return _gated(_browser(settings), settings)
-    raise InvalidInput(
-        f"no such engine: {name!r}; choose ddgs, searxng:URL, pubmed, browser, corpus:python-docs or corpus:PATH"
-    )
+            embedder = self._embedder() if settings.corpus_meaning else None
+            return open_corpus(argument, settings.data_dir / "corpora", self._progress, embedder, waits=waits)
+        return _remote(name, argument, settings)
+
+    def close(self) -> None:
+        """Close the connections of the web reader."""
+        if self._base is None and "web_reader" in self.__dict__:
+            self.web_reader.close()
 
 
-def check_engine(spec: str, settings: Settings, embedder: Embedder, progress: Progress) -> None:
-    """Check what `spec` names; a corpus is neither read nor indexed.
+def _remote(name: str, argument: str, settings: Settings) -> SearchEngine:
+    """Return an engine that sends requests, rate-limited.
 
     Raises:
-        InvalidInput: see `engine_for`.
+        InvalidInput: no such engine, or an unusable argument.
     """
-    name, _, argument = spec.partition(":")
-    if name == "corpus":
-        from harness.sources.corpus.engine import source_of
+    kind = engine_kind(name)
+    if kind is None:
+        raise InvalidInput(f"no such engine: {name!r}; choose {ENGINE_SPECS}")
+    if argument and not kind.argument:
+        raise InvalidInput(f"the engine {name} takes no argument, not {argument!r}; see `harness config`")
+    if settings.proxy and not kind.proxy:  # a direct connection would bypass it
+        raise InvalidInput(f"the engine {name} does not go through a proxy; unset `proxy` to use it")
+    from harness.sources.engines.rate_limit import RateLimitedEngine
 
-        source_of(argument)
-    else:
-        engine_for(spec, settings, embedder, progress, waits=False)
-
-
-def _gated(engine: SearchEngine, settings: Settings) -> SearchEngine:
-    from harness.sources.engines.rate_limit import GatedEngine
-
-    return GatedEngine(
+    engine: SearchEngine = import_module(f"harness.sources.engines.{name}").from_settings(argument, settings)
+    return RateLimitedEngine(
         engine,
         settings.data_dir / "gates",
         per_minute=settings.searches_per_minute,
         retries=settings.rate_limit_retries,
     )
-
-
-def _ddgs(settings: Settings) -> SearchEngine:
-    from harness.sources.engines.ddgs import DuckDuckGo
-
-    return DuckDuckGo(
-        backends=settings.ddgs_backends,
-        region=settings.ddgs_region,
-        safesearch=settings.ddgs_safesearch,
-        timelimit=settings.ddgs_timelimit,
-        proxy=settings.proxy,
-        timeout=settings.search_timeout,
-    )
-
-
-def _searxng(address: str, settings: Settings) -> SearchEngine:
-    from harness.sources.engines.searxng import Searxng
-
-    _refuse_proxy("searxng", settings)
-    return Searxng(
-        address or settings.searxng_url or "",
-        language=settings.searxng_language,
-        time_range=settings.searxng_time_range,
-        timeout=settings.search_timeout,
-    )
-
-
-def _pubmed(settings: Settings) -> SearchEngine:
-    from harness.sources.engines.pubmed import PubMed
-
-    _refuse_proxy("pubmed", settings)
-    return PubMed(api_key=settings.pubmed_api_key, email=settings.pubmed_email, timeout=settings.search_timeout)
-
-
-def _browser(settings: Settings) -> SearchEngine:
-    from harness.sources.engines.browser import Browser
-
-    _refuse_proxy("browser", settings)
-    return Browser(
-        headless=settings.browser_headless,
-        executable=settings.browser_executable,
-        region=settings.ddgs_region,
-        timelimit=settings.ddgs_timelimit,
-        timeout=settings.browser_timeout,
-    )
-
-
-def _refuse_proxy(engine: str, settings: Settings) -> None:
-    if settings.proxy:  # to ignore it would let the traffic out another way
-        raise InvalidInput(f"the engine {engine} does not go through a proxy; unset `proxy` to use it")

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic replacement of files."""
 
 import os
 import secrets
@@ -10,11 +10,11 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` at once when the block ends. If the block fails, or the disk is full,
-    what stood there stays. `private`: only its owner can read it.
+    """Open a file that replaces `path` atomically when the block ends. If the block fails, or the disk is full, the old
+    file stays. `private`: only its owner can read it.
 
     Raises:
-        OSError: it cannot be written beside `path`, or not be put in its place.
+        OSError: it cannot be written next to `path`, or not replace it.
     """
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

@@ -1,31 +1,30 @@
-"""Forks: keep a child from inheriting locks that another thread holds, counts not yet stored, sessions with a server,
-and modules and models that another thread is in the middle of using.
+"""Forks: a child must not inherit locks that another thread holds, counts that the parent will store, sessions with a
+server, or modules and models that another thread is using.
 
-A fork copies one thread and all memory. What another thread was doing is never finished in the child: a lock stays
-locked, a module half imported. So before a fork (`os.fork`, `multiprocessing` by fork) this waits, at most `MOST_WAIT`
-seconds, until no other thread imports a module or is in a `section`, such as a run of a model; and in the child, locks
-are free again and `Forked` objects start afresh. Connections to databases take care of themselves.
+A fork copies one thread and all memory. In the child, other threads never finish: their locks stay locked, their
+modules half imported. So before a fork (`os.fork`, `multiprocessing` by fork) a hook waits, at most `MOST_WAIT`
+seconds, until no other thread imports a module or is in a `section`, such as a run of a model. A hook in the child
+frees locks (`free_in_child`) and resets objects (`reset_in_child`). Connections to SQLite check the process id.
 
-What cannot be made safe here: native code in other threads that this package does not call itself (torch, and so
-sentence-transformers; SQLite, by the program itself); a corpus that another thread is searching or indexing; requests
-that another thread has sent; code that forks without Python's hooks. Start such processes by `spawn` or `forkserver`,
-or fork before the threads start.
+Not covered: native code in other threads that this package does not call itself (torch, and so sentence-transformers;
+SQLite, by the program itself); a corpus that another thread searches or indexes; requests that another thread has
+sent; code that forks without Python's hooks. Start such processes by `spawn` or `forkserver`, or fork before the
+threads start.
 """
 
 # filelock and concurrent.futures.thread have hooks for forks, too. They are imported here so that no thread imports
-# them later, in the middle of a fork, and so that their hooks, registered first, run last: filelock stops the threads
-# that take its locks, and a hook of ours that ran after that would wait for such a thread without end.
+# them later, during a fork, and so that their hooks, registered first, run last: filelock stops the threads that take
+# its locks, and a later hook of ours would wait for such a thread without end.
 import concurrent.futures.thread  # noqa: F401
-import functools
 import importlib
 import logging
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Any, Protocol, TypeVar
-from weakref import WeakSet
+from contextlib import contextmanager
+from typing import Any, Generic, Protocol, Self, TypeVar, overload
+from weakref import WeakKeyDictionary
 
 import filelock  # noqa: F401
 
@@ -36,40 +35,65 @@ MOST_WAIT = 10.0
 """Seconds that a fork waits for other threads; then it goes on."""
 
 
-class Forked(Protocol):
-    """Something that must start afresh in a forked child."""
+class Resettable(Protocol):
+    """An object with state that belongs to one process."""
 
-    def begin_anew(self) -> None:
-        """Forget what belongs to the parent; called in the child, before anything else there."""
+    def reset(self) -> None:
+        """Drop the parent's state; called in the child before any other code there."""
 
 
-_all: "WeakSet[Forked]" = WeakSet()
-_locks: "WeakSet[Any]" = WeakSet()
+_resets: "WeakKeyDictionary[Any, Callable[[Any], object]]" = WeakKeyDictionary()
+"""Function that resets each object or lock in a forked child."""
 _left_behind: list[object] = []
 
 
-def begins_anew(what: Forked) -> None:
-    """Have `what.begin_anew()` called in every child that this process forks, as long as it is referenced."""
-    _all.add(what)
+def reset_in_child(holder: Resettable) -> None:
+    """Call `holder.reset()` in every child that this process forks, as long as `holder` is referenced."""
+    _resets[holder] = lambda each: each.reset()
 
 
 def free_in_child(lock: T) -> T:
-    """Return a `threading.Lock` or `RLock` that is free in every child, whichever thread of the parent holds it."""
-    _locks.add(lock)
+    """Return a `threading.Lock` or `RLock` that is free in every child, even if a thread of the parent holds it."""
+    _resets[lock] = lambda each: each._at_fork_reinit()  # noqa: SLF001 - as the standard library does
     return lock
 
 
 def leave_behind(session: object) -> None:
-    """Keep what is the parent's as it is: to close it here would end the parent's session."""
+    """Keep a session of the parent open: to close it in the child would end it for the parent."""
     _left_behind.append(session)
 
 
-class cached_property(functools.cached_property[T]):  # noqa: N801 - used as the one of functools
-    """The one of `functools` without the lock that it has before Python 3.12, which a child could not get."""
+class cached_property(Generic[T]):  # noqa: N801 - used as `property` is
+    """A property whose value is made at the first use and kept in the object's `__dict__`. Threads that ask at the same
+    time get the same value. An error is not kept: the next use tries again.
 
-    def __init__(self, function: Callable[[Any], T]) -> None:
-        super().__init__(function)
-        self.lock = nullcontext()
+    All properties of one object share one reentrant lock, free in a child. That of `functools` has no lock from Python
+    3.12 on; before, it has one for each name: a child could not get it, and two threads could wait for each other where
+    one property uses another.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self._name = make.__name__
+        self.__doc__ = make.__doc__
+
+    @overload
+    def __get__(self, holder: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, holder: object, owner: type) -> T: ...
+    def __get__(self, holder: object | None, owner: type) -> "T | Self":
+        if holder is None:
+            return self
+        values = holder.__dict__
+        lock = values.get(_LOCK) or values.setdefault(_LOCK, free_in_child(threading.RLock()))
+        with lock:
+            if self._name not in values:
+                values[self._name] = self._make(holder)
+            value: T = values[self._name]
+        return value
+
+
+_LOCK = "_cached_property_lock"
 
 
 class _Sections:
@@ -125,15 +149,15 @@ _sections = _Sections()
 
 
 def section() -> Any:
-    """Return a context manager for native code: a fork of another thread waits until it is left.
+    """Return a context manager for native code: a fork by another thread waits until the block ends.
 
-    What is done in it must be short, and wait for no other thread.
+    The block must be short, and wait for no other thread.
     """
     return _sections.section()
 
 
 def _importing() -> bool:
-    """Say whether another thread is importing a module."""
+    """Return whether another thread is importing a module."""
     held = getattr(importlib._bootstrap, "_module_locks", {})  # noqa: SLF001 - there is no public way
     owners = {getattr(lock(), "owner", None) for lock in list(held.values())}
     return bool(owners - {None, threading.get_ident()})
@@ -143,7 +167,7 @@ def _before_fork() -> None:
     deadline = time.monotonic() + MOST_WAIT
     quiet = _sections.close(deadline)
     while True:
-        time.sleep(0.0005)  # so that this thread's turn begins, and no other begins an import until it has forked
+        time.sleep(0.0005)  # a new time slice starts, so that no other thread starts an import until this one forks
         if not (importing := _importing()) or time.monotonic() > deadline:
             break
     if importing or not quiet:
@@ -152,10 +176,8 @@ def _before_fork() -> None:
 
 def _after_in_child() -> None:
     _sections.open_in_child()
-    for lock in list(_locks):
-        lock._at_fork_reinit()  # noqa: SLF001 - as the standard library does with its own
-    for each in list(_all):
-        each.begin_anew()
+    for each, reset in list(_resets.items()):
+        reset(each)
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork either

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from harness.core.audits import Audit, flaw
@@ -27,6 +27,7 @@ from harness.core.freshness import NEVER
 from harness.core.origins import EVERY
 from harness.errors import InvalidInput, StoreError
 from harness.ports import NOTHING, Vectors
+from harness.settings import GatheringSettings, Joined, WritingSettings
 from harness.storage.files import replacing
 from harness.storage.tables import AUDITS, TABLES, TOKENS
 
@@ -52,35 +53,19 @@ class AskedModel(Struct, frozen=True):
     parameters: dict[str, Any]
 
 
-class Run(Struct, frozen=True, omit_defaults=True):  # older snapshots are checked as they were written
-    """What a recorded run was made with, so that it can be made again."""
+class Run(WritingSettings, GatheringSettings, metaclass=Joined, frozen=True, kw_only=True):
+    """Inputs of a recorded run, so that it can be made again."""
 
     question: str
     sections: Annotated[int, Meta(ge=1)] | None
     engines: Annotated[list[AskedEngine], Meta(min_length=1)]
-    max_rounds: Annotated[int, Meta(ge=1, le=5)]
-    enough_score: Annotated[float, Meta(ge=0, le=1)]
-    min_novelty: Annotated[float, Meta(ge=0, le=1)]
-    max_results: Annotated[int, Meta(ge=1, le=100)]
-    read_pages: Annotated[int, Meta(ge=0, le=20)]
-    max_live_calls: Annotated[int, Meta(ge=1)] | None
-    max_tokens: Annotated[int, Meta(ge=1)] | None
-    follow_ups: Annotated[int, Meta(ge=1)]
-    chunk_tokens: tuple[int, int]
-    context_tokens: Annotated[int, Meta(ge=1)]
-    writer_style: str
-    max_evidence: Annotated[int, Meta(ge=1)]
-    per_source: Annotated[int, Meta(ge=1)]
-    ranking_weights: tuple[float, float, float, float]
     embedder: str
     reader: str
     research_cache: bool | None
     model: AskedModel | None
-    strict: bool
     epoch: str
-    marked: bool = False
-    code: dict[str, Annotated[str, Meta(max_length=100)]] = {}
-    """Names the code that made what it reused; older runs do not say."""
+    code: dict[str, Annotated[str, Meta(max_length=100)]] = field(default_factory=dict)
+    """Names the code that made the results it reused; older runs do not have it."""
 
 
 class Header(Struct, frozen=True, kw_only=True):
@@ -200,7 +185,7 @@ def write_snapshot(path: Path, lines: Iterable[Line], *, run: Run | None = None)
                 count, size = count + 1, size + len(encoded)
             header = Header(entries=count, bytes=size, run=run)
             body.seek(0)
-            digest = _digest(header)
+            digest = hashlib.sha256(msgspec.json.encode(header))
             for block in iter(partial(body.read, 2**20), b""):
                 digest.update(block)
             header = replace(header, sha256=digest.hexdigest())
@@ -225,8 +210,9 @@ def read_snapshot(path: Path) -> tuple[Header, list[Line]]:
     """
     try:
         with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as file, tempfile.TemporaryFile() as body:
-            header = _header(file.readline(MAX_HEADER_BYTES), path)
-            digest, left = _digest(header), header.bytes + 1
+            first = file.readline(MAX_HEADER_BYTES)
+            header = _header(first, path)
+            digest, left = _digest(first, header), header.bytes + 1
             while block := file.read(min(2**20, left)):  # to a file: what is packed small may be large
                 digest.update(block)
                 body.write(block)
@@ -251,9 +237,9 @@ def _lines(body: IO[bytes], header: Header, path: Path) -> list[Line]:
     return lines
 
 
-def _digest(header: Header) -> "hashlib._Hash":
-    """Return the digest of the header without its checksum, to be updated by what follows."""
-    return hashlib.sha256(msgspec.json.encode(replace(header, sha256="")))
+def _digest(first: bytes, header: Header) -> "hashlib._Hash":
+    """Return the digest of the header's line without its checksum, to be updated with the entries."""
+    return hashlib.sha256(first.removesuffix(b"\n").replace(header.sha256.encode(), b"", 1))
 
 
 def _header(line: bytes, path: Path) -> Header:

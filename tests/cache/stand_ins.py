@@ -1,24 +1,27 @@
-"""What the tests of the cache put in place of the outside: words as vectors, and engines that do as they are told."""
+"""Test doubles of the cache tests: words as vectors, and engines with fixed results."""
 
 import hashlib
 import re
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from harness.cache import Cache, Semantics
 from harness.core.equivalence import rule_for
 from harness.errors import EmbeddingError
 
 WORD = re.compile(r"\w+")
+DEADLINE = 60
 LITTLE = {"a", "the", "for", "of", "on", "in"}
 
 
 class WordsEmbedder:
-    """An embedder for which a text is the sum of its words, in whatever order: one fixed direction a word."""
+    """An embedder with one fixed direction for each word; a text is the sum of its words, in any order."""
 
     id = "words"
     dimension = 64
@@ -42,7 +45,7 @@ def _sum_of(text: str) -> np.ndarray:
 
 
 class BrokenEmbedder(WordsEmbedder):
-    """An embedder whose model is missing. All who ask at once are refused together."""
+    """An embedder whose model is missing. Calls at the same time fail together."""
 
     def __init__(self, at_once: int = 1) -> None:
         super().__init__()
@@ -51,13 +54,13 @@ class BrokenEmbedder(WordsEmbedder):
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """See `Embedder.embed`."""
         self.calls += 1
-        with suppress(threading.BrokenBarrierError):  # those who come alone go on alone
+        with suppress(threading.BrokenBarrierError):  # a single thread does not wait for others
             self._together.wait(1)
         raise EmbeddingError("the model is missing; reinstall research-harness")
 
 
 class Engine:
-    """A search function that counts its calls, and returns or raises what it is told to."""
+    """A search function that counts its calls, and returns or raises `found`."""
 
     def __init__(self, found: Any = None) -> None:
         self.found = results("about it") if found is None else found
@@ -77,7 +80,7 @@ def results(*bodies: str) -> list[dict[str, Any]]:
 
 
 def semantics(store: Any, embedder: Any = None, **rest: Any) -> Semantics:
-    """Return the look-up by meaning, as `WordsEmbedder` understands it, with the shipped rule."""
+    """Return lookups by meaning with `WordsEmbedder` and the shipped rule."""
     rule = rest.pop("rule", lambda _: rule_for(0.01))
     return Semantics(store, embedder or WordsEmbedder(), rule=rule, **rest)
 
@@ -85,3 +88,20 @@ def semantics(store: Any, embedder: Any = None, **rest: Any) -> Semantics:
 def semantic_cache(store: Any, *, embedder: Any = None, **rest: Any) -> Cache:
     """Return a cache that answers by meaning."""
     return Cache(store, semantics=semantics(store, embedder), **rest)
+
+
+def bare(outcome: Any) -> Any:
+    """Return an outcome without key, expiry, origin and payload of the row."""
+    blank = {"key": "", "expires_at": 0.0, "origin": None, "payload": b""}
+    return structs.replace(outcome, **{name: value for name, value in blank.items() if hasattr(outcome, name)})
+
+
+def wait_until_all_wait(cache: Cache, count: int) -> None:
+    """Wait until all but one of `count` threads wait for the flight of that one."""
+    deadline = time.monotonic() + DEADLINE
+    while time.monotonic() < deadline:
+        flights = list(cache._context.flights._flights.values())
+        if flights and len(flights[0]._condition._waiters) == count - 1:
+            return
+        time.sleep(0.005)
+    raise AssertionError("they never waited")

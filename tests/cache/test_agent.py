@@ -1,4 +1,4 @@
-"""`research_cache` and the request: what an agent is told, and what it is told once."""
+"""`research_cache` and the request scope: replies to an agent, each entry once."""
 
 import asyncio
 import contextvars
@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from harness.cache import Cache, Policy, Seen, ToolReply, request_scope, research_cache
-from harness.cache.agent_turns import MAX_SEEN, is_first
+from harness.cache.request_scope import MAX_SEEN, is_first
 from harness.core.freshness import DAY, HOUR
 from harness.core.keys import tool_key
 from harness.errors import InvalidInput
@@ -52,8 +52,8 @@ def store_jobs(cache: Cache, query: str = STORED, **rest: Any) -> ToolReply:
 # --- replies
 
 
-def test_a_miss_says_what_to_do(cache: Cache) -> None:
-    """Search, then store; under which key is told."""
+def test_a_miss_has_advice(cache: Cache) -> None:
+    """Search, then store; the reply has the key."""
     reply = look_up(cache, "Python Jobs")
     assert reply == ToolReply(
         action="lookup",
@@ -63,8 +63,8 @@ def test_a_miss_says_what_to_do(cache: Cache) -> None:
     )
 
 
-def test_what_was_stored_is_told_with_what_one_needs_to_trust_it(cache: Cache, clock: FakeClock) -> None:
-    """Results, number, age, times, what it was stored for, and how it was found."""
+def test_a_hit_has_all_an_agent_needs_to_trust_it(cache: Cache, clock: FakeClock) -> None:
+    """Results, number, age, times, the stored query, and how it was found."""
     store_jobs(cache)
     clock.advance(2 * HOUR + 60)
     assert look_up(cache, STORED.upper()) == ToolReply(
@@ -83,8 +83,8 @@ def test_what_was_stored_is_told_with_what_one_needs_to_trust_it(cache: Cache, c
     )
 
 
-def test_an_answer_by_meaning_says_so(cache: Cache) -> None:
-    """With the other query, how alike they are, and the key of the row that answers."""
+def test_a_semantic_hit_is_marked(cache: Cache) -> None:
+    """With the other query, the similarity, and the key of the row that answers."""
     store_jobs(cache)
     reply = look_up(cache, ASKED)
     assert (reply.found, reply.match, reply.matched_query, reply.similarity) == (True, "semantic", STORED, 1.0)
@@ -92,7 +92,7 @@ def test_an_answer_by_meaning_says_so(cache: Cache) -> None:
     assert "another query" in reply.note
 
 
-def test_what_has_expired_comes_with_a_warning(cache: Cache, clock: FakeClock) -> None:
+def test_an_expired_entry_has_a_warning(cache: Cache, clock: FakeClock) -> None:
     """Found and stale, with its results, and the advice to search again."""
     store_jobs(cache, ttl_hours=1)
     clock.advance(3 * HOUR)
@@ -102,7 +102,7 @@ def test_what_has_expired_comes_with_a_warning(cache: Cache, clock: FakeClock) -
     assert reply.note.startswith("stale: search again, then store")
 
 
-def test_storing_tells_until_when_it_is_fresh(cache: Cache) -> None:
+def test_a_store_reply_has_the_expiry(cache: Cache) -> None:
     """And the count; the results are not repeated."""
     reply = store_jobs(cache, ttl_hours=0.5, created_by="ada")
     assert (reply.found, reply.count, reply.results, reply.age) == (True, 2, None, "just now")
@@ -122,14 +122,14 @@ def test_storing_tells_until_when_it_is_fresh(cache: Cache) -> None:
     ],
 )
 def test_data_may_be_json_or_its_text(cache: Cache, data: Any, results: Any, count: int) -> None:
-    """Either comes back as a value."""
+    """Either is returned as a value."""
     research_cache(cache, "store", cache_type="x", query="q", data=data)
     reply = look_up(cache, "q", "x")
     assert (reply.results, reply.count) == (results, count)
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         ('{"a": 1,}', "line 1, column"),
         ("[\n1,\n2", "line 3"),
@@ -143,21 +143,21 @@ def test_data_may_be_json_or_its_text(cache: Cache, data: Any, results: Any, cou
         ("null", "nothing to store"),
         (None, "nothing to store"),
         ({}, "nothing to store"),
-        (float("nan"), "no JSON number"),
-        (b"[]", "no JSON value"),
+        (float("nan"), "not a JSON number"),
+        (b"[]", "not a JSON value"),
         ("x" * (2**24 + 1), "too much"),
     ],
 )
-def test_data_that_cannot_be_kept_is_refused(cache: Cache, data: Any, told: str) -> None:
-    """One line that says why, and where; nothing is stored."""
-    with pytest.raises(InvalidInput, match=told) as caught:
+def test_data_that_cannot_be_stored_is_refused(cache: Cache, data: Any, message: str) -> None:
+    """The error has one line with reason and place; nothing is stored."""
+    with pytest.raises(InvalidInput, match=message) as caught:
         research_cache(cache, "store", cache_type="x", query="q", data=data)
     assert len(str(caught.value)) < 300
     assert not look_up(cache, "q", "x").found
 
 
 def test_the_newest_queries_are_listed(cache: Cache, clock: FakeClock) -> None:
-    """Of all types, or of one; with count, age, author, and whether they have expired."""
+    """All types, or one; with count, age, author, and whether they have expired."""
     research_cache(cache, "store", cache_type="web_fetch", query="https://example.org/A", data={"text": "t"})
     clock.advance(2 * HOUR)
     store_jobs(cache, created_by="ada")
@@ -177,7 +177,7 @@ def test_the_newest_queries_are_listed(cache: Cache, clock: FakeClock) -> None:
 
 @pytest.mark.parametrize("action", ["", "delete", "LOOKUP", "list_recent ", "x" * 10_000, None])
 def test_an_unknown_action_is_refused_naming_the_three(cache: Cache, action: Any) -> None:
-    """Whatever it is."""
+    """Any other value."""
     with pytest.raises(InvalidInput, match="lookup, store, list_recent") as caught:
         research_cache(cache, action, cache_type="x", query="q")
     assert len(str(caught.value)) < 200
@@ -211,7 +211,7 @@ def test_every_reply_is_json(cache: Cache, clock: FakeClock) -> None:
 
 
 def test_a_cache_that_is_not_read_finds_nothing(store: Store) -> None:
-    """As everywhere."""
+    """As for other kinds."""
     store_jobs(Cache(store))
     assert not look_up(Cache(store, policy=Policy(read=False)), STORED).found
 
@@ -220,7 +220,7 @@ def test_a_cache_that_is_not_read_finds_nothing(store: Store) -> None:
 
 
 def test_an_entry_is_handed_out_once_in_a_request(cache: Cache) -> None:
-    """The second look-up says so, and what it was; the next request gets it again."""
+    """The second lookup is marked as seen; the next request gets the entry again."""
     store_jobs(cache)
     for _ in range(2):
         with request_scope():
@@ -232,7 +232,7 @@ def test_an_entry_is_handed_out_once_in_a_request(cache: Cache) -> None:
 
 
 def test_an_entry_found_by_meaning_is_the_same_entry(cache: Cache) -> None:
-    """What counts is the row that answers, not the words that asked."""
+    """The row that answers counts, not the words of the query."""
     store_jobs(cache)
     with request_scope():
         assert look_up(cache, ASKED).results == JOBS
@@ -240,15 +240,15 @@ def test_an_entry_found_by_meaning_is_the_same_entry(cache: Cache) -> None:
 
 
 def test_a_miss_is_not_seen(cache: Cache) -> None:
-    """What another agent stores meanwhile is handed out."""
+    """An entry that another agent stores meanwhile is handed out."""
     with request_scope():
         assert not look_up(cache, STORED).found
-        cache.put_tool("job_search", STORED, JOBS)
+        cache.tools.put("job_search", STORED, JOBS)
         assert look_up(cache, STORED).results == JOBS
 
 
-def test_what_the_agent_stored_itself_it_has_seen(cache: Cache) -> None:
-    """Nothing is repeated to it."""
+def test_entries_that_the_agent_stored_count_as_seen(cache: Cache) -> None:
+    """Results are not repeated."""
     with request_scope():
         store_jobs(cache)
         assert look_up(cache, STORED).seen
@@ -273,8 +273,8 @@ def test_tenants_share_nothing_of_a_request(store: Store, clock: FakeClock) -> N
         assert look_up(one, STORED).seen
 
 
-def test_a_request_within_a_request_is_one_of_its_own(cache: Cache) -> None:
-    """And the outer one goes on as it was."""
+def test_a_nested_request_is_a_separate_one(cache: Cache) -> None:
+    """The outer one continues unchanged."""
     store_jobs(cache)
     with request_scope():
         look_up(cache, STORED)
@@ -284,7 +284,7 @@ def test_a_request_within_a_request_is_one_of_its_own(cache: Cache) -> None:
 
 
 def test_a_request_ends_with_its_scope_also_by_an_error(cache: Cache) -> None:
-    """Nothing is left over for the next."""
+    """Nothing remains for the next one."""
     store_jobs(cache)
 
     @request_scope()
@@ -297,8 +297,8 @@ def test_a_request_ends_with_its_scope_also_by_an_error(cache: Cache) -> None:
     assert not look_up(cache, STORED).seen
 
 
-def test_a_request_can_be_taken_up_again(cache: Cache) -> None:
-    """With what it has seen: a turn over several calls, and in other threads."""
+def test_a_request_can_be_continued(cache: Cache) -> None:
+    """With the keys that it has seen: over several calls, and in other threads."""
     store_jobs(cache)
     mine = Seen()
     with request_scope(mine) as seen:
@@ -314,7 +314,7 @@ def test_a_request_can_be_taken_up_again(cache: Cache) -> None:
     assert len(mine) == 1
 
 
-def test_of_fifty_threads_one_is_handed_the_entry(cache: Cache) -> None:
+def test_one_of_fifty_threads_gets_the_entry(cache: Cache) -> None:
     """All within one request, at the same moment."""
     store_jobs(cache)
     together = threading.Barrier(50)
@@ -330,7 +330,7 @@ def test_of_fifty_threads_one_is_handed_the_entry(cache: Cache) -> None:
     assert sum(reply.seen for reply in replies) == 49
 
 
-def test_of_fifty_tasks_one_is_handed_the_entry_and_other_requests_are_their_own(cache: Cache) -> None:
+def test_one_of_fifty_tasks_gets_the_entry_and_other_requests_are_separate(cache: Cache) -> None:
     """Tasks that begin within a request share it; requests that run at the same time do not."""
     store_jobs(cache)
 
@@ -345,8 +345,8 @@ def test_of_fifty_tasks_one_is_handed_the_entry_and_other_requests_are_their_own
     assert asyncio.run(turns()) == [1, 1, 1]
 
 
-def test_a_request_remembers_so_much(cache: Cache) -> None:
-    """A turn that never ends does not fill the memory: the first are forgotten."""
+def test_a_request_remembers_a_limited_number_of_keys(cache: Cache) -> None:
+    """A request that never ends does not fill the memory: the oldest keys are forgotten."""
     with request_scope() as seen:
         assert all(is_first("t", str(number)) for number in range(MAX_SEEN + 1))
         assert len(seen) == MAX_SEEN

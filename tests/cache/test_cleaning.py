@@ -1,4 +1,4 @@
-"""Cleaning up after every tenant: what goes, what stays, and that nobody waits for it."""
+"""Deletion of expired rows of all tenants, in batches and periodically."""
 
 import logging
 import threading
@@ -9,7 +9,7 @@ import pytest
 
 from harness.cache.cleaning import SWEPT, Periodic, sweep_all
 from harness.cache.tables import TOOLS
-from harness.cache.tools import STALE_FOR
+from harness.cache.tool_cache import STALE_FOR
 from harness.core.entries import Entry
 from harness.errors import StoreBusy
 from harness.storage.sqlite.store import SWEEP_BATCH, SqliteStore
@@ -32,14 +32,14 @@ def until(happened: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
-def test_everything_expired_goes_but_knowledge() -> None:
-    """Every declared table is swept, but for the documents that only age, what they were before, and conversations."""
+def test_all_expired_rows_are_deleted_except_knowledge() -> None:
+    """Every declared table is swept, except documents, their earlier versions, and conversations."""
     assert {*TABLES} - {*SWEPT} == {"knowledge", "knowledge_history", "memory"}
     assert len(SWEPT) == len({*SWEPT})
 
 
 def test_every_tenant_is_swept_and_counted(store: SqliteStore) -> None:
-    """What has expired for long enough goes, to the very second; what is fresh, or not expired for so long, stays."""
+    """Rows expired for long enough are deleted, to the second; fresh or recently expired ones stay."""
     for tenant, number in (("lab", 2), ("mill", 1), ("new", 0)):
         for table in TABLES:
             for each in range(number):
@@ -54,8 +54,8 @@ def test_every_tenant_is_swept_and_counted(store: SqliteStore) -> None:
     assert [entry.key for entry in store.scan("knowledge", "mill")] == ["old0", "kept for a while", "fresh"]
 
 
-def test_what_tools_brought_stays_while_it_may_be_told_as_stale(store: SqliteStore) -> None:
-    """A week, however short others are kept; to the very second."""
+def test_tool_results_stay_while_they_may_be_returned_as_stale(store: SqliteStore) -> None:
+    """A week, even if other rows are kept for less; to the second."""
     store.put(TOOLS, "lab", row("stale", TOOLS, NOW - STALE_FOR + 1))
     store.put(TOOLS, "lab", row("forgotten", TOOLS, NOW - STALE_FOR))
     assert sweep_all(store, NOW) == {"lab": 1}
@@ -63,7 +63,7 @@ def test_what_tools_brought_stays_while_it_may_be_told_as_stale(store: SqliteSto
 
 
 def test_others_write_while_it_is_swept(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It deletes in batches: between two of them somebody's put gets its turn."""
+    """It deletes in batches: another put can run between two of them."""
     table = "search_cache"
     count = 2 * SWEEP_BATCH + 1
     store.replace(table, "lab", [row(f"{each}", table, 1.0) for each in range(count)], instead_of={"engine": "none"})
@@ -90,8 +90,8 @@ def test_it_works_at_once_and_then_again() -> None:
     assert len(done) == count
 
 
-def test_stopping_waits_for_what_is_being_done_and_for_nothing_else() -> None:
-    """The store may be closed after it; the time between two turns is not waited for."""
+def test_stopping_waits_for_the_running_work_only() -> None:
+    """The store may be closed after it; it does not wait for the next time."""
     begun, finished = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -109,22 +109,22 @@ def test_stopping_waits_for_what_is_being_done_and_for_nothing_else() -> None:
     periodic.stop()
 
 
-def test_what_never_began_is_stopped_too() -> None:
+def test_stopping_before_the_start_is_allowed() -> None:
     """Without an error."""
     Periodic(1.0, lambda: None).stop()
 
 
 def test_a_failure_is_logged_once_and_work_goes_on(caplog: pytest.LogCaptureFixture) -> None:
-    """A busy store is tried again; told at level WARNING once, until it has worked in between."""
+    """A busy store is tried again; logged at level WARNING once, until the work has succeeded in between."""
     caplog.set_level(logging.DEBUG, "harness")
     turns: list[int] = []
 
     def work() -> None:
         turns.append(len(turns))
         if len(turns) in {1, 2, 3, 5}:
-            raise StoreBusy("somebody else is writing; try again")
+            raise StoreBusy("another process is writing; try again")
 
     with Periodic(0.001, work):
         until(lambda: len(turns) >= 6)
-    told = [record.levelname for record in caplog.records if "tried again" in record.message]
-    assert told == ["WARNING", "DEBUG", "DEBUG", "WARNING"]
+    levels = [record.levelname for record in caplog.records if "tried again" in record.message]
+    assert levels == ["WARNING", "DEBUG", "DEBUG", "WARNING"]

@@ -1,4 +1,4 @@
-"""Pages, and what language models answer: kept by their keys, read or asked once."""
+"""Pages, completions and derived values: cached by their keys, computed once."""
 
 import threading
 import time
@@ -77,7 +77,7 @@ class FullStore(SqliteStore):
 
 @pytest.fixture
 def cache(store: SqliteStore, clock: FakeClock) -> Cache:
-    """A cache without look-ups by meaning."""
+    """A cache without lookups by meaning."""
     return Cache(store, clock=clock)
 
 
@@ -102,7 +102,7 @@ def with_policy(store: SqliteStore, clock: FakeClock, **policy: Any) -> Cache:
 def test_any_spelling_of_an_address_is_the_same_page(cache: Cache, spelling: str) -> None:
     """It is read once, and the second time it is an exact hit with the same text."""
     reader = Reader()
-    first, second = cache.page(URL, reader), cache.page(spelling, reader)
+    first, second = cache.pages.answer(URL, reader), cache.pages.answer(spelling, reader)
     assert (first.how, second.how, len(reader.asked)) == ("live", "exact", 1)
     assert isinstance(first.outcome, Miss)
     assert isinstance(second.outcome, Hit)
@@ -113,25 +113,25 @@ def test_any_spelling_of_an_address_is_the_same_page(cache: Cache, spelling: str
 def test_another_address_is_another_page(cache: Cache, other: str) -> None:
     """Case of the path, scheme and parameters count."""
     reader = Reader()
-    cache.page(URL, reader)
-    assert cache.page(other, reader).how == "live"
+    cache.pages.answer(URL, reader)
+    assert cache.pages.answer(other, reader).how == "live"
 
 
-def test_what_another_reader_has_read_is_read_again(cache: Cache) -> None:
-    """A newer extraction does not answer with what the older one saw."""
-    cache.page(URL, Reader("old", "reader-1"))
-    assert cache.page(URL, Reader("new", "reader-2")).value.text == "new"
-    assert cache.page(URL, Reader("never", "reader-1")).value.text == "old"
+def test_pages_of_another_reader_are_read_again(cache: Cache) -> None:
+    """A newer extraction does not answer with the text of the older one."""
+    cache.pages.answer(URL, Reader("old", "reader-1"))
+    assert cache.pages.answer(URL, Reader("new", "reader-2")).value.text == "new"
+    assert cache.pages.answer(URL, Reader("never", "reader-1")).value.text == "old"
 
 
 def test_a_page_lives_for_its_ttl(cache: Cache, clock: FakeClock) -> None:
-    """At the very second of its expiry it is read anew."""
+    """At the second of its expiry it is read again."""
     reader = Reader()
-    cache.page(URL, reader, ttl=60)
+    cache.pages.answer(URL, reader, ttl=60)
     clock.advance(59)
-    assert cache.page(URL, reader).how == "exact"
+    assert cache.pages.answer(URL, reader).how == "exact"
     clock.advance(1)
-    assert cache.page(URL, reader).how == "live"
+    assert cache.pages.answer(URL, reader).how == "live"
 
 
 @pytest.mark.parametrize("ttl", [0, -1, float("nan"), float("inf"), "1"])
@@ -139,89 +139,89 @@ def test_an_unusable_lifetime_is_refused_before_anything_is_read(cache: Cache, t
     """`InvalidInput`, and no read."""
     reader = Reader()
     with pytest.raises(InvalidInput, match="ttl"):
-        cache.page(URL, reader, ttl=ttl)
+        cache.pages.answer(URL, reader, ttl=ttl)
     assert reader.asked == []
 
 
-def test_a_page_that_speaks_of_now_keeps_its_lifetime(cache: Cache, clock: FakeClock) -> None:
-    """What shortens the life of a search is its query; an address is none."""
-    cache.page("https://example.org/latest/news", reader := Reader(), ttl=10 * HOUR)
+def test_a_page_about_now_keeps_its_lifetime(cache: Cache, clock: FakeClock) -> None:
+    """The words of a query shorten the lifetime of a search; an address does not."""
+    cache.pages.answer("https://example.org/latest/news", reader := Reader(), ttl=10 * HOUR)
     clock.advance(9 * HOUR)
-    assert cache.page("https://example.org/latest/news", reader).how == "exact"
+    assert cache.pages.answer("https://example.org/latest/news", reader).how == "exact"
 
 
 def test_an_expired_page_is_served_when_it_cannot_be_read(store: SqliteStore, clock: FakeClock) -> None:
-    """Within the window, as what it is; beyond it, the error is raised."""
+    """Within the window, as stale; beyond it, the error is raised."""
     cache = with_policy(store, clock, stale_if_error=100)
-    cache.page(URL, Reader("then"), ttl=60)
+    cache.pages.answer(URL, Reader("then"), ttl=60)
     clock.advance(160)
-    late = cache.page(URL, Reader(PageError("gone")))
+    late = cache.pages.answer(URL, Reader(PageError("gone")))
     assert (late.value.text, late.how) == ("then", "stale")
     clock.advance(1)
     with pytest.raises(PageError, match="gone"):
-        cache.page(URL, Reader(PageError("gone")))
+        cache.pages.answer(URL, Reader(PageError("gone")))
 
 
-def test_refreshing_reads_anew_and_keeps_that(store: SqliteStore, clock: FakeClock) -> None:
-    """`--refresh` looks nothing up; who comes later gets what it has read."""
-    with_policy(store, clock).page(URL, Reader("then"))
+def test_refreshing_reads_again_and_stores_the_page(store: SqliteStore, clock: FakeClock) -> None:
+    """`--refresh` looks nothing up; later lookups get the new page."""
+    with_policy(store, clock).pages.answer(URL, Reader("then"))
     clock.advance(1)
-    assert with_policy(store, clock, read=False).page(URL, Reader("now")).value.text == "now"
-    assert with_policy(store, clock).page(URL, Reader("never")).value.text == "now"
+    assert with_policy(store, clock, read=False).pages.answer(URL, Reader("now")).value.text == "now"
+    assert with_policy(store, clock).pages.answer(URL, Reader("never")).value.text == "now"
 
 
-def test_without_the_cache_nothing_is_looked_up_or_kept(store: SqliteStore, clock: FakeClock) -> None:
+def test_without_the_cache_nothing_is_looked_up_or_stored(store: SqliteStore, clock: FakeClock) -> None:
     """`--no-cache` neither reads nor writes, not even a failure."""
-    with_policy(store, clock).page(URL, Reader("then"))
+    with_policy(store, clock).pages.answer(URL, Reader("then"))
     without = with_policy(store, clock, read=False, write=False)
-    assert without.page(URL, Reader("now")).value.text == "now"
+    assert without.pages.answer(URL, Reader("now")).value.text == "now"
     with pytest.raises(PageError):
-        without.page(URL, Reader(PageError("gone")))
-    assert with_policy(store, clock).page(URL, Reader("never")).value.text == "then"
+        without.pages.answer(URL, Reader(PageError("gone")))
+    assert with_policy(store, clock).pages.answer(URL, Reader("never")).value.text == "then"
     assert list(store.scan(UNANSWERED, "default")) == []
 
 
 def test_offline_only_the_cache_answers(store: SqliteStore, clock: FakeClock) -> None:
-    """What is there is an exact hit; what is not, or is expired, is an `OfflineMiss` before anything is read."""
-    with_policy(store, clock).page(URL, Reader("then"), ttl=60)
+    """A cached page is an exact hit; a missing or expired one is an `OfflineMiss` before anything is read."""
+    with_policy(store, clock).pages.answer(URL, Reader("then"), ttl=60)
     offline, reader = with_policy(store, clock, offline=True), Reader()
-    assert offline.page(URL, reader).value.text == "then"
+    assert offline.pages.answer(URL, reader).value.text == "then"
     with pytest.raises(OfflineMiss, match="nothing is cached"):
-        offline.page("https://example.org/other", reader)
+        offline.pages.answer("https://example.org/other", reader)
     clock.advance(60)
     with pytest.raises(OfflineMiss, match="expired"):
-        offline.page(URL, reader)
+        offline.pages.answer(URL, reader)
     assert reader.asked == []
 
 
 @pytest.mark.parametrize("error", [PageError("404"), AddressRefused("private"), InvalidInput("no address")])
 def test_a_failed_read_is_no_answer(cache: Cache, clock: FakeClock, error: Exception) -> None:
-    """The typed error is raised, nothing is kept as a page, and the next one reads again."""
+    """The typed error is raised, nothing is stored as a page, and the next call reads again."""
     with pytest.raises(type(error), match=str(error)):
-        cache.page(URL, Reader(error))
-    assert next(row for row in cache.stats() if row.table == PAGES).total == 0
+        cache.pages.answer(URL, Reader(error))
+    assert next(row for row in cache.maintenance.stats() if row.table == PAGES).total == 0
     clock.advance(0.001)
-    assert cache.page(URL, Reader()).how == "live"
+    assert cache.pages.answer(URL, Reader()).how == "live"
 
 
 def test_a_page_that_failed_at_the_time_fails_again_when_replayed(store: SqliteStore, clock: FakeClock) -> None:
     """With the same error, code and message, and without a read."""
     with pytest.raises(AddressRefused):
-        with_policy(store, clock).page(URL, Reader(AddressRefused("127.0.0.1 is private")))
+        with_policy(store, clock).pages.answer(URL, Reader(AddressRefused("127.0.0.1 is private")))
     reader = Reader()
     with pytest.raises(AddressRefused, match=r"127\.0\.0\.1 is private"):
-        with_policy(store, clock, offline=True, replay=True, write=False).page(URL, reader)
+        with_policy(store, clock, offline=True, replay=True, write=False).pages.answer(URL, reader)
     assert reader.asked == []
 
 
 def test_a_page_read_after_a_failure_is_what_is_replayed(store: SqliteStore, clock: FakeClock) -> None:
-    """The answer stands before the failure."""
+    """The answer comes before the failure."""
     cache = with_policy(store, clock)
     with pytest.raises(PageError):
-        cache.page(URL, Reader(PageError("gone")))
+        cache.pages.answer(URL, Reader(PageError("gone")))
     clock.advance(1)
-    cache.page(URL, Reader("there"))
-    replayed = with_policy(store, clock, offline=True, replay=True, write=False).page(URL, Reader())
+    cache.pages.answer(URL, Reader("there"))
+    replayed = with_policy(store, clock, offline=True, replay=True, write=False).pages.answer(URL, Reader())
     assert replayed.value.text == "there"
 
 
@@ -229,7 +229,7 @@ def wait_until_all_wait(cache: Cache, count: int) -> None:
     """Wait until all but one of `count` threads wait for the flight of that one."""
     deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline:
-        flights = list(cache._once._flights.values())
+        flights = list(cache._context.flights._flights.values())
         if flights and len(flights[0]._condition._waiters) == count - 1:
             return
         time.sleep(0.005)
@@ -247,7 +247,7 @@ def read_together(cache: Cache, reader: Reader, count: int = 8) -> list[Any]:
 
     def one(_: int) -> Any:
         try:
-            return cache.page(URL, reader)
+            return cache.pages.answer(URL, reader)
         except PageError as error:
             return error
 
@@ -268,7 +268,7 @@ def test_of_many_threads_one_reads(store: SqliteStore) -> None:
     assert {answer.value.text for answer in got} == {"Bread is made of flour."}
 
 
-def test_the_failure_of_the_one_reaches_all_who_wait(store: SqliteStore) -> None:
+def test_a_failure_reaches_all_that_wait(store: SqliteStore) -> None:
     """The same typed error, and only one read."""
     reader = Reader(AddressRefused("private"))
     got = read_together(Cache(store), reader)
@@ -276,36 +276,36 @@ def test_the_failure_of_the_one_reaches_all_who_wait(store: SqliteStore) -> None
     assert [type(error) for error in got] == [AddressRefused] * 8
 
 
-def test_a_process_that_waited_is_told_of_the_failure(store: SqliteStore, clock: FakeClock) -> None:
-    """What failed after it began to wait is raised there, too, of the same type; an earlier failure is not."""
+def test_a_process_that_waited_raises_the_same_failure(store: SqliteStore, clock: FakeClock) -> None:
+    """A failure since it began to wait is raised there, too, with the same type; an earlier failure is not."""
     reader = Reader()
     waiting, first = Cache(store, clock=clock), Cache(store, clock=clock)
-    take_turn = waiting._once._take_turn
+    take_lock = waiting._context.flights._take_lock
 
     def fail_meanwhile(name: str, stack: Any) -> None:
         clock.advance(1)
         with pytest.raises(AddressRefused):
-            first.page(URL, Reader(AddressRefused("private")))
-        take_turn(name, stack)
+            first.pages.answer(URL, Reader(AddressRefused("private")))
+        take_lock(name, stack)
 
-    waiting._once._take_turn = fail_meanwhile  # type: ignore[method-assign]
+    waiting._context.flights._take_lock = fail_meanwhile  # type: ignore[method-assign]
     with pytest.raises(AddressRefused, match="private"):
-        waiting.page(URL, reader)
+        waiting.pages.answer(URL, reader)
     assert reader.asked == []
-    waiting._once._take_turn = take_turn  # type: ignore[method-assign]
+    waiting._context.flights._take_lock = take_lock  # type: ignore[method-assign]
     clock.advance(1)
-    assert waiting.page(URL, reader).how == "live"
+    assert waiting.pages.answer(URL, reader).how == "live"
 
 
 def test_a_page_teaches_abbreviations_but_is_not_found_by_meaning(store: SqliteStore) -> None:
-    """What it defines is learned, as from results; it has no vector, and goes with the row."""
+    """Its definitions are learned, as from results, and deleted with the row; it has no vector."""
     cache = semantic_cache(store)
-    cache.page(URL, Reader("Retrieval-augmented generation (RAG) looks documents up first."))
+    cache.pages.answer(URL, Reader("Retrieval-augmented generation (RAG) looks documents up first."))
     assert [meaning.lower() for _, meaning in store.meanings("default", ["RAG"])] == ["retrieval-augmented generation"]
     (entry,) = store.scan(PAGES, "default")
     assert (entry.embedding, entry.embedder) == (None, None)
-    assert all(row.unembedded == 0 for row in cache.stats())
-    cache.clear()
+    assert all(row.unembedded == 0 for row in cache.maintenance.stats())
+    cache.maintenance.clear()
     assert store.meanings("default", ["RAG"]) == []
 
 
@@ -315,39 +315,39 @@ def test_an_unreadable_row_is_read_again_and_replaced(
 ) -> None:
     """It costs a warning and a read, not an error; then it is a hit again."""
     reader = Reader()
-    cache.page(URL, reader)
+    cache.pages.answer(URL, reader)
     sql = "UPDATE web_pages SET page = ?, checksum = NULL"  # as an older program leaves it
     store._connections.write(lambda connection: connection.execute(sql, (payload,)))
-    assert cache.page(URL, reader).value.text == reader.text
+    assert cache.pages.answer(URL, reader).value.text == reader.text
     assert "unreadable" in caplog.text
-    assert cache.page(URL, reader).how == "exact"
+    assert cache.pages.answer(URL, reader).how == "exact"
     assert len(reader.asked) == 2
 
 
-def test_a_page_is_returned_though_it_cannot_be_kept(
+def test_a_page_that_cannot_be_stored_is_returned(
     store: SqliteStore, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A full disk costs an error in the log, once."""
     full = FullStore(store.path)
     cache = Cache(full, clock=clock)
     for _ in range(2):
-        assert cache.page(URL, Reader("read all the same")).value.text == "read all the same"
+        assert cache.pages.answer(URL, Reader("read all the same")).value.text == "read all the same"
     assert caplog.text.count("the disk is full") == 1
     full.close()
 
 
 def test_a_failure_on_a_full_disk_is_still_that_failure(store: SqliteStore, clock: FakeClock) -> None:
-    """That others cannot be told does not hide why it failed."""
+    """If the failure cannot be shared, it is still raised."""
     full = FullStore(store.path)
     with pytest.raises(PageError, match="gone"):
-        Cache(full, clock=clock).page(URL, Reader(PageError("gone")))
+        Cache(full, clock=clock).pages.answer(URL, Reader(PageError("gone")))
     full.close()
 
 
-def test_a_long_address_is_kept_whole(cache: Cache, store: SqliteStore) -> None:
+def test_a_long_address_is_stored_whole(cache: Cache, store: SqliteStore) -> None:
     """A report is verified by the address of the page."""
     url = f"https://example.org/{'a' * 3_000}"
-    cache.page(url, Reader())
+    cache.pages.answer(url, Reader())
     assert [entry.text for entry in store.scan(PAGES, "default")] == [url]
 
 
@@ -355,7 +355,7 @@ def test_an_address_of_broken_unicode_is_refused(cache: Cache) -> None:
     """`InvalidInput`, and no read."""
     reader = Reader()
     with pytest.raises(InvalidInput):
-        cache.page("mailto:\ud800", reader)
+        cache.pages.answer("mailto:\ud800", reader)
     assert reader.asked == []
 
 
@@ -365,7 +365,7 @@ def test_an_address_of_broken_unicode_is_refused(cache: Cache) -> None:
 def test_a_model_is_asked_the_same_once(cache: Cache) -> None:
     """The second answer is an exact hit, equal in every field."""
     model = Model()
-    first, second = cache.completion(model, ASKED), cache.completion(model, list(ASKED))
+    first, second = cache.completions.answer(model, ASKED), cache.completions.answer(model, list(ASKED))
     assert (first.how, second.how, model.calls) == ("live", "exact", 1)
     assert second.value == first.value == Completion("Baked flour.", whole=True, prompt_tokens=7)
 
@@ -385,46 +385,46 @@ def test_a_model_is_asked_the_same_once(cache: Cache) -> None:
         {"epoch": "2"},
     ],
 )
-def test_any_difference_asks_anew(cache: Cache, other: dict[str, Any]) -> None:
+def test_any_difference_asks_the_model_again(cache: Cache, other: dict[str, Any]) -> None:
     """Model, endpoint, parameters, messages and their order, schema, epoch: each is part of the key."""
     asked: dict[str, Any] = {"model": Model(), "messages": ASKED}
-    cache.completion(**asked)
-    assert cache.completion(**asked).how == "exact"
-    assert cache.completion(**asked | other).how == "live"
+    cache.completions.answer(**asked)
+    assert cache.completions.answer(**asked).how == "exact"
+    assert cache.completions.answer(**asked | other).how == "live"
 
 
 def test_the_order_of_parameters_does_not_count(cache: Cache) -> None:
     """JSON objects are the same in any order."""
-    cache.completion(Model(parameters={"seed": 1, "temperature": 0}), ASKED)
-    assert cache.completion(Model(parameters={"temperature": 0, "seed": 1}), ASKED).how == "exact"
+    cache.completions.answer(Model(parameters={"seed": 1, "temperature": 0}), ASKED)
+    assert cache.completions.answer(Model(parameters={"temperature": 0, "seed": 1}), ASKED).how == "exact"
 
 
-def test_who_listens_hears_the_whole_text(cache: Cache) -> None:
-    """As it comes from the model; at once from the cache."""
+def test_the_callback_gets_the_whole_text(cache: Cache) -> None:
+    """In parts from the model; at once from the cache."""
     heard: list[str] = []
-    cache.completion(Model(), ASKED, on_text=heard.append)
+    cache.completions.answer(Model(), ASKED, on_text=heard.append)
     assert heard == ["Bak", "ed flour."]
     heard.clear()
-    cache.completion(Model(), ASKED, on_text=heard.append)
+    cache.completions.answer(Model(), ASKED, on_text=heard.append)
     assert heard == ["Baked flour."]
 
 
 def test_offline_no_model_is_asked(store: SqliteStore, clock: FakeClock) -> None:
-    """What it has answered is there; anything else is an `OfflineMiss`."""
-    with_policy(store, clock).completion(Model(), ASKED)
+    """Cached completions answer; anything else is an `OfflineMiss`."""
+    with_policy(store, clock).completions.answer(Model(), ASKED)
     offline, model = with_policy(store, clock, offline=True), Model()
-    assert offline.completion(model, ASKED).how == "exact"
+    assert offline.completions.answer(model, ASKED).how == "exact"
     with pytest.raises(OfflineMiss):
-        offline.completion(model, ASKED, epoch="2")
+        offline.completions.answer(model, ASKED, epoch="2")
     assert model.calls == 0
 
 
 def test_a_model_that_fails_is_asked_again(cache: Cache, clock: FakeClock) -> None:
-    """The failure is raised as it is, and nothing is kept as an answer."""
+    """The failure is raised unchanged, and nothing is stored as an answer."""
     with pytest.raises(ModelUnavailable, match="down"):
-        cache.completion(Model(ModelUnavailable("down")), ASKED)
+        cache.completions.answer(Model(ModelUnavailable("down")), ASKED)
     clock.advance(0.001)
-    assert cache.completion(Model(), ASKED).how == "live"
+    assert cache.completions.answer(Model(), ASKED).how == "live"
 
 
 @pytest.mark.parametrize("broken", ["\ud800", "a\udfffb"])
@@ -438,26 +438,26 @@ def test_broken_unicode_is_refused_before_the_model_is_asked(cache: Cache, broke
         {"messages": ASKED, "schema": {"x": object()}},
     ):
         with pytest.raises(InvalidInput):
-            cache.completion(model, **asked)  # type: ignore[arg-type]
+            cache.completions.answer(model, **asked)  # type: ignore[arg-type]
     assert model.calls == 0
 
 
 def test_an_unreadable_completion_is_asked_again(cache: Cache, store: SqliteStore) -> None:
-    """As an unreadable page is read again."""
-    cache.completion(Model(), ASKED)
+    """Like an unreadable page."""
+    cache.completions.answer(Model(), ASKED)
     store._connections.write(lambda connection: connection.execute("UPDATE completions SET completion = '{}'"))
-    assert cache.completion(Model("anew"), ASKED).value.text == "anew"
+    assert cache.completions.answer(Model("again"), ASKED).value.text == "again"
     assert len(list(store.scan(COMPLETIONS, "default"))) == 1
 
 
-def test_what_a_run_was_answered_with_is_noted(cache: Cache) -> None:
-    """Pages and completions, live and from the cache, and what failed, with digests of the stored rows."""
+def test_a_run_records_its_answers(cache: Cache) -> None:
+    """Pages and completions, live and cached, and failures, with digests of the stored rows."""
     recording = cache.recording()
-    recording.page(URL, Reader())
-    recording.page(URL, Reader())
-    recording.completion(Model(), ASKED)
+    recording.pages.answer(URL, Reader())
+    recording.pages.answer(URL, Reader())
+    recording.completions.answer(Model(), ASKED)
     with pytest.raises(PageError):
-        recording.page("https://example.org/b", Reader(PageError("gone")))
+        recording.pages.answer("https://example.org/b", Reader(PageError("gone")))
     assert [(use.table, use.how) for use in recording.uses] == [
         (PAGES, "live"),
         (PAGES, "exact"),
@@ -471,7 +471,7 @@ def test_what_a_run_was_answered_with_is_noted(cache: Cache) -> None:
 # Evidence ------------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_derived_is_made_once(cache: Cache) -> None:
+def test_a_derived_value_is_computed_once(cache: Cache) -> None:
     """The same question, sources and ranking; each of them counts."""
     asked: list[str] = []
 
@@ -481,7 +481,7 @@ def test_what_is_derived_is_made_once(cache: Cache) -> None:
 
     def evidence(question: str, ranking: str, sources: object) -> list[str]:
         name = f"{question} {ranking} {sources}"
-        return cache.derived(question, ranking, sources, lambda: find(name), list[str], ttl=60)
+        return cache.derived.get(question, ranking, sources, lambda: find(name), list[str], ttl=60)
 
     assert evidence("q", "r", ["a"]) == evidence("q", "r", ["a"]) == ["q r ['a']"]
     assert evidence("other", "r", ["a"]) == ["other r ['a']"]
@@ -490,10 +490,10 @@ def test_what_is_derived_is_made_once(cache: Cache) -> None:
     assert len(asked) == 4
 
 
-def test_what_is_derived_counts_as_no_answer(cache: Cache) -> None:
-    """It is made from answers: it is not counted; it is recorded as what it is, so that a replay has it."""
+def test_a_derived_value_is_not_counted_as_an_answer(cache: Cache) -> None:
+    """It is computed from answers, so it is not counted; it is recorded as derived, so that a replay has it."""
     mine = cache.recording()
-    mine.derived("q", "r", [], lambda: [1], list[int], ttl=60)
-    assert mine.derived("q", "r", [], lambda: [2], list[int], ttl=60) == [1]
+    mine.derived.get("q", "r", [], lambda: [1], list[int], ttl=60)
+    assert mine.derived.get("q", "r", [], lambda: [2], list[int], ttl=60) == [1]
     assert [use.how for use in mine.uses] == ["derived", "derived"]
-    assert not any(cache.counted().values())
+    assert not any(cache.usage.total().values())

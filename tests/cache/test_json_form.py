@@ -103,7 +103,7 @@ def test_json_stays_as_it_is(value: Any) -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_an_obvious_form_is_taken(value: Any, form: Any) -> None:
-    """In lists and dicts, too; what comes out is plain JSON."""
+    """In lists and dicts, too; the result is plain JSON."""
     found = json_form([{"x": value}])
     assert repr(found) == repr([{"x": form}])
     assert json.loads(json.dumps(found)) == found
@@ -142,8 +142,8 @@ def shared(times: int) -> list[Any]:
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
-def test_what_has_no_form_is_refused(value: Any) -> None:
-    """Whatever would come back as something else, or never end; wherever it is."""
+def test_values_without_a_form_are_refused(value: Any) -> None:
+    """Values that would be returned as something else, or never end, at any depth."""
     with pytest.raises(InvalidInput):
         json_form([value])
 

@@ -1,18 +1,21 @@
-"""What the cache notes of its answers: how a run was answered, who a row was stored for, what `explain` shows."""
+"""Records of answers: uses of a run, origins of rows, fields of outcomes, explanations."""
 
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
-from harness.cache import Cache
+from harness.cache import Cache, research_cache
 from harness.cache.lookup import Answer
-from harness.cache.results import MAX_RESULTS, checked_max_results, taught_by
+from harness.cache.search_results import MAX_RESULTS, checked_max_results, taught_text_of_row
 from harness.cache.tables import PAGES, RUNS, SEARCHES, TOOLS, UNANSWERED
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.keys import search_key
 from harness.core.origins import RunOrigin
 from harness.errors import InvalidInput
 from harness.storage.sqlite.store import SqliteStore
+from tests.cache.stand_ins import bare, semantic_cache
 from tests.fakes import FakeClock
 
 RESULTS = [{"title": "Retries", "href": "https://example.org/retries", "body": "Back off."}]
@@ -24,12 +27,12 @@ def cache_of(store: SqliteStore, clock: FakeClock, origin: RunOrigin = "user") -
     return Cache(store, tenant=TENANT, clock=clock, origin=origin)
 
 
-def test_a_run_notes_what_answered_it(store: SqliteStore, clock: FakeClock) -> None:
+def test_a_run_records_what_answered_it(store: SqliteStore, clock: FakeClock) -> None:
     """Results, no results, and how: live, then from the cache; the same bytes have the same digest."""
     for how in (("live", "live"), ("exact", "no results")):
         run = cache_of(store, clock).recording()
-        assert run.search("red cats", lambda *_: RESULTS).value == RESULTS
-        assert run.search("blue dogs", lambda *_: []).value == []
+        assert run.searches.answer("red cats", lambda *_: RESULTS).value == RESULTS
+        assert run.searches.answer("blue dogs", lambda *_: []).value == []
         found, nothing = run.uses
         assert (found.table, nothing.table) == (SEARCHES, UNANSWERED)
         assert (found.how, nothing.how) == how
@@ -55,27 +58,27 @@ def test_a_search_is_marked_with_its_origin(
     """A search of a run belongs to the run; the user's own has no mark. A run is marked with its own origin."""
     cache = cache_of(store, clock, origin)
     cache = cache.recording() if in_a_run else cache
-    cache.search("red cats", lambda *_: RESULTS)
-    cache.put_run("r1", "red cats", "ddgs", {})
+    cache.searches.answer("red cats", lambda *_: RESULTS)
+    cache.runs.put("r1", "red cats", "ddgs", {})
     key = search_key("red cats")
     assert store.origins(SEARCHES, TENANT, [key]).get(key) == marked
     assert store.origins(RUNS, TENANT, ["r1"]).get("r1", "user") == origin
 
 
 def test_a_user_claims_what_was_searched_for_others(store: SqliteStore, clock: FakeClock) -> None:
-    """From then on it is in the history; an evaluation claims nothing."""
+    """After that it is in the history; an evaluation claims nothing."""
     key = search_key("red cats")
-    cache_of(store, clock, "experiment").search("red cats", lambda *_: RESULTS)
-    cache_of(store, clock, "evaluation").claim("red cats", "ddgs", {})
+    cache_of(store, clock, "experiment").searches.answer("red cats", lambda *_: RESULTS)
+    cache_of(store, clock, "evaluation").searches.claim(key)
     assert store.origins(SEARCHES, TENANT, [key]) == {key: "experiment"}
-    cache_of(store, clock, "agent").claim("red cats", "ddgs", {})
+    cache_of(store, clock, "agent").searches.claim(key)
     assert store.origins(SEARCHES, TENANT, [key]) == {key: "agent"}
-    cache_of(store, clock).claim("red cats", "ddgs", {})
+    cache_of(store, clock).searches.claim(key)
     assert store.origins(SEARCHES, TENANT, [key]).get(key, "user") == "user"
 
 
 def test_a_copied_answer_may_be_changed() -> None:
-    """JSON is copied; what a function returned is given to all as it is."""
+    """JSON is copied; an object that a function returned is shared by all."""
     value: list[Any] = [{"a": 1}]
     copied = Answer(value, Miss("unknown"), "live").copied()
     assert copied.value == value
@@ -86,22 +89,27 @@ def test_a_copied_answer_may_be_changed() -> None:
 def test_explain_shows_what_an_exact_lookup_gives(store: SqliteStore, clock: FakeClock) -> None:
     """Never asked, fresh, expired with its age."""
     cache = cache_of(store, clock)
-    assert cache.explain("red cats").exact == Miss("unknown")
-    cache.search("red cats", lambda *_: RESULTS, ttl=100.0)
+    assert bare(cache.searches.explain("red cats").exact) == Miss("unknown")
+    cache.searches.answer("red cats", lambda *_: RESULTS, ttl=100.0)
     clock.advance(60.0)
-    assert cache.explain("red cats").exact == Hit(RESULTS, "exact", "red cats", 1.0, 60.0)
+    assert bare(cache.searches.explain("red cats").exact) == Hit(RESULTS, "exact", "red cats", 1.0, 60.0)
     clock.advance(70.0)
-    stale = cache.explain("red cats").exact
+    stale = cache.searches.explain("red cats").exact
     assert isinstance(stale, Stale)
     assert (stale.value, stale.age) == (RESULTS, 130.0)
-    assert cache.explain("red cats").shown(clock())["exact"] == "stale"
+    assert cache.searches.explain("red cats").shown(clock())["exact"] == "stale"
 
 
-def test_what_teaches_is_read_from_results_and_pages() -> None:
+def test_abbreviations_are_read_from_results_and_pages() -> None:
     """Titles and bodies; of other tables, nothing."""
     payload = b'[{"title": "RAG", "body": "retrieval-augmented generation"}]'
-    assert taught_by(SEARCHES, payload) == "RAG\n\nretrieval-augmented generation"
-    assert taught_by(PAGES, b'{"title": 1}') == taught_by(TOOLS, payload) == taught_by(SEARCHES, b"no JSON") == ""
+    assert taught_text_of_row(SEARCHES, payload) == "RAG\n\nretrieval-augmented generation"
+    assert (
+        taught_text_of_row(PAGES, b'{"title": 1}')
+        == taught_text_of_row(TOOLS, payload)
+        == taught_text_of_row(SEARCHES, b"no JSON")
+        == ""
+    )
 
 
 def test_the_number_of_results_is_bounded() -> None:
@@ -119,10 +127,56 @@ def test_an_imported_entry_replaces_an_older_one_only(store: SqliteStore, clock:
     def entry(created_at: float, text: bytes) -> Entry:
         return Entry(search_key("q"), "q", text, created_at, clock() + 900, created_at, (5, "ddgs", "{}"))
 
-    assert cache.restore(SEARCHES, entry(clock() - 10, b"[1]"))
-    assert not cache.restore(SEARCHES, entry(clock() - 10, b"[2]"))
-    assert not cache.restore(SEARCHES, entry(clock() - 11, b"[3]"))
-    assert cache.restore(SEARCHES, entry(clock() - 9, b"[4]"))
+    assert cache.maintenance.restore(SEARCHES, entry(clock() - 10, b"[1]"))
+    assert not cache.maintenance.restore(SEARCHES, entry(clock() - 10, b"[2]"))
+    assert not cache.maintenance.restore(SEARCHES, entry(clock() - 11, b"[3]"))
+    assert cache.maintenance.restore(SEARCHES, entry(clock() - 9, b"[4]"))
     held = store.get(SEARCHES, TENANT, search_key("q"))
     assert held is not None
     assert held.payload == b"[4]"
+
+
+def test_an_outcome_has_the_values_of_its_row(store: SqliteStore, clock: FakeClock) -> None:
+    """Key, expiry, origin and the stored bytes, exact, by meaning or stale; a miss has the key."""
+    cache = semantic_cache(store, clock=clock)
+    stored, meant = "semantic cache false positives", "false positives semantic cache"
+    assert cache.searches.find(stored) == Miss("unknown", search_key(stored))
+    cache.searches.answer(stored, lambda *_: RESULTS, ttl=100.0)
+    for query in (stored, meant):
+        hit = cache.searches.find(query)
+        assert isinstance(hit, Hit)
+        assert (hit.key, hit.expires_at, hit.origin) == (search_key(stored), clock() + 100.0, "ddgs")
+        assert orjson.loads(hit.payload) == hit.value == RESULTS
+    clock.advance(100.0)
+    stale = cache.searches.find(stored)
+    assert isinstance(stale, Stale)
+    assert (stale.key, stale.expires_at, stale.origin) == (search_key(stored), clock(), "ddgs")
+    entry = cache.tools.put("web", "a page", [1], created_by="ada")
+    found = cache.tools.find("web", "A page")
+    assert isinstance(found, Hit)
+    assert (found.key, found.expires_at, found.origin, found.payload) == (entry.key, entry.expires_at, "ada", b"[1]")
+
+
+class CountingStore(SqliteStore):
+    """A store that counts the rows that are read by key."""
+
+    reads = 0
+
+    def get(self, table: str, tenant: str, key: str) -> Entry | None:
+        """See `Store.get`."""
+        self.reads += 1
+        return super().get(table, tenant, key)
+
+
+def test_each_lookup_reads_its_row_once(tmp_path: Path, clock: FakeClock) -> None:
+    """A search, and an agent's lookup."""
+    counting = CountingStore(tmp_path / "counting.db")
+    cache = Cache(counting, clock=clock)
+    cache.searches.put("red cats", RESULTS, ttl=100.0)
+    cache.tools.put("web", "red cats", RESULTS)
+    counting.reads = 0
+    assert cache.searches.answer("red cats", lambda *_: []).how == "exact"
+    assert counting.reads == 1
+    reply = research_cache(cache, "lookup", cache_type="web", query="Red cats")
+    assert (reply.found, reply.results, counting.reads) == (True, RESULTS, 2)
+    counting.close()

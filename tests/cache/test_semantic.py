@@ -1,4 +1,4 @@
-"""Look-ups by meaning: which candidates answer, and which never do."""
+"""Lookups by meaning: candidates that answer, and others."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from harness.core.entries import Hit, Miss
 from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import vocabulary
 from harness.storage.sqlite.store import SqliteStore
-from tests.cache.stand_ins import BrokenEmbedder, Engine, WordsEmbedder, results, semantic_cache, semantics
+from tests.cache.stand_ins import BrokenEmbedder, Engine, WordsEmbedder, bare, results, semantic_cache, semantics
 from tests.fakes import FakeClock
 
 STORED, ASKED = "semantic cache false positives", "false positives semantic cache"
@@ -30,69 +30,69 @@ def minilm() -> MiniLM:
 
 
 def test_a_search_that_means_the_same_is_not_made(cache: Cache, clock: FakeClock) -> None:
-    """The hit says which query it answered, how alike they are, and how old it is."""
+    """The hit has the stored query, the similarity and the age."""
     engine = Engine()
-    cache.search(STORED, engine)
+    cache.searches.answer(STORED, engine)
     clock.advance(90)
-    answer = cache.search(ASKED, engine)
+    answer = cache.searches.answer(ASKED, engine)
     assert engine.calls == [STORED]
     assert answer.value == engine.found
-    assert answer.outcome == Hit(engine.found, "semantic", STORED, pytest.approx(1.0), 90.0)
+    assert bare(answer.outcome) == Hit(engine.found, "semantic", STORED, pytest.approx(1.0), 90.0)
 
 
-def test_the_very_search_comes_before_a_like_one(cache: Cache) -> None:
+def test_an_exact_hit_comes_before_a_semantic_one(cache: Cache) -> None:
     """Exact first."""
-    cache.put_search(STORED, results("of the like one"))
-    cache.put_search(ASKED, results("of the very one"))
-    found = cache.get_search(ASKED)
+    cache.searches.put(STORED, results("of the like one"))
+    cache.searches.put(ASKED, results("of the very one"))
+    found = cache.searches.find(ASKED)
     assert isinstance(found, Hit)
     assert (found.found, found.value) == ("exact", results("of the very one"))
 
 
 def test_a_hit_by_meaning_is_not_stored_again(cache: Cache) -> None:
-    """No drift: however often it answers, there is one row, and the asked query has none."""
-    cache.search(STORED, Engine())
+    """No drift: after any number of answers there is one row, and none for the new query."""
+    cache.searches.answer(STORED, Engine())
     for _ in range(3):
-        found = cache.search(ASKED, Engine()).outcome
+        found = cache.searches.answer(ASKED, Engine()).outcome
         assert isinstance(found, Hit)
         assert found.found == "semantic"
-    assert cache.stats()[0].total == 1
+    assert cache.maintenance.stats()[0].total == 1
 
 
 def test_a_refused_candidate_hides_no_good_one(cache: Cache) -> None:
     """The nearest means the opposite; the next answers."""
-    cache.put_search("how to disable retry backoff in python http clients", results("wrong"))
-    cache.put_search("python http clients how to enable retry backoff", results("right"))
-    explained = cache.explain("how to enable retry backoff in python http clients")
+    cache.searches.put("how to disable retry backoff in python http clients", results("wrong"))
+    cache.searches.put("python http clients how to enable retry backoff", results("right"))
+    explained = cache.searches.explain("how to enable retry backoff in python http clients")
     assert any(candidate.refusal for candidate in explained.candidates)
-    found = cache.get_search("how to enable retry backoff in python http clients")
+    found = cache.searches.find("how to enable retry backoff in python http clients")
     assert isinstance(found, Hit)
     assert found.value == results("right")
 
 
 def test_an_unfit_candidate_hides_no_good_one(cache: Cache) -> None:
     """A nearer row with too few results, or unreadable ones, is passed over."""
-    cache.put_search("false positives semantic cache", results("five"), max_results=5)
-    cache.put_search("semantic false positives cache", results("spoilt"), max_results=20)
-    cache.put_search("semantic cache false positives", results("ten"), max_results=20)
-    store = cache._store
+    cache.searches.put("false positives semantic cache", results("five"), max_results=5)
+    cache.searches.put("semantic false positives cache", results("spoilt"), max_results=20)
+    cache.searches.put("semantic cache false positives", results("ten"), max_results=20)
+    store = cache.store
     assert isinstance(store, SqliteStore)
     store._connections.write(
         lambda connection: connection.execute("UPDATE search_cache SET results = '[{' WHERE results LIKE '%spoilt%'")
     )
     engine = Engine()
-    answer = cache.search("cache semantic false positives", engine, max_results=20)
+    answer = cache.searches.answer("cache semantic false positives", engine, max_results=20)
     assert engine.calls == []
     assert answer.value == results("ten")
 
 
-def test_only_so_many_candidates_are_tried(store: SqliteStore) -> None:
-    """The setting bounds the work: what stands beyond the nearest ones is not looked at."""
+def test_the_number_of_candidates_is_limited(store: SqliteStore) -> None:
+    """The setting limits the work: only the nearest candidates are judged."""
     cache = Cache(store, semantics=semantics(store, candidates=2))
     for number in range(4):
-        cache.put_search(f"semantic cache false positives {number}", results("another number"))
-    cache.put_search("good semantic cache false positives", results("x"))
-    assert len(cache.explain("semantic cache false positives").candidates) == 2
+        cache.searches.put(f"semantic cache false positives {number}", results("another number"))
+    cache.searches.put("good semantic cache false positives", results("x"))
+    assert len(cache.searches.explain("semantic cache false positives").candidates) == 2
 
 
 @pytest.mark.parametrize(
@@ -100,139 +100,139 @@ def test_only_so_many_candidates_are_tried(store: SqliteStore) -> None:
     [("corpus", {}), ("ddgs", {"region": "de-de"}), ("corpus", {"corpus": "a"})],
 )
 def test_other_engines_and_options_do_not_answer(cache: Cache, engine: str, options: dict[str, Any]) -> None:
-    """What makes results differ makes them unfit by meaning too; the same ones do answer."""
-    cache.put_search(STORED, results("of another engine"))
+    """Rows with another engine or other options do not answer by meaning; equal ones do."""
+    cache.searches.put(STORED, results("of another engine"))
     live = Engine()
-    assert isinstance(cache.search(STORED, live, engine=engine, options=options).outcome, Miss)
-    found = cache.search(ASKED, live, engine=engine, options=options).outcome
+    assert isinstance(cache.searches.answer(STORED, live, engine=engine, options=options).outcome, Miss)
+    found = cache.searches.answer(ASKED, live, engine=engine, options=options).outcome
     assert isinstance(found, Hit)
     assert found.found == "semantic"
 
 
 def test_fewer_results_than_asked_for_do_not_answer_and_more_are_cut(cache: Cache) -> None:
     """`max_results` counts by meaning as it does exactly."""
-    cache.put_search(STORED, results(*map(str, range(8))), max_results=8)
-    assert isinstance(cache.search(ASKED, Engine(), max_results=9).outcome, Miss)
-    cache.clear()
-    cache.put_search(STORED, results(*map(str, range(8))), max_results=8)
-    assert len(cache.search(ASKED, Engine(), max_results=3).value) == 3
+    cache.searches.put(STORED, results(*map(str, range(8))), max_results=8)
+    assert isinstance(cache.searches.answer(ASKED, Engine(), max_results=9).outcome, Miss)
+    cache.maintenance.clear()
+    cache.searches.put(STORED, results(*map(str, range(8))), max_results=8)
+    assert len(cache.searches.answer(ASKED, Engine(), max_results=3).value) == 3
 
 
 @pytest.mark.parametrize("other", [("enumerated", "f"), ("research", "g"), ("research", "")])
-def test_a_research_answers_for_its_own_kind_alone(cache: Cache, other: tuple[str, str]) -> None:
+def test_a_research_answers_only_for_its_kind(cache: Cache, other: tuple[str, str]) -> None:
     """Task type and fingerprint must be the same."""
-    cache.put_research(STORED, "research", ResearchContext("gathered", 1, [1.0]), fingerprint="f")
-    found = cache.get_research(ASKED, "Research", fingerprint="f")
+    cache.researches.put(STORED, "research", ResearchContext("gathered", 1, [1.0]), fingerprint="f")
+    found = cache.researches.find(ASKED, "Research", fingerprint="f")
     assert isinstance(found, Hit)
     assert (found.found, found.query, found.value.context) == ("semantic", STORED, "gathered")
-    assert isinstance(cache.get_research(ASKED, other[0], fingerprint=other[1]), Miss)
+    assert isinstance(cache.researches.find(ASKED, other[0], fingerprint=other[1]), Miss)
 
 
-def test_without_semantics_only_the_very_search_answers(store: SqliteStore) -> None:
+def test_without_semantics_only_the_same_search_answers(store: SqliteStore) -> None:
     """Switched off, no vector is made and nothing is found by meaning."""
     cache = Cache(store)
-    cache.search(STORED, Engine())
-    assert isinstance(cache.search(ASKED, Engine()).outcome, Miss)
-    assert isinstance(cache.search(STORED, Engine()).outcome, Hit)
+    cache.searches.answer(STORED, Engine())
+    assert isinstance(cache.searches.answer(ASKED, Engine()).outcome, Miss)
+    assert isinstance(cache.searches.answer(STORED, Engine()).outcome, Hit)
     assert next(store.scan("search_cache", "default")).embedding is None
 
 
 @pytest.mark.parametrize(("share", "answers"), [(1.01, True), (0.99, False), (0.0, False)])
 def test_the_classic_threshold_is_a_cut(store: SqliteStore, minilm: MiniLM, share: float, answers: bool) -> None:
-    """`SEMANTIC_CACHE_THRESHOLD` is a distance: beyond it nothing answers, whatever else says yes."""
+    """`SEMANTIC_CACHE_THRESHOLD` is a distance: no row that is farther away answers."""
     cache = Cache(store, semantics=semantics(store, minilm, words=vocabulary))
-    cache.put_search("how to sort a list in python", results("x"))
-    (candidate,) = cache.explain("how do I sort a list in python").candidates
+    cache.searches.put("how to sort a list in python", results("x"))
+    (candidate,) = cache.searches.explain("how do I sort a list in python").candidates
     assert cache.semantics is not None
     cache.semantics.max_distance = (1 - candidate.decision.similarity) * share
-    assert isinstance(cache.get_search("how do I sort a list in python"), Hit) is answers
+    assert isinstance(cache.searches.find("how do I sort a list in python"), Hit) is answers
 
 
 def test_the_searches_of_a_run_do_not_answer_each_other(cache: Cache, clock: FakeClock) -> None:
-    """Whenever they were stored since the run began, also before it was resumed; the next run may use them."""
+    """Rows stored since the run began, also before it was resumed, do not count; the next run may use them."""
     run = cache.recording()
     began = clock.now
-    run.search(STORED, Engine())
+    run.searches.answer(STORED, Engine())
     clock.advance(60)
-    assert isinstance(run.search(ASKED, Engine(), max_results=3).outcome, Miss)
+    assert isinstance(run.searches.answer(ASKED, Engine(), max_results=3).outcome, Miss)
     clock.advance(60)
     resumed = cache.recording(began)
-    assert isinstance(resumed.search("positives false semantic cache", Engine()).outcome, Miss)
+    assert isinstance(resumed.searches.answer("positives false semantic cache", Engine()).outcome, Miss)
     clock.advance(60)
-    found = cache.recording().search("false positives, semantic cache", Engine()).outcome
+    found = cache.recording().searches.answer("false positives, semantic cache", Engine()).outcome
     assert isinstance(found, Hit)
     assert found.found == "semantic"
 
 
-def test_an_older_answer_is_found_beside_the_rows_of_a_run(cache: Cache, clock: FakeClock) -> None:
+def test_an_older_answer_is_found_among_the_rows_of_a_run(cache: Cache, clock: FakeClock) -> None:
     """Rows that the run stored itself do not crowd out the older row that answers."""
-    cache.put_search(STORED, results("old"))
+    cache.searches.put(STORED, results("old"))
     clock.advance(60)
     run = cache.recording()
     for number in range(20):
-        cache.put_search(f"{STORED} {'!' * number}?", results("own"))
-    found = run.search(ASKED, Engine()).outcome
+        cache.searches.put(f"{STORED} {'!' * number}?", results("own"))
+    found = run.searches.answer(ASKED, Engine()).outcome
     assert isinstance(found, Hit)
     assert found.query == STORED
 
 
 def test_an_expired_row_does_not_answer_by_meaning(cache: Cache, clock: FakeClock) -> None:
     """Neither as a hit nor as a stale answer."""
-    cache.put_search(STORED, results("old"), ttl=60)
+    cache.searches.put(STORED, results("old"), ttl=60)
     clock.advance(60)
-    assert cache.get_search(ASKED) == Miss("unknown")
+    assert bare(cache.searches.find(ASKED)) == Miss("unknown")
 
 
-def test_an_embedder_that_fails_is_said_once(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
-    """Exact look-ups and puts go on."""
+def test_an_embedder_that_fails_is_logged_once(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
+    """Exact lookups and puts still work."""
     cache = semantic_cache(store, embedder=BrokenEmbedder())
     engine = Engine()
     for query in ("one", "two", "one", "two"):
-        cache.search(query, engine)
+        cache.searches.answer(query, engine)
     assert engine.calls == ["one", "two"]
     assert [record.getMessage() for record in caplog.records] == [
-        "nothing is found by meaning: the model is missing; reinstall research-harness"
+        "lookups by meaning find nothing: the model is missing; reinstall research-harness"
     ]
 
 
-def test_an_embedder_that_fails_for_many_threads_is_said_once(
+def test_an_embedder_that_fails_for_many_threads_is_logged_once(
     store: SqliteStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Four searches of one round find out together, and one of them speaks."""
     cache = semantic_cache(store, embedder=BrokenEmbedder(at_once=4))
     caplog.set_level(logging.WARNING)
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda query: cache.search(query, Engine()), ["one", "two", "three", "four"]))
+        list(pool.map(lambda query: cache.searches.answer(query, Engine()), ["one", "two", "three", "four"]))
     assert len(caplog.records) == 1
 
 
 def test_vectors_come_back_once_the_embedder_works(store: SqliteStore) -> None:
-    """What was stored without a vector answers by meaning once it has been given one."""
-    semantic_cache(store, embedder=BrokenEmbedder()).put_search(STORED, results("kept"))
+    """A row without a vector answers by meaning once it is embedded."""
+    semantic_cache(store, embedder=BrokenEmbedder()).searches.put(STORED, results("kept"))
     cache = semantic_cache(store)
-    assert isinstance(cache.get_search(ASKED), Miss)
-    assert cache.stats()[0].unembedded == 1
-    assert cache.reembed(lambda what, done, total: None) == 1
-    assert cache.reembed(lambda what, done, total: None) == 0
-    found = cache.get_search(ASKED)
+    assert isinstance(cache.searches.find(ASKED), Miss)
+    assert cache.maintenance.stats()[0].unembedded == 1
+    assert cache.maintenance.reembed(lambda what, done, total: None) == 1
+    assert cache.maintenance.reembed(lambda what, done, total: None) == 0
+    found = cache.searches.find(ASKED)
     assert isinstance(found, Hit)
     assert found.value == results("kept")
 
 
 def test_vectors_of_another_embedder_do_not_count(store: SqliteStore) -> None:
     """Two models are never compared with each other."""
-    semantic_cache(store).put_search(STORED, results("kept"))
+    semantic_cache(store).searches.put(STORED, results("kept"))
     other = WordsEmbedder()
     other.id = "words of another version"
-    assert isinstance(semantic_cache(store, embedder=other).get_search(ASKED), Miss)
+    assert isinstance(semantic_cache(store, embedder=other).searches.find(ASKED), Miss)
 
 
 def test_tenants_do_not_answer_each_other_by_meaning(store: SqliteStore) -> None:
-    """Nor do they teach each other abbreviations."""
+    """They do not share abbreviations either."""
     one, other = (Cache(store, semantics=semantics(store, tenant=name), tenant=name) for name in "ab")
-    one.put_search(STORED, results("retrieval-augmented generation (RAG) is a pattern"))
-    assert isinstance(one.get_search(ASKED), Hit)
-    assert isinstance(other.get_search(ASKED), Miss)
+    one.searches.put(STORED, results("retrieval-augmented generation (RAG) is a pattern"))
+    assert isinstance(one.searches.find(ASKED), Hit)
+    assert isinstance(other.searches.find(ASKED), Miss)
     assert store.meanings("b", ["RAG"]) == []
 
 
@@ -244,56 +244,56 @@ SHORT, LONG = "RAG best practices", "retrieval-augmented generation best practic
 
 @pytest.mark.parametrize(("stored", "asked"), [(SHORT, LONG), (LONG, SHORT)])
 def test_a_short_form_meets_its_long_form(store: SqliteStore, stored: str, asked: str) -> None:
-    """In both orders, when the stored results say what it means."""
+    """In both orders, if the stored results define it."""
     cache = semantic_cache(store)
-    cache.put_search(stored, TEACHING)
-    found = cache.get_search(asked)
+    cache.searches.put(stored, TEACHING)
+    found = cache.searches.find(asked)
     assert isinstance(found, Hit)
     assert (found.found, found.query) == ("semantic", stored)
 
 
 @pytest.mark.parametrize(("stored", "asked"), [(SHORT, LONG), (LONG, SHORT)])
-def test_what_another_entry_teaches_counts(store: SqliteStore, stored: str, asked: str) -> None:
-    """The definition may stand in the results of any other search, stored before."""
+def test_a_definition_in_another_entry_counts(store: SqliteStore, stored: str, asked: str) -> None:
+    """The results of any earlier search may define it."""
     cache = semantic_cache(store)
-    cache.put_search("grounding of language models", TEACHING)
-    cache.put_search(stored, results("nothing is defined here"))
-    found = cache.get_search(asked)
+    cache.searches.put("grounding of language models", TEACHING)
+    cache.searches.put(stored, results("nothing is defined here"))
+    found = cache.searches.find(asked)
     assert isinstance(found, Hit)
     assert found.query == stored
 
 
 @pytest.mark.parametrize(("stored", "asked"), [(SHORT, LONG), (LONG, SHORT)])
 def test_an_unknown_short_form_is_no_match(store: SqliteStore, stored: str, asked: str) -> None:
-    """Nobody has said what it means."""
+    """No cached text defines it."""
     cache = semantic_cache(store)
-    cache.put_search(stored, results("nothing is defined here"))
-    assert isinstance(cache.get_search(asked), Miss)
+    cache.searches.put(stored, results("nothing is defined here"))
+    assert isinstance(cache.searches.find(asked), Miss)
 
 
-def test_a_meaning_is_forgotten_with_the_entry_that_taught_it(store: SqliteStore, clock: FakeClock) -> None:
-    """Cleared, deleted or swept, it teaches nothing any more."""
+def test_a_definition_is_deleted_with_its_entry(store: SqliteStore, clock: FakeClock) -> None:
+    """After it is cleared, deleted or swept, its definitions do not count."""
     cache = semantic_cache(store, clock=clock)
-    cache.put_search(LONG, results("nothing is defined here"))
+    cache.searches.put(LONG, results("nothing is defined here"))
     for forget in (
-        lambda: cache.delete(cache.select(query="grounding")),
-        lambda: (clock.advance(61), cache.sweep()),
+        lambda: cache.maintenance.delete(cache.maintenance.select(query="grounding")),
+        lambda: (clock.advance(61), cache.maintenance.sweep()),
     ):
-        cache.put_search("grounding", TEACHING, ttl=60)
-        assert isinstance(cache.get_search(SHORT), Hit)
+        cache.searches.put("grounding", TEACHING, ttl=60)
+        assert isinstance(cache.searches.find(SHORT), Hit)
         forget()
         assert store.meanings("default", ["RAG"]) == []
-        assert isinstance(cache.get_search(SHORT), Miss)
+        assert isinstance(cache.searches.find(SHORT), Miss)
 
 
 def test_two_meanings_without_context_are_no_match(store: SqliteStore) -> None:
-    """A short form that can mean two things answers for neither; the query that says which does."""
+    """An ambiguous short form answers for neither meaning; a query with the meaning does."""
     cache = semantic_cache(store)
-    cache.put_search("grounding", TEACHING)
-    cache.put_search("status reports", results("The red amber green (RAG) status tells how a project goes."))
-    cache.put_search(LONG, results("of generation"))
-    assert isinstance(cache.get_search(SHORT), Miss)
-    explained = cache.explain(SHORT)
+    cache.searches.put("grounding", TEACHING)
+    cache.searches.put("status reports", results("The red amber green (RAG) status shows how a project goes."))
+    cache.searches.put(LONG, results("of generation"))
+    assert isinstance(cache.searches.find(SHORT), Miss)
+    explained = cache.searches.explain(SHORT)
     assert any("more than one thing" in candidate.refusal for candidate in explained.candidates)
 
 
@@ -314,15 +314,15 @@ def test_two_meanings_without_context_are_no_match(store: SqliteStore) -> None:
     ],
 )
 def test_real_vectors(store: SqliteStore, minilm: MiniLM, stored: str, asked: str, answers: bool) -> None:
-    """What the shipped embedder and the shipped rule make of it, in a cache whose entry defines RAG."""
+    """With the shipped embedder and rule, in a cache with an entry that defines RAG."""
     cache = Cache(store, semantics=semantics(store, minilm, words=vocabulary))
-    cache.put_search(stored, TEACHING)
-    assert isinstance(cache.get_search(asked), Hit) is answers
+    cache.searches.put(stored, TEACHING)
+    assert isinstance(cache.searches.find(asked), Hit) is answers
 
 
 def test_policy_without_reading_finds_nothing_by_meaning(store: SqliteStore) -> None:
     """`--refresh` does not look near, either."""
-    semantic_cache(store).put_search(STORED, results("kept"))
+    semantic_cache(store).searches.put(STORED, results("kept"))
     engine = Engine()
-    semantic_cache(store, policy=Policy(read=False)).search(ASKED, engine)
+    semantic_cache(store, policy=Policy(read=False)).searches.answer(ASKED, engine)
     assert engine.calls == [ASKED]

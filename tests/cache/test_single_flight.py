@@ -1,4 +1,4 @@
-"""Of all who ask the same at the same time, in threads and processes, one computes."""
+"""Single flight: of all threads and processes that ask the same at the same time, one computes."""
 
 import json
 import os
@@ -16,18 +16,18 @@ from typing import Any
 import pytest
 
 from harness.cache import Cache, Policy
-from harness.cache.single_flight import Once
+from harness.cache.single_flight import SingleFlight
 from harness.core.entries import Hit, Miss
 from harness.errors import EngineUnavailable, RateLimited, SearchError
 from harness.storage.sqlite.store import SqliteStore
-from tests.cache.stand_ins import Engine, results
+from tests.cache.stand_ins import Engine, results, wait_until_all_wait
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 60
 
 
 class Gate:
-    """An engine that says when it is asked, and answers (or raises) when it may."""
+    """An engine that signals its call, and answers (or raises) once the gate is open."""
 
     def __init__(self, found: Any = None) -> None:
         self.engine = Engine(found)
@@ -42,7 +42,7 @@ class Gate:
 
 
 def together(count: int, ask: Any) -> list[Any]:
-    """Let `count` threads do the same; return what each got, or the exception it met."""
+    """Call `ask` in `count` threads; return the result or exception of each."""
 
     def one(number: int) -> Any:
         try:
@@ -54,22 +54,11 @@ def together(count: int, ask: Any) -> list[Any]:
         return list(pool.map(one, range(count)))
 
 
-def wait_until_all_wait(cache: Cache, count: int) -> None:
-    """Wait until all but one of `count` threads wait for the flight of that one."""
-    deadline = time.monotonic() + DEADLINE
-    while time.monotonic() < deadline:
-        flights = list(cache._once._flights.values())
-        if flights and len(flights[0]._condition._waiters) == count - 1:
-            return
-        time.sleep(0.005)
-    raise AssertionError("they never waited")
-
-
 def search_together(cache: Cache, gate: Gate, count: int = 8) -> list[Any]:
     """Let `count` threads search for the same, all before the engine answers."""
     opener = threading.Thread(target=lambda: (wait_until_all_wait(cache, count), gate.opened.set()))
     opener.start()
-    got = together(count, lambda _: cache.search("q", gate))
+    got = together(count, lambda _: cache.searches.answer("q", gate))
     opener.join()
     return got
 
@@ -82,11 +71,11 @@ def test_of_many_threads_one_computes(store: SqliteStore) -> None:
     assert gate.engine.calls == ["q"]
     assert [answer.value for answer in got] == [results("x")] * 8
     assert sorted(type(answer.outcome).__name__ for answer in got) == ["Hit"] * 7 + ["Miss"]
-    assert cache.counted() == {"live": 1, "exact": 7}
+    assert cache.usage.total() == {"live": 1, "exact": 7}
 
 
 def test_no_results_are_computed_once_too(store: SqliteStore) -> None:
-    """Also where they are not kept."""
+    """Even if empty results are not remembered."""
     for negative_ttl in (600.0, 0.0):
         gate = Gate([])
         cache = Cache(store, policy=Policy(negative_ttl=negative_ttl))
@@ -94,24 +83,24 @@ def test_no_results_are_computed_once_too(store: SqliteStore) -> None:
         assert gate.engine.calls == ["q"]
         assert [answer.value for answer in got] == [[]] * 8
         assert {answer.outcome.found for answer in got if isinstance(answer.outcome, Hit)} == {"no results"}
-        cache.clear()
+        cache.maintenance.clear()
         store.clear("unanswered_searches", "default")
 
 
 @pytest.mark.parametrize(
     "error", [RateLimited("slow down"), EngineUnavailable("down"), SearchError("odd"), KeyError(1)]
 )
-def test_an_error_reaches_all_who_wait_and_nobody_after(store: SqliteStore, error: Exception) -> None:
-    """One call for all of them; the next asker tries again."""
+def test_an_error_reaches_all_that_wait_and_no_later_search(store: SqliteStore, error: Exception) -> None:
+    """One call for all of them; the next search tries again."""
     gate = Gate(error)
     cache = Cache(store)
     assert [type(met) for met in search_together(cache, gate)] == [type(error)] * 8
     assert gate.engine.calls == ["q"]
-    assert isinstance(cache.search("q", Engine()).outcome, Miss)
+    assert isinstance(cache.searches.answer("q", Engine()).outcome, Miss)
 
 
 def test_an_interrupted_thread_leaves_the_work_to_another(store: SqliteStore) -> None:
-    """A KeyboardInterrupt is nobody else's; one of those who wait computes, the rest get it from there."""
+    """A KeyboardInterrupt stays in its thread; one of the waiting threads computes for the others."""
     interrupted = Gate(KeyboardInterrupt())
     good = Engine(results("x"))
     cache = Cache(store)
@@ -119,7 +108,7 @@ def test_an_interrupted_thread_leaves_the_work_to_another(store: SqliteStore) ->
 
     def lead() -> None:
         with pytest.raises(KeyboardInterrupt):
-            cache.search("q", interrupted)
+            cache.searches.answer("q", interrupted)
         met.append("interrupted")
 
     leader = threading.Thread(target=lead)
@@ -127,7 +116,7 @@ def test_an_interrupted_thread_leaves_the_work_to_another(store: SqliteStore) ->
     assert interrupted.asked.acquire(timeout=DEADLINE)
     opener = threading.Thread(target=lambda: (wait_until_all_wait(cache, 5), interrupted.opened.set()))
     opener.start()
-    got = together(4, lambda _: cache.search("q", good))
+    got = together(4, lambda _: cache.searches.answer("q", good))
     leader.join(DEADLINE)
     opener.join(DEADLINE)
     assert met == ["interrupted"]
@@ -136,15 +125,15 @@ def test_an_interrupted_thread_leaves_the_work_to_another(store: SqliteStore) ->
 
 
 def test_other_numbers_of_results_are_other_flights(store: SqliteStore) -> None:
-    """Who wants twenty does not wait for who wants five; nor do other queries, engines and tenants."""
+    """A search for twenty does not wait for one for five; other queries, engines and tenants do not wait either."""
     cache, other = Cache(store), Cache(store, tenant="other")
     gate = Gate(results("x"))
     asks = [
-        lambda: cache.search("q", gate, max_results=5),
-        lambda: cache.search("q", gate, max_results=20),
-        lambda: cache.search("p", gate),
-        lambda: cache.search("q", gate, engine="corpus"),
-        lambda: other.search("q", gate),
+        lambda: cache.searches.answer("q", gate, max_results=5),
+        lambda: cache.searches.answer("q", gate, max_results=20),
+        lambda: cache.searches.answer("p", gate),
+        lambda: cache.searches.answer("q", gate, engine="corpus"),
+        lambda: other.searches.answer("q", gate),
     ]
 
     def open_when_all_are_in() -> None:
@@ -159,17 +148,17 @@ def test_other_numbers_of_results_are_other_flights(store: SqliteStore) -> None:
     assert [type(answer.outcome) for answer in got] == [Miss] * len(asks)
 
 
-def test_without_writing_everybody_computes(store: SqliteStore) -> None:
-    """`--no-cache` shares nothing with anybody."""
+def test_without_writing_every_thread_computes(store: SqliteStore) -> None:
+    """`--no-cache` shares nothing."""
     cache = Cache(store, policy=Policy(read=False, write=False))
     engine = Engine()
-    together(3, lambda _: cache.search("q", engine))
+    together(3, lambda _: cache.searches.answer("q", engine))
     assert len(engine.calls) == 3
 
 
 def test_refreshing_together_is_one_call(store: SqliteStore) -> None:
-    """What was there before does not count; what another refresh has just stored does."""
-    Cache(store).put_search("q", results("old"))
+    """Older rows do not count; a row that another refresh has just stored does."""
+    Cache(store).searches.put("q", results("old"))
     gate = Gate(results("new"))
     got = search_together(Cache(store, policy=Policy(read=False)), gate)
     assert gate.engine.calls == ["q"]
@@ -177,11 +166,11 @@ def test_refreshing_together_is_one_call(store: SqliteStore) -> None:
 
 
 def test_two_caches_of_one_process_compute_once(store: SqliteStore) -> None:
-    """Threads that share no cache take turns by the store."""
+    """Threads that share no cache use the lock of the store."""
     gate = Gate(results("x"))
     opener = threading.Thread(target=lambda: (gate.asked.acquire(timeout=DEADLINE), time.sleep(0.2), gate.opened.set()))
     opener.start()
-    got = together(4, lambda _: Cache(store).search("q", gate))
+    got = together(4, lambda _: Cache(store).searches.answer("q", gate))
     opener.join()
     assert gate.engine.calls == ["q"]
     assert [answer.value for answer in got] == [results("x")] * 4
@@ -198,7 +187,7 @@ class NoTurns:
 
 def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent() -> None:
     """The thread that computes is not in the child: the child computes for itself."""
-    once: Once[str] = Once(NoTurns(), 1.0)  # type: ignore[arg-type]
+    once: SingleFlight[str] = SingleFlight(NoTurns(), 1.0)  # type: ignore[arg-type]
     computing, ended = threading.Event(), threading.Event()
 
     def compute() -> str:
@@ -231,13 +220,13 @@ def path(tmp_path: Path) -> Path:
 
 
 def ask(path: Path, processes: int, seconds: float, ending: str) -> "subprocess.Popen[str]":
-    """Let so many processes ask the same."""
-    command = [sys.executable, "-m", "tests.cache.askers", str(path), str(processes), str(seconds), ending]
+    """Start so many processes that ask the same."""
+    command = [sys.executable, "-m", "tests.cache.search_processes", str(path), str(processes), str(seconds), ending]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
 
-def told(asking: "subprocess.Popen[str]") -> list[dict[str, Any]]:
-    """Return what each of them tells, when all have ended."""
+def replies(asking: "subprocess.Popen[str]") -> list[dict[str, Any]]:
+    """Return the reply of each process, when all have ended."""
     out, _ = asking.communicate(timeout=DEADLINE)
     return [json.loads(line) for line in out.splitlines()]
 
@@ -251,20 +240,20 @@ def calls(path: Path) -> list[int]:
 @pytest.mark.slow
 def test_sixteen_processes_make_one_call(path: Path) -> None:
     """All of them get its results, from an engine that takes two seconds; the counts of all add up."""
-    got = told(ask(path, 16, 2, "results"))
+    got = replies(ask(path, 16, 2, "results"))
     (caller,) = calls(path)
     assert [each["value"] for each in got] == [[{"title": "t", "by": caller}]] * 16
     assert sorted(each["found"] for each in got) == ["Miss"] + ["exact"] * 15
     store = SqliteStore(path)
-    assert Cache(store).counted() == {"live": 1, "exact": 15}
+    assert Cache(store).usage.total() == {"live": 1, "exact": 15}
     store.close()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["nothing", "nothing-kept"])
-def test_processes_learn_together_that_there_are_no_results(path: Path, ending: str) -> None:
+def test_processes_share_no_results(path: Path, ending: str) -> None:
     """One call for an empty answer, too, even where it is not believed any longer than that (`negative_ttl` 0)."""
-    got = told(ask(path, 6, 0.5, ending))
+    got = replies(ask(path, 6, 0.5, ending))
     assert len(calls(path)) == 1
     assert [each["value"] for each in got] == [[]] * 6
 
@@ -272,25 +261,25 @@ def test_processes_learn_together_that_there_are_no_results(path: Path, ending: 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["RateLimited", "EngineUnavailable", "SearchError"])
 def test_processes_fail_together(path: Path, ending: str) -> None:
-    """One call, the same typed error with its message for all; whoever asks afterwards tries again."""
-    got = told(ask(path, 6, 0.5, ending))
+    """One call, the same typed error with its message for all; a later search tries again."""
+    got = replies(ask(path, 6, 0.5, ending))
     assert len(calls(path)) == 1
-    assert [each["error"] for each in got] == [f"{ending}: as told"] * 6
-    assert told(ask(path, 2, 0.1, "results"))[0]["value"]
+    assert [each["error"] for each in got] == [f"{ending}: as requested"] * 6
+    assert replies(ask(path, 2, 0.1, "results"))[0]["value"]
     assert len(calls(path)) == 2
 
 
-def test_a_bug_in_another_process_is_told_as_a_failed_search(path: Path) -> None:
-    """Its class cannot cross over, its name can."""
-    got = sorted(each["error"] for each in told(ask(path, 4, 0.5, "ZeroDivisionError")))
+def test_a_bug_in_another_process_is_a_failed_search(path: Path) -> None:
+    """The error has the name of its class."""
+    got = sorted(each["error"] for each in replies(ask(path, 4, 0.5, "ZeroDivisionError")))
     assert len(calls(path)) == 1
-    assert got == ["SearchError: the search failed in another process: ZeroDivisionError: as told"] * 3 + [
-        "ZeroDivisionError: as told"
+    assert got == ["SearchError: the search failed in another process: ZeroDivisionError: as requested"] * 3 + [
+        "ZeroDivisionError: as requested"
     ]
 
 
 def test_another_takes_over_from_a_killed_process(path: Path) -> None:
-    """`kill -9` of the one that computes: the rest get an answer, of a second call."""
+    """`kill -9` of the computing process: the rest get the answer of a second call."""
     asking = ask(path, 6, 0, "first-hangs")
     deadline = time.monotonic() + DEADLINE
     while not (callers := calls(path)):
@@ -298,12 +287,12 @@ def test_another_takes_over_from_a_killed_process(path: Path) -> None:
         time.sleep(0.02)
     time.sleep(0.2)  # the others wait by now, or come too late to: either way they must get an answer
     os.kill(callers[0], signal.SIGKILL)
-    got = told(asking)
+    got = replies(asking)
     assert len(calls(path)) == 2
     assert [each["value"] for each in got] == [[{"title": "t", "by": calls(path)[1]}]] * 5
 
 
 def test_no_locks_are_left_behind(path: Path) -> None:
-    """The files of finished turns go."""
-    told(ask(path, 3, 0.1, "results"))
+    """The files of released locks are deleted."""
+    replies(ask(path, 3, 0.1, "results"))
     assert list(path.with_name(f"{path.name}.turns").iterdir()) == []

@@ -1,4 +1,4 @@
-"""The tool cache: what is found, how long it lives, who sees it, and that one computes for all."""
+"""The tool cache: lookups, lifetimes, tenants, and single flight."""
 
 import json
 import subprocess
@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.cache import Cache, Policy
-from harness.cache.tools import STALE_FOR, ToolEntry
-from harness.cache.values import MAX_DEPTH, encoded
+from harness.cache.json_values import MAX_DEPTH, encoded
+from harness.cache.tool_cache import STALE_FOR, ToolEntry
 from harness.core.entries import Entry, Hit, Miss, Stale
 from harness.core.freshness import DAY, HOUR
 from harness.errors import InvalidInput, OfflineMiss, RateLimited, SearchError, StoreError
 from harness.ports import Store
 from harness.storage.sqlite.store import SqliteStore
-from tests.cache.stand_ins import semantics
+from tests.cache.stand_ins import bare, semantics
 from tests.fakes import FakeClock, MemoryStore
 
 ROOT = Path(__file__).parents[2]
@@ -59,29 +59,29 @@ def endless() -> list[Any]:
     return value
 
 
-# --- look-up and store
+# --- lookup and store
 
 
-def test_what_was_stored_is_found_in_any_case(cache: Cache, clock: FakeClock) -> None:
+def test_stored_results_are_found_in_any_case(cache: Cache, clock: FakeClock) -> None:
     """Exactly, with its age and the query that it was stored for."""
-    cache.put_tool("job_search", " Python jobs ", JOBS)
+    cache.tools.put("job_search", " Python jobs ", JOBS)
     clock.advance(90)
-    assert cache.find_tool("JOB_SEARCH", "python JOBS") == Hit(JOBS, "exact", "Python jobs", 1.0, 90.0)
+    assert bare(cache.tools.find("JOB_SEARCH", "python JOBS")) == Hit(JOBS, "exact", "Python jobs", 1.0, 90.0)
 
 
 @pytest.mark.parametrize("other", [("web_fetch", "python jobs"), ("job_search", "java jobs")])
 def test_another_type_or_query_is_a_miss(cache: Cache, other: tuple[str, str]) -> None:
     """Types do not answer for each other."""
-    cache.put_tool("job_search", "python jobs", JOBS)
-    assert isinstance(cache.find_tool(*other), Miss)
+    cache.tools.put("job_search", "python jobs", JOBS)
+    assert isinstance(cache.tools.find(*other), Miss)
 
 
 def test_a_query_that_means_the_same_is_answered(cache: Cache) -> None:
-    """With the query that it was stored for, and how alike they are; within its type only."""
-    cache.put_tool("job_search", "semantic cache false positives", JOBS)
-    found = cache.find_tool("job_search", "false positives semantic cache")
-    assert found == Hit(JOBS, "semantic", "semantic cache false positives", pytest.approx(1.0), 0.0)
-    assert isinstance(cache.find_tool("company_research", "false positives semantic cache"), Miss)
+    """With the stored query and the similarity; within its type only."""
+    cache.tools.put("job_search", "semantic cache false positives", JOBS)
+    found = cache.tools.find("job_search", "false positives semantic cache")
+    assert bare(found) == Hit(JOBS, "semantic", "semantic cache false positives", pytest.approx(1.0), 0.0)
+    assert isinstance(cache.tools.find("company_research", "false positives semantic cache"), Miss)
 
 
 @pytest.mark.parametrize(
@@ -89,49 +89,49 @@ def test_a_query_that_means_the_same_is_answered(cache: Cache) -> None:
     [("https://example.org/a/b", "https://example.org/b/a"), ('{"a":"x","b":"y"}', '{"b":"y","a":"x"}')],
 )
 def test_addresses_and_data_are_not_found_by_meaning(cache: Cache, store: Store, stored: str, asked: str) -> None:
-    """Nor have they vectors; not even for a query in words, whoever gave them one."""
-    cache.put_tool("web_fetch", stored, JOBS)
+    """They have no vectors; with one, they still do not answer a query in words."""
+    cache.tools.put("web_fetch", stored, JOBS)
     (row,) = store.scan("tool_cache", "default")
     assert row.embedding is None
-    assert isinstance(cache.find_tool("web_fetch", asked), Miss)
+    assert isinstance(cache.tools.find("web_fetch", asked), Miss)
     semantic = cache.semantics
     assert semantic is not None
     vector = semantic.embedding("https example org")
     assert vector is not None
     store.embed("tool_cache", "default", row.key, vector, "words")
-    assert isinstance(cache.find_tool("web_fetch", "https example org"), Miss)
+    assert isinstance(cache.tools.find("web_fetch", "https example org"), Miss)
 
 
-def test_the_row_holds_json_and_tells_who_stored_it(cache: Cache, store: Store) -> None:
+def test_the_row_has_json_and_the_user(cache: Cache, store: Store) -> None:
     """Key, type, parameters, count and author, in the columns that the table declares."""
-    entry = cache.put_tool("job_search", "Python", JOBS, params={"limit": 2, "a": None}, created_by="ada\n")
+    entry = cache.tools.put("job_search", "Python", JOBS, params={"limit": 2, "a": None}, created_by="ada\n")
     (row,) = store.scan("tool_cache", "default")
     assert row.key == entry.key == sha256(b"job_search:python").hexdigest()
     assert row.own == ("job_search", '{"a":null,"limit":2,"query":"Python"}', 2, "ada")
     assert row.payload == b'[{"city":"Berlin","title":"Engineer"},{"city":"Bonn","title":"Analyst"}]'
     now = cache.now
     assert entry == ToolEntry(row.key, "job_search", "Python", {"limit": 2, "a": None}, 2, "ada", now, now + DAY)
-    assert cache.tool_entry("job_search", "PYTHON") == entry
-    assert cache.tool_entry("job_search", "java") is None
+    assert cache.tools.entry("job_search", "PYTHON") == entry
+    assert cache.tools.entry("job_search", "java") is None
 
 
 @pytest.mark.parametrize(
     ("data", "count"), [(JOBS, 2), ({"a": 1, "b": 2}, 1), ("text", 1), (0, 1), (False, 1), (1.5, 1)]
 )
-def test_any_json_value_can_be_kept_and_is_counted(cache: Cache, data: Any, count: int) -> None:
+def test_any_json_value_can_be_stored_and_is_counted(cache: Cache, data: Any, count: int) -> None:
     """The length of a list, 1 for anything else."""
-    assert cache.put_tool("x", "q", data).count == count
-    found = cache.find_tool("x", "q")
+    assert cache.tools.put("x", "q", data).count == count
+    found = cache.tools.find("x", "q")
     assert isinstance(found, Hit)
     assert found.value == data
 
 
 @pytest.mark.parametrize("data", [None, [], {}, "", ()])
 def test_nothing_is_not_stored(cache: Cache, data: Any) -> None:
-    """No results are not results."""
+    """Empty data is refused."""
     with pytest.raises(InvalidInput, match="nothing to store"):
-        cache.put_tool("x", "q", data)
-    assert cache.recent_tools() == []
+        cache.tools.put("x", "q", data)
+    assert cache.tools.recent() == []
 
 
 @pytest.mark.parametrize(
@@ -143,18 +143,18 @@ def test_nothing_is_not_stored(cache: Cache, data: Any) -> None:
     ],
     ids=lambda data: type(data).__name__,
 )  # fmt: skip
-def test_what_is_no_json_or_too_much_is_refused(cache: Cache, data: Any) -> None:
+def test_values_that_are_not_json_or_too_large_are_refused(cache: Cache, data: Any) -> None:
     """A typed error in one short line, and nothing is stored."""
     with pytest.raises(InvalidInput) as caught:
-        cache.put_tool("x", "q", data)
+        cache.tools.put("x", "q", data)
     assert len(str(caught.value)) < 300
-    assert cache.recent_tools() == []
+    assert cache.tools.recent() == []
 
 
-def test_as_deep_as_allowed_can_be_kept(cache: Cache) -> None:
-    """The bound itself is allowed."""
-    cache.put_tool("x", "q", deep(MAX_DEPTH))
-    assert isinstance(cache.find_tool("x", "q"), Hit)
+def test_the_deepest_allowed_value_can_be_stored(cache: Cache) -> None:
+    """The limit itself is allowed."""
+    cache.tools.put("x", "q", deep(MAX_DEPTH))
+    assert isinstance(cache.tools.find("x", "q"), Hit)
 
 
 JSON = st.recursive(
@@ -167,8 +167,8 @@ JSON = st.recursive(
 
 @settings(deadline=None, max_examples=100)
 @given(JSON)
-def test_every_json_value_goes_round(value: Any) -> None:
-    """What is stored is what comes back, and its bytes do not depend on the order of names."""
+def test_every_json_value_is_returned_unchanged(value: Any) -> None:
+    """Values are returned unchanged, and their bytes do not depend on the order of names."""
     payload = encoded(value)
     assert json.loads(payload) == value
     assert encoded(json.loads(payload)) == payload
@@ -181,57 +181,57 @@ def test_every_json_value_goes_round(value: Any) -> None:
     ("cache_type", "hours"), [("job_search", 24), ("web_fetch", 1), ("company_research", 168), ("anything_else", 24)]
 )
 def test_every_type_has_its_lifetime(cache: Cache, clock: FakeClock, cache_type: str, hours: float) -> None:
-    """To the second, also where the query speaks of now; afterwards it is stale."""
-    cache.put_tool(cache_type, "latest news", JOBS)
+    """To the second, even for a query about now; after that it is stale."""
+    cache.tools.put(cache_type, "latest news", JOBS)
     clock.advance(hours * HOUR - 1)
-    assert isinstance(cache.find_tool(cache_type, "latest news"), Hit)
+    assert isinstance(cache.tools.find(cache_type, "latest news"), Hit)
     clock.advance(1)
-    assert cache.find_tool(cache_type, "latest news") == Stale(JOBS, "latest news", hours * HOUR, 0.0)
+    assert bare(cache.tools.find(cache_type, "latest news")) == Stale(JOBS, "latest news", hours * HOUR, 0.0)
 
 
-def test_a_lifetime_given_and_a_lifetime_set_win(store: Store, clock: FakeClock) -> None:
+def test_the_argument_and_the_setting_decide_the_lifetime(store: Store, clock: FakeClock) -> None:
     """The setting over the default, the argument over the setting."""
     cache = Cache(store, clock=clock, policy=Policy(tool_ttl_hours={"job_search": 2.0}))
-    assert cache.put_tool("job_search", "q", JOBS).expires_at == clock.now + 2 * HOUR
-    assert cache.put_tool("job_search", "q", JOBS, ttl_hours=0.5).expires_at == clock.now + HOUR / 2
+    assert cache.tools.put("job_search", "q", JOBS).expires_at == clock.now + 2 * HOUR
+    assert cache.tools.put("job_search", "q", JOBS, ttl_hours=0.5).expires_at == clock.now + HOUR / 2
 
 
 @pytest.mark.parametrize("hours", [0, -1, float("nan"), float("inf"), 10**400, 1e9, True, "24"])
 def test_an_unusable_lifetime_is_refused(cache: Cache, hours: Any) -> None:
-    """By a typed error that says what may be given."""
+    """The error has the allowed range."""
     with pytest.raises(InvalidInput, match="ttl_hours must be"):
-        cache.put_tool("x", "q", JOBS, ttl_hours=hours)
+        cache.tools.put("x", "q", JOBS, ttl_hours=hours)
 
 
 def test_a_refresh_renews_both_times(cache: Cache, clock: FakeClock) -> None:
-    """When it was stored, and until when it is fresh; there is one row."""
-    cache.put_tool("x", "q", JOBS)
+    """Creation and expiry; there is one row."""
+    cache.tools.put("x", "q", JOBS)
     clock.advance(25 * HOUR)
-    entry = cache.put_tool("x", "Q", [1], created_by="bob")
+    entry = cache.tools.put("x", "Q", [1], created_by="bob")
     assert (entry.created_at, entry.expires_at) == (clock.now, clock.now + DAY)
-    assert cache.recent_tools() == [entry]
-    assert cache.find_tool("x", "q") == Hit([1], "exact", "Q", 1.0, 0.0)
+    assert cache.tools.recent() == [entry]
+    assert bare(cache.tools.find("x", "q")) == Hit([1], "exact", "Q", 1.0, 0.0)
 
 
-def test_expired_rows_are_kept_a_week_for_who_asks(cache: Cache, clock: FakeClock) -> None:
+def test_expired_rows_are_kept_for_a_week(cache: Cache, clock: FakeClock) -> None:
     """Puts sweep them after that; `sweep` at once."""
-    cache.put_tool("x", "old", JOBS, ttl_hours=1)
+    cache.tools.put("x", "old", JOBS, ttl_hours=1)
     clock.advance(HOUR + STALE_FOR - 1)
-    cache.put_tool("x", "new", JOBS, ttl_hours=1)
-    assert isinstance(cache.find_tool("x", "old"), Stale)
+    cache.tools.put("x", "new", JOBS, ttl_hours=1)
+    assert isinstance(cache.tools.find("x", "old"), Stale)
     clock.advance(1)
-    cache.put_tool("x", "newer", JOBS)
-    assert isinstance(cache.find_tool("x", "old"), Miss)
+    cache.tools.put("x", "newer", JOBS)
+    assert isinstance(cache.tools.find("x", "old"), Miss)
     clock.advance(HOUR)
-    assert cache.sweep()["tool_cache"] == 1
+    assert cache.maintenance.sweep()["tool_cache"] == 1
 
 
 def test_a_fresh_one_that_means_the_same_comes_before_a_stale_one(cache: Cache, clock: FakeClock) -> None:
     """As for searches."""
-    cache.put_tool("x", "false positives semantic cache", ["old"])
+    cache.tools.put("x", "false positives semantic cache", ["old"])
     clock.advance(2 * DAY)
-    cache.put_tool("x", "semantic cache false positives", ["new"])
-    found = cache.find_tool("x", "false positives semantic cache")
+    cache.tools.put("x", "semantic cache false positives", ["new"])
+    found = cache.tools.find("x", "false positives semantic cache")
     assert isinstance(found, Hit)
     assert (found.value, found.found) == (["new"], "semantic")
 
@@ -239,67 +239,67 @@ def test_a_fresh_one_that_means_the_same_comes_before_a_stale_one(cache: Cache, 
 # --- listing, clearing, counting
 
 
-def test_what_was_stored_last_comes_first(cache: Cache, clock: FakeClock) -> None:
-    """Of all types or one, expired or not, so many."""
+def test_the_newest_entry_is_first(cache: Cache, clock: FakeClock) -> None:
+    """All types or one, expired or not, up to the limit."""
     for number in range(4):
-        cache.put_tool(f"t{number % 2}", f"query {number}", [1], ttl_hours=1)
+        cache.tools.put(f"t{number % 2}", f"query {number}", [1], ttl_hours=1)
         clock.advance(HOUR)
-    assert [entry.query for entry in cache.recent_tools()] == ["query 3", "query 2", "query 1", "query 0"]
-    assert [entry.query for entry in cache.recent_tools(1, "T0")] == ["query 2"]
+    assert [entry.query for entry in cache.tools.recent()] == ["query 3", "query 2", "query 1", "query 0"]
+    assert [entry.query for entry in cache.tools.recent(1, "T0")] == ["query 2"]
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1_001, True, 1.0, 10**400])
-def test_a_limit_that_is_none_is_refused(cache: Cache, limit: Any) -> None:
+def test_an_unusable_limit_is_refused(cache: Cache, limit: Any) -> None:
     """By a typed error."""
     with pytest.raises(InvalidInput, match="limit"):
-        cache.recent_tools(limit)
+        cache.tools.recent(limit)
 
 
-def test_what_goes_can_be_chosen_by_type_and_user(cache: Cache) -> None:
+def test_entries_can_be_deleted_by_type_and_user(cache: Cache) -> None:
     """Both together, or all."""
     for cache_type, user in (("a", "ada"), ("a", "bob"), ("b", "ada"), ("b", None)):
-        cache.put_tool(cache_type, f"of {user}", [1], created_by=user)
-    assert cache.clear_tools(cache_type="a", created_by="ada") == 1
-    assert cache.clear_tools(created_by="ada") == 1
-    assert cache.clear_tools(cache_type="A") == 1
-    assert [entry.created_by for entry in cache.recent_tools()] == [None]
-    assert cache.clear_tools() == 1
+        cache.tools.put(cache_type, f"of {user}", [1], created_by=user)
+    assert cache.tools.clear(cache_type="a", created_by="ada") == 1
+    assert cache.tools.clear(created_by="ada") == 1
+    assert cache.tools.clear(cache_type="A") == 1
+    assert [entry.created_by for entry in cache.tools.recent()] == [None]
+    assert cache.tools.clear() == 1
 
 
 def test_the_tool_cache_is_counted_and_cleared_with_the_rest(cache: Cache, clock: FakeClock) -> None:
     """Live and expired; those without a vector are those in words."""
-    cache.put_tool("x", "q", [1], ttl_hours=1)
-    cache.put_tool("x", "https://example.org", [1], ttl_hours=3)
+    cache.tools.put("x", "q", [1], ttl_hours=1)
+    cache.tools.put("x", "https://example.org", [1], ttl_hours=3)
     clock.advance(2 * HOUR)
-    (stats,) = [each for each in cache.stats() if each.table == "tool_cache"]
+    (stats,) = [each for each in cache.maintenance.stats() if each.table == "tool_cache"]
     assert (stats.live, stats.expired, stats.total, stats.unembedded) == (1, 1, 2, 0)
-    assert cache.clear()["tool_cache"] == 2
+    assert cache.maintenance.clear()["tool_cache"] == 2
 
 
-def test_rows_of_another_embedder_are_embedded_anew(store: Store, clock: FakeClock) -> None:
-    """Those in words; addresses stay without."""
+def test_rows_of_another_embedder_are_embedded_again(store: Store, clock: FakeClock) -> None:
+    """Queries in words; addresses have no vector."""
     plain = Cache(store, clock=clock)
     for query in ("semantic cache false positives", "https://example.org/a", '{"a":1}'):
-        plain.put_tool("x", query, [1])
+        plain.tools.put("x", query, [1])
     cache = Cache(store, semantics=semantics(store), clock=clock)
-    assert [each.unembedded for each in cache.stats() if each.table == "tool_cache"] == [1]
-    told: list[tuple[str, int, int]] = []
-    assert cache.reembed(lambda *step: told.append(step)) == 1
-    assert told == [("embedding", 1, 1)]
+    assert [each.unembedded for each in cache.maintenance.stats() if each.table == "tool_cache"] == [1]
+    steps: list[tuple[str, int, int]] = []
+    assert cache.maintenance.reembed(lambda *step: steps.append(step)) == 1
+    assert steps == [("embedding", 1, 1)]
     assert sum(row.embedding is not None for row in store.scan("tool_cache", "default")) == 1
-    assert isinstance(cache.find_tool("x", "false positives semantic cache"), Hit)
+    assert isinstance(cache.tools.find("x", "false positives semantic cache"), Hit)
 
 
 def test_a_damaged_row_is_a_miss(store: Store, clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
-    """And is told as what it is."""
+    """It is reported as damaged."""
     cache = Cache(store, clock=clock, semantics=semantics(store))
-    entry = cache.put_tool("x", "q", [1])
+    entry = cache.tools.put("x", "q", [1])
     (row,) = store.scan("tool_cache", "default")
     own = ("x", "[", 1, None)
     store.put("tool_cache", "default", Entry(row.key, "q", b"{", row.created_at, row.expires_at, row.created_at, own))
-    assert isinstance(cache.find_tool("x", "q"), Miss)
+    assert isinstance(cache.tools.find("x", "q"), Miss)
     assert "unreadable" in caplog.text
-    assert cache.tool_entry("x", "q") == ToolEntry(entry.key, "x", "q", {}, 1, None, row.created_at, row.expires_at)
+    assert cache.tools.entry("x", "q") == ToolEntry(entry.key, "x", "q", {}, 1, None, row.created_at, row.expires_at)
 
 
 # --- tenants
@@ -315,7 +315,7 @@ STEPS = st.lists(
 @settings(deadline=None, max_examples=60)
 @given(STEPS)
 def test_tenants_never_see_each_other(steps: list[tuple[str, str, str, str]]) -> None:
-    """Whatever all of them store and clear, in whatever order: each sees what it would see alone."""
+    """After any stores and clears in any order, each sees what it would see alone."""
     store = MemoryStore()
     caches: dict[str, Cache] = {}
     alone: dict[str, dict[tuple[str, str], Any]] = {}
@@ -323,39 +323,39 @@ def test_tenants_never_see_each_other(steps: list[tuple[str, str, str, str]]) ->
         cache = caches.setdefault(tenant, Cache(store, tenant=tenant, semantics=semantics(store, tenant=tenant)))
         mine = alone.setdefault(tenant, {})
         if step == "put":
-            cache.put_tool(cache_type, query, [tenant, number])
+            cache.tools.put(cache_type, query, [tenant, number])
             mine[cache_type, query] = [tenant, number]
         else:
             chosen = None if step == "clear" else cache_type
             gone = [place for place in mine if chosen in {None, place[0]}]
-            assert cache.clear_tools(cache_type=chosen) == len(gone)
+            assert cache.tools.clear(cache_type=chosen) == len(gone)
             for place in gone:
                 del mine[place]
     for tenant, cache in caches.items():
-        found = {(e.cache_type, e.query): cache.find_tool(e.cache_type, e.query) for e in cache.recent_tools()}
+        found = {(e.cache_type, e.query): cache.tools.find(e.cache_type, e.query) for e in cache.tools.recent()}
         assert {place: hit.value for place, hit in found.items() if isinstance(hit, Hit)} == alone[tenant]
         for place in {(cache_type, query) for cache_type in "ab" for query in "pq"} - alone[tenant].keys():
-            outcome = cache.find_tool(*place)
+            outcome = cache.tools.find(*place)
             assert isinstance(outcome, Miss) or outcome.value[0] == tenant
 
 
-def test_another_tenants_like_query_does_not_answer(store: Store, clock: FakeClock) -> None:
-    """By meaning neither."""
+def test_a_similar_query_of_another_tenant_does_not_answer(store: Store, clock: FakeClock) -> None:
+    """Not by meaning either."""
     mine, other = (
         Cache(store, tenant=tenant, semantics=semantics(store, tenant=tenant), clock=clock) for tenant in "mo"
     )
-    other.put_tool("x", "semantic cache false positives", ["theirs"])
-    assert isinstance(mine.find_tool("x", "false positives semantic cache"), Miss)
-    assert mine.recent_tools() == []
-    assert mine.clear_tools() == 0
-    assert mine.stats()[-1].total == 0
+    other.tools.put("x", "semantic cache false positives", ["theirs"])
+    assert isinstance(mine.tools.find("x", "false positives semantic cache"), Miss)
+    assert mine.tools.recent() == []
+    assert mine.tools.clear() == 0
+    assert mine.maintenance.stats()[-1].total == 0
 
 
 # --- compute once
 
 
 class Tool:
-    """Something to be computed: counts its calls, and returns or raises what it is told to, once it may."""
+    """A tool that counts its calls, and returns or raises `found` once it may."""
 
     def __init__(self, found: Any = "found") -> None:
         self.found = found
@@ -372,27 +372,29 @@ class Tool:
         return self.found
 
 
-def test_what_is_cached_is_not_computed(cache: Cache) -> None:
+def test_cached_results_are_not_computed(cache: Cache) -> None:
     """Exactly, and by meaning; live and cached look alike."""
     tool = Tool([("a", 1)])
-    first = cache.tool("x", "semantic cache false positives", tool, created_by="ada")
-    exact = cache.tool("x", "SEMANTIC cache false positives", tool)
-    meant = cache.tool("x", "false positives semantic cache", tool)
+    first = cache.tools.answer("x", "semantic cache false positives", tool, created_by="ada")
+    exact = cache.tools.answer("x", "SEMANTIC cache false positives", tool)
+    meant = cache.tools.answer("x", "false positives semantic cache", tool)
     assert [answer.how for answer in (first, exact, meant)] == ["live", "exact", "semantic"]
     assert [answer.value for answer in (first, exact, meant)] == [[["a", 1]]] * 3
     assert tool.calls == 1
-    assert cache.recent_tools()[0].created_by == "ada"
-    assert cache.counted() == {"live": 1, "exact": 1, "semantic": 1}
+    assert cache.tools.recent()[0].created_by == "ada"
+    assert cache.usage.total() == {"live": 1, "exact": 1, "semantic": 1}
 
 
 @pytest.mark.parametrize("found", [[{"a": 1}], [], None, {}])
 def test_of_many_threads_one_computes(cache: Cache, found: Any) -> None:
-    """Whether there is something to keep, or nothing."""
+    """For results, and for empty results."""
     tool = Tool(found)
     tool.may.clear()
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(cache.tool, "x", "q", tool) for _ in range(8)]
-        while not (flights := list(cache._once._flights.values())) or len(flights[0]._condition._waiters) < 7:
+        asked = [pool.submit(cache.tools.answer, "x", "q", tool) for _ in range(8)]
+        while (
+            not (flights := list(cache._context.flights._flights.values())) or len(flights[0]._condition._waiters) < 7
+        ):
             threading.Event().wait(0.005)
         tool.may.set()
         assert [each.result().value for each in asked] == [found] * 8
@@ -401,20 +403,20 @@ def test_of_many_threads_one_computes(cache: Cache, found: Any) -> None:
 
 @pytest.mark.parametrize("found", [None, [], {}, ""])
 def test_empty_results_are_returned_and_asked_again(cache: Cache, found: Any) -> None:
-    """Nothing is not an answer to keep."""
+    """An empty result is not stored."""
     tool = Tool(found)
-    assert [cache.tool("x", "q", tool).value, cache.tool("x", "q", tool).value] == [found, found]
+    assert [cache.tools.answer("x", "q", tool).value, cache.tools.answer("x", "q", tool).value] == [found, found]
     assert tool.calls == 2
-    assert cache.recent_tools() == []
+    assert cache.tools.recent() == []
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("none"), RateLimited("slow down"), KeyError(1)])
 def test_an_error_passes_through_unchanged(cache: Cache, error: Exception) -> None:
     """The very exception; the next call asks again."""
     with pytest.raises(type(error)) as caught:
-        cache.tool("x", "q", Tool(error))
+        cache.tools.answer("x", "q", Tool(error))
     assert caught.value is error
-    assert cache.tool("x", "q", Tool()).value == "found"
+    assert cache.tools.answer("x", "q", Tool()).value == "found"
 
 
 def test_a_result_without_a_json_form_is_returned_and_not_stored(
@@ -422,81 +424,83 @@ def test_a_result_without_a_json_form_is_returned_and_not_stored(
 ) -> None:
     """The very object, each time; one warning names the function and the type."""
     found = {1, 2}
-    assert [cache.tool("x", f"q{n}", lambda: found, name="numbers").value for n in range(3)] == [found] * 3
-    assert cache.tool("x", "q", lambda: found).value is found
-    assert cache.recent_tools() == []
+    assert [cache.tools.answer("x", f"q{n}", lambda: found, name="numbers").value for n in range(3)] == [found] * 3
+    assert cache.tools.answer("x", "q", lambda: found).value is found
+    assert cache.tools.recent() == []
     assert caplog.text.count("a result of numbers is returned but not cached: set has no JSON form") == 1
 
 
-def test_all_who_wait_get_the_object_that_cannot_be_stored(cache: Cache) -> None:
+def test_all_that_wait_get_the_object_that_cannot_be_stored(cache: Cache) -> None:
     """One of many threads computes, and the others get its very result."""
     tool = Tool(found := object())
     tool.may.clear()
     with ThreadPoolExecutor(8) as pool:
-        asked = [pool.submit(cache.tool, "x", "q", tool) for _ in range(8)]
-        while not (flights := list(cache._once._flights.values())) or len(flights[0]._condition._waiters) < 7:
+        asked = [pool.submit(cache.tools.answer, "x", "q", tool) for _ in range(8)]
+        while (
+            not (flights := list(cache._context.flights._flights.values())) or len(flights[0]._condition._waiters) < 7
+        ):
             threading.Event().wait(0.005)
         tool.may.set()
         assert all(each.result().value is found for each in asked)
     assert tool.calls == 1
 
 
-def test_a_failing_tool_is_covered_by_its_last_answer_where_that_is_allowed(store: Store, clock: FakeClock) -> None:
-    """For so long; not where the call itself was wrong."""
+def test_a_stale_answer_replaces_a_failing_tool_where_allowed(store: Store, clock: FakeClock) -> None:
+    """Within the window; not if the call itself was wrong."""
     cache = Cache(store, clock=clock, policy=Policy(stale_if_error=DAY))
-    cache.tool("x", "q", Tool("then"), ttl_hours=1)
+    cache.tools.answer("x", "q", Tool("then"), ttl_hours=1)
     clock.advance(2 * HOUR)
-    answer = cache.tool("x", "q", Tool(ConnectionError("down")))
+    answer = cache.tools.answer("x", "q", Tool(ConnectionError("down")))
     assert (answer.how, answer.value) == ("stale", "then")
     for wrong in (InvalidInput("no such city"), TypeError("missing 1 argument"), NameError("name 'jsn'")):
         with pytest.raises(type(wrong)):
-            cache.tool("x", "q", Tool(wrong))
+            cache.tools.answer("x", "q", Tool(wrong))
     clock.advance(DAY)
     with pytest.raises(ConnectionError):
-        cache.tool("x", "q", Tool(ConnectionError("down")))
+        cache.tools.answer("x", "q", Tool(ConnectionError("down")))
 
 
 def test_offline_nothing_is_computed(store: Store, clock: FakeClock) -> None:
-    """What is cached answers; the rest is an error that says so."""
-    Cache(store, clock=clock).put_tool("x", "q", [1])
+    """Cached results answer; anything else is an `OfflineMiss`."""
+    Cache(store, clock=clock).tools.put("x", "q", [1])
     cache, tool = Cache(store, clock=clock, policy=Policy(offline=True)), Tool()
-    assert cache.tool("x", "q", tool).value == [1]
+    assert cache.tools.answer("x", "q", tool).value == [1]
     with pytest.raises(OfflineMiss, match="'other'"):
-        cache.tool("x", "other", tool)
+        cache.tools.answer("x", "other", tool)
     assert tool.calls == 0
 
 
 def test_a_cache_that_is_not_read_or_not_written_is_left_alone(store: Store, clock: FakeClock) -> None:
-    """`read` off asks anew, and keeps; `write` off keeps nothing, and says so to who stores."""
-    Cache(store, clock=clock).put_tool("x", "q", ["old"])
+    """Without `read` it calls again and stores; without `write` it stores nothing, and `put` raises an error."""
+    Cache(store, clock=clock).tools.put("x", "q", ["old"])
     clock.advance(1)
     unread = Cache(store, clock=clock).refreshing()
-    assert isinstance(unread.find_tool("x", "q"), Miss)
-    assert unread.tool("x", "q", Tool(["new"])).how == "live"
+    assert isinstance(unread.tools.find("x", "q"), Miss)
+    assert unread.tools.answer("x", "q", Tool(["new"])).how == "live"
     unwritten = Cache(store, clock=clock, policy=Policy(write=False))
-    assert unwritten.find_tool("x", "q") == Hit(["new"], "exact", "q", 1.0, 0.0)
-    assert unwritten.tool("x", "p", Tool()).how == "live"
+    assert bare(unwritten.tools.find("x", "q")) == Hit(["new"], "exact", "q", 1.0, 0.0)
+    assert unwritten.tools.answer("x", "p", Tool()).how == "live"
     with pytest.raises(InvalidInput, match="only read"):
-        unwritten.put_tool("x", "p", [1])
-    assert [entry.query for entry in unwritten.recent_tools()] == ["q"]
+        unwritten.tools.put("x", "p", [1])
+    assert [entry.query for entry in unwritten.tools.recent()] == ["q"]
 
 
-def test_a_store_that_takes_nothing_costs_no_answer(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
-    """A full disk is told once, and results are returned."""
+def test_a_full_store_loses_no_answer(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
+    """A full disk is logged once, and results are returned."""
 
     class Full(MemoryStore):
         def put(self, table: str, tenant: str, entry: Entry, *, sweep_before: float | None = None) -> None:
             raise StoreError("the disk is full")
 
     cache = Cache(Full(), clock=clock)
-    assert [cache.tool("x", query, Tool()).value for query in ("q", "p")] == ["found"] * 2
+    assert [cache.tools.answer("x", query, Tool()).value for query in ("q", "p")] == ["found"] * 2
     assert caplog.text.count("the disk is full") == 1
 
 
 def test_a_search_and_a_tool_with_one_key_do_not_mix(cache: Cache) -> None:
-    """A search for `x:q` has the key of the tool x's query q; that one found nothing is not believed of the other."""
-    cache.tool("x", "q", Tool([]))
-    assert cache.search("x:q", lambda query, n: [{"title": "t"}]).value == [{"title": "t"}]
+    """A search for `x:q` has the key of the tool x's query q; an empty result of one does not answer the other."""
+    cache.tools.answer("x", "q", Tool([]))
+    assert cache.searches.answer("x:q", lambda query, n: [{"title": "t"}]).value == [{"title": "t"}]
 
 
 # --- processes
@@ -504,7 +508,7 @@ def test_a_search_and_a_tool_with_one_key_do_not_mix(cache: Cache) -> None:
 
 def ask(path: Path, processes: int, ending: str) -> tuple[list[dict[str, Any]], int]:
     """Let so many processes call the same tool at once; return what each tells, and how many computed."""
-    command = [sys.executable, "-m", "tests.cache.tool_askers", str(path), str(processes), "0.5", ending]
+    command = [sys.executable, "-m", "tests.cache.tool_processes", str(path), str(processes), "0.5", ending]
     out = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, timeout=DEADLINE, check=True).stdout
     calls = path.with_name(f"{path.name}.calls").read_text().splitlines()
     return [json.loads(line) for line in out.splitlines()], len(calls)
@@ -513,17 +517,17 @@ def ask(path: Path, processes: int, ending: str) -> tuple[list[dict[str, Any]], 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["results", "nothing", "ValueError"])
 def test_of_many_processes_one_computes(tmp_path: Path, ending: str) -> None:
-    """All get its results, learn that there are none, or fail with it."""
-    told, calls = ask(tmp_path / "shared.db", 8, ending)
+    """All get its results, its empty result, or its error."""
+    replies, calls = ask(tmp_path / "shared.db", 8, ending)
     assert calls == 1
     match ending:
         case "results":
-            assert {each["value"][0] for each in told} == {"by"}
-            assert len({each["value"][1] for each in told}) == 1
+            assert {each["value"][0] for each in replies} == {"by"}
+            assert len({each["value"][1] for each in replies}) == 1
         case "nothing":
-            assert [each["value"] for each in told] == [[]] * 8
+            assert [each["value"] for each in replies] == [[]] * 8
         case _:
-            assert sorted(each["error"] for each in told) == [
-                *[f"{SearchError.__name__}: 'q' failed in another process: ValueError: as told"] * 7,
-                "ValueError: as told",
+            assert sorted(each["error"] for each in replies) == [
+                *[f"{SearchError.__name__}: 'q' failed in another process: ValueError: as requested"] * 7,
+                "ValueError: as requested",
             ]

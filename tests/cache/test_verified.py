@@ -1,4 +1,4 @@
-"""Look-ups by meaning where a verifier reads the pairs: when it is asked, what it decides, and what if it fails."""
+"""Lookups by meaning with a verifier: when it reads, what it decides, and its failures."""
 
 import logging
 from typing import Any
@@ -21,7 +21,7 @@ STORED, ASKED = "semantic cache false positives", "semantic cache false positive
 
 
 class Says:
-    """A verifier that says what it is told to, and remembers what it was asked."""
+    """A verifier with a fixed probability that remembers the pairs it read."""
 
     id = "says"
 
@@ -49,98 +49,100 @@ def verified(store: Any, verifier: Says, clock: FakeClock, **rest: Any) -> Cache
     return Cache(store, semantics=looking, clock=clock)
 
 
-def test_what_guards_alone_would_refuse_is_served_where_it_is_sure(store: SqliteStore, clock: FakeClock) -> None:
+def test_a_pair_that_guards_alone_would_refuse_is_served_if_the_verifier_is_sure(
+    store: SqliteStore, clock: FakeClock
+) -> None:
     """A word that only one side has is an objection, no veto; the hit says how sure the verifier was."""
     verifier = Says(0.95)
     cache = verified(store, verifier, clock)
-    cache.put_search(STORED, results("kept"))
-    found = cache.search(ASKED, Engine()).outcome
+    cache.searches.put(STORED, results("kept"))
+    found = cache.searches.answer(ASKED, Engine()).outcome
     assert isinstance(found, Hit)
     assert (found.found, found.probability) == ("semantic", 0.95)
     assert verifier.asked == [frozenset((STORED, ASKED))]
 
 
-def test_what_it_doubts_is_searched(store: SqliteStore, clock: FakeClock) -> None:
-    """However similar the two are."""
+def test_a_pair_that_the_verifier_doubts_is_searched(store: SqliteStore, clock: FakeClock) -> None:
+    """Even if the two are very similar."""
     cache = verified(store, Says(0.5), clock)
-    cache.put_search(STORED, results("kept"))
+    cache.searches.put(STORED, results("kept"))
     engine = Engine()
-    cache.search("false positives semantic cache", engine)
+    cache.searches.answer("false positives semantic cache", engine)
     assert engine.calls == ["false positives semantic cache"]
 
 
-def test_a_veto_stands_whatever_it_says(store: SqliteStore, clock: FakeClock) -> None:
-    """It is not even asked about another number."""
+def test_a_veto_decides_before_the_verifier(store: SqliteStore, clock: FakeClock) -> None:
+    """The verifier does not read pairs with different numbers."""
     verifier = Says(1.0)
     cache = verified(store, verifier, clock)
-    cache.put_search("python 3.11 release date", results("kept"))
+    cache.searches.put("python 3.11 release date", results("kept"))
     engine = Engine()
-    cache.search("python 3.12 release date", engine)
+    cache.searches.answer("python 3.12 release date", engine)
     assert engine.calls == ["python 3.12 release date"]
     assert verifier.asked == []
 
 
-def test_it_reads_but_the_three_nearest(store: SqliteStore, clock: FakeClock) -> None:
-    """A look-up takes bounded time, and says so of those that were not read."""
+def test_the_verifier_reads_only_the_three_nearest(store: SqliteStore, clock: FakeClock) -> None:
+    """A lookup takes limited time; candidates that were not read are marked."""
     verifier = Says(0.1)
     cache = verified(store, verifier, clock)
     for word in ("alpha", "beta", "gamma", "delta", "epsilon"):
-        cache.put_search(f"{STORED} of the {word}", results(word))
-    explained = cache.explain(STORED)
+        cache.searches.put(f"{STORED} of the {word}", results(word))
+    explained = cache.searches.explain(STORED)
     assert len(verifier.asked) == MAX_VERIFIED
     assert [each.decision.probability is None for each in explained.candidates] == [False] * 3 + [True] * 2
     assert "nearer ones" in explained.candidates[-1].refusal
 
 
-def test_the_very_words_need_no_reading(store: SqliteStore, clock: FakeClock) -> None:
+def test_equal_words_need_no_verifier(store: SqliteStore, clock: FakeClock) -> None:
     """A query that differs in case and white space is the same one."""
     verifier = Says(0.0)
     cache = verified(store, verifier, clock)
-    cache.put_search(STORED, results("kept"))
-    assert isinstance(cache.get_search(f"  {STORED.upper()} "), Hit)
+    cache.searches.put(STORED, results("kept"))
+    assert isinstance(cache.searches.find(f"  {STORED.upper()} "), Hit)
     assert verifier.asked == []
 
 
-def test_what_is_far_away_is_not_read(store: SqliteStore, clock: FakeClock) -> None:
+def test_distant_candidates_are_not_read(store: SqliteStore, clock: FakeClock) -> None:
     """A threshold that was set holds for the verifier, too."""
     verifier = Says(1.0)
     cache = verified(store, verifier, clock, max_distance=0.01)
-    cache.put_search(STORED, results("kept"))
+    cache.searches.put(STORED, results("kept"))
     engine = Engine()
-    cache.search(ASKED, engine)
+    cache.searches.answer(ASKED, engine)
     assert (engine.calls, verifier.asked) == ([ASKED], [])
 
 
-def test_without_it_the_stricter_rule_decides_and_that_is_said_once(
+def test_without_the_verifier_the_stricter_rule_decides_and_that_is_logged_once(
     store: SqliteStore, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Missing weights cost answers, never right ones."""
+    """Without weights there are fewer answers, never wrong ones."""
     cache = verified(store, Says(VerifierError("its weights are missing")), clock)
-    cache.put_search(STORED, results("kept"))
+    cache.searches.put(STORED, results("kept"))
     engine = Engine()
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
-            cache.refreshing().search(ASKED, engine)
-        assert isinstance(cache.get_search("false positives semantic cache"), Hit)
-        cache.search("semantic cache false negatives", engine)
+            cache.refreshing().searches.answer(ASKED, engine)
+        assert isinstance(cache.searches.find("false positives semantic cache"), Hit)
+        cache.searches.answer("semantic cache false negatives", engine)
     assert [record.message for record in caplog.records].count(caplog.records[0].message) == 1
     assert "its weights are missing" in caplog.text
     assert "semantic cache false negatives" in engine.calls
 
 
-def test_an_explanation_tells_how_sure_it_was(store: SqliteStore, clock: FakeClock) -> None:
+def test_an_explanation_has_the_probability(store: SqliteStore, clock: FakeClock) -> None:
     """Its probability, the guards that object in vain, and the refusal."""
     cache = verified(store, Says(0.25), clock)
-    cache.put_search(STORED, results("kept"))
-    (told,) = cache.explain(ASKED).shown(clock())["candidates"]
-    assert told["probability"] == 0.25
-    assert told["objections"] == []
-    assert told["guards"]["content"] != "passed"
-    assert told["refused"] == "not sure enough, all in all (the verifier alone: 25%)"
+    cache.searches.put(STORED, results("kept"))
+    (candidate,) = cache.searches.explain(ASKED).shown(clock())["candidates"]
+    assert candidate["probability"] == 0.25
+    assert candidate["objections"] == []
+    assert candidate["guards"]["content"] != "passed"
+    assert candidate["refused"] == "not sure enough (the verifier alone: 25%)"
 
 
 def test_two_solved_questions_are_read_as_well(store: SqliteStore, clock: FakeClock) -> None:
-    """`accepts` goes the same way as a look-up."""
+    """`accepts` decides like a lookup."""
     sure, unsure = (verified(store, Says(said), clock).semantics for said in (0.95, 0.4))
     assert sure is not None
     assert unsure is not None

@@ -1,4 +1,4 @@
-"""The program, and something to search in."""
+"""Fixtures: the program, and notes to search."""
 
 from pathlib import Path
 

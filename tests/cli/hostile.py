@@ -1,4 +1,4 @@
-"""A database that an agent has filled with text that is meant for the terminal of its readers."""
+"""A database with hostile text that an agent stored for the terminals of its readers."""
 
 import time
 
@@ -46,18 +46,18 @@ def fill() -> dict[str, str]:
         cache, now = app.cache, time.time()
         result = {"title": HOSTILE, "href": f"{URL}?{HOSTILE}", "body": HOSTILE}
         for engine in ("ddgs", f"engine {HOSTILE}"):
-            cache.put_search(HOSTILE, [result], engine=engine)
-        cache.put_research(HOSTILE, "general", ResearchContext(HOSTILE, [], []))
-        cache.put_run(RUN, HOSTILE, f"corpus:{HOSTILE}", run_record())
-        cache.put_tool("job_search", HOSTILE, [HOSTILE], created_by=HOSTILE)
+            cache.searches.put(HOSTILE, [result], engine=engine)
+        cache.researches.put(HOSTILE, "general", ResearchContext(HOSTILE, [], []))
+        cache.runs.put(RUN, HOSTILE, f"corpus:{HOSTILE}", run_record())
+        cache.tools.put("job_search", HOSTILE, [HOSTILE], created_by=HOSTILE)
         document = app.knowledge.write(HOSTILE, HOSTILE, tags=["t"], agent=HOSTILE, source_url=URL)
         said = Exchange(
             id="0" * 31 + "1", thread_id="0" * 31 + "2", session_id="0" * 31 + "3", user_message=HOSTILE,
             assistant_message=HOSTILE, timestamp="2026-11-22T10:00:00+00:00",
         )  # fmt: skip
-        app.remembering.writer.remember(said)
-        token = app.tokens.create("default", "ada", "reader", name=HOSTILE)
+        app.chat_memory.writer.remember(said)
+        token = app.databases.tokens.create("default", "ada", "reader", name=HOSTILE)
         found = Audit.of(HOSTILE, f"{HOSTILE} again", overlap=0.0, similarity=0.9, probability=None, now=now)
-        app.database_store.put_audit("default", found)
-        cache.flush()
+        app.databases.store.put_audit("default", found)
+        cache.usage.flush()
         return {"document": document.id or "", "exchange": said.id, "thread": said.thread_id, "token": token.info.id}

@@ -1,4 +1,4 @@
-"""The program `harness`, run inside this process: as its users see it, without the time that Python takes to start."""
+"""The program `harness`, run inside this process, without the start-up time of Python."""
 
 import io
 import json
@@ -11,7 +11,7 @@ from harness.cli.main import main
 
 
 class Ended(NamedTuple):
-    """How a run of the program ended."""
+    """Exit code and output of a run of the program."""
 
     code: int
     out: str
@@ -19,11 +19,16 @@ class Ended(NamedTuple):
 
     @property
     def told(self) -> Any:
-        """What it printed, as JSON."""
+        """Its output, decoded from JSON."""
         return json.loads(self.out)
 
+    @property
+    def tables(self) -> dict[str, Any]:
+        """The tables in the output of `harness cache stats --json`, by name."""
+        return {each["table"]: each for each in self.told["tables"]}
+
     def one_line_error(self, code: int) -> str:
-        """Check that it failed with `code` and a single line on standard error, which is returned."""
+        """Check that it failed with `code` and a single line on standard error, and return that line."""
         assert (self.code, self.out) == (code, ""), self
         (line,) = self.err.splitlines()
         assert line.startswith("error: ")
@@ -31,7 +36,7 @@ class Ended(NamedTuple):
 
 
 class Program:
-    """Runs `harness` with arguments."""
+    """Runner of `harness` with arguments."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self._capsys = capsys

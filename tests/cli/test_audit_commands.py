@@ -1,4 +1,4 @@
-"""The self-check in use, as its user meets it: `audit_rate`, and what `harness cache` tells and writes of it."""
+"""Audits in use: `audit_rate`, and the output and files of `harness cache` about them."""
 
 import json
 import stat
@@ -61,11 +61,11 @@ def found_otherwise(*pairs: tuple[str, str, float]) -> None:
     with App(load().settings) as app:
         for at, (asked, answered, overlap) in enumerate(pairs):
             found = Audit.of(asked, answered, overlap=overlap, similarity=0.9, probability=None, now=1.7e9 + at)
-            app.database_store.put_audit("default", found)
+            app.databases.store.put_audit("default", found)
 
 
 def test_an_answer_that_was_wrong_is_given_once(harness: Program, engine: Engine, tmp_path: Path) -> None:
-    """The audit finds other results: then the very search answers, the pair is told, explained, and exported."""
+    """The audit finds other results: then the exact search answers, and the pair is shown, explained and exported."""
     harness("search", STORED)
     assert harness("search", ASKED, "--json").told["found"] == "semantic"
     assert engine.asked == [STORED, ASKED]
@@ -125,7 +125,7 @@ def test_the_program_ends_though_the_engine_hangs(harness: Program, engine: Engi
     assert time.monotonic() - interrupted < 1
 
 
-def test_who_is_served_does_not_wait(harness: Program, engine: Engine) -> None:
+def test_a_request_does_not_wait_for_its_audit(harness: Program, engine: Engine) -> None:
     """A server's app for one request closes at once; the server's own waits, and the call is counted."""
     ada = Identity("lab", "ada", "writer", "a" * 16)
     with App(load().settings) as bench:
@@ -137,15 +137,15 @@ def test_who_is_served_does_not_wait(harness: Program, engine: Engine) -> None:
         assert time.monotonic() - answered < 1
         engine.may_answer.set()
     with App(load().settings) as bench:
-        assert bench.database_store.audited("lab") == (0, 1)
-        assert bench.database_store.audited("default") == (0, 0)
-        assert bench.serving(ada).cache.counted() == {"live": 2, "semantic": 1}
+        assert bench.databases.store.audited("lab") == (0, 1)
+        assert bench.databases.store.audited("default") == (0, 0)
+        assert bench.serving(ada).cache.usage.total() == {"live": 2, "semantic": 1}
 
 
 def test_the_answer_is_shown_before_its_audit_is_waited_for(
     harness: Program, engine: Engine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Closing waits; whoever reads the answer does not."""
+    """Closing waits; the reader of the answer does not."""
     shown: list[str] = []
     close = Auditor.close
 
@@ -235,21 +235,21 @@ def test_a_snapshot_takes_audits_along(harness: Program, tmp_path: Path, monkeyp
 
 
 def test_clearing_the_cache_leaves_audits(harness: Program) -> None:
-    """They are deleted by their name alone, whole, after one was asked; help says so."""
+    """They are deleted only by name, all at once, after confirmation; help says so."""
     found_otherwise(("a", "b", 0.0))
     assert harness("cache", "clear", "--yes").code == 0
-    assert "What audits found stays" in harness("cache", "clear", "--help").out
+    assert "Results of audits are only deleted by --kind audits" in harness("cache", "clear", "--help").out
     clear = ("cache", "clear", "--kind", "audits")
-    assert harness(*clear, "--dry-run").out == "1 audits would go\n"
+    assert harness(*clear, "--dry-run").out == "would delete 1 audits\n"
     assert "nothing was deleted" in harness(*clear, stdin="n\n").err
-    assert harness(*clear, "--json", stdin="y\n").told == {"selected": {"audits": 1}, "deleted": {"audits": 1}}
+    assert harness(*clear, "--json", stdin="y\n").told == {"selected": 1, "deleted": {"audits": 1}}
     assert harness(*clear, "--yes").out == "deleted 0 audits\n"
 
 
 @pytest.mark.parametrize(
     "choice", [("--older-than", "1"), ("--query", "q"), ("--type", "t"), ("--user", "u")], ids=lambda choice: choice[0]
 )
-def test_audits_are_not_chosen_among(harness: Program, choice: tuple[str, str]) -> None:
+def test_audits_cannot_be_selected(harness: Program, choice: tuple[str, str]) -> None:
     """A choice that would be ignored is wrong usage."""
     assert choice[0] in harness("cache", "clear", "--kind", "audits", *choice).one_line_error(2)
 

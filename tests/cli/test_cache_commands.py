@@ -6,12 +6,13 @@ import os
 import socket
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 import search_cache
-from harness.app import App
+from harness.app import App, Mode
 from harness.cache import ANSWERS, KINDS
 from harness.cli.terminal import ExitCode
 from tests.cli.program import Program
@@ -35,7 +36,7 @@ def put(*queries: str, ttl: float = 86_400) -> None:
 
 def total(harness: Program) -> int:
     """Return how many searches are cached."""
-    found: int = harness("cache", "stats", "--json").told["tables"]["search_cache"]["total"]
+    found: int = harness("cache", "stats", "--json").tables["search_cache"]["total"]
     return found
 
 
@@ -131,8 +132,8 @@ def test_without_the_setting_no_stale_answer_is_served(
     assert harness("search", "old", "--offline").one_line_error(6)
 
 
-def test_a_research_takes_stale_answers_only_when_told(harness: Program, notes: str, tmp_path: Path) -> None:
-    """Without `--stale-if-error` what has expired is out."""
+def test_a_research_takes_stale_answers_only_with_the_option(harness: Program, notes: str, tmp_path: Path) -> None:
+    """Without `--stale-if-error`, expired answers do not count."""
     question = "How do retries use exponential backoff?"
     assert harness("research", question, "-e", notes, "--ttl", "0.000001").code == 0
     assert harness("research", question, "-e", notes, "--offline").code == 6
@@ -144,7 +145,7 @@ def test_a_research_takes_stale_answers_only_when_told(harness: Program, notes: 
 
 
 def test_a_research_does_not_sweep_what_a_search_may_still_serve(harness: Program, notes: str, down: None) -> None:
-    """How long expired rows stay is the setting's, not one run's."""
+    """The setting decides how long expired rows stay, not one run."""
     put("old", ttl=1e-6)
     assert harness("research", "How do retries use exponential backoff?", "-e", notes).code == 0
     assert harness("search", "old").code == 0
@@ -159,7 +160,7 @@ def test_a_search_made_again_is_live_though_it_finds_the_same(harness: Program, 
 
 
 def test_a_research_made_again_counts_its_live_calls(harness: Program, notes: str) -> None:
-    """Searches whose entries had expired were made live, and are told as that."""
+    """Searches whose entries had expired were made live, and are counted as live."""
     question = ("research", "How do retries use exponential backoff?", "-e", notes, "--ttl", "0.000001", "--exact")
     first, again = (harness(*question, "--json").told for _ in range(2))
     assert again["live_calls"] == first["live_calls"] > 0
@@ -178,7 +179,7 @@ def test_refresh_and_no_cache(harness: Program, notes: str) -> None:
 
 
 def test_no_results_are_kept_for_a_while(harness: Program, notes: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exit code 1 either way; the second time nobody is asked, unless that is switched off."""
+    """Exit code 1 either way; the second time no request is sent, unless that is switched off."""
     asked = ("search", "zymurgy", "-e", notes, "--json")
     assert [harness(*asked).told["live_calls"] for _ in range(2)] == [1, 0]
     told = harness(*asked).told
@@ -222,12 +223,13 @@ def test_stats_tell_what_is_held(harness: Program) -> None:
     """Live, expired, total, oldest, newest, and the vectors."""
     put("one", "two")
     put("gone", ttl=1e-6)
-    told = harness("cache", "stats", "--json").told
-    assert told["database"].endswith("harness.db")
-    assert told["size_bytes"] > 0
-    table = told["tables"]["search_cache"]
+    stats = harness("cache", "stats", "--json")
+    assert stats.told["database"].endswith("harness.db")
+    assert stats.told["size_bytes"] > 0
+    table = stats.tables["search_cache"]
     assert (table["live"], table["expired"], table["total"], table["tail"]) == (2, 1, 3, 3)
-    assert abs(table["newest"] - time.time()) < 600
+    newest = datetime.fromisoformat(table["newest"])
+    assert abs(newest.timestamp() - time.time()) < 600
     assert table["unembedded"] == 0
 
 
@@ -264,7 +266,7 @@ def test_an_explanation_gives_reasons(harness: Program) -> None:
     assert candidate["guards"]["numbers"] == "passed"
     text = harness("cache", "explain", "how to disable http retries").out
     assert "negation objects: disable / enable are opposites" in text
-    assert "decision: a miss; it would be searched" in text
+    assert "decision: a miss; the engine would be searched" in text
 
 
 def test_an_explanation_knows_of_no_results(harness: Program, notes: str) -> None:
@@ -275,14 +277,14 @@ def test_an_explanation_knows_of_no_results(harness: Program, notes: str) -> Non
     assert "it would be searched" not in harness("cache", "explain", "zymurgy", "-e", notes).out
 
 
-def test_the_very_search_needs_no_candidates(harness: Program) -> None:
-    """Nobody is compared with a search that is cached."""
+def test_an_exact_hit_needs_no_candidates(harness: Program) -> None:
+    """A cached search is compared with no candidate."""
     put(STORED)
     assert harness("cache", "explain", STORED, "--json").told["candidates"] == []
 
 
 def test_an_explanation_writes_abbreviations_out(harness: Program) -> None:
-    """It tells how the query was read."""
+    """It shows how the query was read."""
     rag = [{"title": "t", "href": "https://example.org", "body": "Retrieval-augmented generation (RAG) is a pattern."}]
     search_cache.put("grounding", rag)
     search_cache.close()
@@ -314,15 +316,12 @@ def test_unusable_queries_are_one_line(harness: Program, query: str) -> None:
 
 
 def test_a_dry_run_deletes_nothing(harness: Program) -> None:
-    """It tells what would go."""
+    """It shows what would be deleted."""
     put("one", "two")
     ended = harness("cache", "clear", "--dry-run")
-    assert (ended.code, ended.out) == (0, "  one\n  two\n2 entries would go\n")
+    assert (ended.code, ended.out) == (0, "  one\n  two\nwould delete 2 entries\n")
     told = harness("cache", "clear", "--dry-run", "--json", "--yes").told
-    assert told == {
-        "selected": {**dict.fromkeys(KINDS["all"], 0), "search_cache": 2},
-        "deleted": dict.fromkeys(KINDS["all"], 0),
-    }  # fmt: skip
+    assert told == {"selected": 2, "deleted": dict.fromkeys(KINDS["all"], 0)}
     assert total(harness) == 2
 
 
@@ -347,7 +346,7 @@ def test_yes_deletes(harness: Program) -> None:
     assert harness("cache", "clear", "--yes").out == "deleted 0 entries\n"
 
 
-def test_what_goes_can_be_chosen(harness: Program) -> None:
+def test_entries_to_delete_can_be_selected(harness: Program) -> None:
     """By kind, age and query, also together."""
     put("one", "two", "three")
     search_cache.put_research("one", "research", "c", 1, [])
@@ -393,13 +392,16 @@ def test_expired_entries_go(harness: Program) -> None:
     """And only those."""
     put("gone", ttl=1e-6)
     put("stays")  # a put sweeps, but not what a search may still serve late
-    assert harness("cache", "expired", "--json").told == {"deleted": {**dict.fromkeys(ANSWERS, 0), "search_cache": 1}}
+    assert harness("cache", "expired", "--json").told == {
+        "selected": 1,
+        "deleted": {**dict.fromkeys(ANSWERS, 0), "search_cache": 1},
+    }
     assert harness("cache", "expired").out == "deleted 0 expired entries\n"
     assert total(harness) == 1
 
 
-def test_reindexing_embeds_what_has_no_vector(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was stored without meaning is found by it afterwards."""
+def test_reindexing_embeds_rows_without_a_vector(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows stored without a vector become semantic hits afterwards."""
     monkeypatch.setenv("HARNESS_SEMANTIC", "false")
     put(STORED)
     assert "semantic: true" in harness("cache", "reindex").one_line_error(2)
@@ -411,12 +413,12 @@ def test_reindexing_embeds_what_has_no_vector(harness: Program, monkeypatch: pyt
     assert harness("search", ASKED, "--offline").code == 0
 
 
-def test_verifying_finds_and_mends(harness: Program, tmp_path: Path) -> None:
-    """A sound file is told as that; an unusable row ends with 4 until it is repaired."""
+def test_verifying_finds_and_repairs(harness: Program, tmp_path: Path) -> None:
+    """A file without problems passes; an unusable row exits with 4 until it is repaired."""
     import sqlite3
 
     put("one", "two")
-    assert harness("cache", "verify").out == f"{tmp_path / 'data' / 'harness.db'} is sound\n"
+    assert harness("cache", "verify").out == f"{tmp_path / 'data' / 'harness.db'} has no problems\n"
     connection = sqlite3.connect(tmp_path / "data" / "harness.db")
     connection.execute("UPDATE search_cache SET results = '[{' WHERE query = 'one'")
     connection.commit()
@@ -444,8 +446,8 @@ def pairs(path: Path, different: int = 150, same: int = 20) -> Path:
 
 
 @pytest.mark.slow
-def test_a_rule_of_ones_own_is_used_until_it_is_removed(harness: Program, tmp_path: Path) -> None:
-    """It is kept in the data directory, told by doctor, used by look-ups, and gone with its file."""
+def test_a_calibrated_rule_is_used_until_it_is_removed(harness: Program, tmp_path: Path) -> None:
+    """It is stored in the data directory, shown by doctor, used by lookups, and gone with its file."""
     shipped = harness("cache", "explain", "q", "--json").told["threshold"]
     dry = harness("cache", "calibrate", "--pairs", pairs(tmp_path / "mine.jsonl"), "--dry-run", "--json").told
     file = tmp_path / "data" / "acceptance.json"
@@ -474,7 +476,7 @@ def test_a_rule_that_cannot_be_kept_is_said(harness: Program, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_pairs_that_the_guards_refuse_do_not_open_the_door(harness: Program, tmp_path: Path) -> None:
+def test_pairs_that_the_guards_reject_do_not_lower_the_threshold(harness: Program, tmp_path: Path) -> None:
     """Different pairs of which none came near teach no threshold that lets everything pass; lines stay lines."""
     ended = harness("cache", "calibrate", "--pairs", pairs(tmp_path / "mine.jsonl"))
     assert ended.code == 0
@@ -521,7 +523,7 @@ def test_too_few_pairs_are_refused(harness: Program, tmp_path: Path) -> None:
 
 
 def test_a_damaged_rule_is_named(harness: Program, tmp_path: Path) -> None:
-    """Whoever needs it is told which file to mend; doctor blames nothing else."""
+    """Commands that need it name the file; doctor reports nothing else."""
     put(STORED)
     (tmp_path / "data" / "acceptance.json").write_text('{"threshold": "high"}')
     assert "acceptance.json" in harness("search", ASKED, "--offline").one_line_error(2)
@@ -532,7 +534,7 @@ def test_a_damaged_rule_is_named(harness: Program, tmp_path: Path) -> None:
 # --- doctor, help
 
 
-def test_a_healthy_house(harness: Program) -> None:
+def test_doctor_on_a_healthy_installation(harness: Program) -> None:
     """Everything is ok; as lines and as JSON."""
     ended = harness("doctor")
     assert (ended.code, ended.err) == (0, "")
@@ -544,7 +546,9 @@ def test_a_healthy_house(harness: Program) -> None:
     assert {each["state"] for each in told} == {"ok"}
 
 
-def test_what_is_broken_or_weak_is_told(harness: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_broken_and_weak_parts(
+    harness: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A data directory that cannot be, an engine that is none, offline, no meaning."""
     assert harness("doctor", "--data-dir", "/proc/harness").code == 5
     monkeypatch.setenv("HARNESS_ENGINE", "corpus:/no/such/folder")
@@ -589,9 +593,9 @@ def test_the_app_says_what_it_cannot_do(tmp_path: Path) -> None:
 
     settings = load({"data_dir": tmp_path}, environment={}).settings
     with pytest.raises(InvalidInput, match="offline"):
-        App(replace(settings, offline=True), read=False)
+        App(replace(settings, offline=True), Mode(read=False))
     with pytest.raises(InvalidInput, match="no such engine"):
-        App(settings).engines(["altavista"])
+        App(settings).sources.engines(["altavista"])
     with App(settings) as app:
         assert app.cache is app.cache
-        assert os.path.samefile(Path(app.place).parent, tmp_path)  # noqa: PTH121 - links count as the same
+        assert os.path.samefile(Path(app.databases.place).parent, tmp_path)  # noqa: PTH121 - links count as the same

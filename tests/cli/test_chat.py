@@ -33,7 +33,7 @@ def test_lines_are_answered_one_by_one(harness: Program, endpoint: Endpoint) -> 
 
 
 def test_a_later_conversation_is_reminded_of_an_earlier_one(harness: Program, endpoint: Endpoint) -> None:
-    """Two runs: the second asks what only the first knew, and the model is given it; its similarity is told."""
+    """Two runs: the second asks what only the first knew, and the model gets it; its similarity is shown."""
     endpoint.answers(saying("Staging is restarted every Monday at 6."))
     harness("chat", stdin="When is the staging server restarted?\n")
     endpoint.answers(saying("On Mondays."))
@@ -43,8 +43,8 @@ def test_a_later_conversation_is_reminded_of_an_earlier_one(harness: Program, en
     assert "every Monday at 6" in ended.out
 
 
-def test_a_thread_goes_on(harness: Program, endpoint: Endpoint) -> None:
-    """`--continue` loads what was said; the list shows two sessions of one thread."""
+def test_a_thread_is_continued(harness: Program, endpoint: Endpoint) -> None:
+    """`--continue` loads the exchanges; the list shows two sessions of one thread."""
     endpoint.answers(saying("Blue."))
     harness("chat", stdin="What is my colour?\n")
     (thread,) = harness("memory", "threads", "--json").told["threads"]
@@ -83,7 +83,7 @@ def test_a_research_is_shown_and_remembered(harness: Program, notes: str) -> Non
     assert thread["title"] == "how do retries back off"
 
 
-def test_what_fails_is_told_and_the_next_line_is_answered(harness: Program, endpoint: Endpoint) -> None:
+def test_after_a_failure_the_next_line_is_answered(harness: Program, endpoint: Endpoint) -> None:
     """The exit code is that of the first failure."""
     endpoint.answers(refusing(401, "no such key"), saying("Yes."))
     ended = harness("chat", stdin="first\n/nope\nsecond\n")
@@ -92,7 +92,7 @@ def test_what_fails_is_told_and_the_next_line_is_answered(harness: Program, endp
 
 
 def test_quit_ends_it(harness: Program) -> None:
-    """What comes after is not read."""
+    """Later lines are not read."""
     assert harness("chat", "--dummy", stdin="one\n/quit\ntwo\n").out == "You said: one\n"
 
 
@@ -105,10 +105,10 @@ def test_a_line_that_is_too_long_is_one_error(harness: Program) -> None:
 @pytest.mark.parametrize("line", ["/vadd x", "/vdoc x", "/vquery x", "/vget x", "/vdelete x", "/vstats", "/continue x",
                                   "/threads", "/context on"])  # fmt: skip
 def test_disabled_each_command_says_why_and_how_to_enable_it(harness: Program, tmp_path: Path, line: str) -> None:
-    """By the option, and by the setting; the conversation goes on."""
+    """By the option, and by the setting; the conversation continues."""
     config = tmp_path / "config.yaml"
     config.write_text("vector_store:\n  enabled: false\n")
-    for arguments, how in ((("--no-vector-store",), "leave that option out"), (("--config", config), "enabled: true")):
+    for arguments, how in ((("--no-vector-store",), "leave out that option"), (("--config", config), "enabled: true")):
         ended = harness("chat", "--dummy", *arguments, stdin=f"{line}\nhello\n")
         assert (ended.code, ended.out) == (2, "You said: hello\n")
         error = next(each for each in ended.err.splitlines() if each.startswith("error"))
@@ -128,5 +128,5 @@ def test_a_store_that_cannot_be_opened_ends_no_conversation(
     assert "warning: " in ended.err
     (data / "harness.db").rmdir()
     again = harness("chat", stdin="/threads\n")
-    assert "1 exchange that could not be saved before is now" in again.err
+    assert "saved 1 exchange that could not be saved before" in again.err
     assert "Are you there?" in again.out

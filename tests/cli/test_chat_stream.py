@@ -1,4 +1,4 @@
-"""A reply while it comes: what is whole is printed once, and nothing is lost."""
+"""A reply while it arrives: complete blocks are printed once, and nothing is lost."""
 
 import io
 
@@ -19,7 +19,7 @@ def test_splitting_loses_nothing(text: str) -> None:
     assert whole + rest == text
 
 
-def test_what_is_printed_is_never_inside_code_or_a_list() -> None:
+def test_no_block_ends_inside_code_or_a_list() -> None:
     """Cut anywhere, a block is whole only when nothing that follows can change it."""
     blocks = set()
     for end in range(len(REPLY) + 1):
@@ -36,7 +36,7 @@ def test_what_is_printed_is_never_inside_code_or_a_list() -> None:
 @pytest.mark.parametrize("width", [100, 40])
 @pytest.mark.parametrize("size", [1, 7, 1_000])
 def test_the_whole_reply_is_on_the_terminal(width: int, size: int) -> None:
-    """In whatever pieces it comes, the lines that stay are those of the reply, once, in order."""
+    """However it is cut, the terminal ends with the lines of the reply, once, in order."""
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=width, color_system=None)
     with StreamedReply(console, width) as shown:
@@ -49,7 +49,7 @@ def test_the_whole_reply_is_on_the_terminal(width: int, size: int) -> None:
 
 
 def test_a_link_shows_its_address() -> None:
-    """What a link says cannot hide where it leads."""
+    """The text of a link cannot hide its address."""
     file = io.StringIO()
     with StreamedReply(Console(file=file, force_terminal=True, width=80, color_system=None), 80) as shown:
         shown("[your bank](https://example.org/phish)")
@@ -58,7 +58,7 @@ def test_a_link_shows_its_address() -> None:
 
 
 def test_in_a_pipe_it_is_plain(capsys: pytest.CaptureFixture[str]) -> None:
-    """The text as it comes, and the end of its line; nothing for a reply that never came."""
+    """The text as it arrives, and a line end; nothing for an empty reply."""
     with PlainReply() as shown:
         shown("**a")
         shown("**")
@@ -68,7 +68,7 @@ def test_in_a_pipe_it_is_plain(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def _left(output: str) -> str:
-    """Return what stays of a terminal's output: rich erases lines it has drawn above the cursor."""
+    """Return the final lines of a terminal: rich erases lines that it drew above the cursor."""
     lines = [""]
     row = 0
     position = 0

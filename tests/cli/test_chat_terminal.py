@@ -1,4 +1,4 @@
-"""`harness chat` in a real terminal: typed, stopped, left, and gone on with."""
+"""`harness chat` in a real terminal: typing, stopping, leaving and continuing."""
 
 import os
 import re
@@ -20,7 +20,7 @@ LONG = 30
 
 
 class Terminal:
-    """The program in a terminal of its own; what it shows is told without colours and cursor movements."""
+    """The program in a separate terminal; its output is read without colours and cursor movements."""
 
     def __init__(self, endpoint: Endpoint, *arguments: str, columns: int = 100) -> None:
         environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
@@ -54,7 +54,7 @@ class Terminal:
         return int(self._process.exitstatus)
 
     def kill(self) -> None:
-        """End it, whatever it does."""
+        """Kill the program."""
         self._process.close(force=True)
 
 
@@ -64,7 +64,7 @@ def _plain(text: str) -> str:
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    """A model that does as told."""
+    """A model with scripted replies."""
     serving = Endpoint()
     yield serving
     serving.stop()
@@ -72,7 +72,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 @pytest.fixture
 def terminals(endpoint: Endpoint) -> Iterator[list[Terminal]]:
-    """Those that a test has opened; all are closed."""
+    """Terminals of a test; closed at its end."""
     opened: list[Terminal] = []
     yield opened
     for each in opened:
@@ -80,7 +80,7 @@ def terminals(endpoint: Endpoint) -> Iterator[list[Terminal]]:
 
 
 def test_two_conversations_and_the_first_goes_on(endpoint: Endpoint, terminals: list[Terminal]) -> None:
-    """Leave, come back, go on with the first; what only the second knew is found, with its similarity."""
+    """Leave, return, continue the first; a fact from the second is found, with its similarity."""
     endpoint.answers(saying("Your cat is called Mirabelle."))
     first = Terminal(endpoint)
     terminals.append(first)
@@ -113,7 +113,7 @@ def test_two_conversations_and_the_first_goes_on(endpoint: Endpoint, terminals: 
     assert third.leaves() == 0
 
 
-def test_ctrl_c_stops_a_reply_and_keeps_what_came(endpoint: Endpoint, terminals: list[Terminal]) -> None:
+def test_ctrl_c_stops_a_reply_and_keeps_its_text(endpoint: Endpoint, terminals: list[Terminal]) -> None:
     """The chat stays; the next message is answered; at the prompt Ctrl-C clears the line, and nothing typed is lost."""
     endpoint.answers(endless(said("word "), lambda: endpoint.pause(0.01)), saying("Here."))
     chat = Terminal(endpoint)
@@ -135,7 +135,7 @@ def test_ctrl_c_stops_a_reply_and_keeps_what_came(endpoint: Endpoint, terminals:
     assert chat.leaves() == 0
 
 
-def test_what_is_typed_during_a_reply_waits_for_it(endpoint: Endpoint, terminals: list[Terminal]) -> None:
+def test_typing_during_a_reply_waits_for_the_prompt(endpoint: Endpoint, terminals: list[Terminal]) -> None:
     """The next line, typed too early, is sent when the prompt is back."""
     endpoint.answers(saying(*["slow "] * 60), saying("Second."))
     chat = Terminal(endpoint)
@@ -180,7 +180,7 @@ def test_commands_and_paths_are_completed(endpoint: Endpoint, terminals: list[Te
 def test_the_history_is_private_and_has_no_secret(
     endpoint: Endpoint, terminals: list[Terminal], tmp_path: Path
 ) -> None:
-    """What was typed is there at the next start, in a file for its owner alone; a key is masked."""
+    """Typed lines are there at the next start, in a private file; a key is masked."""
     endpoint.answers(saying("Yes."))
     chat = Terminal(endpoint)
     terminals.append(chat)

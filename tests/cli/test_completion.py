@@ -40,7 +40,7 @@ def two_runs() -> None:
     """Keep two runs, one with a question that a shell could run."""
     keep(OLDER, state="finished")
     with App(settings.load({}).settings) as app:
-        app.cache.put_run(RUN, f"what {INJECTION}", "ddgs", app.cache.get_run(OLDER))
+        app.cache.runs.put(RUN, f"what {INJECTION}", "ddgs", app.cache.runs.get(OLDER))
 
 
 def test_runs_are_completed_newest_first_with_their_questions(two_runs: None) -> None:
@@ -67,7 +67,7 @@ def test_a_question_is_never_run_by_the_shell(two_runs: None, tmp_path: Path) ->
 def test_engines_and_tasks_are_completed() -> None:
     """Engines by name, tasks one by one behind commas."""
     assert [each.split("\t")[0] for each in completed("harness search x --engine p")] == ["pubmed"]
-    assert "corpus:python-docs\tthe Python documentation" in completed("harness index corp")
+    assert "corpus:python-docs\tPython language reference" in completed("harness index corp")
     names = [each.split("\t")[0] for each in completed("harness eval repeat ")]
     assert sorted(names) == sorted(task.id for task in load_tasks())
     listed = [each.split("\t")[0] for each in completed("harness eval run --tasks T_A,T_B,T_")]

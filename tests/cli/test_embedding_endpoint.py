@@ -1,4 +1,4 @@
-"""Vectors from an OpenAI-compatible endpoint, and from the local model where it is out of reach; never mixed."""
+"""Vectors from an OpenAI-compatible endpoint, or from the local model if it is unreachable; never mixed."""
 
 import base64
 import hashlib
@@ -40,7 +40,7 @@ def vector(text: str) -> np.ndarray:
 
 
 class QuickServer(HTTPServer):
-    """A server that ends at once; the library's looks twice a second whether it is to."""
+    """A server that stops at once; the library's checks only twice a second."""
 
     def thread_target(self) -> None:
         """See `HTTPServer`."""
@@ -49,7 +49,7 @@ class QuickServer(HTTPServer):
 
 
 class Endpoint:
-    """An endpoint on loopback that can go down and come up again, and keeps what it was asked."""
+    """An endpoint on loopback that can stop and restart, and records its requests."""
 
     def __init__(self) -> None:
         self.asked: list[Request] = []
@@ -103,13 +103,13 @@ def put(*queries: str) -> None:
 
 
 def embedders(data: Path) -> dict[str, str | None]:
-    """Return whose vector each cached search has."""
+    """Return the embedder of each cached search."""
     with closing(sqlite3.connect(data / "harness.db")) as connection:
         return dict(connection.execute("SELECT query, embedder FROM search_cache"))
 
 
 def no_socket(*_: object, **__: object) -> None:
-    """Stand in for `socket.socket`."""
+    """Replace `socket.socket`."""
     raise AssertionError("a socket was opened")
 
 
@@ -126,8 +126,8 @@ def test_its_vectors_find_by_meaning(harness: Program, endpoint: Endpoint, tmp_p
     assert "warning" not in ended.err
 
 
-def test_an_exact_hit_asks_nobody(harness: Program, endpoint: Endpoint) -> None:
-    """Neither from the command line nor from a script; nor does what shows and clears the cache."""
+def test_an_exact_hit_sends_no_request(harness: Program, endpoint: Endpoint) -> None:
+    """Neither from the command line nor from a script; nor do the commands that show and clear the cache."""
     put(STORED)
     endpoint.asked.clear()
     assert harness("search", STORED, "--json").told["found"] == "exact"
@@ -147,7 +147,7 @@ def test_an_exact_hit_asks_nobody(harness: Program, endpoint: Endpoint) -> None:
     ids=["exact hit", "maintenance"],
 )
 def test_an_exact_hit_imports_nothing_heavy(endpoint: Endpoint, program: str) -> None:
-    """What talks to an endpoint takes a second to import."""
+    """The client library takes a second to import."""
     put(STORED)
     endpoint.asked.clear()
     heavy = {"openai", "httpx2", "numpy", "onnxruntime"}
@@ -168,7 +168,7 @@ def test_evidence_is_ranked_by_its_vectors(harness: Program, endpoint: Endpoint,
 
 
 def test_out_of_reach_the_local_model_serves(harness: Program, endpoint: Endpoint, tmp_path: Path) -> None:
-    """Said once in a run, whatever the run embeds; rows have the local model's name."""
+    """Said once in a run, however many texts the run embeds; rows have the local model's name."""
     endpoint.down()
     put(STORED)
     assert embedders(tmp_path / "data") == {STORED: MiniLM.id}
@@ -189,7 +189,7 @@ def test_a_research_says_it_once(harness: Program, endpoint: Endpoint, notes: st
 
 
 def test_back_again_its_own_vectors_serve_and_no_others(harness: Program, endpoint: Endpoint, tmp_path: Path) -> None:
-    """What the local model embedded meanwhile is not even a candidate, until it is embedded anew."""
+    """Rows that the local model embedded are not candidates until they are embedded again."""
     put(STORED)
     endpoint.down()
     put(OTHER)
@@ -201,13 +201,13 @@ def test_back_again_its_own_vectors_serve_and_no_others(harness: Program, endpoi
     explained = harness("cache", "explain", OTHERWISE, "--json").told
     assert [each["query"] for each in explained["candidates"]] in ([], [STORED])
     assert explained["decision"] == "miss"
-    assert harness("cache", "stats", "--json").told["tables"]["search_cache"]["unembedded"] == 1
+    assert harness("cache", "stats", "--json").tables["search_cache"]["unembedded"] == 1
     assert harness("cache", "reindex", "--json").told["embedded"] == 1
     assert embedders(tmp_path / "data") == {STORED: endpoint.id, OTHER: endpoint.id}
     assert harness("search", OTHERWISE, "--json").told["matched_query"] == OTHER
 
 
-def test_doctor_tells_who_serves(harness: Program, endpoint: Endpoint) -> None:
+def test_doctor_names_the_embedder_in_use(harness: Program, endpoint: Endpoint) -> None:
     """The endpoint, or why it does not; and that the acceptance rule was made for other vectors."""
 
     def findings() -> dict[str, dict[str, str]]:
@@ -220,22 +220,24 @@ def test_doctor_tells_who_serves(harness: Program, endpoint: Endpoint) -> None:
     endpoint.down()
     found = findings()
     assert found["embedder"]["state"] == "weak"
-    assert found["embedder"]["told"].startswith(f"{MiniLM.id} serves instead of stems: {endpoint.id} cannot be reached")
+    assert found["embedder"]["told"].startswith(
+        f"{MiniLM.id} is used instead of stems: {endpoint.id} cannot be reached"
+    )
     assert found["meaning"]["state"] == "ok"
 
 
-def test_doctor_asks_nobody_offline(harness: Program, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_sends_no_request_offline(harness: Program, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """And says so."""
     monkeypatch.setenv("HARNESS_OFFLINE", "true")
     assert f"embedder: {MiniLM.id} (offline: stems is not asked)" in harness("doctor").out
     assert not endpoint.asked
 
 
-# --- nobody is asked
+# --- no request is sent
 
 
-def test_offline_asks_nobody(harness: Program, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No socket is opened; the local model serves, which only `--debug` tells."""
+def test_offline_sends_no_request(harness: Program, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No socket is opened; the local model is used, which only `--debug` shows."""
     put(STORED)
     endpoint.asked.clear()
     monkeypatch.setattr(socket, "socket", no_socket)
@@ -247,15 +249,15 @@ def test_offline_asks_nobody(harness: Program, endpoint: Endpoint, monkeypatch: 
     assert not endpoint.asked
 
 
-def test_a_replay_asks_nobody(
+def test_a_replay_sends_no_request(
     harness: Program, endpoint: Endpoint, notes: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a run was answered with, and what was made of it with the endpoint's vectors, gives the same bytes."""
+    """The answers of a run and the results from the endpoint's vectors give the same bytes."""
     first = harness("research", QUESTION, "-e", notes)
     assert (first.code, WARNING in first.err) == (0, False)
-    (run,) = harness("cache", "runs", "--json").told["runs"]
+    (run,) = harness("cache", "runs", "--json").told["items"]
     file = tmp_path / "run.snapshot"
-    assert harness("cache", "export", file, "--run", run["run"]).code == 0
+    assert harness("cache", "export", file, "--run", run["id"]).code == 0
     endpoint.asked.clear()
     monkeypatch.setattr(socket, "socket", no_socket)
     for setting in ("stems", ""):  # whatever is set where it is replayed
@@ -301,7 +303,7 @@ def test_a_variable_without_a_key_is_wrong_usage(
 
 
 def test_a_key_that_is_wanted_is_asked_for_by_the_settings_name(harness: Program, endpoint: Endpoint) -> None:
-    """Where no variable is named, the setting that would name one is."""
+    """If no variable is set, the message names the setting for it."""
     endpoint.refusal = Response("who are you", 401)
     assert "wants a key, and none is set; set embedding_key_variable" in harness("search", ASKED).err
 

@@ -64,7 +64,7 @@ def test_a_model_without_a_name_is_refused(tmp_path: Path) -> None:
         App(Settings(data_dir=tmp_path, embedding_model="sentence-transformers:")) as app,
         pytest.raises(InvalidInput, match="sentence-transformers:NAME_OR_PATH"),
     ):
-        _ = app.embedder
+        _ = app.models.embedder
 
 
 @pytest.mark.full

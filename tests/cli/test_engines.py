@@ -1,4 +1,4 @@
-"""Several engines on the command line, and corpora that are made ready."""
+"""Several engines on the command line, and indexing of corpora."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.cli.program import Program
 
 
 def test_several_engines_are_fused(harness: Program, notes: str, tmp_path: Path) -> None:
-    """Each is told of, and what they found stands in one list."""
+    """Each is named, and their results are in one list."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "more.md").write_text("# More\n\nRetries wait longer each time; that is called backoff.\n")
@@ -20,27 +20,27 @@ def test_several_engines_are_fused(harness: Program, notes: str, tmp_path: Path)
 
 
 def test_an_engine_is_named_once(harness: Program, notes: str) -> None:
-    """Twice is a slip."""
+    """Twice is an error."""
     assert "twice" in harness("search", "retries", "-e", notes, "-e", notes).one_line_error(2)
 
 
 def test_an_engine_that_takes_no_argument_says_so(harness: Program) -> None:
-    """Rather than to ignore it."""
+    """It is not ignored."""
     for name in ("ddgs", "pubmed", "browser"):
         assert f"the engine {name} takes no argument" in harness("search", "q", "-e", f"{name}:x").one_line_error(2)
 
 
 def test_an_engine_that_knows_no_proxy_is_not_used_with_one(harness: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The traffic would go another way than it is to."""
+    """The traffic would bypass the proxy."""
     monkeypatch.setenv("HARNESS_PROXY", "http://127.0.0.1:9")
     for name in ("pubmed", "browser", "searxng:http://127.0.0.1:8"):
         assert "does not go through a proxy" in harness("search", "q", "-e", name).one_line_error(2)
 
 
-def test_a_corpus_is_made_ready(harness: Program, notes: str) -> None:
-    """Indexed and embedded; what is no corpus is said to be none."""
+def test_a_corpus_is_indexed(harness: Program, notes: str) -> None:
+    """Indexed and embedded; another engine is an error."""
     assert "is ready" in harness("index", notes).err
-    assert "name a corpus" in harness("index", "ddgs").one_line_error(2)
+    assert "give corpus:PATH" in harness("index", "ddgs").one_line_error(2)
 
 
 def test_a_research_needs_a_question_or_a_run(harness: Program) -> None:
@@ -50,8 +50,8 @@ def test_a_research_needs_a_question_or_a_run(harness: Program) -> None:
     assert "no such run" in harness("research", "--resume", "20260101-000000-abcdef").one_line_error(2)
 
 
-def test_a_report_is_written_where_one_says(harness: Program, notes: str, tmp_path: Path) -> None:
-    """With front matter as Markdown; as one page of HTML; where it cannot be, that is said."""
+def test_a_report_is_written_to_a_file(harness: Program, notes: str, tmp_path: Path) -> None:
+    """With front matter as Markdown; as one page of HTML; a path that cannot be written is an error."""
     question = "How do retries use exponential backoff?"
     markdown, page = tmp_path / "report.md", tmp_path / "report.html"
     assert harness("research", question, "-e", notes, "-o", markdown).out == ""
@@ -77,7 +77,7 @@ def test_doctor_checks_the_engines_it_is_given(harness: Program, notes: str, tmp
     assert ended.code == 5
     found = [each for each in ended.told["findings"] if each["name"] == "engine"]
     assert [each["state"] for each in found] == ["ok", "broken", "ok", "broken"]
-    assert "is indexed, and searched by words" in found[0]["told"]
+    assert "is indexed and searched by words" in found[0]["told"]
     assert str(tmp_path / "none") in found[1]["told"]
     assert "no such engine: 'nope'" in found[3]["told"]
     assert harness("doctor", "-e", notes).code == 0

@@ -1,4 +1,4 @@
-"""`harness history`: the past in the terminal, the same as over HTTP."""
+"""`harness history`: the same entries in the terminal as over HTTP."""
 
 import json
 import os
@@ -13,10 +13,10 @@ from starlette.testclient import TestClient
 from harness import settings
 from harness.app import App
 from harness.cache import ResearchContext
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
-from harness.server.request_checks import Gate, Names
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.auth import Authenticator
+from harness.server.request_checks import HostNames, RequestChecks
+from harness.server.routes import build_routes
 from tests.cli.program import Program
 
 RESULT = {"title": "Retries", "href": "https://example.org/" + "retries/" * 30, "body": "Retries stop after five."}
@@ -26,29 +26,31 @@ RUN = "20261122-101500-1a2b3c"
 
 @pytest.fixture
 def filled(tmp_path: Path) -> None:
-    """Keep some things of each kind in the data directory of the program."""
+    """Store some entries of each kind in the data directory."""
     loaded = settings.load({}).settings
     with App(loaded) as app:
         for number in range(3):
-            app.cache.put_search(f"retries of a client {number}", [RESULT])
-        app.cache.put_research("retries of a server", "general", ResearchContext("They stop.", [], []))
-        app.cache.put_run(RUN, "retries of a gateway", "corpus", {"question": "x"})
+            app.cache.searches.put(f"retries of a client {number}", [RESULT])
+        app.cache.researches.put("retries of a server", "general", ResearchContext("They stop.", [], []))
+        app.cache.runs.put(RUN, "retries of a gateway", "corpus", {"question": "x"})
         app.knowledge.write("retries of ours", "Three, with jitter.")
 
 
 def over_http(**parameters: object) -> list[dict[str, object]]:
-    """Return the items as the API tells them."""
+    """Return the items of the API."""
     with (
         App(settings.load({}).settings) as app,
-        Admission(app, per_minute=6_000, alone=True) as admission,
+        Authenticator(app, per_minute=6_000, alone=True) as authenticator,
     ):
-        gate = Gate(build_routes(Researches(1), admission), names=Names("127.0.0.1"), admission=admission)
-        with TestClient(gate, base_url="http://127.0.0.1") as client:
+        checks = RequestChecks(
+            build_routes(ResearchJobs(1), authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with TestClient(checks, base_url="http://127.0.0.1") as client:
             found: list[dict[str, object]] = client.get("/api/research-history", params=parameters).json()["items"]
             return found
 
 
-def test_it_tells_what_the_api_tells(harness: Program, filled: None) -> None:
+def test_it_shows_the_items_of_the_api(harness: Program, filled: None) -> None:
     """With --json the items are those of the API, in the same order, by time and by meaning, page by page."""
     for arguments, parameters in (
         ([], {}),
@@ -63,7 +65,7 @@ def test_it_tells_what_the_api_tells(harness: Program, filled: None) -> None:
 
 
 def test_it_is_read_in_a_pipe(harness: Program, filled: None) -> None:
-    """Without a terminal, every title stands there, without colours, in lines that do not go on for ever."""
+    """Without a terminal, every title is shown without colours, in lines of bounded length."""
     ended = harness("history", "retries of a client")
     assert (ended.code, ended.err) == (0, "")
     assert "\x1b" not in ended.out
@@ -75,19 +77,19 @@ def test_it_is_read_in_a_pipe(harness: Program, filled: None) -> None:
 
 
 def test_an_empty_past_says_so(harness: Program) -> None:
-    """Nothing is no failure: standard output stays empty, and what to do next is said beside it."""
+    """An empty history is no failure: standard output stays empty, standard error has advice."""
     ended = harness("history")
     assert (ended.code, ended.out) == (0, "")
     assert "harness search" in ended.err
     assert harness("history", "--quiet").err == ""
-    assert harness("history", "--json").told == {"items": []}
-    assert "nothing of the past speaks of that" in harness("history", "zebra").err
+    assert harness("history", "--json").told == {"items": [], "next_offset": None}
+    assert "no past entry matches" in harness("history", "zebra").err
 
 
 def test_nothing_of_it_acts_on_the_terminal(harness: Program) -> None:
     """Escape sequences, markup and direction overrides in titles are text, or gone."""
     with App(settings.load({}).settings) as app:
-        app.cache.put_search(NASTY, [{"title": NASTY, "href": f"https://e.org/\n{NASTY}", "body": NASTY}])
+        app.cache.searches.put(NASTY, [{"title": NASTY, "href": f"https://e.org/\n{NASTY}", "body": NASTY}])
     said = harness("history").out
     for character in "\x1b\x07\u202e":
         assert character not in said
@@ -102,8 +104,8 @@ def test_nothing_of_it_acts_on_the_terminal(harness: Program) -> None:
         (["--since", "soon"], "since is a date"),
     ],
 )
-def test_what_cannot_be_asked_is_told_in_a_line(harness: Program, arguments: list[str], told: str) -> None:
-    """A wrong option is wrong usage, told in one line."""
+def test_a_wrong_option_is_one_line(harness: Program, arguments: list[str], told: str) -> None:
+    """A wrong option is wrong usage, with a message of one line."""
     assert told in harness("history", *arguments).one_line_error(2)
 
 

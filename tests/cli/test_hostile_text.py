@@ -133,14 +133,14 @@ def test_search_cache_is_guarded_too(monkeypatch: pytest.MonkeyPatch, capsys: py
 def test_json_is_the_same_and_harmless(harness: Program, filled: dict[str, str]) -> None:
     """With --json every character is there, as an escape of JSON."""
     ended = harness("cache", "runs", "--json")
-    assert ended.told["runs"][0]["question"] == HOSTILE
+    assert ended.told["items"][0]["question"] == HOSTILE
     assert not set(ACTING + "\x1b") & set(ended.out)
     (pair,) = map(json.loads, harness("cache", "export", "--pairs", "-").out.splitlines())
     assert HOSTILE in pair.values()
 
 
 def test_a_log_line_stays_one_line(capsys: pytest.CaptureFixture[str], harness: Program) -> None:
-    """Text in a log message cannot begin a line of its own, which would look like the program's."""
+    """Text in a log message cannot start a new line, which would look like the program's."""
     import logging
 
     configure_logging("warning")

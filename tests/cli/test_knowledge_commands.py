@@ -13,12 +13,12 @@ COMMANDS = ("lookup", "write", "get", "list", "history", "delete")
 
 
 def write(harness: Program, *arguments: object) -> Any:
-    """Write a document; return what is told as JSON."""
+    """Write a document; return the output as JSON."""
     return harness("knowledge", "write", *arguments, "--json").told
 
 
 def test_the_whole_story(harness: Program) -> None:
-    """Written, looked up by meaning and by URL, refreshed, listed, told of, deleted."""
+    """Written, looked up by meaning and by URL, refreshed, listed, shown, deleted."""
     written = write(harness, TITLE, "5,000 an hour.", "--source-url", URL, "--tag", "api", "--confidence", 0.9)
     assert (written["outcome"], written["version"], written["document"]["tags"]) == ("created", 1, ["api"])
     document_id = written["id"]
@@ -34,19 +34,20 @@ def test_the_whole_story(harness: Program) -> None:
     )  # fmt: skip
     assert write(harness, "--id", document_id)["outcome"] == "updated"
     listed = harness("knowledge", "list", "--tag", "api", "--json").told
-    assert [each["version"] for each in listed["documents"]] == [2]
+    assert [each["version"] for each in listed["items"]] == [2]
     assert TITLE in harness("knowledge", "list").out
-    versions = harness("knowledge", "history", document_id, "--json").told["versions"]
-    assert [each["version"] for each in versions] == [2, 1]
+    versions = harness("knowledge", "history", document_id, "--json").told
+    assert versions["document"]["version"] == 2
+    assert [each["version"] for each in versions["earlier"]] == [1]
     assert "2 " in harness("knowledge", "history", document_id).out
-    assert harness("knowledge", "get", document_id, "--json").told == versions[0]
+    assert harness("knowledge", "get", document_id, "--json").told == versions["document"]
     assert "5,000" in harness("knowledge", "get", document_id).out
-    assert harness("knowledge", "delete", document_id, "--yes", "--json").told == {"id": document_id, "deleted": True}
+    assert harness("knowledge", "delete", document_id, "--yes", "--json").told == {"deleted": 1}
     assert harness("knowledge", "list").out == "nothing is known yet\n"
 
 
-def test_a_look_up_without_an_answer_ends_with_one(harness: Program) -> None:
-    """A miss and a document that is too old are told apart, and both end with 1."""
+def test_a_lookup_without_an_answer_exits_with_1(harness: Program) -> None:
+    """A miss and a document that is too old have different messages, and both exit with 1."""
     missed = harness("knowledge", "lookup", ASKED)
     assert (missed.code, missed.out, missed.err) == (1, "", "nothing is known\n")
     document_id = write(harness, TITLE, "5,000 an hour.")["id"]
@@ -56,7 +57,7 @@ def test_a_look_up_without_an_answer_ends_with_one(harness: Program) -> None:
     assert document_id in stale.err
 
 
-def test_what_was_not_written_ends_with_five(harness: Program) -> None:
+def test_a_document_that_is_not_written_exits_with_5(harness: Program) -> None:
     """A URL that another document has, and a version that is no longer the present one, with the id to look at."""
     document_id = write(harness, TITLE, "1", "--source-url", URL)["id"]
     duplicate = harness("knowledge", "write", "Another title", "2", "--source-url", f"{URL}/")
@@ -92,12 +93,12 @@ def test_a_content_comes_from_a_file_or_standard_input(harness: Program, tmp_pat
     ],
 )  # fmt: skip
 def test_wrong_usage_is_one_line(harness: Program, arguments: tuple[object, ...]) -> None:
-    """Whatever cannot be looked up, written or listed ends with 2."""
+    """Unusable arguments exit with 2."""
     harness("knowledge", *arguments).one_line_error(2)
 
 
 def test_an_unanswered_question_deletes_nothing(harness: Program) -> None:
-    """Without `--yes` it is asked, and the end of the input is no consent."""
+    """Without `--yes` it is asked, and the end of the input counts as no."""
     document_id = write(harness, TITLE, "1")["id"]
     assert harness("knowledge", "delete", document_id).code == 2
     assert harness("knowledge", "get", document_id).code == 0
@@ -105,8 +106,8 @@ def test_an_unanswered_question_deletes_nothing(harness: Program) -> None:
     assert harness("knowledge", "get", document_id).code == 1
 
 
-def test_unknown_ids_end_with_one(harness: Program) -> None:
-    """There is nothing to show or to delete."""
+def test_unknown_ids_exit_with_1(harness: Program) -> None:
+    """For every command that takes an id."""
     for arguments in (("get",), ("history",), ("delete", "--yes")):
         ended = harness("knowledge", arguments[0], "0" * 32, *arguments[1:])
         assert (ended.code, ended.out) == (1, "")

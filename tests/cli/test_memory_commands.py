@@ -15,7 +15,7 @@ ASKED = "when is staging restarted"
 
 @pytest.fixture
 def fact(harness: Program) -> Any:
-    """A text that is remembered, as it is told of."""
+    """A remembered text, as JSON."""
     return harness("memory", "add", "-", "--json", stdin=FACT).told
 
 
@@ -80,19 +80,19 @@ def test_a_passage_of_many_is_named_with_its_document(harness: Program, tmp_path
     assert harness("memory", "get", id_).out.count(f"passage {id_}") > 1
 
 
-def test_a_file_is_remembered_in_the_place_of_its_earlier_version(harness: Program, tmp_path: Path) -> None:
-    """Added again, the passages of before are gone, and that is told."""
+def test_a_file_replaces_its_earlier_version(harness: Program, tmp_path: Path) -> None:
+    """Added again, the earlier passages are gone, and the output says so."""
     file = tmp_path / "retries.md"
     file.write_text("# Retries\n\nThey stop after five attempts.\n")
     assert "as 1 passage" in harness("memory", "add", file).out
     file.write_text("# Retries\n\nThey stop after seven attempts.\n")
-    assert "in the place of 1" in harness("memory", "add", file).out
+    assert "replaced 1" in harness("memory", "add", file).out
     (only,) = harness("memory", "query", "how many attempts", "--json").told["matches"]
     assert "seven" in only["text"]
 
 
 def test_a_secret_is_masked(harness: Program, tmp_path: Path) -> None:
-    """What looks like a key is not kept, and that is told."""
+    """Text like a key is not stored, and the output says so."""
     key = "ghp_" + "a1B2" * 9
     added = harness("memory", "add", "-", stdin=f"The key of the robot is {key}.")
     assert "1 secret was masked" in added.out
@@ -100,7 +100,7 @@ def test_a_secret_is_masked(harness: Program, tmp_path: Path) -> None:
 
 
 def test_threads_are_listed_and_forgotten(harness: Program, tmp_path: Path) -> None:
-    """A thread that was imported: listed with its first words, shown, forgotten by the beginning of its id."""
+    """A thread that was imported: listed with its first words, shown, forgotten by the start of its id."""
     from harness.chat import Exchange, Memory
     from harness.models.local.embedder import MiniLM
     from tests.fakes import MemoryStore
@@ -125,11 +125,11 @@ def test_threads_are_listed_and_forgotten(harness: Program, tmp_path: Path) -> N
     continued = harness("chat", "-q", "--continue", "abcd", stdin="")
     assert (continued.code, "continuation 3" in continued.out) == (0, True)
     assert harness("memory", "forget", "--thread", "abcd", "--yes", "--json").told == {"forgotten": 2}
-    assert harness("memory", "threads").out == "No conversation is remembered yet.\n"
+    assert harness("memory", "threads").out == "No conversations yet.\n"
 
 
 def test_nothing_is_deleted_without_consent(harness: Program, fact: Any) -> None:
-    """The end of the input is no consent; neither is `n`."""
+    """The end of the input counts as no, like `n`."""
     for arguments in (("delete", fact["document_id"]), ("forget", "--older-than", "1h")):
         ended = harness("memory", *arguments, stdin="n\n")
         assert (ended.code, "nothing was deleted" in ended.err) == (2, True)
@@ -147,7 +147,7 @@ def test_nothing_is_deleted_without_consent(harness: Program, fact: Any) -> None
     ],
 )  # fmt: skip
 def test_wrong_usage_is_one_line_and_ends_with_two(harness: Program, arguments: tuple[str, ...]) -> None:
-    """What is wrong, and what to do."""
+    """The message has the problem and the remedy."""
     harness("memory", *arguments).one_line_error(2)
 
 

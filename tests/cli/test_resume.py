@@ -1,4 +1,4 @@
-"""`harness research --resume`: a run goes on with the settings that it was started with, and ends the same."""
+"""`harness research --resume`: a run continues with its first settings and ends the same."""
 
 import json
 import os
@@ -14,7 +14,6 @@ import pytest
 from harness.app import App
 from harness.errors import InvalidInput
 from harness.identity import LOCAL, Identity
-from harness.research.resume import resume_run
 from harness.settings import Settings, run_settings
 from tests.cli.program import Program
 
@@ -36,9 +35,9 @@ def started(harness: Program, *options: str) -> tuple[str, str]:
 
 
 def record(home: Path, run: str) -> dict[str, object]:
-    """Return what is stored of a run."""
+    """Return the record of a run."""
     with App(Settings(data_dir=home)) as app:
-        return app.cache.get_run(run)
+        return app.cache.runs.get(run)
 
 
 def test_a_run_resumes_with_its_own_settings(
@@ -66,7 +65,7 @@ def test_an_explicit_option_overrides_one_setting(harness: Program, home: Path, 
 
 
 def test_a_finished_run_stays_until_there_is_a_new_result(harness: Program, home: Path, notes: str) -> None:
-    """When its resumption fails, the report is still there."""
+    """If resuming fails, the report is still there."""
     run, report = started(harness, "-e", notes)
     before = record(home, run)
     failed = harness("research", "--resume", run, "-e", "searxng:http://127.0.0.1:9", "--ttl", "60")
@@ -78,7 +77,7 @@ def test_a_finished_run_stays_until_there_is_a_new_result(harness: Program, home
 def test_a_refreshed_run_resumes_refreshed_and_repeats_no_call_of_its_own(
     harness: Program, home: Path, notes: str
 ) -> None:
-    """What it asked since it began answers exactly; what was cached before does not."""
+    """Answers since its start are exact hits; older entries are not."""
     started(harness, "-e", notes)
     run, report = started(harness, "-e", notes, "--refresh")
     again = harness("research", "--resume", run, "--json").told
@@ -91,9 +90,9 @@ def test_a_run_without_stored_settings_asks_for_them(harness: Program, home: Pat
     """Runs of older versions are resumed with explicit options, never with the default engine."""
     run, report = started(harness, "-e", notes)
     with App(Settings(data_dir=home)) as app:
-        old = app.cache.get_run(run)
+        old = app.cache.runs.get(run)
         del old["settings"], old["began"]
-        app.cache.put_run(run, QUESTION, "corpus", old)
+        app.cache.runs.put(run, QUESTION, "corpus", old)
     assert "pass --engine" in harness("research", "--resume", run).one_line_error(2)
     assert harness("research", "--resume", run, "-e", notes, "--json").told["report"] == report
 
@@ -107,21 +106,21 @@ def test_a_damaged_record_is_one_line(harness: Program, home: Path, notes: str, 
     """The error names the run, and nothing is overwritten."""
     run, _ = started(harness, "-e", notes)
     with App(Settings(data_dir=home)) as app:
-        app.cache.put_run(run, QUESTION, "corpus", {**app.cache.get_run(run), **damage})
+        app.cache.runs.put(run, QUESTION, "corpus", {**app.cache.runs.get(run), **damage})
     ended = harness("research", "--resume", run)
     assert ended.code in {2, 4}
     assert run in ended.one_line_error(ended.code)
 
 
 def test_a_server_resumes_only_with_its_own_engines(harness: Program, home: Path, notes: str, tmp_path: Path) -> None:
-    """Whoever can write a record does not decide which folder or host a server reads."""
+    """Write access to a record does not decide which folder or host a server reads."""
     run, _ = started(harness, "-e", notes)
     with App(Settings(data_dir=home, engine=("corpus:python-docs",))) as app:
         member = app.serving(Identity(LOCAL.tenant, "ada", "writer", "t1"))
         with pytest.raises(InvalidInput, match="another engine"):
-            resume_run(member, run)
+            member.resume(run)
     with App(Settings(data_dir=home, engine=(notes,))) as app:
-        assert resume_run(app.serving(Identity(LOCAL.tenant, "ada", "writer", "t1")), run).id == run
+        assert app.serving(Identity(LOCAL.tenant, "ada", "writer", "t1")).resume(run).id == run
 
 
 def test_passwords_are_not_stored_with_a_run(tmp_path: Path) -> None:
@@ -141,7 +140,7 @@ PROGRAM = "import sys; from harness.cli.main import main; sys.argv[0] = 'harness
 
 
 def command(*arguments: str) -> list[str]:
-    """Return how the program is started as a process of its own."""
+    """Return the command line of the program in a separate process."""
     return [sys.executable, "-c", PROGRAM, *arguments]
 
 
@@ -164,8 +163,8 @@ def test_a_run_killed_at_any_moment_gives_the_same_report(harness: Program, tmp_
         process.send_signal(signal.SIGKILL)
         process.communicate()
         listed = subprocess.run(command("cache", "runs", "--json"), env=environment, capture_output=True, check=True)
-        runs = json.loads(listed.stdout)["runs"]
-        how = ["--resume", runs[0]["run"]] if runs else [QUESTION, "-e", notes]
+        runs = json.loads(listed.stdout)["items"]
+        how = ["--resume", runs[0]["id"]] if runs else [QUESTION, "-e", notes]
         resumed += bool(runs)
         again = subprocess.run(
             command("research", *how, "--json"), env=environment, capture_output=True, check=True, timeout=120

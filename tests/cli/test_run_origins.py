@@ -3,7 +3,7 @@
 import pytest
 
 from harness import settings
-from harness.app import App
+from harness.app import App, Mode
 from harness.cli import completion
 from harness.core.origins import RunOrigin
 from harness.storage.recent import recent_runs
@@ -22,8 +22,8 @@ def runs() -> None:
     """Keep one run of each origin; the user's is the oldest."""
     for origin, run in RUNS.items():
         record = {"question": origin, "engines": [{"name": "ddgs"}], "uses": [], "state": "stopped"}
-        with App(settings.load({}).settings, origin=origin) as app:
-            app.cache.put_run(run, origin, "ddgs", record)
+        with App(settings.load({}).settings, Mode(origin=origin)) as app:
+            app.cache.runs.put(run, origin, "ddgs", record)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_runs_lists_users_and_agents_unless_asked(
     harness: Program, runs: None, command: list[str], option: list[str], shown: set[str]
 ) -> None:
     """The option is the one that `harness history` has."""
-    listed = harness(*command, *option, "--json").told["runs"]
+    listed = harness(*command, *option, "--json").told["items"]
     assert {run["question"] for run in listed} == shown
 
 
@@ -69,7 +69,7 @@ def test_a_failed_run_shows_its_cause(harness: Program) -> None:
     error = {"code": "engine_unavailable", "message": "duckduckgo.com cannot be reached"}
     record = {"question": "q", "engines": [{"name": "ddgs"}], "uses": [], "state": "failed", "error": error}
     with App(settings.load({}).settings) as app:
-        app.cache.put_run(RUNS["user"], "q", "ddgs", record)
+        app.cache.runs.put(RUNS["user"], "q", "ddgs", record)
     ended = harness("show", RUNS["user"])
     assert ended.code == 1
     assert f"it failed (duckduckgo.com cannot be reached); `harness research --resume {RUNS['user']}`" in ended.err

@@ -28,7 +28,7 @@ def keep(run: str, **more: object) -> None:
     """Keep the record of a run."""
     record = {"question": QUESTION, "engines": [{"name": "ddgs"}], "uses": [], **more}
     with App(settings.load({}).settings) as app:
-        app.cache.put_run(run, QUESTION, "ddgs", record)
+        app.cache.runs.put(run, QUESTION, "ddgs", record)
 
 
 def test_the_report_is_the_one_that_was_printed(harness: Program, researched: Any) -> None:
@@ -98,7 +98,7 @@ def test_runs_fit_the_terminal(harness: Program, monkeypatch: pytest.MonkeyPatch
     """The question is shortened before the table is wider than the terminal, down to 20 characters."""
     keep(OLDER, question="a rather long question " * 10, state="finished")
     with App(settings.load({}).settings) as app:
-        app.cache.put_run(RUN, "a rather long question " * 10, "ddgs", app.cache.get_run(OLDER))
+        app.cache.runs.put(RUN, "a rather long question " * 10, "ddgs", app.cache.runs.get(OLDER))
     monkeypatch.setenv("COLUMNS", str(columns))
     assert max(map(len, harness("runs").out.splitlines())) <= max(columns, 78)
 

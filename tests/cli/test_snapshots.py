@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from harness.app import App
 from harness.errors import EngineUnavailable, SearchError
+from harness.sources.from_settings import Sources
 from tests.cli.program import Program
 
 pytestmark = pytest.mark.slow
@@ -50,9 +50,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def put(engine: FakeEngine) -> FakeEngine:
         monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its addresses are nobody's
-        real = App.engines
+        real = Sources.engines
         monkeypatch.setattr(
-            App,
+            Sources,
             "engines",
             lambda self, specs=(), waits=False: real(self, specs) if self._replay is not None else (engine,),
         )
@@ -63,7 +63,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def run_id(harness: Program) -> str:
     """Return the id of the newest run."""
-    found: str = harness("cache", "runs", "--json").told["runs"][0]["run"]
+    found: str = harness("cache", "runs", "--json").told["items"][0]["id"]
     return found
 
 
@@ -76,27 +76,27 @@ def expire_everything(data: Path) -> None:
 
 
 def no_socket(*_: object, **__: object) -> None:
-    """Stand in for `socket.socket`."""
+    """Replace `socket.socket`."""
     raise AssertionError("a socket was opened")
 
 
 def test_a_run_is_listed(harness: Program, notes: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """When, what, with how many live calls; as a table that fits the terminal, and as JSON."""
     assert harness("cache", "runs").out == "no runs yet\n"
-    assert harness("cache", "runs", "--json").told == {"runs": []}
+    assert harness("cache", "runs", "--json").told == {"items": [], "next_offset": None}
     ended = harness("research", QUESTION, "-e", notes)
-    (run,) = harness("cache", "runs", "--json").told["runs"]
-    assert run["run"] in ended.err
+    (run,) = harness("cache", "runs", "--json").told["items"]
+    assert run["id"] in ended.err
     assert (run["question"], run["engine"]) == (QUESTION, "corpus")
     assert f"{run['live_calls']} live calls" in ended.err
-    assert run["at"].endswith("Z")
+    assert run["created_at"].endswith("Z")
     monkeypatch.setenv("COLUMNS", "120")
     assert QUESTION in harness("cache", "runs").out
     monkeypatch.setenv("COLUMNS", "80")
     assert max(map(len, harness("cache", "runs").out.splitlines())) <= 80
     harness("research", QUESTION, "-e", notes)
-    assert harness("cache", "runs", "--json").told["runs"][0]["live_calls"] == 0
-    assert len(harness("cache", "runs", "--limit", 1, "--json").told["runs"]) == 1
+    assert harness("cache", "runs", "--json").told["items"][0]["live_calls"] == 0
+    assert len(harness("cache", "runs", "--limit", 1, "--json").told["items"]) == 1
     assert harness("cache", "runs", "--limit", 0).code == 2
 
 
@@ -105,13 +105,13 @@ def test_a_run_that_failed_is_listed_with_its_cause(harness: Program, notes: str
     again: who asked for no network gets none.
     """
     ended = harness("research", QUESTION, "-e", notes, "--offline")
-    (run,) = harness("cache", "runs", "--json").told["runs"]
+    (run,) = harness("cache", "runs", "--json").told["items"]
     assert (ended.code, run["state"], run["error"]["code"]) == (6, "failed", "offline_miss")
     assert run["error"]["message"] in ended.err
     assert "failed: offline_miss" in harness("runs").out
-    assert harness("research", "--resume", run["run"]).code == 6
-    assert harness("research", "--resume", run["run"], "--online").code == 0
-    (run,) = harness("cache", "runs", "--json").told["runs"]
+    assert harness("research", "--resume", run["id"]).code == 6
+    assert harness("research", "--resume", run["id"], "--online").code == 0
+    (run,) = harness("cache", "runs", "--json").told["items"]
     assert (run["state"], run["error"]) == ("finished", None)
 
 
@@ -124,9 +124,9 @@ def test_a_run_is_replayed_elsewhere(
     assert first.code == 0
     again = harness("research", QUESTION, "-e", notes, *arguments)
     assert again.out == first.out
-    for number, run in enumerate(harness("cache", "runs", "--json").told["runs"]):
+    for number, run in enumerate(harness("cache", "runs", "--json").told["items"]):
         file = tmp_path / f"{number}.snapshot"
-        assert harness("cache", "export", file, "--run", run["run"]).code == 0
+        assert harness("cache", "export", file, "--run", run["id"]).code == 0
         expire_everything(tmp_path / "data")
         shutil.rmtree(tmp_path / "notes", ignore_errors=True)
         with monkeypatch.context() as patched:
@@ -139,7 +139,7 @@ def test_a_run_is_replayed_elsewhere(
 
 @pytest.mark.parametrize("odd", [EngineUnavailable("down"), []], ids=["failures", "no results"])
 def test_a_run_with_gaps_is_replayed_with_them(harness: Program, fake: Any, tmp_path: Path, odd: Any) -> None:
-    """What failed fails again, and what had no results has none: a replay is not better informed than the run."""
+    """A failed search fails again, and an empty one stays empty: a replay knows no more than the run."""
     engine = fake(FakeEngine(odd))
     first = harness("research", QUESTION)
     assert first.code == 0
@@ -156,7 +156,7 @@ def test_a_run_with_gaps_is_replayed_with_them(harness: Program, fake: Any, tmp_
 
 
 def test_a_run_without_results_can_be_exported_later(harness: Program, fake: Any, tmp_path: Path) -> None:
-    """That there were none is known from the run itself, though nobody believes it any more."""
+    """The run itself records that there were none, although the cached entry has expired."""
     fake(FakeEngine([]))
     first = harness("research", QUESTION)
     run = run_id(harness)
@@ -220,10 +220,10 @@ def test_a_run_that_keeps_nothing_is_not_recorded(harness: Program, notes: str) 
     """`--no-cache` leaves no run."""
     ended = harness("research", QUESTION, "-e", notes, "--no-cache")
     assert "run " not in ended.err.splitlines()[-1].rpartition(";")[2]
-    assert harness("cache", "runs", "--json").told == {"runs": []}
+    assert harness("cache", "runs", "--json").told == {"items": [], "next_offset": None}
 
 
-def test_everything_goes_round(harness: Program, fake: Any, tmp_path: Path) -> None:
+def test_everything_is_exported_and_imported(harness: Program, fake: Any, tmp_path: Path) -> None:
     """`--all`, import, and each search answers there as here: exactly, by meaning, and by abbreviation."""
     engine = fake(FakeEngine())
     rag = [{"title": "t", "href": "https://example.org", "body": "Retrieval-augmented generation (RAG) is a pattern."}]
@@ -237,7 +237,7 @@ def test_everything_goes_round(harness: Program, fake: Any, tmp_path: Path) -> N
     imported = harness("cache", "import", file, "--json", *elsewhere).told
     assert imported == {"file": str(file), "entries": exported["entries"], "added": exported["entries"]}
     assert harness("cache", "import", file, "--json", *elsewhere).told["added"] == 0
-    here, there = (harness("cache", "stats", "--json", *where).told["tables"] for where in ((), elsewhere))
+    here, there = (harness("cache", "stats", "--json", *where).tables for where in ((), elsewhere))
     assert {name: table["total"] for name, table in here.items()} == {n: table["total"] for n, table in there.items()}
     assert here["search_cache"]["oldest"] == there["search_cache"]["oldest"]
     exact = harness("search", "RAG best practices", "--offline", "--json", *elsewhere).told
@@ -292,7 +292,7 @@ def _spoilt(name: str, good: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["random", "random gzip", "cut", "empty", "text", "changed"])
-def test_a_spoilt_file_is_refused(harness: Program, fake: Any, tmp_path: Path, kind: str) -> None:
+def test_a_damaged_file_is_refused(harness: Program, fake: Any, tmp_path: Path, kind: str) -> None:
     """One line, exit code 2, and nothing of it is used: neither by import nor by a replay."""
     fake(FakeEngine())
     harness("search", "one", "two")
@@ -303,11 +303,11 @@ def test_a_spoilt_file_is_refused(harness: Program, fake: Any, tmp_path: Path, k
     elsewhere = ("--data-dir", tmp_path / "elsewhere")
     assert str(file) in harness("cache", "import", file, *elsewhere).one_line_error(2)
     assert str(file) in harness("research", QUESTION, "--replay", file, *elsewhere).one_line_error(2)
-    assert harness("cache", "stats", "--json", *elsewhere).told["tables"]["search_cache"]["total"] == 0
+    assert harness("cache", "stats", "--json", *elsewhere).tables["search_cache"]["total"] == 0
 
 
 def test_a_tampered_file_is_refused(harness: Program, fake: Any, tmp_path: Path) -> None:
-    """Somebody packs other text under the old checksum."""
+    """Other text under the old checksum."""
     fake(FakeEngine())
     harness("search", "retries")
     file = tmp_path / "all.snapshot"

@@ -50,7 +50,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], None]:
 
 
 def put(query: str) -> None:
-    """Cache results for a query, as whoever the token says."""
+    """Cache results for a query, as the user of the token."""
     search_cache.put(query, RESULTS)
     search_cache.close()
 
@@ -64,7 +64,7 @@ def id_of(token: str) -> str:
 
 
 def test_a_token_is_shown_once(harness: Program) -> None:
-    """On standard output it stands alone; what to do with it is on the other, and the token is not."""
+    """Standard output has only the token; standard error has the advice, without the token."""
     ended = harness("token", "create", "--tenant", "lab", "--user", "ada", "--role", "writer", "--name", "nightly job")
     assert ended.code == 0
     [text] = ended.out.splitlines()
@@ -99,7 +99,7 @@ def test_a_token_as_json(harness: Program) -> None:
     ],
 )
 def test_wrong_usage_of_create(harness: Program, wrong: tuple[str, str], said: str) -> None:
-    """It is told, and nothing is made."""
+    """The message is one line, and no token is made."""
     usual = {"--tenant": "lab", "--user": "ada", "--role": "reader"} | dict([wrong])
     assert said in harness("token", "create", *[part for pair in usual.items() for part in pair]).one_line_error(2)
     assert harness("token", "list", "--json").told == {"tokens": []}
@@ -108,7 +108,7 @@ def test_wrong_usage_of_create(harness: Program, wrong: tuple[str, str], said: s
 def test_a_revoked_token_opens_nothing_any_more(
     harness: Program, make: Callable[..., str], use: Callable[[str | None], None]
 ) -> None:
-    """From the next command on; revoked twice is an error, and so is what is no id, which is not repeated."""
+    """From the next command on; an id that is revoked or malformed is an error, which does not repeat it."""
     text = make("writer")
     assert harness("token", "revoke", id_of(text)).code == 0
     assert "no token has the id" in harness("token", "revoke", id_of(text)).one_line_error(2)
@@ -136,7 +136,7 @@ def test_tenants_are_counted(harness: Program, make: Callable[..., str], use: Ca
 def test_a_tenant_is_deleted_after_asking(
     harness: Program, make: Callable[..., str], use: Callable[[str | None], None]
 ) -> None:
-    """With its tokens; nobody else's."""
+    """With its tokens; those of other tenants stay."""
     text = make("writer")
     use(text)
     put("q")
@@ -146,13 +146,13 @@ def test_a_tenant_is_deleted_after_asking(
     assert harness("tenant", "delete", "lab", stdin="y\n").code == 0
     told = harness("tenant", "list", "--json").told["tenants"]
     assert told == [{"tenant": "default", "entries": 1, "tokens": 0}]
-    assert "nothing of a tenant 'lab'" in harness("tenant", "delete", "lab", "--yes").one_line_error(2)
+    assert "no tenant 'lab' has entries" in harness("tenant", "delete", "lab", "--yes").one_line_error(2)
     use(text)
     assert harness("cache", "stats").code == 7
 
 
 def test_a_user_is_deleted_with_their_tokens_alone(harness: Program, make: Callable[..., str]) -> None:
-    """What they stored stays the tenant's."""
+    """Their entries stay with the tenant."""
     make("writer"), make("reader", "lab", "eve")
     told = harness("tenant", "delete", "lab", "--user", "ada", "--yes", "--json").told
     assert told == {"tenant": "lab", "user": "ada", "deleted": 1}
@@ -180,15 +180,15 @@ def test_a_token_opens_its_tenants_cache_alone(
     assert harness("search", "everybody's secret", "--offline").code == 6
     put("q")
     assert harness("search", "q", "--offline").code == 0
-    told = harness("cache", "stats", "--json").told
-    assert (told["tables"]["search_cache"]["total"], told["size_bytes"]) == (1, None)
+    stats = harness("cache", "stats", "--json")
+    assert (stats.tables["search_cache"]["total"], stats.told["size_bytes"]) == (1, None)
     assert "MB on disk" not in harness("cache", "stats").out
     assert harness("cache", "clear", "--yes").code == 0
     use(None)
     assert harness("search", "everybody's secret", "--offline").code == 0
 
 
-def test_an_admin_looks_after_its_own_tenant_only(
+def test_an_admin_administers_only_its_tenant(
     harness: Program, make: Callable[..., str], use: Callable[[str | None], None]
 ) -> None:
     """Tokens and entries of another one it neither makes, sees, counts nor deletes."""
@@ -220,7 +220,7 @@ ADMINS = [
 
 @pytest.mark.parametrize("role", ["reader", "writer"])
 @pytest.mark.parametrize("command", ADMINS)
-def test_who_is_no_admin_looks_after_nothing(
+def test_other_roles_cannot_administer(
     harness: Program, make: Callable[..., str], use: Callable[[str | None], None], role: str, command: tuple[str, ...]
 ) -> None:
     """The error names the role that is needed."""
@@ -229,7 +229,7 @@ def test_who_is_no_admin_looks_after_nothing(
 
 
 def test_a_reader_reads(harness: Program, make: Callable[..., str], use: Callable[[str | None], None]) -> None:
-    """What is kept; it asks nobody anew, and keeps nothing."""
+    """A reader gets cached entries, sends no request and stores nothing."""
     reader = make("reader", "lab", "eve")
     use(make("writer"))
     put("q")
@@ -261,9 +261,7 @@ def test_the_seed_command_asks_for_an_admin_too(
     assert json.loads(told)["tables"]["search_cache"]["total"] == 0
 
 
-def test_doctor_tells_whose_cache_it_is(
-    harness: Program, make: Callable[..., str], use: Callable[[str | None], None]
-) -> None:
+def test_doctor_names_the_tenant(harness: Program, make: Callable[..., str], use: Callable[[str | None], None]) -> None:
     """Tenant, user and role; and counts that tenant's entries."""
     put("everybody's")
     text = make("reader")
@@ -283,7 +281,7 @@ def test_doctor_tells_whose_cache_it_is(
 
 
 def test_an_imported_file_brings_no_token(harness: Program, tmp_path: Path) -> None:
-    """Somebody's snapshot with a token's row in it, which they would have the text of, is refused whole."""
+    """A foreign snapshot with the row of a token, whose text its author knows, is refused."""
     store = MemoryStore()
     Tokens(store).create("default", "eve", "admin")
     file = tmp_path / "evil.snapshot"
@@ -293,7 +291,7 @@ def test_an_imported_file_brings_no_token(harness: Program, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_no_command_tells_a_token(
+def test_no_command_shows_a_token(
     harness: Program,
     make: Callable[..., str],
     use: Callable[[str | None], None],
@@ -330,5 +328,5 @@ def test_expired_of_all_tenants(harness: Program, make: Callable[..., str], use:
         search_cache.close()
     use(None)
     told = harness("cache", "expired", "--all-tenants", "--json").told
-    assert told == {"deleted": {"default": 1, "lab": 1, "mill": 1}}
+    assert told == {"selected": 3, "deleted": {"default": 1, "lab": 1, "mill": 1}}
     assert "deleted 0 expired entries" in harness("cache", "expired", "--all-tenants").out

@@ -45,24 +45,24 @@ def test_the_tool_cache_is_told_cleared_and_swept(harness: Program, tools: Calla
     """By `stats`, `clear --kind tools` with type and user, and `expired`."""
     cache = tools()
     for cache_type, query, user in (("job_search", "a", "ada"), ("job_search", "b", "bob"), ("web_fetch", "c", "ada")):
-        cache.put_tool(cache_type, query, [1], created_by=user)
-    cache.put_tool("web_fetch", "gone", [1], ttl_hours=1e-9)
-    told = harness("cache", "stats", "--json").told["tables"]["tool_cache"]
+        cache.tools.put(cache_type, query, [1], created_by=user)
+    cache.tools.put("web_fetch", "gone", [1], ttl_hours=1e-9)
+    told = harness("cache", "stats", "--json").tables["tool_cache"]
     assert (told["live"], told["expired"]) == (3, 1)
     assert "tool_cache" in harness("cache", "stats").out
     assert harness("cache", "expired", "--json").told["deleted"]["tool_cache"] == 1
     chosen = ("cache", "clear", "--kind", "tools", "--yes")
     dry = harness(*chosen, "--type", "Job_Search", "--dry-run", "--json").told
-    assert dry == {"selected": {"tool_cache": 2}, "deleted": {"tool_cache": 0}}
+    assert dry == {"selected": 2, "deleted": {"tool_cache": 0}}
     assert harness(*chosen, "--type", "job_search", "--user", "ada", "--json").told["deleted"] == {"tool_cache": 1}
     assert harness(*chosen, "--user", "ada").out == "  c\ndeleted 1 entries\n"
     assert harness(*chosen, "--query", " B ").out == "  b\ndeleted 1 entries\n"
-    assert cache.recent_tools() == []
+    assert cache.tools.recent() == []
 
 
 def test_clearing_all_clears_tools(harness: Program, tools: Callable[[], Cache]) -> None:
     """They are cache as the rest is."""
-    tools().put_tool("x", "q", [1])
+    tools().tools.put("x", "q", [1])
     assert harness("cache", "clear", "--yes", "--json").told["deleted"]["tool_cache"] == 1
 
 
@@ -89,18 +89,18 @@ def fill(store: SqliteStore, clock: FakeClock, tenant: str = "default") -> None:
     """Put something into every table: fresh and expired, used and unused, with vectors and without."""
     cache = Cache(store, semantics=semantics(store, tenant=tenant), clock=clock, tenant=tenant)
     rag = "Retrieval-augmented generation (RAG) is a pattern."
-    cache.put_search("what is RAG", [{"title": "t", "href": "https://example.org", "body": rag}], engine="other")
-    cache.search("nothing", lambda query, n: [])
-    cache.put_research("RAG", "research", ResearchContext(f'["{rag}"]', [["a"], 1], [0.25]), ttl=60)
-    cache.page("https://example.org/a", Reader(rag))
-    cache.completion(Model(), [{"role": "user", "content": "What is bread?"}])
-    cache.derived("q", "ranking", ["s"], lambda: [1.5], list, ttl=DAY)
-    cache.put_run("20260101-000000-abcdef", "q", "ddgs", {"uses": [], "ü": "\x7f"})
-    cache.put_tool("job_search", "Python jobs", [{"a": "ü\u2028"}], params={"n": 1}, created_by="ada", ttl_hours=1)
-    cache.put_tool("web_fetch", "https://example.org/A", {"text": "t"})
+    cache.searches.put("what is RAG", [{"title": "t", "href": "https://example.org", "body": rag}], engine="other")
+    cache.searches.answer("nothing", lambda query, n: [])
+    cache.researches.put("RAG", "research", ResearchContext(f'["{rag}"]', [["a"], 1], [0.25]), ttl=60)
+    cache.pages.answer("https://example.org/a", Reader(rag))
+    cache.completions.answer(Model(), [{"role": "user", "content": "What is bread?"}])
+    cache.derived.get("q", "ranking", ["s"], lambda: [1.5], list, ttl=DAY)
+    cache.runs.put("20260101-000000-abcdef", "q", "ddgs", {"uses": [], "ü": "\x7f"})
+    cache.tools.put("job_search", "Python jobs", [{"a": "ü\u2028"}], params={"n": 1}, created_by="ada", ttl_hours=1)
+    cache.tools.put("web_fetch", "https://example.org/A", {"text": "t"})
     clock.advance(2 * HOUR)
-    cache.get_search("what is RAG", engine="other")  # notes a use
-    cache.put_tool("job_search", "python JOBS", [1, 2])
+    cache.searches.find("what is RAG", engine="other")  # notes a use
+    cache.tools.put("job_search", "python JOBS", [1, 2])
     memory = VectorCache(store, WordEmbedder(), space="s", clock=clock, tenant=tenant)
     memory.add_document("d", "A document about retries. " * 40, {"n": 1}, "part")
     memory.put_query("how do retries work", {"answer": [1]})
@@ -175,41 +175,41 @@ def test_a_cache_moves_without_loss(harness: Program, tmp_path: Path) -> None:
 
 
 def test_a_newer_version_replaces_an_older_one_only(tmp_path: Path) -> None:
-    """Of what is known the version decides, and an address has one document; history comes with its document."""
+    """The higher version of a document wins, and an address has one document; history comes with its document."""
     store = SqliteStore(tmp_path / "harness.db")
     cache = Cache(store)
 
     def document(key: str, url: str, version: int) -> Entry:
         return Entry(key, "T", b"{}", 1.0, 2.0, 3.0, (url, version))
 
-    assert cache.restore("knowledge", document("a", "u", 2))
-    assert not cache.restore("knowledge", document("a", "u", 2))
-    assert not cache.restore("knowledge", document("a", "u", 1))
-    assert not cache.restore("knowledge", document("b", "u", 9)), "another document was read there"
-    assert cache.restore("knowledge", document("a", "u", 3))
-    assert cache.restore("knowledge", document("b", "", 1))
-    assert cache.restore("knowledge", document("c", "", 1)), "no address is nobody's"
+    assert cache.maintenance.restore("knowledge", document("a", "u", 2))
+    assert not cache.maintenance.restore("knowledge", document("a", "u", 2))
+    assert not cache.maintenance.restore("knowledge", document("a", "u", 1))
+    assert not cache.maintenance.restore("knowledge", document("b", "u", 9)), "another document was read there"
+    assert cache.maintenance.restore("knowledge", document("a", "u", 3))
+    assert cache.maintenance.restore("knowledge", document("b", "", 1))
+    assert cache.maintenance.restore("knowledge", document("c", "", 1)), "no address is nobody's"
     for document_id, added in (("a", True), ("z", False)):
         entry = Entry(f"{document_id}@1", "T", b"{}", 1.0, 2.0, 3.0, (document_id, 1))
-        assert cache.restore("knowledge_history", entry) is added
+        assert cache.maintenance.restore("knowledge_history", entry) is added
     store.close()
 
 
 def test_access_is_never_imported(harness: Program, tmp_path: Path) -> None:
-    """A file that somebody has made with a token in it is refused whole."""
+    """A file with a token in it is refused."""
     entries = {"tool_cache": ("x", "{}", 1, None), "access_tokens": ("eve", "admin")}
     file = tmp_path / "made.snapshot"
     write_snapshot(file, [line_of(name, Entry("k", "q", b"{}", 1.0, 1e15, 3.0, own)) for name, own in entries.items()])
     assert "access_tokens" in harness("cache", "import", file).one_line_error(2)
-    assert harness("cache", "stats", "--json").told["tables"]["tool_cache"]["total"] == 0
+    assert harness("cache", "stats", "--json").tables["tool_cache"]["total"] == 0
     store = SqliteStore(tmp_path / "data" / "harness.db")
     with pytest.raises(InvalidInput, match="not imported"):
-        Cache(store).restore("access_tokens", Entry("k", "q", b"{}", 1.0, 1e15, 3.0, ("eve", "admin")))
+        Cache(store).maintenance.restore("access_tokens", Entry("k", "q", b"{}", 1.0, 1e15, 3.0, ("eve", "admin")))
     store.close()
 
 
 def test_snapshots_of_before_are_read(tmp_path: Path) -> None:
-    """Without the time of the last use it is the time of storing; a run's do not tell it."""
+    """Without the time of the last use, the time of storing counts; snapshots of runs do not have it."""
     entry = Entry("k", "q", b"[1]", 1.0, 2.0, 3.0, ("x", "{}", 1, None))
     assert line_of("tool_cache", entry).used_at is None
     assert entry_of(line_of("tool_cache", entry)).last_used_at == 1.0

@@ -1,4 +1,4 @@
-"""Short forms and their meanings: found in a text, taught, put into a query."""
+"""Abbreviations and meanings: found in a text, learned, expanded in a query."""
 
 import itertools
 
@@ -70,7 +70,7 @@ KNOWN = Meanings(TAUGHT)
     ],
 )
 def test_a_long_form_before_its_short_form_is_found(text: str, pair: tuple[str, str]) -> None:
-    """`long form (SHORT)`: by initials, or by letters that every word of the long form lends."""
+    """`long form (SHORT)`: by initials, or by letters that every word of the long form contributes."""
     assert find_abbreviations(text) == [pair]
 
 
@@ -87,7 +87,7 @@ def test_a_long_form_before_its_short_form_is_found(text: str, pair: tuple[str, 
     ],
 )
 def test_a_long_form_after_its_short_form_is_found(text: str, pair: tuple[str, str]) -> None:
-    """`SHORT (long form)`, with or without words that lead to it."""
+    """`SHORT (long form)`, with or without introductory words."""
     assert find_abbreviations(text) == [pair]
 
 
@@ -105,13 +105,13 @@ def test_a_long_form_after_its_short_form_is_found(text: str, pair: tuple[str, s
         "retrieval-augmented\n   generation (RAG)",
     ],
 )
-def test_other_ways_to_define_are_read(text: str) -> None:
-    """Spelled out, quoted, emphasised, cited, wrapped, in other brackets: it is the same definition."""
+def test_other_forms_of_definition_are_read(text: str) -> None:
+    """Spelled out, quoted, emphasised, cited, wrapped, in other brackets: the same definition."""
     assert find_abbreviations(text) == [("RAG", "retrieval-augmented generation")]
 
 
 def test_function_words_need_not_be_spelled() -> None:
-    """What a short form stands for may hold words that lend it nothing."""
+    """A long form may contain words that contribute no letter."""
     text = "FDA stands for the Food and Drug Administration of the United States"
     assert find_abbreviations(text) == [("FDA", "food and drug administration")]
 
@@ -133,7 +133,7 @@ def test_function_words_need_not_be_spelled() -> None:
     ],
 )
 def test_plurals_are_given_in_the_singular(text: str, pair: tuple[str, str]) -> None:
-    """Many LLMs teach what one LLM is; endings that only look like a plural's stay."""
+    """`LLMs` defines `LLM`; endings that only look like a plural stay."""
     assert find_abbreviations(text) == [pair]
 
 
@@ -170,7 +170,7 @@ def test_plurals_are_given_in_the_singular(text: str, pair: tuple[str, str]) -> 
         "",
     ],
 )
-def test_what_defines_nothing_gives_nothing(text: str) -> None:
+def test_texts_without_definitions_give_no_pairs(text: str) -> None:
     """List markers, years, references, names, code, and parentheses whose letters do not fit."""
     assert find_abbreviations(text) == []
 
@@ -191,14 +191,14 @@ def test_a_long_form_has_at_most_twice_the_words_of_a_short_one() -> None:
 
 
 def test_a_long_form_is_bounded_in_characters() -> None:
-    """Whatever stands before a parenthesis, no more than the limit is kept."""
+    """A long text before a parenthesis is cut at the limit."""
     long = "a" * (MAX_LONG // 2) + " " + "b" * (MAX_LONG // 2 - 2)
     assert find_abbreviations(f"{long} (AB)") == [("AB", long)]
     assert find_abbreviations(f"a{long}bb (AB)") == []
 
 
 def test_the_nearest_long_form_is_taken() -> None:
-    """Words further away with the same initial do not belong to it."""
+    """Earlier words with the same initial do not belong to it."""
     text = "all automated tests use an automated teller machine (ATM)"
     assert find_abbreviations(text) == [("ATM", "automated teller machine")]
 
@@ -209,8 +209,8 @@ def test_pairs_come_once_and_in_order() -> None:
     assert find_abbreviations(text) == [("HP", "heat pump"), ("LLM", "large language model"), ("HP", "high pressure")]
 
 
-def test_a_text_gives_at_most_so_many_pairs() -> None:
-    """A glossary does not flood the cache."""
+def test_a_text_gives_a_bounded_number_of_pairs() -> None:
+    """A glossary is limited to `MAX_PAIRS`."""
     pairs = itertools.product("ABCDEFGH", "ABCDEFGH")
     text = ". ".join(f"{a.lower()}x {b.lower()}y ({a}{b})" for a, b in pairs)
     assert len(find_abbreviations(text)) == MAX_PAIRS
@@ -220,8 +220,8 @@ def test_a_text_gives_at_most_so_many_pairs() -> None:
 @given(HOSTILE)
 @example("İx Y (İY)")
 @example("a b (AB" * 50)
-def test_any_text_is_read_and_every_bound_holds(text: str) -> None:
-    """No Unicode makes it fail, and what comes out is a short form with a longer, casefolded long one."""
+def test_any_text_is_accepted_and_every_bound_holds(text: str) -> None:
+    """Any Unicode text works; results are short forms with longer, casefolded long forms."""
     pairs = find_abbreviations(text)
     assert len(pairs) == len(set(pairs)) <= MAX_PAIRS
     for short, long in pairs:
@@ -244,21 +244,21 @@ def test_any_text_is_read_and_every_bound_holds(text: str) -> None:
     ],
 )
 def test_a_megabyte_of_traps_is_read_to_the_end(piece: str) -> None:
-    """Time grows with the length of the text, not with its square: no such text ever comes to an end otherwise."""
+    """Time is linear in the length of the text; quadratic time would never finish."""
     assert len(find_abbreviations(piece * (1_000_000 // len(piece)))) <= 1
 
 
-# --- Meanings: what is known
+# --- Meanings: recognition
 
 
-def test_the_meaning_taught_most_comes_first() -> None:
-    """More texts that teach a meaning make it weigh more."""
+def test_the_most_frequent_meaning_comes_first() -> None:
+    """A meaning with more definitions weighs more."""
     meanings = Meanings([ATM[0], ATM[1], ATM[1]])
     assert meanings.of("ATM") == ("asynchronous transfer mode", "automated teller machine")
 
 
 def test_meanings_with_the_same_stems_are_one() -> None:
-    """Hyphens and plurals do not make another meaning; the usual spelling stands for all."""
+    """Hyphens and plurals do not make another meaning; the most frequent spelling is used."""
     spellings = [
         "retrieval augmented generation",
         *["retrieval-augmented generation"] * 2,
@@ -269,7 +269,7 @@ def test_meanings_with_the_same_stems_are_one() -> None:
 
 @pytest.mark.parametrize("form", ["RAG", "rag", "Rag", "RAGs", "rags"])
 def test_a_short_form_is_known_in_any_case_and_in_the_plural(form: str) -> None:
-    """From three letters on, nothing else is likely to be meant."""
+    """From three letters on, another meaning is unlikely."""
     assert KNOWN.of(form) == ("retrieval-augmented generation",)
 
 
@@ -299,7 +299,7 @@ def test_a_short_form_is_known_in_any_case_and_in_the_plural(form: str) -> None:
     ],
 )
 def test_words_that_may_mean_something_else_are_known_in_capitals_only(form: str, known: bool) -> None:
-    """Function words and everyday words are short forms only where somebody wrote them as such."""
+    """Function words and everyday words are short forms only in capitals."""
     assert bool(KNOWN.of(form)) == known
 
 
@@ -312,17 +312,17 @@ def test_the_case_as_written_goes_before_any_other() -> None:
 
 
 def test_a_double_s_is_no_plural() -> None:
-    """One glass is not many of anything."""
+    """`glass` is not a plural."""
     assert Meanings([("GLAS", "geoscience laser altimeter system")]).of("glass") == ()
 
 
 def test_an_everyday_word_with_one_capital_is_no_short_form() -> None:
-    """It may stand at the beginning of a sentence."""
+    """It may begin a sentence."""
     assert Meanings([("Go", "game of territory")]).expand("Go home") == "Go home"
 
 
-def test_nothing_taught_nothing_known() -> None:
-    """An empty view changes no query."""
+def test_without_pairs_nothing_is_known() -> None:
+    """Without meanings, queries are unchanged."""
     assert Meanings().expand("RAG tips") == "RAG tips"
     assert Meanings([("AB", ""), ("AB", " … ")]).of("AB") == ()
 
@@ -332,14 +332,14 @@ def test_nothing_taught_nothing_known() -> None:
     taught=st.lists(st.tuples(st.sampled_from(["AB", "Ab", "ABs", "CD"]), st.sampled_from(["x y", "x-y", "y z", "z"]))),
     data=st.data(),
 )
-def test_the_order_of_teaching_does_not_matter(taught: list[tuple[str, str]], data: st.DataObject) -> None:
+def test_the_order_of_pairs_does_not_matter(taught: list[tuple[str, str]], data: st.DataObject) -> None:
     """Rows may come from the database in any order."""
     shuffled = data.draw(st.permutations(taught))
     for form in ("AB", "Ab", "ab", "CD"):
         assert Meanings(taught).of(form) == Meanings(shuffled).of(form)
 
 
-# --- Meanings: into a query
+# --- Meanings: expansion
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ def test_the_order_of_teaching_does_not_matter(taught: list[tuple[str, str]], da
     ],
 )
 def test_short_forms_are_replaced_by_their_meaning(query: str, expanded: str) -> None:
-    """The rest of the query stays as it is, to the letter."""
+    """The rest of the query is unchanged."""
     assert KNOWN.expand(query) == expanded
 
 
@@ -376,8 +376,8 @@ def test_short_forms_are_replaced_by_their_meaning(query: str, expanded: str) ->
         "  ",
     ],
 )
-def test_what_is_no_whole_word_or_not_meant_is_left_alone(query: str) -> None:
-    """Parts of words, names and addresses, everyday words, and function words in a query all in capitals."""
+def test_parts_of_words_and_ordinary_words_are_unchanged(query: str) -> None:
+    """Parts of words, names and URLs, everyday words, and function words in a query all in capitals."""
     assert KNOWN.expand(query) == query
 
 
@@ -398,25 +398,25 @@ def test_a_query_of_short_forms_alone_does_not_shout() -> None:
         ("RAG (retrieval augmented generation, 2020)", "RAG (retrieval augmented generation, 2020)"),
     ],
 )
-def test_a_meaning_beside_its_short_form_is_not_doubled(query: str, expanded: str) -> None:
-    """Who writes both means one thing."""
+def test_a_meaning_next_to_its_short_form_is_not_repeated(query: str, expanded: str) -> None:
+    """A short form next to its meaning is dropped."""
     assert KNOWN.expand(query) == expanded
 
 
-def test_short_forms_that_stand_for_each_other_are_dropped_once() -> None:
-    """However they were taught, no letter of the query is taken twice."""
+def test_short_forms_that_define_each_other_are_dropped_once() -> None:
+    """No character of the query is used twice."""
     assert Meanings([("AB", "cd x"), ("CD", "y ab")]).expand("y AB CD x") == "y CD x"
 
 
-def test_what_the_query_defines_goes_before_what_was_taught() -> None:
-    """Somebody else's RAG is not ours."""
+def test_definitions_in_the_query_take_precedence() -> None:
+    """Definitions in the query take precedence."""
     query = "red amber green (RAG) status: RAG colours"
     assert KNOWN.expand(query) == "red amber green status: red amber green colours"
     assert Meanings().expand("automated teller machine (ATM) fees") == "automated teller machine fees"
 
 
 def test_the_rest_of_the_query_decides_between_meanings() -> None:
-    """The meaning that shares words with the query is the one meant."""
+    """The meaning that shares words with the query is used."""
     assert KNOWN.expand("ATM network transfer cells") == "asynchronous transfer mode network transfer cells"
     assert KNOWN.expand("ATM machines nearby") == "automated teller machine machines nearby"
     assert KNOWN.ambiguous_in("ATM network transfer cells") == ()
@@ -424,19 +424,19 @@ def test_the_rest_of_the_query_decides_between_meanings() -> None:
 
 @pytest.mark.parametrize("query", ["ATM fees", "ATM", "transfer cash by machine at an ATM"])
 def test_an_undecided_short_form_stays(query: str) -> None:
-    """Nothing in common, or as much with either: no meaning is guessed, however often one was taught."""
+    """No shared words, or a tie: no meaning is guessed, however frequent."""
     meanings = Meanings([*ATM, *[ATM[0]] * 50])
     assert meanings.expand(query) == query
     assert meanings.ambiguous_in(query) == ("ATM",)
 
 
 def test_ambiguous_short_forms_come_once_as_the_query_writes_them() -> None:
-    """They are for telling the user what could not be decided."""
+    """They are for a message about ambiguity."""
     assert KNOWN.ambiguous_in("rag or atm, ATMs or atm?") == ("atm", "ATMs")
 
 
 def test_a_query_that_would_grow_too_long_is_not_expanded() -> None:
-    """What comes out can still be a key."""
+    """An expanded query is still a valid key."""
     query = "LLM " * (MAX_QUERY_CHARS // 5)
     assert KNOWN.expand(query) == query
     assert len(KNOWN.expand("LLM " * 100)) > 400
@@ -445,8 +445,8 @@ def test_a_query_that_would_grow_too_long_is_not_expanded() -> None:
 @PROPERTY
 @given(query=HOSTILE, taught=st.lists(st.tuples(HOSTILE, HOSTILE), max_size=5))
 @example(query="RAG RAG (retrieval-augmented generation) RAG", taught=[("RAG", "retrieval-augmented generation")])
-def test_any_query_and_any_teaching_is_taken(query: str, taught: list[tuple[str, str]]) -> None:
-    """Nothing raises, and what is expanded stays within its bound."""
+def test_any_query_and_any_pairs_are_accepted(query: str, taught: list[tuple[str, str]]) -> None:
+    """Nothing raises, and expanded queries stay within the limit."""
     for meanings in (KNOWN, Meanings(taught)):
         assert len(meanings.expand(query)) <= max(len(query), MAX_QUERY_CHARS)
         assert len(meanings.ambiguous_in(query)) <= len(query)
@@ -455,7 +455,7 @@ def test_any_query_and_any_teaching_is_taken(query: str, taught: list[tuple[str,
 @PROPERTY
 @given(st.lists(st.sampled_from(["tips", "on", "the", "best", "search", "2024", "?", "-", "café"])))
 def test_a_query_without_short_forms_is_unchanged(words: list[str]) -> None:
-    """Not a space of it is touched."""
+    """Not even white space changes."""
     query = "  ".join(words)
     assert KNOWN.expand(query) == query
 
@@ -464,31 +464,31 @@ def test_a_query_without_short_forms_is_unchanged(words: list[str]) -> None:
 
 
 def test_candidates_are_casefolded_words_and_their_parts() -> None:
-    """What the database is asked for: singulars and parts of hyphenated words too, each once, in order."""
+    """Candidates for the database lookup: also singulars and parts of hyphenated words, each once, in order."""
     assert Meanings.shorts_in("Are LLMs RAG-based, or rag?") == ("llms", "llm", "rag-based", "rag", "based")
 
 
 def test_everyday_words_are_candidates_in_capitals_only() -> None:
-    """Nobody is asked about "the"; somebody may mean the WHO."""
+    """`the` is never looked up; `WHO` may be."""
     assert Meanings.shorts_in("who is the WHO") == ("who",)
     assert Meanings.shorts_in("who is it for") == ()
 
 
 @pytest.mark.parametrize("query", ["a", "7 42 1999", "internationalisation", "x.org/API", "snake_case", "", "—"])
-def test_what_cannot_be_a_short_form_is_no_candidate(query: str) -> None:
-    """Too short, too long, no letter, an address, a name in code."""
+def test_impossible_short_forms_are_not_candidates(query: str) -> None:
+    """Too short, too long, without a letter, a URL, a name in code."""
     assert Meanings.shorts_in(query) == ()
 
 
 def test_candidates_are_bounded() -> None:
-    """A pasted document asks for no more than a query."""
+    """A pasted document has no more candidates than a query."""
     assert len(Meanings.shorts_in(" ".join(f"word{i}" for i in range(1_000)))) == MAX_CANDIDATES
 
 
 @PROPERTY
 @given(HOSTILE)
 def test_every_candidate_keeps_the_bounds(query: str) -> None:
-    """Whatever the query, what is asked for is short, casefolded and asked for once."""
+    """For any query, candidates are short, casefolded and unique."""
     found = Meanings.shorts_in(query)
     assert len(found) == len(set(found)) <= MAX_CANDIDATES
     assert all(short == short.casefold() and any(char.isalpha() for char in short) for short in found)
@@ -498,8 +498,8 @@ def test_every_candidate_keeps_the_bounds(query: str) -> None:
 @given(
     st.lists(st.sampled_from(["RAG", "LLMs", "api", "TCP/IP", "AI-based", "who", "WHO", "ATMs", "fees"]), max_size=8)
 )
-def test_what_a_query_is_expanded_by_was_among_its_candidates(query_words: list[str]) -> None:
-    """Nothing is left out of what the database is asked for: what it holds of the candidates is all that is needed."""
+def test_expanded_short_forms_are_among_the_candidates(query_words: list[str]) -> None:
+    """The database rows for the candidates are all that expansion needs."""
     query = " ".join(query_words)
     asked = Meanings.shorts_in(query)
     answered = Meanings((short, long) for short, long in TAUGHT if short.casefold() in asked)

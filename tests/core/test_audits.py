@@ -11,7 +11,7 @@ from harness.core.keys import search_key
 SOUND = Audit.of("red cats", "blue dogs", overlap=0.5, similarity=0.9, probability=None, now=1_700_000_000.0)
 
 
-def test_the_two_ways_round_are_one_pair() -> None:
+def test_both_orders_are_one_pair() -> None:
     """In the order of their keys."""
     turned = Audit.of("blue dogs", "red cats", overlap=0.5, similarity=0.9, probability=None, now=1_700_000_000.0)
     assert turned == SOUND

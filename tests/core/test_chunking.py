@@ -1,4 +1,4 @@
-"""Cutting documents into passages: bounded, complete, under their headings."""
+"""Chunking into passages and token chunks: bounded, complete, under their headings."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -33,12 +33,12 @@ def characters_of(texts: Sequence[str]) -> list[int]:
 
 
 def joined_words_of(texts: Sequence[str]) -> list[int]:
-    """Count as a tokenizer that joins: two words of one length beside each other are one token and a half."""
+    """Count like a tokenizer that joins: two adjacent words of one length are one and a half tokens."""
     return [(3 * len(text.split()) + 1) // 2 - len(text) % 2 for text in texts]
 
 
 def quarters_of(texts: Sequence[str]) -> list[int]:
-    """Count as who has no tokenizer: a token for four characters, begun ones too."""
+    """Estimate without a tokenizer: one token per four characters, rounded up."""
     return [-(-len(text) // 4) for text in texts]
 
 
@@ -51,7 +51,7 @@ COUNTS: dict[str, Count] = {
 }
 each_count = pytest.mark.parametrize("count", COUNTS.values(), ids=COUNTS)
 
-# text of any script, also of those without spaces, with paragraphs, sentences, and words of many characters
+# text of any script, with and without spaces, with paragraphs, sentences, and long words
 SCRIPTS = st.text(alphabet="aéßΩж.?! \n中文。、かな한글हिं۱ับ\u200d🦄\u0301\r\t\u2029\u3000,-", max_size=300)
 ANY = st.one_of(SCRIPTS, PROSE, st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=200))
 RANGES = st.tuples(st.integers(1, 12), st.integers(0, 15)).map(lambda pair: (pair[0], sum(pair)))
@@ -65,14 +65,14 @@ def solid(text: str) -> str:
 @PROPERTY
 @given(text=st.one_of(PROSE, st.text(alphabet=st.characters(exclude_categories=["Cs"]))), limit=st.integers(1, 80))
 def test_no_passage_is_above_the_limit(text: str, limit: int) -> None:
-    """Whatever the text, every passage fits what the embedder reads."""
+    """Every passage fits the embedder's input."""
     assert all(len(passage.text) <= limit for passage in passages(text, limit))
 
 
 @PROPERTY
 @given(text=PROSE, limit=st.integers(1, 80))
 def test_nothing_but_white_space_is_dropped(text: str, limit: int) -> None:
-    """The passages of a text without headings, put together, are the text."""
+    """The passages of a text without headings, joined, are the text."""
     assert solid("".join(passage.text for passage in passages(text, limit))) == solid(text)
 
 
@@ -80,7 +80,7 @@ def test_nothing_but_white_space_is_dropped(text: str, limit: int) -> None:
 @given(text=PROSE, limit=st.integers(1, 80))
 @example(text="aaa. B", limit=4)
 def test_no_passage_is_blank(text: str, limit: int) -> None:
-    """Every passage has something to read."""
+    """Every passage has visible text."""
     assert all(passage.text.strip() for passage in passages(text, limit))
 
 
@@ -93,7 +93,7 @@ def test_no_passage_is_blank(text: str, limit: int) -> None:
 def test_the_passages_of_a_section_are_its_text(
     sections: list[tuple[str, list[str]]], limit: int, underlined: bool
 ) -> None:
-    """In a document with headings, nothing but the headings and white space is dropped, and none goes astray."""
+    """In a document with headings, only headings and white space are dropped, and no passage is misplaced."""
     heading = (lambda title: f"{title}\n{'=' * max(3, len(title))}") if underlined else (lambda title: f"## {title}")
     document = "\n\n".join("\n\n".join((heading(title), *paragraphs)) for title, paragraphs in sections)
     cut = passages(document, limit)
@@ -103,7 +103,7 @@ def test_the_passages_of_a_section_are_its_text(
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", "# Only a title", "Title\n====="])
 def test_a_text_without_a_paragraph_has_no_passages(text: str) -> None:
-    """Where there is nothing to read there is nothing to cut."""
+    """An empty text has no passages."""
     assert passages(text) == []
 
 
@@ -126,13 +126,13 @@ def test_a_text_without_a_paragraph_has_no_passages(text: str) -> None:
     ],
 )
 def test_headings_of_markdown_and_restructuredtext_are_recognised(heading: str, title: str) -> None:
-    """A passage carries the heading that it stands under, and does not begin with it."""
+    """A passage has its heading as section, not in its text."""
     assert passages(f"{heading}\n\nThe text.") == [Passage(title, "The text.")]
 
 
 @pytest.mark.parametrize("line", ["#hashtag", "#!/bin/sh", "####### seven", "a # b", "#", "---", "==="])
 def test_what_only_looks_like_a_heading_is_text(line: str) -> None:
-    """A hash sign without a space, or a rule under nothing, heads no section."""
+    """A hash sign without a space, or a rule without a title, is not a heading."""
     assert passages(f"Before it.\n\n{line}\n\nAfter it.") == [Passage("", f"Before it.\n\n{line}\n\nAfter it.")]
 
 
@@ -157,17 +157,17 @@ def test_code_within_a_line_opens_no_block() -> None:
 
 
 def test_text_before_the_first_heading_has_no_section() -> None:
-    """An introduction stands under no heading."""
+    """An introduction has no heading."""
     assert passages("Before.\n\n# After\n\nBelow.") == [Passage("", "Before."), Passage("After", "Below.")]
 
 
 def test_short_paragraphs_share_a_passage() -> None:
-    """Paragraphs of one section are packed, an empty line apart, as far as they fit."""
+    """Paragraphs of one section are packed, separated by empty lines, up to the limit."""
     assert passages("One.\n\nTwo.\n\n\n\nThree.", limit=11) == [Passage("", "One.\n\nTwo."), Passage("", "Three.")]
 
 
 def test_two_sections_never_share_a_passage() -> None:
-    """A heading ends a passage, however short."""
+    """A heading ends a passage, however short it is."""
     assert [p.text for p in passages("# A\nOne.\n# B\nTwo.")] == ["One.", "Two."]
 
 
@@ -181,7 +181,7 @@ def test_a_long_paragraph_is_cut_between_sentences() -> None:
 
 
 def test_a_sentence_over_the_limit_is_cut_hard() -> None:
-    """A text without any sentence end still keeps to the limit and loses nothing."""
+    """A text without sentence ends still keeps to the limit and loses nothing."""
     cut = passages("x" * 2_500)
     assert [len(passage.text) for passage in cut] == [PASSAGE_CHARS, PASSAGE_CHARS, 500]
 

@@ -14,7 +14,7 @@ from harness.core.chunking import STRATEGIES, Chunk, Chunked, Chunking, document
 from harness.core.chunking.boundaries import MAX_CLUSTER
 from harness.errors import InvalidInput
 
-# words, sentences and paragraphs of scripts with and without spaces, marks, joined emoji, flags, every white space
+# words, sentences and paragraphs of scripts with and without spaces, marks, joined emoji, flags, all white space
 FRAGMENTS = [
     *(
         "The cache answers. ",
@@ -78,7 +78,7 @@ TEXT = st.one_of(
 
 @st.composite
 def chunkings(draw: st.DrawFn, *strategies: str) -> Chunking:
-    """Draw settings that are valid, with sizes that texts of some hundred characters are cut by."""
+    """Draw valid settings, with sizes suited to texts of a few hundred characters."""
     size = draw(st.integers(1, 60))
     overlap = draw(st.integers(0, size - 1))
     strategy: Any = draw(st.sampled_from(strategies or STRATEGIES))
@@ -86,12 +86,12 @@ def chunkings(draw: st.DrawFn, *strategies: str) -> Chunking:
 
 
 def overlap_of(chunking: Chunking) -> int:
-    """Return how many characters chunks share."""
+    """Return the number of characters that chunks share."""
     return chunking.chunk_overlap if chunking.strategy in {"fixed_size", "hybrid"} else 0
 
 
 def is_well_cut(text: str, chunking: Chunking) -> None:
-    """Assert all that holds for every text, script and strategy."""
+    """Assert everything that holds for every text, script and strategy."""
     cut = document_chunks(text, chunking)
     assert cut == document_chunks(text, chunking)
     chunks = cut.chunks
@@ -115,7 +115,7 @@ def is_well_cut(text: str, chunking: Chunking) -> None:
 @example(text="A title\n\n" + "x" * 60, chunking=Chunking("hybrid", 50, 20, 80))
 @example(text="e" + "\u0301" * 200, chunking=Chunking("fixed_size", 10, 9, 10))
 def test_every_text_is_cut_well(text: str, chunking: Chunking) -> None:
-    """No chunk above the limit, every character in some chunk, slices and overlaps exact, the same chunks each time."""
+    """No chunk above the limit, every character in a chunk, exact slices and overlaps, the same chunks each time."""
     is_well_cut(text, chunking)
 
 
@@ -131,14 +131,14 @@ def test_two_thousand_texts_are_cut_well(text: str, chunking: Chunking) -> None:
 @settings(deadline=None, max_examples=60)
 @given(paragraphs=st.lists(st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=300).map("".join), max_size=5))
 def test_the_default_sizes_hold(strategy: Any, paragraphs: list[str]) -> None:
-    """With 1,000, 100 and 1,500 characters, too."""
+    """With 1,000, 100 and 1,500 characters as well."""
     is_well_cut("\n\n".join(paragraphs), Chunking(strategy))
 
 
 @settings(deadline=None, max_examples=250)
 @given(text=TEXT, chunking=chunkings())
 def test_a_chunk_ends_between_two_characters_of_a_reader(text: str, chunking: Chunking) -> None:
-    """No mark is cut off its letter, no flag or joined emoji in two; but a cluster that fits nowhere has to be."""
+    """Marks stay with their letters, flags and joined emoji stay whole, unless a cluster fits nowhere."""
     clusters = [len(cluster) for cluster in regex.findall(r"\X", text)]
     between = {0, *accumulate(clusters)}
     if max(clusters, default=0) < min(MAX_CLUSTER, chunking.chunk_size - chunking.chunk_overlap):
@@ -147,13 +147,13 @@ def test_a_chunk_ends_between_two_characters_of_a_reader(text: str, chunking: Ch
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_an_empty_text_has_no_chunks(strategy: Any) -> None:
-    """Where there is nothing there is nothing to cut, and nothing is left out."""
+    """No chunk, and nothing left out."""
     assert document_chunks("", Chunking(strategy)) == Chunked([], 0)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_short_text_is_one_chunk(strategy: Any) -> None:
-    """With the white space around it."""
+    """Including the white space around it."""
     text = "\n One.\n\nTwo.  "
     assert document_chunks(text, Chunking(strategy)) == Chunked([Chunk(text, 0, len(text))], 0)
 
@@ -161,23 +161,23 @@ def test_a_short_text_is_one_chunk(strategy: Any) -> None:
 # --- truncate
 
 
-def test_truncate_keeps_the_beginning_to_a_sentence_end() -> None:
-    """And says how much it has left out."""
+def test_truncate_keeps_the_beginning_up_to_a_sentence_end() -> None:
+    """`left_out` is the length of the rest."""
     text = "One is here. Two is here. Three is here."
     assert document_chunks(text, Chunking("truncate", 30, 0)) == Chunked(
         [Chunk("One is here. Two is here. ", 0, 26)], 14
     )
 
 
-def test_truncate_without_sentences_keeps_exactly_so_many_characters() -> None:
-    """Where none ends, or where that does not matter."""
+def test_truncate_without_sentences_keeps_exactly_the_limit() -> None:
+    """If no sentence ends, or sentences are not preserved."""
     text = "One is here. Two is here. Three is here."
     assert document_chunks(text, Chunking("truncate", 30, 0, preserve_sentence_boundaries=False)).chunks[0].end == 30
     assert document_chunks("x" * 50, Chunking("truncate", 30, 0)) == Chunked([Chunk("x" * 30, 0, 30)], 20)
 
 
-def test_truncate_takes_no_point_for_an_end_that_is_none() -> None:
-    """A number that the cut goes through ends no sentence."""
+def test_truncate_does_not_end_at_a_decimal_point() -> None:
+    """A decimal number at the cut does not end a sentence."""
     assert document_chunks("So it is. It costs 3.14 euros.", Chunking("truncate", 21, 0)).chunks[0].text == "So it is. "
 
 
@@ -187,13 +187,13 @@ WINDOWS = Chunking("fixed_size", 6, 2, preserve_sentence_boundaries=False)
 
 
 def test_fixed_size_makes_windows() -> None:
-    """Of `chunk_size`, each `chunk_overlap` before the end of the last; the last one has what remains."""
+    """Of `chunk_size`, each `chunk_overlap` before the end of the one before; the last one has the rest."""
     cut = document_chunks("abcdefghijklmnop", WINDOWS)
     assert [chunk.text for chunk in cut.chunks] == ["abcdef", "efghij", "ijklmn", "mnop"]
 
 
-def test_no_window_is_wholly_in_the_one_before() -> None:
-    """A text that a window ends with has no further chunk of what was in it."""
+def test_no_window_is_entirely_inside_the_one_before() -> None:
+    """After a window that ends with the text, there are no further chunks."""
     assert [chunk.text for chunk in document_chunks("abcdefghij", WINDOWS).chunks] == [
         "abcdef",
         "efghij",
@@ -214,12 +214,12 @@ def test_a_window_ends_with_the_nearest_sentence(size: int, first: str) -> None:
 
 
 def test_a_short_rest_belongs_to_the_last_window() -> None:
-    """Where sentences are kept, the end of the text is one, and the limit allows it."""
+    """With sentences preserved, the end of the text is a sentence end within the limit."""
     assert texts("x" * 55, "fixed_size", 50, 10, 60) == ["x" * 55]
 
 
 def test_a_window_does_not_end_with_a_sentence_beyond_the_limit() -> None:
-    """It takes the one before it, though that is farther from its size."""
+    """It ends with the sentence before, though that is farther from its size."""
     text = "A first one that is here. A second one that is longer is here."
     assert document_chunks(text, Chunking("fixed_size", 46, 0, 50)).chunks[0].text == "A first one that is here. "
 
@@ -233,7 +233,7 @@ def texts(text: str, *settings: Any, **more: Any) -> list[str]:
 
 
 def test_semantic_packs_paragraphs() -> None:
-    """As many as fit; the empty line stays with the paragraph before it."""
+    """As many as fit; the empty line belongs to the paragraph before it."""
     assert texts("One.\n\nTwo.\n \nThree.", "semantic", 13, 0, 13) == ["One.\n\nTwo.\n \n", "Three."]
 
 
@@ -243,13 +243,13 @@ def test_a_paragraph_within_the_limit_is_not_cut() -> None:
 
 
 def test_a_paragraph_above_the_limit_is_cut_into_sentences() -> None:
-    """Which are packed again."""
+    """The sentences are packed again."""
     text = "The first is here.\nThe second is here. The third is here."
     assert texts(text, "semantic", 40, 0, 40) == ["The first is here.\nThe second is here. ", "The third is here."]
 
 
 def test_a_sentence_above_the_limit_is_cut_between_words() -> None:
-    """And a word above it anywhere."""
+    """And a longer word anywhere."""
     assert texts("some words without end", "semantic", 8, 0, 8) == ["some ", "words ", "without ", "end"]
     assert texts("x" * 20, "semantic", 8, 0, 8) == ["x" * 8, "x" * 8, "xxxx"]
 
@@ -269,8 +269,8 @@ def test_sentences_without_spaces_between_them_are_found() -> None:
 # --- hybrid
 
 
-def test_hybrid_takes_what_stands_before_with_it() -> None:
-    """Boundaries are those of paragraphs; each chunk has the end of the last before it."""
+def test_hybrid_includes_the_text_before() -> None:
+    """Boundaries are those of paragraphs; each chunk begins with the end of the one before."""
     assert texts("One one.\n\nTwo two.\n\nThree.", "hybrid", 10, 4, 14) == [
         "One one.\n\n",
         "e.\n\nTwo two.\n\n",
@@ -287,7 +287,7 @@ def test_a_first_chunk_that_is_all_overlap_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"strategy": "magic"}, "truncate, fixed_size, semantic, hybrid"),
         ({"chunk_size": 0}, "chunk_size must be at least 1"),
@@ -298,17 +298,17 @@ def test_a_first_chunk_that_is_all_overlap_is_left_out() -> None:
         ({"max_chunk_size": 999}, "must not be less than chunk_size"),
     ],
 )
-def test_impossible_settings_are_refused(wrong: Any, told: str) -> None:
-    """However they come, and the error says what would do."""
-    with pytest.raises(InvalidInput, match=told):
+def test_impossible_settings_are_refused(wrong: Any, message: str) -> None:
+    """The error gives the valid range."""
+    with pytest.raises(InvalidInput, match=message):
         Chunking(**wrong)
     if "strategy" not in wrong:
-        with pytest.raises(InvalidInput, match=told):
+        with pytest.raises(InvalidInput, match=message):
             msgspec.convert(wrong, Chunking)
 
 
 def test_the_defaults_are_the_documented_ones() -> None:
-    """1,000 characters, 100 shared, 1,500 at the most, sentences kept."""
+    """1,000 characters, 100 shared, at most 1,500, sentences preserved."""
     assert Chunking() == Chunking("hybrid", 1_000, 100, 1_500, preserve_sentence_boundaries=True)
 
 
@@ -329,6 +329,6 @@ def test_the_defaults_are_the_documented_ones() -> None:
     ],
     ids=["one word", "spaces", "no spaces", "initials", "quotes", "lines", "marks"],
 )
-def test_a_hostile_text_does_not_take_for_ever(strategy: Any, make: Callable[[int], str]) -> None:
-    """Each is cut in time that grows with its length, as any other text."""
+def test_a_hostile_text_takes_bounded_time(strategy: Any, make: Callable[[int], str]) -> None:
+    """Time is linear in the length of any text."""
     is_well_cut(make(200_000), Chunking(strategy))

@@ -1,4 +1,4 @@
-"""Durations: one syntax, read the same wherever a time is asked for."""
+"""Durations: one syntax everywhere."""
 
 import pytest
 from hypothesis import given
@@ -24,14 +24,14 @@ def test_a_number_and_its_unit_are_read(text: str, seconds: float) -> None:
 @pytest.mark.parametrize(
     "text", ["", "d", "-1d", "999999y", "٩d", "90d90d", "1e3s", "nan", "inf", "soon", "1 d x", "7 moons"]
 )
-def test_what_is_no_duration_is_refused(text: str) -> None:
-    """Nothing is taken for another time than was meant; the message shows the syntax."""
+def test_an_invalid_duration_is_refused(text: str) -> None:
+    """No value is mistaken for another duration; the message shows the syntax."""
     with pytest.raises(InvalidInput, match="15m, 24h or 7d"):
         seconds_in(text)
 
 
-def test_a_bare_number_needs_a_unit_from_somewhere() -> None:
-    """It is read in the unit that is usual there, and refused, with spellings, where there is none."""
+def test_a_bare_number_needs_a_default_unit() -> None:
+    """It gets the usual unit of its option; without one it is an error, with suggestions."""
     assert seconds_in("48", bare="h") == 48 * 3_600
     assert is_bare("48")
     assert not is_bare("48h")
@@ -41,7 +41,7 @@ def test_a_bare_number_needs_a_unit_from_somewhere() -> None:
 
 @given(st.floats(0, MAX_TTL / UNITS["y"] / 2).map(lambda number: round(number, 9)), st.sampled_from("smhdwy"))
 def test_every_duration_can_be_spelled(number: float, unit: str) -> None:
-    """Spelled and read again, it is the same time, to 12 digits."""
+    """Formatted and parsed again, it is the same duration, to 12 digits."""
     seconds = seconds_in(f"{number:.9f}{unit}")
     assert seconds_in(f"{seconds:.9f}s") == pytest.approx(seconds, abs=1e-8)
     if seconds >= 1:

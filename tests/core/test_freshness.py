@@ -1,4 +1,4 @@
-"""When an entry is expired, what a lifetime is, and age in words."""
+"""Expiry, valid TTLs, and ages in words."""
 
 import math
 
@@ -24,7 +24,7 @@ PROPERTY = settings(deadline=None, max_examples=100)
 
 
 def test_an_entry_is_expired_at_the_very_second_of_its_expiry() -> None:
-    """The boundary belongs to the past: expires_at == now is expired."""
+    """expires_at == now is expired."""
     assert is_expired(1_000.0, 1_000.0)
 
 
@@ -38,13 +38,13 @@ def test_an_entry_is_expired_after_its_expiry() -> None:
     assert is_expired(1_000.0, 1_000.1)
 
 
-def test_what_was_created_in_the_future_is_expired() -> None:
+def test_an_entry_created_in_the_future_is_expired() -> None:
     """More than five minutes ahead of a clock that was set back, its age is unknown."""
     assert not is_expired(9_000.0, 1_000.0, 1_300.0)
     assert is_expired(9_000.0, 1_000.0, 1_300.1)
 
 
-def test_what_never_expires_does_not_expire_when_the_clock_is_set_back() -> None:
+def test_a_permanent_entry_stays_fresh_when_the_clock_is_set_back() -> None:
     """Memories stay."""
     assert not is_expired(NEVER, 1_000.0, 9_000.0)
     assert not is_expired(math.inf, 1_000.0, 9_000.0)
@@ -52,19 +52,19 @@ def test_what_never_expires_does_not_expire_when_the_clock_is_set_back() -> None
 
 @PROPERTY
 @given(expires_at=st.floats(0, 1e11), now=st.floats(0, 1e11), later=st.floats(0, 1e6))
-def test_what_is_expired_stays_expired(expires_at: float, now: float, later: float) -> None:
-    """Time never makes an entry fresh again."""
+def test_an_expired_entry_stays_expired(expires_at: float, now: float, later: float) -> None:
+    """Later times never make an entry fresh again."""
     assert not is_expired(expires_at, now) or is_expired(expires_at, now + later)
 
 
-def test_the_default_lifetime_is_a_day() -> None:
-    """Nobody who says nothing waits longer than 24 hours for news."""
+def test_the_default_ttl_is_a_day() -> None:
+    """24 hours."""
     assert DEFAULT_TTL == 24 * HOUR == DAY
 
 
 @pytest.mark.parametrize("ttl", [1, 0.001, 86_400, MAX_TTL])
-def test_a_positive_finite_number_is_a_lifetime(ttl: float) -> None:
-    """Seconds up to a century, whole or not, are accepted as they are."""
+def test_a_positive_finite_number_is_a_ttl(ttl: float) -> None:
+    """Seconds up to a century, whole or not, are returned unchanged."""
     assert checked_ttl(ttl) == ttl
 
 
@@ -93,8 +93,8 @@ def test_a_positive_finite_number_is_a_lifetime(ttl: float) -> None:
     ],
     ids=lambda ttl: repr(ttl)[:20],
 )
-def test_what_is_no_lifetime_is_refused_in_one_line(ttl: object) -> None:
-    """Zero, negative, NaN, infinite, over a century or no number at all: an error that says the bounds."""
+def test_an_invalid_ttl_is_refused_in_one_line(ttl: object) -> None:
+    """Zero, negative, NaN, infinite, over a century or not a number: an error with the bounds."""
     with pytest.raises(
         InvalidInput, match=r"^ttl must be more than 0 and at most 3153600000 seconds.*, not \S"
     ) as caught:
@@ -105,8 +105,8 @@ def test_what_is_no_lifetime_is_refused_in_one_line(ttl: object) -> None:
 
 @PROPERTY
 @given(st.one_of(st.floats(), st.integers()))
-def test_every_number_is_a_lifetime_or_invalid_input(ttl: float) -> None:
-    """No number leads to any other error."""
+def test_every_number_is_a_ttl_or_invalid_input(ttl: float) -> None:
+    """No number raises any other error."""
     try:
         assert 0 < checked_ttl(ttl) <= MAX_TTL
     except InvalidInput:
@@ -129,18 +129,18 @@ def test_every_number_is_a_lifetime_or_invalid_input(ttl: float) -> None:
         (400 * DAY, "400d ago"),
     ],
 )
-def test_age_is_told_as_people_do(seconds: float, words: str) -> None:
-    """An age has one short wording, rounded down, and a clock set back counts as now."""
+def test_an_age_is_given_in_words(seconds: float, words: str) -> None:
+    """An age is rounded down, and a clock set back counts as now."""
     assert age_in_words(seconds) == words
 
 
-def test_lifetimes_are_those_that_are_promised() -> None:
-    """A day, and for what tools find: a day, an hour, a week."""
+def test_ttls_are_the_documented_ones() -> None:
+    """A day by default; for tool results a day, an hour, a week."""
     assert (HOUR, DAY, DEFAULT_TTL, MAX_TTL) == (3_600, 86_400, 86_400, 3_153_600_000)
     assert TOOL_TTL_HOURS == {"job_search": 24, "web_fetch": 1, "company_research": 168}
 
 
 def test_jitter_shortens_by_its_share_at_most() -> None:
-    """By nothing for the lowest key, by all of it for the highest."""
+    """By nothing for the lowest key, by the full share for the highest."""
     keys = ["0" * 64, "8" + "0" * 63, "f" * 64]
     assert [jittered(1_000.0, 0.2, key) for key in keys] == pytest.approx([1_000.0, 900.0, 800.0], abs=1e-6)

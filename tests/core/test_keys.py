@@ -1,4 +1,4 @@
-"""Which requests are the same request: normalising, keys, addresses."""
+"""Keys: normalised requests, digests, canonical URLs."""
 
 import re
 from hashlib import sha256
@@ -45,7 +45,7 @@ URLS = st.builds(
 
 
 def test_normalise_lower_cases_and_collapses_white_space() -> None:
-    """Case, tabs, line ends and repeated spaces do not make another query."""
+    """Case, tabs, line ends and repeated spaces do not change the query."""
     assert normalise("  Best\tPractices \n for   RAG\u00a0Pipelines ") == "best practices for rag pipelines"
 
 
@@ -62,7 +62,7 @@ def test_normalise_is_idempotent(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", " ", "\t\n \u3000"])
 def test_an_empty_query_is_refused_with_advice(text: str) -> None:
-    """Nothing but white space is no query, and the message says what to do."""
+    """White space alone is not a query; the message says what to do."""
     with pytest.raises(InvalidInput, match="say what to look for"):
         normalise(text)
 
@@ -74,19 +74,19 @@ def test_a_nul_character_is_refused() -> None:
 
 
 def test_the_longest_query_allowed_is_accepted() -> None:
-    """A query of exactly the limit is still a query."""
+    """A query of exactly the limit is valid."""
     assert len(normalise("x" * MAX_QUERY_CHARS)) == MAX_QUERY_CHARS
 
 
 def test_a_longer_query_is_refused_with_both_numbers() -> None:
-    """A pasted document is refused with its length and the limit."""
+    """The message has the length of the pasted document and the limit."""
     with pytest.raises(InvalidInput, match=r"100,000 characters long; at most 10,000"):
         normalise("x" * 100_000)
 
 
 @pytest.mark.parametrize("text", [None, 5, b"query", ["query"]])
-def test_what_is_no_text_is_refused_by_its_type(text: object) -> None:
-    """Something that is no string is refused, and the message tells its type."""
+def test_a_non_string_is_refused_with_its_type(text: object) -> None:
+    """The message has the type of the value."""
     with pytest.raises(InvalidInput, match=f"not {type(text).__name__}"):
         normalise(text)  # type: ignore[arg-type]
 
@@ -95,18 +95,18 @@ def test_what_is_no_text_is_refused_by_its_type(text: object) -> None:
 
 
 def test_the_default_search_key_is_the_sha256_of_the_normalised_query() -> None:
-    """The digest that older files hold: SHA-256 of the lower-cased query with white space collapsed."""
+    """The digest in older files: SHA-256 of the lower-cased query with white space collapsed."""
     expected = "bfdfdc9c2089a1dac3146214d213b0b195cc221327b5fd02ce4482f8daa8a94e"
     assert search_key("  Best practices for\nRAG pipelines") == expected
 
 
 def test_the_default_search_key_is_that_of_any_sha256_tool() -> None:
-    """Any program can compute the key of a query: UTF-8, SHA-256, hex."""
+    """Any program can compute a query's key: UTF-8, SHA-256, hex."""
     assert search_key("Köln  Wetter") == sha256("köln wetter".encode()).hexdigest()
 
 
 def test_default_engine_without_options_is_the_bare_digest() -> None:
-    """Naming the default engine, or passing no options, leaves the key as it is."""
+    """Passing the default engine or no options does not change the key."""
     assert search_key("q", "ddgs", {}) == search_key("q", "ddgs", None) == search_key("q")
 
 
@@ -122,20 +122,20 @@ def test_options_are_folded_into_the_key() -> None:
 
 
 def test_the_order_of_options_does_not_matter() -> None:
-    """Options are a mapping: their order makes no other key."""
+    """Options are a mapping: order does not change the key."""
     one = search_key("q", "ddgs", {"region": "de-de", "timelimit": "w"})
     assert one == search_key("q", "ddgs", {"timelimit": "w", "region": "de-de"})
 
 
 def test_a_tuple_and_a_list_of_options_are_the_same() -> None:
-    """Options read from JSON give the key that options from Python give."""
+    """Options from JSON give the same key as options from Python."""
     assert search_key("q", "ddgs", {"backends": ("a", "b")}) == search_key("q", "ddgs", {"backends": ["a", "b"]})
 
 
 @PROPERTY
 @given(words=WORDS, gaps=st.lists(WHITE_SPACE, min_size=1), around=WHITE_SPACE)
 def test_case_and_white_space_variants_share_a_key(words: list[str], gaps: list[str], around: str) -> None:
-    """However a query is spaced and capitalised, it is the same search."""
+    """Spacing and capitals do not change a search."""
     spaced = around + "".join(word + gaps[i % len(gaps)] for i, word in enumerate(words)) + around
     assert search_key(spaced) == search_key(" ".join(words)) == search_key(" ".join(words).upper())
 
@@ -143,7 +143,7 @@ def test_case_and_white_space_variants_share_a_key(words: list[str], gaps: list[
 @PROPERTY
 @given(st.one_of(st.text(), st.text(alphabet="a\0 \ud800\udfffé\n", max_size=5)))
 def test_any_text_gives_a_key_or_invalid_input(text: str) -> None:
-    """Whatever is typed, the outcome is 64 hex digits or an error of ours."""
+    """Any text gives 64 hex digits or `InvalidInput`."""
     try:
         key = search_key(text)
     except InvalidInput:
@@ -152,7 +152,7 @@ def test_any_text_gives_a_key_or_invalid_input(text: str) -> None:
 
 
 def test_a_lone_surrogate_is_refused_with_advice() -> None:
-    """Broken Unicode is an error that says what it is."""
+    """The error explains broken Unicode."""
     with pytest.raises(InvalidInput, match="lone surrogate"):
         search_key("rag \ud800 pipelines")
 
@@ -160,7 +160,7 @@ def test_a_lone_surrogate_is_refused_with_advice() -> None:
 @PROPERTY
 @given(st.lists(WORDS.map(" ".join), min_size=2, max_size=20, unique=True))
 def test_different_queries_have_different_keys(queries: list[str]) -> None:
-    """Two queries that differ after normalising never share a key."""
+    """Queries that differ after normalising have different keys."""
     assert len({search_key(query) for query in queries}) == len({normalise(query) for query in queries})
 
 
@@ -168,7 +168,7 @@ def test_different_queries_have_different_keys(queries: list[str]) -> None:
 
 
 def test_the_research_key_is_the_sha256_of_task_bar_type() -> None:
-    """The digest that older files hold: SHA-256 of the normalised task, a bar and the lower-cased type."""
+    """The digest in older files: SHA-256 of the normalised task, a bar and the lower-cased type."""
     expected = sha256(b"in which order?|explanation").hexdigest()
     assert research_key(" In which\tORDER? ", "Explanation") == expected
 
@@ -180,13 +180,13 @@ def test_the_research_key_is_stable_across_releases() -> None:
 
 
 def test_a_fingerprint_makes_another_research_key() -> None:
-    """What another planner or engine gathered is another research."""
+    """Another planner or engine makes another research."""
     keys = {research_key("t", "x"), research_key("t", "x", "one"), research_key("t", "x", "two")}
     assert len(keys) == 3
 
 
 def test_a_lone_surrogate_in_a_task_is_refused() -> None:
-    """Broken Unicode in a task is an error of ours, too."""
+    """`InvalidInput` here too."""
     with pytest.raises(InvalidInput, match="lone surrogate"):
         research_key("task \udfff", "overview")
 
@@ -195,12 +195,12 @@ def test_a_lone_surrogate_in_a_task_is_refused() -> None:
 
 
 def test_canonical_json_is_compact_and_sorted() -> None:
-    """Equal values have one spelling."""
+    """Equal values have the same JSON."""
     assert canonical_json({"b": [1, 2.5, None], "a": True}) == '{"a":true,"b":[1,2.5,null]}'
 
 
 def test_digest_of_ignores_the_order_of_mappings() -> None:
-    """A digest tells values apart, not the order in which they were written down."""
+    """The order of keys does not matter."""
     assert digest_of({"a": 1, "b": {"c": 2, "d": 3}}) == digest_of({"b": {"d": 3, "c": 2}, "a": 1})
     assert digest_of({"a": 1}) != digest_of({"a": 2})
 
@@ -220,7 +220,7 @@ def test_digest_of_ignores_the_order_of_mappings() -> None:
     ],
 )
 def test_spellings_of_one_address_become_one(spelled: str, canonical: str) -> None:
-    """Case of scheme and host, fragment, outer white space and a trailing slash make no other address."""
+    """Case of scheme and host, fragment, outer white space and a trailing slash do not matter."""
     assert canonical_url(spelled) == canonical
 
 
@@ -234,23 +234,23 @@ def test_spellings_of_one_address_become_one(spelled: str, canonical: str) -> No
     ],
 )
 def test_only_the_schemes_own_port_is_dropped(spelled: str, canonical: str) -> None:
-    """Port 80 means nothing after http, and something after https."""
+    """Port 80 is the default of http, not of https."""
     assert canonical_url(spelled) == canonical
 
 
 @pytest.mark.parametrize("name", ["utm_source", "UTM_Campaign", "gclid", "fbclid", "msclkid", "mc_cid", "igshid"])
 def test_tracking_parameters_are_dropped(name: str) -> None:
-    """Where a reader came from does not change the page."""
+    """The referrer does not change the page."""
     assert canonical_url(f"https://example.org/a?{name}=x&id=7") == "https://example.org/a?id=7"
 
 
 def test_other_parameters_are_kept_and_sorted() -> None:
-    """Parameters decide what a page shows; their order does not."""
+    """Parameters determine the page; their order does not."""
     assert canonical_url("https://example.org/a?b=2&a=1&b=1&empty=") == "https://example.org/a?a=1&b=1&b=2&empty="
 
 
 def test_an_escaped_slash_is_not_decoded() -> None:
-    """`%2F` is a character of a name, not a separator: decoding it would make another address."""
+    """`%2F` is a character of a name, not a separator: decoding it would change the URL."""
     assert canonical_url("https://example.org/a%2fb") == "https://example.org/a%2Fb"
 
 
@@ -260,12 +260,12 @@ def test_needless_escapes_are_decoded_and_others_upper_cased() -> None:
 
 
 def test_a_plain_and_an_escaped_letter_are_one() -> None:
-    """A path with é is the path with its percent-encoding."""
+    """A path with é equals its percent-encoding."""
     assert canonical_url("https://example.org/café") == canonical_url("https://example.org/caf%C3%A9")
 
 
 @pytest.mark.parametrize("path", ["/Wiki/Python", "/a/../b", "/a//b"])
-def test_what_a_server_may_tell_apart_stays(path: str) -> None:
+def test_parts_that_a_server_may_distinguish_stay(path: str) -> None:
     """The case of a path and its inner slashes are kept."""
     assert canonical_url(f"https://example.org{path}") == f"https://example.org{path}"
 
@@ -283,8 +283,8 @@ def test_what_a_server_may_tell_apart_stays(path: str) -> None:
         "x y",
     ],
 )
-def test_what_is_no_web_address_stays_as_it_is(address: str) -> None:
-    """Other identities of sources pass through unchanged."""
+def test_other_identifiers_stay_unchanged(address: str) -> None:
+    """Other source ids pass through unchanged."""
     assert canonical_url(f" {address} ") == address
 
 
@@ -295,7 +295,7 @@ def test_what_is_no_web_address_stays_as_it_is(address: str) -> None:
 @example("http://h\u3000/")
 @example("http://h/?[&\udc80")
 def test_canonical_url_is_idempotent(url: str) -> None:
-    """The canonical spelling is its own canonical spelling, however odd the address, and none raises."""
+    """Canonicalising twice changes nothing, and no URL raises."""
     once = canonical_url(url)
     assert canonical_url(once) == once
 
@@ -305,19 +305,19 @@ def test_canonical_url_is_idempotent(url: str) -> None:
 
 @pytest.mark.parametrize("query", ["Python jobs", "  python JOBS\n", "PYTHON JOBS"])
 def test_a_tool_key_is_the_hash_of_type_and_trimmed_lower_cased_query(query: str) -> None:
-    """As it is written down: SHA-256 of type, colon, query; the type in any case, too."""
+    """SHA-256 of type, colon, query; the type in any case."""
     expected = sha256(b"job_search:python jobs").hexdigest()
     assert tool_key("job_search", query) == expected
     assert tool_key(" Job_Search ", query) == expected
 
 
 def test_white_space_within_a_tools_query_counts() -> None:
-    """Trimmed is trimmed at the ends."""
+    """Only the ends are trimmed."""
     assert tool_key("job_search", "a b") != tool_key("job_search", "a  b")
 
 
 def test_the_case_of_an_addresses_path_counts() -> None:
-    """The host's does not, nor do other spellings of the same address."""
+    """The host's case does not count, nor do other spellings of the same URL."""
     key = tool_key("web_fetch", "https://example.org/Path?Q=A")
     assert key == sha256(b"web_fetch:https://example.org/Path?Q=A").hexdigest()
     assert key == tool_key("web_fetch", " HTTPS://EXAMPLE.org:443/Path/?Q=A#there ")
@@ -325,7 +325,7 @@ def test_the_case_of_an_addresses_path_counts() -> None:
 
 
 def test_the_case_of_a_json_object_counts() -> None:
-    """The arguments of a call are data, not words."""
+    """Arguments of a call are data, not language."""
     assert tool_key("read", '{"path":"A"}') != tool_key("read", '{"path":"a"}')
 
 
@@ -343,27 +343,27 @@ def test_the_case_of_a_json_object_counts() -> None:
         ("[jobs]", True, False),
     ],
 )
-def test_what_is_in_words_and_what_is_an_address(text: str, words: bool, url: bool) -> None:
-    """An address is nothing but an address; a JSON object is neither."""
+def test_language_urls_and_json_objects_are_distinguished(text: str, words: bool, url: bool) -> None:
+    """A URL is nothing but a URL; a JSON object is neither language nor URL."""
     assert (in_words(text), is_url(text)) == (words, url)
 
 
 @pytest.mark.parametrize("name", ["", " ", "-a", "_a", "a b", "a:b", "a" * 65, "jöb", "a\0", "../a", None, 7])
 def test_an_unusable_cache_type_is_refused_with_an_example(name: object) -> None:
-    """Nothing that could be taken for another type, or for a path."""
+    """Nothing that could be taken for another type or a path."""
     with pytest.raises(InvalidInput, match="job_search"):
         tool_key(name, "q")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["a", "9", "job_search", "x-1", "A" * 64])
 def test_new_types_need_no_code(name: str) -> None:
-    """Any name of the right form is a type."""
+    """Any valid name is a type."""
     assert checked_cache_type(name) == name.lower()
 
 
 @pytest.mark.parametrize("query", ["", "  ", "x" * (MAX_QUERY_CHARS + 1), "a\0b", "\ud800", "https://a.b/\ud800", None])
 def test_an_unusable_query_of_a_tool_is_refused(query: object) -> None:
-    """As a search's is."""
+    """Like a search query."""
     with pytest.raises(InvalidInput):
         tool_key("job_search", query)  # type: ignore[arg-type]
 
@@ -371,7 +371,7 @@ def test_an_unusable_query_of_a_tool_is_refused(query: object) -> None:
 @PROPERTY
 @given(st.text(min_size=1, max_size=50), st.sampled_from(["job_search", "web_fetch", "other-1"]))
 def test_tool_keys_follow_their_definition(query: str, cache_type: str) -> None:
-    """For any text: the hash as it is defined, and the same for the trimmed and the upper-cased type."""
+    """For any text: the hash as defined, the same for the trimmed query and the upper-cased type."""
     try:
         key = tool_key(cache_type, query)
     except InvalidInput:
@@ -385,7 +385,7 @@ def test_tool_keys_follow_their_definition(query: str, cache_type: str) -> None:
 @PROPERTY
 @given(URLS)
 def test_an_address_and_its_canonical_form_have_one_tool_key(url: str) -> None:
-    """Whatever way an agent spells it."""
+    """However an agent spells it."""
     try:
         key = tool_key("web_fetch", url)
     except InvalidInput:
@@ -394,8 +394,8 @@ def test_an_address_and_its_canonical_form_have_one_tool_key(url: str) -> None:
         assert key == tool_key("web_fetch", canonical_url(url))
 
 
-def test_a_completion_key_is_the_hash_of_all_that_shapes_the_answer() -> None:
-    """Endpoint, model, messages, parameters, schema and epoch; what is no JSON is refused."""
+def test_a_completion_key_is_the_hash_of_all_that_determines_the_answer() -> None:
+    """Endpoint, model, messages, parameters, schema and epoch; non-JSON values are refused."""
     asked: dict[str, Any] = {"parameters": {"temperature": 0}, "schema": None, "epoch": ""}
     key = completion_key("http://127.0.0.1/v1", "m", [{"role": "user", "content": "hi"}], **asked)
     assert re.fullmatch("[0-9a-f]{64}", key)

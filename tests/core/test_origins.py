@@ -1,4 +1,4 @@
-"""Origins: which a filter names."""
+"""Origins selected by a filter."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from harness.errors import InvalidInput
 
 
 def test_a_filter_names_origins() -> None:
-    """`own` is what users and agents did; every other word is itself."""
+    """`own` is users and agents; every other word is itself."""
     assert OWN == origins_of("own") == ("user", "agent")
     assert EVERY == origins_of("all") == ("user", "agent", "evaluation", "experiment", "run")
     assert [origins_of(each) for each in EVERY] == [(each,) for each in EVERY]
@@ -16,7 +16,7 @@ def test_a_filter_names_origins() -> None:
 
 @pytest.mark.parametrize("choice", ["", "User", "nobody" * 100])
 def test_any_other_word_is_refused(choice: str) -> None:
-    """With the words to choose from, and no more of the wrong one than fits a line."""
+    """The error lists the choices, and quotes at most one line of the wrong one."""
     with pytest.raises(InvalidInput, match="choose own, user") as refused:
         origins_of(choice)
     assert len(str(refused.value)) < 160

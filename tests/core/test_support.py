@@ -1,4 +1,4 @@
-"""Does a quotation support a sentence: contradictions reject, shared words or a model's probability accept."""
+"""Support of a sentence by a quotation: contradictions reject, shared words or a model's probability accept."""
 
 import pytest
 from hypothesis import given, settings
@@ -27,8 +27,8 @@ from harness.core.support import supports
         ("重试在五次失败后停止。", "重试使用指数退避,并在五次失败后停止。"),
     ],
 )
-def test_what_the_quotation_says_is_supported(sentence: str, quotation: str) -> None:
-    """In other words and in another order, too."""
+def test_a_sentence_with_the_quotations_content_is_supported(sentence: str, quotation: str) -> None:
+    """Also in other words and another order."""
     support = supports(sentence, quotation)
     assert support.supported, support
     assert support.reasons == ()
@@ -78,29 +78,31 @@ def test_what_the_quotation_says_is_supported(sentence: str, quotation: str) -> 
         ),
     ],
 )
-def test_what_the_quotation_does_not_say_is_not_supported(sentence: str, quotation: str, reason: str) -> None:
-    """A number, date or name of its own, a turned sense, or too few shared words; the reason says which."""
+def test_a_sentence_with_other_content_is_not_supported(sentence: str, quotation: str, reason: str) -> None:
+    """A number, date or name that only the sentence has, a reversed meaning, or too few shared words; the reason says
+    which.
+    """
     support = supports(sentence, quotation)
     assert not support.supported
     assert reason in "; ".join(support.reasons)
 
 
 def test_a_reason_names_the_first_five_words_that_are_missing() -> None:
-    """No more than a line holds."""
+    """The reason fits on one line."""
     found = supports("Zebra yak xylophone walrus violin umbrella trumpet play.", "The tool is fast.")
     assert found.reasons == ("the quotation does not mention zebra, yak, xylophone, walrus, violin",)
     assert supports("", "The tool is fast.").reasons == ("no word in common",)
 
 
 def test_names_may_come_from_the_context() -> None:
-    """The subject of a quotation often stands in the question or in the source's title."""
+    """The subject of a quotation is often in the question or the source's title."""
     said, quoted = "The library by Google retries requests.", "The library retries requests."
     assert not supports(said, quoted).supported
     assert supports(said, quoted, context="Which library of Google retries?").supported
 
 
 def test_a_probability_decides_instead_of_shared_words_but_not_against_a_contradiction() -> None:
-    """So a model that has read both can take over."""
+    """So that a model can be added later."""
     said, quoted = "Waiting grows twofold.", "Exponential backoff doubles each pause."
     assert not supports(said, quoted).supported
     assert supports(said, quoted, probability=0.9).supported
@@ -110,8 +112,8 @@ def test_a_probability_decides_instead_of_shared_words_but_not_against_a_contrad
 
 @settings(deadline=None, max_examples=100)
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=50))
-def test_anything_is_decided(sentence: str, quotation: str, context: str) -> None:
-    """No text raises, the same pair is always decided the same, and reasons are given exactly where it is refused."""
+def test_any_pair_is_decided(sentence: str, quotation: str, context: str) -> None:
+    """No text raises, the result depends on the pair alone, and only refusals have reasons."""
     support = supports(sentence, quotation, context=context)
     assert support == supports(sentence, quotation, context=context)
     assert bool(support.reasons) is not support.supported
@@ -119,5 +121,5 @@ def test_anything_is_decided(sentence: str, quotation: str, context: str) -> Non
 
 
 def test_a_long_text_is_refused_in_bounded_time() -> None:
-    """Beyond the bound of what is compared, nothing is supported."""
+    """Beyond the limit of the comparison, nothing is supported."""
     assert supports("word " * 50_000, "other " * 50_000).reasons == ("too long to compare",)

@@ -1,4 +1,4 @@
-"""Text as the harness reads it: cleaned, bounded, in words, in sentences."""
+"""Text functions: cleaning, bounds, words, sentences."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -23,50 +23,50 @@ PROSE = st.text(alphabet="aB3é .!?…\"'’)(“”\n\t;:,-—\u3000。？", ma
 
 @pytest.mark.parametrize("char", CONTROLS, ids=lambda char: f"U+{ord(char):04X}")
 def test_control_characters_are_dropped(char: str) -> None:
-    """A NUL, an escape or any other control character does not survive."""
+    """NUL, escape and all other control characters."""
     assert clean(f"be{char}fore", 100) == "before"
 
 
 @pytest.mark.parametrize("char", OVERRIDES, ids=lambda char: f"U+{ord(char):04X}")
 def test_direction_overrides_are_dropped(char: str) -> None:
-    """Outside text cannot turn the reading direction of what stands around it."""
+    """Outside text cannot change the reading direction of text around it."""
     assert clean(f"be{char}fore", 100) == "before"
 
 
 @pytest.mark.parametrize("code", [0xD800, 0xDBFF, 0xDC80, 0xDFFF], ids=hex)
 def test_lone_surrogates_are_dropped(code: int) -> None:
-    """What has no UTF-8 encoding does not survive."""
+    """They have no UTF-8 encoding."""
     assert clean(f"be{chr(code)}fore", 100) == "before"
 
 
 def test_lines_and_tabs_are_kept() -> None:
-    """The layout of a text is part of it."""
+    """Layout is part of a text."""
     assert clean("a\tb\nc\r\nd", 100) == "a\tb\nc\r\nd"
 
 
 def test_letters_of_every_script_are_kept() -> None:
-    """Cleaning takes nothing from text that is in order."""
+    """Cleaning changes nothing in valid text."""
     text = "naïve Ω 中文 العربية עברית 🦄 👩\u200d🔬"
     assert clean(text, 100) == text
 
 
 def test_none_is_empty() -> None:
-    """A field that an engine leaves out is an empty text, not the word None."""
+    """A field that an engine omits is an empty text, not "None"."""
     assert clean(None, 100) == ""
 
 
 def test_numbers_become_text() -> None:
-    """A number where text was expected is written out."""
+    """A number in place of text is formatted."""
     assert clean(2.5, 100) == "2.5"
 
 
 def test_outer_white_space_is_stripped() -> None:
-    """Text begins and ends with something to read."""
+    """Text begins and ends with visible characters."""
     assert clean(" \n a b \t", 100) == "a b"
 
 
 def test_a_text_of_the_limit_is_kept_whole() -> None:
-    """The limit itself is allowed."""
+    """A text of exactly the limit is kept."""
     assert clean("x" * 10, 10) == "x" * 10
 
 
@@ -77,8 +77,8 @@ def test_a_longer_text_is_cut_at_the_limit() -> None:
 
 @PROPERTY
 @given(text=HOSTILE, limit=st.integers(1, 50))
-def test_cleaned_text_is_bounded_encodable_and_stays_as_it_is(text: str, limit: int) -> None:
-    """After `clean`, text is within its limit, encodes as UTF-8, and cleaning it again changes nothing."""
+def test_cleaned_text_is_bounded_encodable_and_stable(text: str, limit: int) -> None:
+    """Clean text is within its limit, encodes as UTF-8, and cleaning it again changes nothing."""
     cleaned = clean(text, limit)
     assert len(cleaned) <= limit
     assert cleaned.encode().decode() == cleaned
@@ -100,14 +100,14 @@ def test_a_short_text_is_not_shortened() -> None:
 
 
 def test_a_long_text_is_cut_at_a_word_with_an_ellipsis() -> None:
-    """A cut text ends with a whole word and says that it was cut."""
+    """A shortened text ends with a whole word and an ellipsis."""
     assert shorten("the quick brown fox, jumps over", 23) == "the quick brown fox…"
 
 
 @PROPERTY
 @given(text=st.text(), limit=st.integers(1, 60))
 def test_a_shortened_text_keeps_to_its_limit(text: str, limit: int) -> None:
-    """The ellipsis counts: the limit is never passed."""
+    """Including the ellipsis."""
     assert len(shorten(text, limit)) <= limit
 
 
@@ -115,12 +115,12 @@ def test_a_shortened_text_keeps_to_its_limit(text: str, limit: int) -> None:
 
 
 def test_words_are_lower_cased_in_order() -> None:
-    """Words come as they stand, without case and punctuation."""
+    """Words in order, without case and punctuation."""
     assert words("Don’t panic: it's PEP-8!") == ["don’t", "panic", "it's", "pep", "8"]
 
 
 def test_content_words_leave_function_words_out() -> None:
-    """Only words that carry meaning count when texts are compared."""
+    """Only meaningful words count when texts are compared."""
     assert content_words("What is the order in which a Python attribute is found?") == [
         "order",
         "python",
@@ -143,18 +143,18 @@ def test_content_words_leave_function_words_out() -> None:
     ],
 )
 def test_contracted_function_words_are_left_out(text: str, left: list[str]) -> None:
-    """With either apostrophe; a possessive is the word itself."""
+    """With either apostrophe; a possessive is reduced to its word."""
     assert content_words(text) == left
 
 
 @pytest.mark.parametrize("forms", [("caches", "cached", "caching"), ("search", "searches", "searching")])
 def test_forms_of_a_word_share_a_stem(forms: tuple[str, ...]) -> None:
-    """Inflected forms meet in one stem."""
+    """Inflected forms have one stem."""
     assert len({stem(form) for form in forms}) == 1
 
 
 def test_stems_are_those_of_the_content_words() -> None:
-    """A text's stems are a set without function words."""
+    """A set without function words."""
     assert stems("The caches and the caching of caches") == {stem("cache")}
 
 
@@ -197,7 +197,7 @@ def test_a_sentence_begins_with_a_capital_a_digit_or_an_opening_sign(text: str, 
 
 
 def test_an_empty_paragraph_has_no_sentences() -> None:
-    """Nothing to read, no sentence."""
+    """Empty text, no sentences."""
     assert sentences(" \n ") == []
 
 
@@ -206,19 +206,19 @@ def test_an_empty_paragraph_has_no_sentences() -> None:
 @example("a. \u200bb")
 @example("A.\x1cB.")
 def test_sentences_joined_are_the_paragraph_on_one_line(paragraph: str) -> None:
-    """Splitting loses no character, adds none, and changes no order."""
+    """Splitting loses, adds and reorders nothing."""
     assert "".join(sentences(paragraph)) == one_line(paragraph)
 
 
 @PROPERTY
 @given(PROSE)
 def test_no_sentence_is_blank(paragraph: str) -> None:
-    """Every sentence has something to read."""
+    """Every sentence has visible text."""
     assert all(sentence.strip() for sentence in sentences(paragraph))
 
 
 def test_threads_stem_each_its_own_word() -> None:
-    """None gets letters of another one's: a stem that is wrong once would stay in the cache."""
+    """Threads do not mix letters: a wrong stem would stay in the cache."""
     endings = ("ing", "ations", "fulness", "ously", "ies", "ized")
     spelled = [
         f"{start}{middle}{ending}" for start in "bcdfgh" for middle in ("ark", "ell", "ind") for ending in endings
@@ -235,7 +235,7 @@ def test_threads_stem_each_its_own_word() -> None:
 
 
 def test_stems_take_bounded_memory() -> None:
-    """A server that reads for ever keeps the stems of the words used last."""
+    """A long-running server keeps the stems of the last used words only."""
     for number in range(STEMS_HELD + 50):
         stem(f"word{number}ing")
     assert stem.cache_info().currsize == STEMS_HELD

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.app import App
+from harness.models.from_settings import Models
 from tests.cli.program import Program
 from tests.evals.stand_ins import write_tasks
 from tests.fakes import WordEmbedder
@@ -18,11 +18,11 @@ def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def tasks_dir(tmp_path: Path) -> Path:
-    """A folder with tasks that cost next to nothing: `retries`, `timeouts` (tune), `caches`, `queues` (confirm)."""
+    """A folder with tasks that cost almost nothing: `retries`, `timeouts` (tune), `caches`, `queues` (confirm)."""
     return write_tasks(tmp_path / "suite")
 
 
 @pytest.fixture
 def words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare texts by their words: each change of settings would load the model anew."""
-    monkeypatch.setattr(App, "embedder", WordEmbedder())
+    """Compare texts by their words: loading the model again for each change of settings would be slow."""
+    monkeypatch.setattr(Models, "embedder", WordEmbedder())

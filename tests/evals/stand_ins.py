@@ -1,4 +1,4 @@
-"""Stand-ins for evaluations: tasks on a few notes, an engine that counts, runs that come to what a test says."""
+"""Stand-ins for evaluations: tasks on a few notes, an engine that counts, runs with scripted results."""
 
 import sys
 import time
@@ -34,7 +34,7 @@ SPACE: Space = {"max_rounds": (1, 2, 3, 5), "max_results": (5, 10, 20), "read_pa
 
 
 class CountingEngine:
-    """An engine with one answer for all, after `latency` seconds; `asked` are the queries that it was asked live."""
+    """An engine with one answer for all queries, after `latency` seconds; `asked` are its live queries."""
 
     name = "counting"
     options: dict[str, Any] = {}  # noqa: RUF012 - as the port declares it
@@ -75,7 +75,7 @@ def task_text(name: str, notes: Path, split: str = "tune") -> str:
 
 
 def fact_task(name: str, split: Any = "tune") -> Task:
-    """Return a task with `FACTS` vital nuggets; each that is said adds 0.05 to the score."""
+    """Return a task with `FACTS` vital nuggets; each one in the report adds 0.05 to the score."""
     nuggets = tuple(Nugget(f"fact {n}", "vital", (f"fact number {n} holds",)) for n in range(FACTS))
     return Task(name, f"What of {name}?", "research", "corpus:none", Structure(at_least=1), nuggets, ("gold",), split)
 
@@ -86,13 +86,13 @@ def fact_tasks(tune: int = 10, confirm: int = 3) -> list[Task]:
 
 
 def saying(job: Job, facts: int) -> Outcome:
-    """Return the outcome of a run that says so many facts, with quotations that stand."""
+    """Return the outcome of a run whose report has that many facts, with verified quotations."""
     cited = tuple(Cited("Facts", f"Fact number {n} holds.", f"fact {n}", "gold", True) for n in range(facts))
     return Outcome(job.task.id, job.repeat, ("gold",), cited, Cost(1, 0, 0.0), {"report": str(facts)})
 
 
 def answering(facts: Callable[[Job], int]) -> Runner:
-    """Return what runs jobs: each says as many facts as the test says."""
+    """Return a runner of jobs whose reports have the facts that a test wants."""
 
     def run(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
         for job in jobs:
@@ -102,7 +102,7 @@ def answering(facts: Callable[[Job], int]) -> Runner:
 
 
 def a_fact_a_round(job: Job) -> int:
-    """Return more facts the fewer rounds there are."""
+    """Return more facts for fewer rounds."""
     return 8 - job.settings.max_rounds
 
 
@@ -129,7 +129,7 @@ def loop(
 
 
 def experiments_of(made: Loop) -> list[Experiment]:
-    """Make all experiments; return them."""
+    """Run all experiments; return them."""
     with made:
         return [step for step in made.steps() if not isinstance(step, NoiseFloor)]
 
@@ -151,7 +151,7 @@ def proposer_named(name: str, seed: int = 1) -> Proposer:
 
 
 def halting(at_experiment: int, after_jobs: int) -> Runner:
-    """Return what runs jobs until the middle of an experiment, says so, and hangs there."""
+    """Return a runner of jobs that hangs in the middle of an experiment, after printing that it does."""
 
     def run(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
         for number, job in enumerate(jobs):

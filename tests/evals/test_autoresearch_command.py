@@ -1,4 +1,4 @@
-"""`autoresearch` and `harness autoresearch`: real researches on a few notes, in a loop of experiments."""
+"""`autoresearch` and `harness autoresearch`: real researches on a few notes, in an experiment loop."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 
 @contextmanager
 def in_a_thread(count: int, *, seconds: float | None = None) -> Iterator[ThreadPoolExecutor]:
-    """Take the place of processes where none has to die: they take seconds to start."""
+    """Replace processes, which take seconds to start, where none has to die."""
     with ThreadPoolExecutor(1) as executor:
         yield executor
 
@@ -46,7 +46,7 @@ def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    """An endpoint that does as told."""
+    """A scripted endpoint."""
     serving = Endpoint()
     yield serving
     serving.stop()
@@ -75,7 +75,7 @@ def file_of(folder: Path, *changes: Mapping[str, Any]) -> tuple[str, str, str, P
 def test_a_planner_setting_gathers_again_and_a_synthesis_setting_does_not(
     research: Callable[..., Journal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Live calls: some to begin with, some for more rounds, none for how the report is written from them."""
+    """Live calls: some at the beginning, some for more rounds, none for writing the report differently."""
     monkeypatch.setenv("HARNESS_MAX_ROUNDS", "1")
     monkeypatch.setenv("HARNESS_ENOUGH_SCORE", "1")
     changes = ({"context_tokens": 1_500}, {"max_evidence": 4}, {"max_rounds": 2})
@@ -89,9 +89,9 @@ def test_a_planner_setting_gathers_again_and_a_synthesis_setting_does_not(
 
 @pytest.mark.slow
 def test_nothing_expires_between_two_arms(tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lifetimes of a second are over for the clock on the wall, and not for a loop, which has a time of its own."""
+    """TTLs of a second end by the wall clock, but not within a loop, whose time is fixed."""
     engine = CountingEngine()
-    monkeypatch.setattr("harness.app.App.engines", lambda self, specs=(), **how: (engine,))
+    monkeypatch.setattr("harness.sources.from_settings.Sources.engines", lambda self, specs=(), **how: (engine,))
     monkeypatch.setenv("HARNESS_TTL", "1")
     monkeypatch.setenv("HARNESS_PAGE_TTL", "1")
     monkeypatch.setenv("HARNESS_READ_PAGES", "0")
@@ -106,7 +106,7 @@ def test_nothing_expires_between_two_arms(tasks_dir: Path, tmp_path: Path, monke
     assert (live[0] > 0, live[1], live[2] > 0) == (True, 0, True)
 
 
-def test_fresh_gathering_asks_anew_in_every_run(research: Callable[..., Journal], tmp_path: Path) -> None:
+def test_fresh_gathering_is_live_in_every_run(research: Callable[..., Journal], tmp_path: Path) -> None:
     """Both sides of each experiment."""
     held = research(*file_of(tmp_path, {"context_tokens": 1_500}), "--fresh-gather")
     assert held.noise_floor is not None
@@ -128,7 +128,7 @@ def test_experiments_are_not_in_the_history_of_the_user(
 def test_the_best_settings_are_a_configuration(
     research: Callable[..., Journal], harness: Program, tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was kept is there for `--config`, and so is what the loop began with; the table is beside it."""
+    """The kept settings are a file for `--config`, and so are the first ones; the table is next to it."""
     monkeypatch.setattr("harness_evals.verdicts._passes", lambda finding: True)
     config = tmp_path / "config.yml"
     config.write_text("read_pages: 1\n")
@@ -148,7 +148,7 @@ def test_the_best_settings_are_a_configuration(
 def test_experiments_are_proposed_in_several_ways(
     harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None, proposer: str
 ) -> None:
-    """Of a space of one's own; they are told as they come, and as JSON at the end."""
+    """From a custom space; printed one by one, and as JSON at the end."""
     space = tmp_path / "space.yaml"
     space.write_text("max_evidence: [4, 6]\nper_source: [2, 3]\n")
     how = ("--tasks-dir", tasks_dir, "--proposer", proposer, "--space", space, "--experiments", 2, "--plateau", 2)
@@ -156,14 +156,14 @@ def test_experiments_are_proposed_in_several_ways(
     assert len(ended.told["experiments"]) == 2
     assert {name for each in ended.told["experiments"] for name in each["changes"]} <= {"max_evidence", "per_source"}
     assert "noise floor 0.0000: identical settings" in ended.err
-    assert "a plateau: the last 2 experiments kept nothing" in ended.err
+    assert "plateau: the last 2 experiments kept nothing" in ended.err
     assert "ended: all experiments are made; the best settings are in" in ended.err
 
 
 def test_a_model_proposes(
     research: Callable[..., Journal], endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it says is tried; when it repeats itself, nothing is left. For plans and reports its words are unusable."""
+    """Its proposal is tried; when it repeats itself, nothing is left. Its plans and reports are unusable."""
     endpoint.answers(saying('{"max_evidence": 5}'))
     monkeypatch.setenv("HARNESS_MODEL", "scripted")
     monkeypatch.setenv("HARNESS_MODEL_URL", endpoint.url)
@@ -171,8 +171,8 @@ def test_a_model_proposes(
     assert [each.changes for each in held.experiments] == [{"max_evidence": 5}]
 
 
-def test_a_stopped_loop_goes_on(harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None) -> None:
-    """Where it was, by `last`: a file stopped it, and with more to say on standard error it is the same loop."""
+def test_a_stopped_loop_continues(harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None) -> None:
+    """Continued with `last`: a file stopped it, and more output on standard error does not change the loop."""
     space = tmp_path / "space.yaml"
     space.write_text("max_evidence: [4, 6, 8]\nper_source: [2, 3]\nchunk_tokens: [[100, 200]]\n")
     how = ("--tasks-dir", tasks_dir, "--proposer", "grid")
@@ -194,8 +194,8 @@ def test_a_stopped_loop_goes_on(harness: Program, tasks_dir: Path, tmp_path: Pat
     [
         (("--tasks", "T_Z"), "no task 'T_Z' in"),
         (("--tasks", "T_B,T_B"), "at least 2 tasks of the split tune, not 1"),
-        (("--proposer", "wish"), "no proposer 'wish'; there are grid"),
-        (("--proposer", "file"), "--proposer file and --file FILE belong together"),
+        (("--proposer", "wish"), "no proposer 'wish'; choose one of grid"),
+        (("--proposer", "file"), "--proposer file and --file FILE need each other"),
         (("--proposer", "file", "--file", "/nowhere.yaml"), "cannot read /nowhere.yaml"),
         (("--proposer", "model"), "--proposer model needs a language model; set `model`"),
         (("--space", "/nowhere.yaml"), "cannot read /nowhere.yaml"),
@@ -207,12 +207,12 @@ def test_a_stopped_loop_goes_on(harness: Program, tasks_dir: Path, tmp_path: Pat
     ],
 )
 def test_wrong_arguments_are_one_line(harness: Program, arguments: tuple[str, ...], says: str) -> None:
-    """Exit code 2, and what there is instead."""
+    """Exit code 2, with the valid choices."""
     assert says in harness("autoresearch", *arguments).one_line_error(2)
 
 
 @pytest.mark.parametrize(("text", "says"), [("", "is empty"), ("max_round: [1]", "did you mean 'max_rounds'")])
-def test_a_space_without_sense_is_one_line(harness: Program, tmp_path: Path, text: str, says: str) -> None:
+def test_an_invalid_space_is_one_line(harness: Program, tmp_path: Path, text: str, says: str) -> None:
     """Before anything runs."""
     path = tmp_path / "space.yaml"
     path.write_text(text)
@@ -224,7 +224,7 @@ def test_a_space_without_sense_is_one_line(harness: Program, tmp_path: Path, tex
 
 @pytest.fixture
 def reported(research: Callable[..., Journal], tmp_path: Path) -> Journal:
-    """A loop that has ended."""
+    """A finished loop."""
     return research(*file_of(tmp_path, {"max_evidence": 1}, {"max_evidence": 2}))
 
 
@@ -240,7 +240,7 @@ def test_a_report_is_a_table_and_a_chart(reported: Journal, harness: Program) ->
 
 
 def test_a_report_is_a_picture(reported: Journal, harness: Program, tmp_path: Path) -> None:
-    """A PNG; where it cannot be written, one line says so."""
+    """A PNG; if it cannot be written, a one-line error."""
     picture = tmp_path / "scores.png"
     assert harness("autoresearch", "report", "--png", picture).code == 0
     assert picture.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
@@ -260,14 +260,14 @@ def test_the_program_runs_experiments_in_processes(tasks_dir: Path, tmp_path: Pa
         capture_output=True, text=True, env=dict(os.environ), check=False, timeout=120,
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, "")
-    told = json.loads(ended.stdout)
-    assert [each["status"] != "crash" for each in told["experiments"]] == [True, True]
-    assert told["noise_floor"]["live_calls"] > 0
+    payload = json.loads(ended.stdout)
+    assert [each["status"] != "crash" for each in payload["experiments"]] == [True, True]
+    assert payload["noise_floor"]["live_calls"] > 0
 
 
 @pytest.mark.slow
 def test_a_real_candidate_that_takes_too_long_is_a_crash(tasks_dir: Path, tmp_path: Path, endpoint: Endpoint) -> None:
-    """Its processes are killed, and the journal tells why; the next experiment runs."""
+    """Its processes are killed, and the journal has the reason; the next experiment runs."""
     endpoint.answers(endless(said("word "), lambda: endpoint.pause(0.1)))
     slowly = {"model": "slow", "model_url": endpoint.url, "model_max_tokens": 100_000}
     arguments = ("--tasks-dir", tasks_dir, "--task-seconds", "6", *file_of(tmp_path, slowly, {"max_evidence": 4}))
@@ -277,14 +277,14 @@ def test_a_real_candidate_that_takes_too_long_is_a_crash(tasks_dir: Path, tmp_pa
     )  # fmt: skip
     slow, fast = json.loads(ended.stdout)["experiments"]
     assert slow["status"] == "crash"
-    assert "TimeoutError: it took longer than 6 s, and was killed" in slow["reasons"][0]
+    assert "TimeoutError: it took longer than 6 s and was killed" in slow["reasons"][0]
     assert fast["status"] != "crash"
 
 
-def test_a_pipe_gets_a_line_for_each_step_and_no_bar(
+def test_a_pipe_gets_one_line_per_step_and_no_bar(
     harness: Program, tasks_dir: Path, tmp_path: Path, in_threads: None
 ) -> None:
-    """From the first moment on: where the journal is, what is measured, then each experiment."""
+    """From the start: where the journal is, what is measured, then each experiment."""
     ended = harness("autoresearch", "--tasks-dir", tasks_dir, *file_of(tmp_path, {"max_evidence": 4}))
     lines = [line for line in ended.err.splitlines() if not line.startswith("warning: ")]
     assert [line.split()[0] for line in lines] == ["loop", "measuring", "noise", "1.", "ended:"]
@@ -292,7 +292,7 @@ def test_a_pipe_gets_a_line_for_each_step_and_no_bar(
 
 
 def test_a_loop_counts_its_runs(tasks_dir: Path, tmp_path: Path, in_threads: None) -> None:
-    """From nothing to all, never backwards; an experiment that ends early takes its runs off what is expected."""
+    """From nothing to all, never backwards; an experiment that ends early reduces the total."""
     tasks = load_tasks([], tasks_dir)
     settings = settings_for(load().settings)
     options = Options(2, 1, 0.01, 0.05, 0, "file", 8)

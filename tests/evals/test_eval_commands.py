@@ -10,8 +10,10 @@ import pytest
 from harness_evals.log import FIRST_WEIGHTS
 
 from harness.app import App
+from harness.models.from_settings import Models
 from harness.models.local.embedder import MiniLM
 from harness.settings import Settings
+from harness.sources.from_settings import Sources
 from tests.cli.program import Program
 from tests.evals.stand_ins import CountingEngine
 
@@ -20,12 +22,12 @@ pytestmark = pytest.mark.usefixtures("words")
 
 @pytest.fixture
 def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[..., CountingEngine]:
-    """Put a counting engine in the place of all others."""
+    """Replace all engines by a counting one."""
 
     def put(latency: float = 0.0) -> CountingEngine:
         engine = CountingEngine(latency)
-        monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its addresses are nobody's
-        monkeypatch.setattr(App, "engines", lambda self, specs=(), waits=False: (engine,))
+        monkeypatch.setenv("HARNESS_READ_PAGES", "0")  # its URLs do not exist
+        monkeypatch.setattr(Sources, "engines", lambda self, specs=(), waits=False: (engine,))
         return engine
 
     return put
@@ -36,39 +38,39 @@ def logs(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "data" / "evals").glob("*.jsonl"))
 
 
-def test_tasks_are_run_scored_and_kept(
+def test_tasks_are_run_scored_and_logged(
     harness: Program, tasks_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A table for people, JSON for programs; the log has a line for each run. With the real embedder."""
-    monkeypatch.setattr(App, "embedder", MiniLM())
-    told = harness("eval", "run", "--tasks-dir", tasks_dir, "--repeat", 2, "--json").told
-    assert [(task["task"], task["runs"], task["errors"]) for task in told["tasks"]] == [
+    """A table for people, JSON for programs; the log has one line per run. With the real embedder."""
+    monkeypatch.setattr(Models, "embedder", MiniLM())
+    payload = harness("eval", "run", "--tasks-dir", tasks_dir, "--repeat", 2, "--json").told
+    assert [(task["task"], task["runs"], task["errors"]) for task in payload["tasks"]] == [
         ("caches", 2, []), ("queues", 2, []), ("retries", 2, []), ("timeouts", 2, []),
     ]  # fmt: skip
-    assert told["crashes"] == 0
-    assert set(told["means"]) == {*told["weights"], "total"}
-    assert told["means"]["retrieval_recall"] == 1.0
+    assert payload["evaluation"]["crashes"] == 0
+    assert set(payload["means"]) == {*payload["weights"], "total"}
+    assert payload["means"]["retrieval_recall"] == 1.0
     (log,) = logs(tmp_path)
     assert len(log.read_text().splitlines()) == 9
     shown = harness("eval", "show")
     assert shown.out.splitlines()[3].startswith("caches    1.000")
-    assert harness("eval", "show", told["id"], "--json").told == told
-    assert harness("eval", "score", "last", "--tasks-dir", tasks_dir, "--json").told == told
+    assert harness("eval", "show", payload["evaluation"]["id"], "--json").told == payload
+    assert harness("eval", "score", "last", "--tasks-dir", tasks_dir, "--json").told == payload
 
 
 def uses(tmp_path: Path) -> list[str]:
-    """Return what each run took from past researches, the first run first."""
+    """Return how each run used past researches, the first run first."""
     with App(Settings(data_dir=tmp_path / "data")) as app:
-        return [orjson.loads(run.payload)["cache_use"] for run in reversed(app.cache.runs())]
+        return [orjson.loads(run.payload)["cache_use"] for run in reversed(app.cache.runs.all())]
 
 
 def test_a_fresh_evaluation_gathers_every_context_again(
     harness: Program, tasks_dir: Path, tmp_path: Path, counting: Callable[..., CountingEngine]
 ) -> None:
-    """Through the search cache, so that it costs no live call; a stopped one goes on as it began."""
+    """Through the search cache, so without live calls; a stopped one continues as it began."""
     engine = counting()
     of_one = ("eval", "run", "--tasks-dir", tasks_dir, "--tasks", "retries", "--json")
-    *_, fresh = [harness(*of_one, *how).told["id"] for how in ((), (), ("--fresh",))]
+    *_, fresh = [harness(*of_one, *how).told["evaluation"]["id"] for how in ((), (), ("--fresh",))]
     asked = len(engine.asked)
     assert uses(tmp_path) == ["stored", "hit", "off"]
     (log,) = [each for each in logs(tmp_path) if each.stem == fresh]
@@ -81,15 +83,15 @@ def test_a_fresh_evaluation_gathers_every_context_again(
 def test_evaluations_are_not_in_the_history_of_the_user(
     harness: Program, tasks_dir: Path, tmp_path: Path, counting: Callable[..., CountingEngine]
 ) -> None:
-    """Nor are their answers in the statistics, unless asked for; the user's own research is there."""
+    """Nor are their answers in the statistics, unless requested; the user's own research is there."""
     counting()
 
     def titles(*options: str) -> list[str]:
         return [each["title"] for each in harness("history", "--json", *options).told["items"]]
 
     def answers(*options: str) -> int:
-        told = harness("cache", "stats", "--json", *options).told
-        return int(told["misses"] + told["live_calls_saved"])
+        payload = harness("cache", "stats", "--json", *options).told
+        return int(payload["misses"] + payload["live_calls_saved"])
 
     harness("eval", "run", "--tasks-dir", tasks_dir, "--tasks", "retries", "--repeat", 2)
     harness("eval", "repeat", "caches", "--tasks-dir", tasks_dir, "-n", 2)
@@ -132,25 +134,25 @@ def test_research_cache_0_reuses_no_past_research(
 def test_a_task_without_nuggets_is_scored_by_what_applies(
     harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A question and a structure are enough; the scorers of nuggets and gold sources are absent, neither 0 nor 1."""
-    monkeypatch.setattr(App, "embedder", MiniLM())
+    """A question and a structure are enough; the scorers of nuggets and gold sources are absent, not 0 or 1."""
+    monkeypatch.setattr(Models, "embedder", MiniLM())
     whole = (tasks_dir / "caches.yaml").read_text()
     (tasks_dir / "caches.yaml").write_text(whole.partition("split:")[0])
     assert harness("eval", "check", "--tasks-dir", tasks_dir).code == 0
-    told = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told
-    plain, other = told["tasks"][:2]
+    payload = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told
+    plain, other = payload["tasks"][:2]
     assert {*other["values"]} - {*plain["values"]} == {"nugget_vital", "nugget_all", "retrieval_recall"}
-    weights = {name: told["weights"][name] for name in plain["values"]}
+    weights = {name: payload["weights"][name] for name in plain["values"]}
     weighed = sum(weight * plain["values"][name] for name, weight in weights.items()) / sum(weights.values())
     assert plain["total"] == pytest.approx(weighed)
-    assert told["means"]["nugget_vital"] == pytest.approx(
-        sum(task["values"]["nugget_vital"] for task in told["tasks"][1:]) / 3
+    assert payload["means"]["nugget_vital"] == pytest.approx(
+        sum(task["values"]["nugget_vital"] for task in payload["tasks"][1:]) / 3
     )
     assert harness("eval", "show").out.splitlines()[3].split()[:3] == ["caches", "-", "-"]
 
 
-def test_weights_that_count_for_no_scorer_of_a_task_are_refused(harness: Program, tasks_dir: Path) -> None:
-    """Before anything is run."""
+def test_weights_for_no_scorer_of_a_task_are_refused(harness: Program, tasks_dir: Path) -> None:
+    """Before anything runs."""
     (tasks_dir / "caches.yaml").write_text((tasks_dir / "caches.yaml").read_text().partition("split:")[0])
     (tasks_dir.parent / "weights.yaml").write_text("nugget_vital: 1\n")
     ended = harness("eval", "run", "--tasks-dir", tasks_dir, "--weights", tasks_dir.parent / "weights.yaml")
@@ -161,28 +163,28 @@ def test_evaluations_are_listed_and_compared(
     harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Newest first; the same settings do not differ."""
-    assert harness("eval", "list").out == "no evaluations yet; `harness eval run` makes one\n"
+    assert harness("eval", "list").out == "no evaluations yet; start one with `harness eval run`\n"
     assert harness("eval", "list", "--json").told == {"evaluations": []}
     monkeypatch.setattr("time.time", lambda: 1_700_000_000.0)
-    first = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["id"]
+    first = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["evaluation"]["id"]
     monkeypatch.setattr("time.time", lambda: 1_700_000_100.0)
-    second = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["id"]
+    second = harness("eval", "run", "--tasks-dir", tasks_dir, "--json").told["evaluation"]["id"]
     listed = harness("eval", "list", "--json").told["evaluations"]
     assert [(each["id"], each["tasks"], each["finished"]) for each in listed] == [(second, 4, True), (first, 4, True)]
     assert second in harness("eval", "list").out.splitlines()[2]
     found = harness("eval", "compare", first, second, "--json").told
-    assert (found["mean"], found["p"]) == (0.0, 1.0)
+    assert (found["difference"]["mean"], found["difference"]["p"]) == (0.0, 1.0)
     assert "retries   +0.000" in harness("eval", "compare", first).out
 
 
-def test_a_stopped_evaluation_goes_on(harness: Program, tasks_dir: Path, tmp_path: Path) -> None:
-    """What is there is not run again; a moved log is gone on with where it is; other settings are refused."""
+def test_a_stopped_evaluation_continues(harness: Program, tasks_dir: Path, tmp_path: Path) -> None:
+    """Finished runs are not repeated; a moved log is continued where it is; other settings are an error."""
     harness("eval", "run", "--tasks-dir", tasks_dir, "--quiet")
     (log,) = logs(tmp_path)
     header, first, *_ = log.read_text().splitlines(keepends=True)
     moved = tmp_path / "moved.jsonl"
     moved.write_text(header + first + '{"line":"outc')
-    assert "not finished: go on with `harness eval run --resume" in harness("eval", "show", moved).out
+    assert "not finished: continue with `harness eval run --resume" in harness("eval", "show", moved).out
     ended = harness("eval", "run", "--resume", moved, "--tasks-dir", tasks_dir)
     assert ended.code == 0
     assert "not finished" not in ended.out
@@ -192,18 +194,18 @@ def test_a_stopped_evaluation_goes_on(harness: Program, tasks_dir: Path, tmp_pat
     refused = harness(
         "eval", "run", "--resume", moved, "--tasks-dir", tasks_dir, "--config", _config(tmp_path, "max_rounds: 1")
     )
-    assert "the settings max_rounds are not those" in refused.one_line_error(2)
+    assert "the settings max_rounds have changed since" in refused.one_line_error(2)
 
 
 def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: Path) -> None:
-    """Its reason is told; the others are scored."""
+    """Its reason is reported; the others are scored."""
     path = tasks_dir / "retries.yaml"
     path.write_text(path.read_text().replace("engine: corpus:", "engine: corpus:/nowhere"))
     ended = harness("eval", "run", "--tasks-dir", tasks_dir)
     assert "retries crashed: invalid_input: " in ended.out
-    told = harness("eval", "show", "--json").told
-    assert [task["total"] is None for task in told["tasks"]] == [False, False, True, False]
-    assert told["crashes"] == 1
+    payload = harness("eval", "show", "--json").told
+    assert [task["total"] is None for task in payload["tasks"]] == [False, False, True, False]
+    assert payload["evaluation"]["crashes"] == 1
 
 
 @pytest.mark.parametrize(
@@ -211,7 +213,7 @@ def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: 
     [
         (("run", "--tasks", "T_Z"), "no task 'T_Z' in"),
         (("run", "--repeat", "0"), "pass --repeat 1 or more"),
-        (("run", "--tasks-dir", "/nowhere"), "no folder of tasks at /nowhere"),
+        (("run", "--tasks-dir", "/nowhere"), "no task folder at /nowhere"),
         (("run", "--workers", "0"), "pass --workers 1 or more"),
         (("run", "--workers", "2", "--dask", "tcp://127.0.0.1:1"), "choose one of --workers and --dask"),
         (("run", "--resume", "x"), "no evaluation 'x' in"),
@@ -219,12 +221,12 @@ def test_a_failing_task_is_a_crash_and_not_a_score(harness: Program, tasks_dir: 
         (("score", "x"), "no evaluation 'x' in"),
         (("compare", "x", "y"), "no evaluation 'x' in"),
         (("repeat", "T_Z"), "no task 'T_Z' in"),
-        (("repeat", "T_A,T_B"), "one task is run again and again, not 2; name one"),
+        (("repeat", "T_A,T_B"), "only one task can be repeated, not 2; name one"),
         (("repeat", "T_A", "-n", "1"), "pass -n 2 or more"),
     ],
 )
 def test_wrong_arguments_are_one_line(harness: Program, arguments: tuple[str, ...], says: str) -> None:
-    """Exit code 2, and what there is instead."""
+    """Exit code 2, with the valid choices."""
     assert says in harness("eval", *arguments).one_line_error(2)
 
 
@@ -238,17 +240,17 @@ def test_damage_is_named_by_every_command(harness: Program, tasks_dir: Path, tmp
     (tasks_dir / "retries.yaml").write_text("id: retries\nquestion: [1]\n")
     for command in (("run",), ("repeat", "caches")):
         said = harness("eval", *command, "--tasks-dir", tasks_dir).one_line_error(2)
-        assert f"{tasks_dir / 'retries.yaml'}:2 is no task: " in said
+        assert f"{tasks_dir / 'retries.yaml'}:2 is not a task: " in said
     checked = harness("eval", "check", "--tasks-dir", tasks_dir)
     assert checked.code == 2
-    assert "retries.yaml:2 is no task: " in checked.out
+    assert "retries.yaml:2 is not a task: " in checked.out
     assert harness("eval", "check", "--tasks-dir", tasks_dir, "--json").told["problems"] == checked.out.splitlines()
 
 
 def test_sound_tasks_are_sound(harness: Program, tasks_dir: Path) -> None:
     """Exit code 0."""
     ended = harness("eval", "check", "--tasks-dir", tasks_dir)
-    assert (ended.code, ended.out) == (0, "all tasks are sound\n")
+    assert (ended.code, ended.out) == (0, "all tasks are valid\n")
 
 
 # Repeating ---------------------------------------------------------------------------------------------------------
@@ -257,20 +259,20 @@ def test_sound_tasks_are_sound(harness: Program, tasks_dir: Path) -> None:
 def test_a_task_is_gathered_once_and_repeats_exactly(
     harness: Program, tasks_dir: Path, counting: Callable[..., CountingEngine]
 ) -> None:
-    """40 runs: only the first asks anything from outside, and the others together are faster than it."""
+    """40 runs: only the first one makes live calls, and the others together are faster."""
     engine = counting(latency=1.0)
     repeat = ("eval", "repeat", "retries", "-n", 40, "--tasks-dir", tasks_dir, "--json", "--config")
     ended = harness(*repeat, _config(tasks_dir, "max_rounds: 1"))
-    told = ended.told
+    payload = ended.told
     assert ended.code == 0
-    assert (told["gathered"], told["live_calls"]) == (1, len(engine.asked))
-    assert told["live_calls"] > 0
-    assert (len(told["seconds"]), told["run"], told["stage"], told["difference"]) == (40, None, None, "")
-    assert sum(told["seconds"][1:]) < told["seconds"][0]
+    assert (payload["gathered"], payload["live_calls"]) == (1, len(engine.asked))
+    assert payload["live_calls"] > 0
+    assert (len(payload["seconds"]), payload["run"], payload["stage"], payload["difference"]) == (40, None, None, "")
+    assert sum(payload["seconds"][1:]) < payload["seconds"][0]
 
 
-def test_it_is_told_in_words(harness: Program, tasks_dir: Path) -> None:
-    """How often was gathered, how long it took, that nothing differs."""
+def test_the_result_is_given_in_words(harness: Program, tasks_dir: Path) -> None:
+    """How often it gathered, how long it took, that nothing differs."""
     gathered, took, same = harness("eval", "repeat", "retries", "-n", 3, "--tasks-dir", tasks_dir).out.splitlines()
     assert gathered.startswith("gathered 1 time, ")
     assert took.startswith("run 1 took ")
@@ -281,17 +283,17 @@ def test_it_is_told_in_words(harness: Program, tasks_dir: Path) -> None:
 def test_a_stage_that_differs_is_named_with_its_difference(
     harness: Program, tasks_dir: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
 ) -> None:
-    """The first one, and the run; exit code 1."""
+    """The first differing stage, and the run; exit code 1."""
     runs: list[Any] = []
     from harness.research import stage_traces
 
     def drifting(found: Any) -> dict[str, str]:
         runs.append(found)
-        told = stage_traces.stages_of(found)
+        payload = stage_traces.stages_of(found)
         if len(runs) == 3:
-            told["chunks"] += "\nanother chunk"
-            told["report"] += "\nanother sentence"
-        return told
+            payload["chunks"] += "\nanother chunk"
+            payload["report"] += "\nanother sentence"
+        return payload
 
     monkeypatch.setattr("harness_evals.repeating.stages_of", drifting)
     ended = harness("eval", "repeat", "retries", "-n", 5, "--tasks-dir", tasks_dir, *(["--json"] * as_json))
@@ -312,21 +314,21 @@ def _config(folder: Path, text: str) -> Path:
 
 
 def test_old_logs_are_listed_and_broken_ones_are_named(harness: Program, tasks_dir: Path, tmp_path: Path) -> None:
-    """A header without weights is that of the first evaluations; a damaged log hides no other."""
+    """A header without weights is from the first evaluations; a damaged log does not hide the others."""
     harness("eval", "run", "--tasks-dir", tasks_dir)
     (new,) = logs(tmp_path)
     header, *lines = new.read_text().splitlines()
-    told = json.loads(header)
-    assert told.pop("weights") == FIRST_WEIGHTS, "they have not changed since"
+    payload = json.loads(header)
+    assert payload.pop("weights") == FIRST_WEIGHTS, "they have not changed since"
     old, broken = new.with_name("20200101-000000-aaaaaa.jsonl"), new.with_name("20210101-000000-bbbbbb.jsonl")
-    old.write_text("\n".join([json.dumps({**told, "id": old.stem}), *lines, ""]))
+    old.write_text("\n".join([json.dumps({**payload, "id": old.stem}), *lines, ""]))
     broken.write_text("\n".join([header, "{}", ""]))
     ended = harness("eval", "list")
     assert ended.code == 0
     assert [line.split()[0] for line in ended.out.splitlines()[2:]] == [new.stem, old.stem]
-    assert f"warning: left out: {broken}, line 2: this is no line of a log" in ended.err
+    assert f"warning: left out: {broken}, line 2: not a log line" in ended.err
     assert [each["id"] for each in harness("eval", "list", "--json").told["evaluations"]] == [new.stem, old.stem]
     of_old, of_new = (harness("eval", "show", path.stem, "--json").told for path in (old, new))
     assert (of_old["means"], of_old["weights"]) == (of_new["means"], of_new["weights"])
-    assert harness("eval", "compare", old.stem, new.stem, "--json").told["mean"] == 0
+    assert harness("eval", "compare", old.stem, new.stem, "--json").told["difference"]["mean"] == 0
     assert harness("eval", "run", "--resume", old.stem, "--tasks-dir", tasks_dir).code == 0

@@ -1,4 +1,4 @@
-"""Where tasks run: threads, processes, Dask; a worker that is lost takes nothing with it."""
+"""Executors: threads, processes, Dask; a lost worker loses no work."""
 
 import logging
 import os
@@ -23,7 +23,7 @@ from tests.evals.stand_ins import fact_task, saying
 
 
 class Scripted(Executor):
-    """Ends each piece of work as a test says, at once; `begun` are the jobs, in order."""
+    """Executor with scripted immediate results; `begun` are the jobs, in order."""
 
     def __init__(self, end: Callable[[Job, int], Outcome]) -> None:
         self.begun: list[Job] = []
@@ -47,7 +47,7 @@ def jobs(count: int) -> list[Job]:
 
 
 def test_each_job_ends_once_though_a_worker_is_lost() -> None:
-    """It is done again, once."""
+    """It is run again, once."""
 
     def end(job: Job, time_: int) -> Outcome:
         if job.repeat == 1 and time_ == 1:
@@ -61,8 +61,8 @@ def test_each_job_ends_once_though_a_worker_is_lost() -> None:
 
 
 @pytest.mark.parametrize(("error", "tries"), [(BrokenProcessPool("lost"), 2), (TimeoutError("too long"), 1)])
-def test_a_job_that_kills_its_workers_is_told_as_failed(error: Exception, tries: int) -> None:
-    """The others are done; what took too long is not done again."""
+def test_a_job_that_kills_its_workers_counts_as_failed(error: Exception, tries: int) -> None:
+    """The others are finished; a job that took too long is not repeated."""
 
     def end(job: Job, _: int) -> Outcome:
         if job.repeat == 1:
@@ -75,8 +75,8 @@ def test_a_job_that_kills_its_workers_is_told_as_failed(error: Exception, tries:
     assert Counter(job.repeat for job in executor.begun)[1] == tries
 
 
-def test_no_more_run_at_once_than_asked() -> None:
-    """And jobs begin in their order."""
+def test_the_number_of_concurrent_jobs_is_bounded() -> None:
+    """And jobs begin in order."""
     with executors.threads(4) as executor:
         under_way: list[int] = []
         most: list[int] = []
@@ -97,7 +97,7 @@ def test_no_more_run_at_once_than_asked() -> None:
 
 
 def test_too_few_processes_are_refused() -> None:
-    """With what to pass instead."""
+    """The error says what to pass."""
     with pytest.raises(InvalidInput, match="pass --workers 1 or more"), executors.processes(0):
         pass
 
@@ -113,7 +113,7 @@ def killing_once(flag: str, repeat: int) -> int:
 
 
 class Killing(Executor):
-    """Has the worker of the second job killed."""
+    """Executor that has the worker of the second job killed."""
 
     def __init__(self, executor: Executor, flag: Path) -> None:
         self._executor = executor
@@ -127,7 +127,7 @@ class Killing(Executor):
 
 
 def kill_then(flag: str, fn: Callable[[Job], Outcome], job: Job) -> Outcome:
-    """Kill this process the first time; do the job the second time."""
+    """Kill this process the first time; run the job the second time."""
     killing_once(flag, job.repeat)
     return fn(job)
 
@@ -161,9 +161,9 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.full
-@pytest.mark.filterwarnings("ignore")  # what Dask leaves open is not ours
+@pytest.mark.filterwarnings("ignore")  # resources that Dask leaves open
 def test_dask_runs_tasks_and_a_lost_worker_loses_nothing(scheduler: str, tasks_dir: Path, tmp_path: Path) -> None:
-    """Two workers; one is killed in the middle of a task, and each job ends once."""
+    """Two workers; one is killed during a task, and each job ends once."""
     [task, *_] = load_tasks(["retries"], tasks_dir)
     settings = Settings(data_dir=tmp_path / "data", corpus_meaning=False, research_cache=True, semantic=False)
     work = [Job(task, n, settings) for n in range(6)]
@@ -177,7 +177,7 @@ def test_dask_runs_tasks_and_a_lost_worker_loses_nothing(scheduler: str, tasks_d
 
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore")
-def test_nobody_answers_at_the_address_of_a_scheduler() -> None:
-    """It is said within seconds."""
+def test_a_scheduler_that_does_not_answer_is_an_error() -> None:
+    """The error comes within seconds."""
     with pytest.raises(InvalidInput, match="no Dask scheduler answers at"), executors.dask("tcp://127.0.0.1:9"):
         pass

@@ -1,4 +1,4 @@
-"""Work in processes that hang, die or take all memory: it is told, and the next work goes well."""
+"""Processes for work that hangs, dies or uses up memory: an error, and the next work succeeds."""
 
 import logging
 import os
@@ -16,29 +16,29 @@ from harness_evals.isolation import IsolatedExecutor, ProcessDied
 
 
 class Unreadable(Exception):
-    """An error that can be pickled, and not be made again."""
+    """An error that can be pickled but not unpickled."""
 
     def __init__(self, one: str, two: str) -> None:
         super().__init__(one + two)
 
 
 def hang() -> None:
-    """Take for ever."""
+    """Run for ever."""
     time.sleep(600)
 
 
 def die() -> None:
-    """End the process without a word."""
+    """End the process without a message."""
     os._exit(3)
 
 
 def kill() -> None:
-    """Be killed."""
+    """Kill this process."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def eat() -> int:
-    """Take all memory."""
+    """Use up all memory."""
     held = []
     while True:
         held.append(bytearray(2**26))
@@ -50,17 +50,17 @@ def fail() -> None:
 
 
 def leave() -> None:
-    """Ask Python to end."""
+    """Ask Python to exit."""
     sys.exit("bye")
 
 
 def unreadable() -> None:
-    """Raise what cannot be made again from a pickle."""
+    """Raise an error that cannot be unpickled."""
     raise Unreadable("a", "b")
 
 
 def unpicklable() -> object:
-    """Return what cannot be pickled."""
+    """Return a value that cannot be pickled."""
     return lambda: None
 
 
@@ -75,7 +75,7 @@ def executor() -> Iterator[IsolatedExecutor]:
 @pytest.mark.parametrize(
     ("work", "error", "says"),
     [
-        (hang, TimeoutError, "it took longer than 1.5 s, and was killed"),
+        (hang, TimeoutError, "it took longer than 1.5 s and was killed"),
         (die, ProcessDied, "ended with status 3"),
         (kill, ProcessDied, "was killed by signal 9"),
         (eat, MemoryError, None),
@@ -86,31 +86,31 @@ def executor() -> Iterator[IsolatedExecutor]:
         (lambda: 1, Exception, "lambda"),
     ],
 )
-def test_whatever_happens_is_told_and_the_next_work_goes_well(
+def test_a_failure_is_raised_and_the_next_work_succeeds(
     executor: IsolatedExecutor, work: object, error: type[BaseException], says: str | None
 ) -> None:
-    """The future raises the reason; nobody waits for ever."""
+    """The future raises the reason; no call blocks."""
     with pytest.raises(error, match=says):
         executor.submit(work).result(20)  # type: ignore[arg-type]
     for _ in range(3):
         try:
             assert executor.submit(divmod, 7, 2).result(20) == (3, 1)
             return
-        except TimeoutError:  # a new process had no time to start on a busy machine
+        except TimeoutError:  # a new process may be slow to start on a busy machine
             continue
     pytest.fail("no work goes well any more")
 
 
 def test_one_process_does_one_piece_of_work_after_the_other() -> None:
-    """It is kept, for loading models takes long; the processes are others than this."""
+    """It is reused, because loading models is slow; it is not this process."""
     with IsolatedExecutor(1) as executor:
         found = {executor.submit(os.getpid).result(20) for _ in range(3)}
     assert len(found) == 1
     assert os.getpid() not in found
 
 
-def test_leaving_without_waiting_kills_what_is_under_way() -> None:
-    """And what has not begun is given up."""
+def test_shutdown_without_waiting_kills_running_work() -> None:
+    """And waiting work is cancelled."""
     executor = IsolatedExecutor(1)
     running, waiting = executor.submit(hang), executor.submit(hang)
     began = time.monotonic()
@@ -141,8 +141,8 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_the_processes_end_with_the_one_that_leads_them(how: signal.Signals, tmp_path: Path) -> None:
-    """Without a traceback of theirs, by Ctrl-C (which the whole group gets) as by a kill."""
+def test_the_processes_end_with_their_parent(how: signal.Signals, tmp_path: Path) -> None:
+    """Without tracebacks, by Ctrl-C (which the whole group receives) and by a kill."""
     script = tmp_path / "leader.py"
     script.write_text(LEADER)
     with subprocess.Popen(
@@ -158,7 +158,7 @@ def test_the_processes_end_with_the_one_that_leads_them(how: signal.Signals, tmp
             os.killpg(leader.pid, how)
         else:
             leader.kill()
-        assert leader.communicate(timeout=20)[1] == b""  # it comes to its end when no process holds it any more
+        assert leader.communicate(timeout=20)[1] == b""  # it ends when no process holds it
 
 
 def warn() -> str:
@@ -169,8 +169,8 @@ def warn() -> str:
     return "done"
 
 
-def test_log_lines_come_to_this_process(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
-    """They are logged here, and never written over what this process shows on the terminal."""
+def test_log_lines_reach_this_process(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+    """They are logged here, and not written over this process's terminal output."""
     with IsolatedExecutor(1, seconds=60) as executor:
         assert executor.submit(warn).result() == "done"
     assert ("worker", logging.WARNING, "skipped a file") in caplog.record_tuples
@@ -186,6 +186,6 @@ def chatter() -> None:
 
 
 def test_log_lines_do_not_extend_the_time() -> None:
-    """What logs and does not end is killed as late as what is silent."""
+    """Work that logs and does not end is killed at the same time as silent work."""
     with IsolatedExecutor(1, seconds=2) as executor, pytest.raises(TimeoutError, match="longer than 2 s"):
         executor.submit(chatter).result(timeout=30)

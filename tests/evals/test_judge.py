@@ -1,4 +1,4 @@
-"""A language model as a scorer: bounded, cached, and never obeyed by what it reads."""
+"""Language model as a scorer: bounded, cached, and never following instructions in a report."""
 
 from pathlib import Path
 
@@ -39,12 +39,12 @@ def test_the_same_report_is_graded_once() -> None:
 
 
 def test_a_report_cannot_leave_its_block() -> None:
-    """What it says of itself is data."""
+    """Its instructions are data."""
     judging, model = judge('{"grade": 0}')
     judging.grade(TASK, OUTCOME)
-    told = model.told[0][1]["content"]
-    assert told.count("</report>") == 1
-    assert told.endswith("</report>")
+    payload = model.told[0][1]["content"]
+    assert payload.count("</report>") == 1
+    assert payload.endswith("</report>")
 
 
 @pytest.mark.parametrize("answer", ["4", "good", '{"grade": 5}', '{"grade": -1}', '{"grade": "4"}', "[" * 5_000, ""])
@@ -54,8 +54,8 @@ def test_no_grade_is_an_error(answer: str) -> None:
         judge(answer)[0].grade(TASK, OUTCOME)
 
 
-def test_it_counts_beside_the_others() -> None:
-    """By its declared weight; never alone."""
+def test_it_counts_together_with_the_others() -> None:
+    """With its declared weight; never alone."""
     plain = score(TASK, OUTCOME)
     entry = scored(TASK, OUTCOME, WEIGHTS, judge('{"grade": 4}')[0])
     assert entry.scores == {**plain.values, JUDGE: 1.0}
@@ -63,7 +63,7 @@ def test_it_counts_beside_the_others() -> None:
 
 
 def test_a_judge_that_fails_is_left_out(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    """It is said, and the others score."""
+    """A warning is logged, and the other scorers count."""
     entry = scored(TASK, OUTCOME, WEIGHTS, judge(ModelError("garbage"))[0])
     assert entry.scores == score(TASK, OUTCOME).values
     assert "T_B is not judged: garbage" in caplog.text

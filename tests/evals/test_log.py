@@ -1,4 +1,4 @@
-"""Logs of evaluations: what is written, and what of it is read after a kill or damage."""
+"""Logs of evaluations: written, and read after a kill or damage."""
 
 import resource
 import subprocess
@@ -30,7 +30,7 @@ def write(path: Path, *lines: msgspec.Struct) -> Path:
     return path
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_written_lines_are_read(tmp_path: Path) -> None:
     """Header and outcomes, in order, over several openings; nothing is rewritten."""
     path = write(tmp_path / "evals" / "one.jsonl", HEADER, entry("a", 0))
     before = path.read_bytes()
@@ -44,7 +44,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     "torn", [b'{"line":"outcome","outc', b'{"line":"outcome","outcome":{"task":"a","repeat":1}}', b"\xff"]
 )
 def test_a_torn_last_line_is_not_read_and_is_cut_off(tmp_path: Path, torn: bytes) -> None:
-    """Whatever stands after the last end of a line, whole or not; what is appended next stands on a line of its own."""
+    """Text after the last line end is ignored; the next line appended is on its own line."""
     path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0))
     whole = path.read_bytes()
     path.write_bytes(whole + torn)
@@ -60,7 +60,7 @@ def test_a_torn_last_line_is_not_read_and_is_cut_off(tmp_path: Path, torn: bytes
     ids=["words", "empty", "bytes", "kind", "field", "nested", "zeros"],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, damage: bytes) -> None:
-    """With file and line, never left out."""
+    """With file and line, never skipped."""
     path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0))
     path.write_bytes(path.read_bytes() + damage + b"\n")
     write(path, entry("b", 0))
@@ -76,7 +76,7 @@ def test_a_damaged_line_is_named(tmp_path: Path, damage: bytes) -> None:
         ((HEADER, HEADER), "line 2: a second header"),
     ],
 )
-def test_what_is_no_log_is_refused(tmp_path: Path, lines: tuple[msgspec.Struct, ...], says: str) -> None:
+def test_an_invalid_log_is_refused(tmp_path: Path, lines: tuple[msgspec.Struct, ...], says: str) -> None:
     """One header, first."""
     with pytest.raises(InvalidInput, match=says):
         read_log(write(tmp_path / "one.jsonl", *lines))
@@ -91,21 +91,21 @@ def test_a_line_beyond_all_bounds_is_refused(tmp_path: Path, monkeypatch: pytest
 
 
 def test_there_is_no_such_log(tmp_path: Path) -> None:
-    """The file is named; a folder that is not there has no logs."""
+    """The error has the file; a missing folder has no logs."""
     with pytest.raises(InvalidInput, match=r"cannot read the log .*none\.jsonl"):
         read_log(tmp_path / "none.jsonl")
     assert logs_in(tmp_path / "nowhere") == []
 
 
-def test_it_is_finished_when_each_run_is_there(tmp_path: Path) -> None:
-    """A run that failed and was run again counts once."""
+def test_a_log_with_every_run_is_finished(tmp_path: Path) -> None:
+    """A run that failed and was repeated counts once."""
     path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0, "down"), entry("a", 1), entry("a", 0), entry("b", 0))
     assert not read_log(path).is_finished
     assert read_log(write(path, entry("b", 1, "down"))).is_finished
 
 
 def test_one_program_writes_a_log(tmp_path: Path) -> None:
-    """Another one is told so, and nothing is mixed up; when the first is killed, nothing has to be unlocked."""
+    """Another one gets an error, and nothing is mixed up; when the first is killed, the lock is released."""
     path = tmp_path / "one.jsonl"
     holds = "import sys, time, pathlib, harness_evals.log as log\nw = log.LogWriter(pathlib.Path(sys.argv[1]))\n"
     holds += "print(1, flush=True)\ntime.sleep(600)"
@@ -119,14 +119,14 @@ def test_one_program_writes_a_log(tmp_path: Path) -> None:
 
 
 def test_a_log_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    """The file is named."""
+    """The error has the file."""
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"cannot write the log .*one\.jsonl"):
         LogWriter(tmp_path / "file" / "one.jsonl")
 
 
 def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
-    """What was written before stays, and what was written in part does not count."""
+    """Earlier lines stay, and a partial line is ignored."""
     path = write(tmp_path / "one.jsonl", HEADER, entry("a", 0))
     size, (bound, most) = path.stat().st_size, resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, most))

@@ -1,4 +1,4 @@
-"""The loop of experiments: what is tried, kept and written down, and where it goes on after a kill."""
+"""Experiment loop: what is tried, kept and written, and how it continues after a kill."""
 
 import csv
 import json
@@ -44,7 +44,7 @@ Run = Callable[[Sequence[Job]], Iterator[tuple[Job, Outcome]]]
 
 
 class Endless:
-    """Proposes ever new numbers of results."""
+    """Proposer of ever new values of `max_results`."""
 
     def propose(self, best: Changes, tried: Sequence[Tried]) -> Changes | None:
         """See `Proposer.propose`."""
@@ -52,7 +52,7 @@ class Endless:
 
 
 def counted(run: Run, jobs_run: list[Job]) -> Run:
-    """Return `run`, and note the jobs."""
+    """Return `run`, recording the jobs."""
 
     def running(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
         jobs_run.extend(jobs)
@@ -64,8 +64,8 @@ def counted(run: Run, jobs_run: list[Job]) -> Run:
 # Verdicts ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_better_is_kept_and_the_next_is_held_against_it(tmp_path: Path) -> None:
-    """Score, baseline and delta are those of this experiment: against what was kept before it."""
+def test_an_improvement_is_kept_and_becomes_the_baseline(tmp_path: Path) -> None:
+    """Score, baseline and delta are relative to the settings kept before."""
     proposer = from_file(tmp_path, {"max_rounds": 3}, {"max_rounds": 4}, {"max_rounds": 1})
     first, second, third = experiments_of(loop(tmp_path / "loop", proposer, answering(a_fact_a_round)))
     assert [each.status for each in (first, second, third)] == ["keep", "discard", "keep"]
@@ -78,7 +78,7 @@ def test_what_is_better_is_kept_and_the_next_is_held_against_it(tmp_path: Path) 
 
 
 def test_the_split_confirm_is_run_for_candidates_that_pass_alone(tmp_path: Path) -> None:
-    """Each task equally often on both sides, the sides in turns."""
+    """Each task equally often on both sides, in turns."""
     run: list[Job] = []
     proposer = from_file(tmp_path, {"max_rounds": 4}, {"max_rounds": 5, "max_results": 5})
     experiments_of(loop(tmp_path / "loop", proposer, counted(answering(a_fact_a_round), run), tasks=fact_tasks(9, 2)))
@@ -90,7 +90,7 @@ def test_the_split_confirm_is_run_for_candidates_that_pass_alone(tmp_path: Path)
 
 
 def test_without_tasks_to_confirm_on_nothing_is_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """It is said before the start, and of each that passes; the loop goes on."""
+    """A warning at the start, and a reason for each that passes; the loop continues."""
     with caplog.at_level(logging.WARNING, "harness"):
         made = loop(
             tmp_path / "loop",
@@ -98,16 +98,14 @@ def test_without_tasks_to_confirm_on_nothing_is_kept(tmp_path: Path, caplog: pyt
             answering(a_fact_a_round),
             tasks=fact_tasks(10, 1),
         )
-    assert "nothing can be kept: what tune shows is confirmed on at least 2 tasks" in caplog.text
+    assert "no experiment can be kept: confirming a gain needs at least 2 tasks" in caplog.text
     found = experiments_of(made)
     assert [each.status for each in found] == ["inconclusive", "inconclusive"]
     assert all("split confirm, not 1" in each.reasons[0] for each in found)
 
 
-def test_too_few_tasks_to_keep_anything_are_told_before_the_start(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """With the number needed, where the program's log is shown."""
+def test_too_few_tasks_are_a_warning_before_the_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """With the number needed, in the program's log."""
     with caplog.at_level(logging.WARNING, "harness"):
         begin(fact_tasks(3), Settings(), SPACE, options(experiments=40), now=0.0)
     assert [record.name.split(".")[0] for record in caplog.records] == ["harness"]
@@ -126,21 +124,21 @@ def test_too_few_tasks_to_keep_anything_are_told_before_the_start(
         (3, {"alpha": 0.0}, "alpha"),
     ],
 )
-def test_rules_without_sense_are_refused_before_anything_runs(tune: int, rules: dict[str, Any], says: str) -> None:
+def test_invalid_rules_are_refused_before_anything_runs(tune: int, rules: dict[str, Any], says: str) -> None:
     """In one line."""
     with pytest.raises(InvalidInput, match=says):
         begin(fact_tasks(tune), Settings(), SPACE, options(**rules), now=0.0)
 
 
 def test_settings_that_do_not_run_at_all_are_an_error(tmp_path: Path) -> None:
-    """Nothing can be held against them; mended, the loop begins where it was."""
+    """There is no baseline; once fixed, the loop continues where it was."""
 
     def failing(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
         for job in jobs:
             yield job, Outcome(job.task.id, job.repeat, error="search: down")
 
     made = loop(tmp_path, Endless(), failing)
-    with pytest.raises(InvalidInput, match=r"the loop begins with do not run: t\d\d: search: down"):
+    with pytest.raises(InvalidInput, match=r"the loop's first settings do not run: t\d\d: search: down"):
         experiments_of(made)
     with Loop(made.begun, tmp_path, fact_tasks(), Settings(), Endless(), answering(a_fact_a_round)) as again:
         next(again.steps())
@@ -151,7 +149,7 @@ def test_settings_that_do_not_run_at_all_are_an_error(tmp_path: Path) -> None:
 
 
 def misbehaving(job: Job) -> Outcome:
-    """Do what the number of results says: raise, hang, take all memory, or end the process."""
+    """Do what `max_results` stands for: raise, hang, use up memory, or end the process."""
     match job.settings.max_results:
         case 11:
             raise ZeroDivisionError("the candidate raises")
@@ -167,10 +165,10 @@ def misbehaving(job: Job) -> Outcome:
 
 
 @pytest.mark.slow
-def test_a_candidate_that_misbehaves_is_a_crash_and_the_loop_goes_on(
+def test_a_candidate_that_misbehaves_is_a_crash_and_the_loop_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With its reason in the journal; what comes after runs as if nothing had been."""
+    """With its reason in the journal; the next experiment runs normally."""
     monkeypatch.setattr("harness_evals.run.run_apart", misbehaving)
     with IsolatedExecutor(1, seconds=5, memory=2**30) as executor:
         proposer = from_file(tmp_path, *({"max_results": n} for n in (11, 12, 13, 14)), {"max_rounds": 1})
@@ -201,7 +199,7 @@ def test_a_candidate_that_misbehaves_is_a_crash_and_the_loop_goes_on(
 
 
 def test_identical_settings_are_not_run_twice(tmp_path: Path) -> None:
-    """Neither the baseline's own, nor those of an earlier experiment in other words."""
+    """Neither the baseline's, nor those of an earlier experiment in another form."""
     run: list[Job] = []
     plain = Settings()
     proposer = from_file(
@@ -217,15 +215,15 @@ def test_identical_settings_are_not_run_twice(tmp_path: Path) -> None:
     assert {digest_of(job.settings) for job in run} == {digest_of(plain), *(each.settings for each in found)}
 
 
-def test_where_it_is_kept_does_not_tell_settings_apart(tmp_path: Path) -> None:
-    """Nor how much is logged: a loop goes on with `--verbose`, too."""
+def test_paths_do_not_distinguish_settings(tmp_path: Path) -> None:
+    """Nor the log level: a loop continues with `--verbose` too."""
     assert digest_of(Settings(data_dir=tmp_path, log_level="debug")) == digest_of(Settings())
     assert digest_of(Settings(max_rounds=2)) != digest_of(Settings())
 
 
 @pytest.mark.parametrize("name", ["random", "hillclimb", "grid"])
 def test_the_same_seed_makes_the_same_experiments(tmp_path: Path, name: str) -> None:
-    """All numbers but the seconds."""
+    """All numbers except the seconds."""
     first, second = (
         experiments_of(loop(tmp_path / n, proposer_named(name), answering(a_fact_a_round))) for n in ("one", "two")
     )
@@ -233,8 +231,8 @@ def test_the_same_seed_makes_the_same_experiments(tmp_path: Path, name: str) -> 
     assert len(first) == 5
 
 
-def test_each_experiment_is_on_the_disk_when_it_is_told(tmp_path: Path) -> None:
-    """Journal, table and best settings; nothing is rewritten in the journal."""
+def test_each_experiment_is_on_disk_when_it_is_yielded(tmp_path: Path) -> None:
+    """Journal, table and best settings; the journal is never rewritten."""
     before = b""
     with loop(tmp_path, proposer_named("grid"), answering(a_fact_a_round)) as made:
         for step in made.steps():
@@ -248,7 +246,7 @@ def test_each_experiment_is_on_the_disk_when_it_is_told(tmp_path: Path) -> None:
 
 
 def test_the_table_has_its_columns(tmp_path: Path) -> None:
-    """One row an experiment."""
+    """One row per experiment."""
     experiments_of(loop(tmp_path, proposer_named("grid"), answering(a_fact_a_round)))
     header, *rows = csv.reader((tmp_path / "results.tsv").read_text().splitlines(), delimiter="\t")
     assert tuple(header) == (*COLUMNS, "task_scores")
@@ -270,8 +268,8 @@ def test_the_table_has_its_columns(tmp_path: Path) -> None:
 # Its end -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_plateau_is_told(tmp_path: Path) -> None:
-    """As many experiments in a row that kept nothing as the rules say, not one less."""
+def test_a_plateau_is_detected(tmp_path: Path) -> None:
+    """Exactly the number of useless experiments in a row that the rules give."""
     run = answering(lambda job: 9 if job.settings.max_results >= 12 else 5)
     with loop(tmp_path, Endless(), run, rules=options(experiments=6, plateau=3)) as made:
         flat = [made.plateau() for step in made.steps() if isinstance(step, Experiment)]
@@ -288,14 +286,14 @@ def test_a_plateau_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_budgets_end_it(tmp_path: Path, budget: Budget, made: int, says: str) -> None:
-    """No experiment is begun beyond; none is left half."""
+    """No experiment begins beyond; none is left unfinished."""
     with loop(tmp_path, Endless(), answering(lambda job: 5), budget=budget) as running:
         steps = list(running.steps())
     assert (len(steps) - 1, running.ended) == (made, says)
 
 
 def test_a_file_stops_it(tmp_path: Path) -> None:
-    """After the experiment that is under way."""
+    """After the current experiment."""
     with loop(tmp_path, Endless(), answering(lambda job: 5)) as made:
         for step in made.steps():
             if isinstance(step, Experiment) and step.number == 2:
@@ -304,8 +302,8 @@ def test_a_file_stops_it(tmp_path: Path) -> None:
     assert (tmp_path / "best.yaml").exists()
 
 
-def test_nothing_left_or_nobody_to_propose_ends_it(tmp_path: Path) -> None:
-    """With what was found until then."""
+def test_an_exhausted_or_failing_proposer_ends_it(tmp_path: Path) -> None:
+    """With the results so far."""
     with loop(tmp_path / "one", from_file(tmp_path, {"read_pages": 6}), answering(lambda job: 5)) as made:
         assert len(list(made.steps())) == 2
     assert made.ended == "nothing is left to try"
@@ -319,12 +317,12 @@ def test_nothing_left_or_nobody_to_propose_ends_it(tmp_path: Path) -> None:
     assert made.ended == "nothing can be proposed: nobody answers"
 
 
-# Going on ----------------------------------------------------------------------------------------------------------
+# Continuing --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["random", "hillclimb"])
-def test_a_killed_loop_goes_on_with_the_same_experiment(tmp_path: Path, name: str) -> None:
-    """Killed in the middle of experiment 7, a torn line behind it: as if it had not been killed, nothing twice."""
+def test_a_killed_loop_continues_with_the_same_experiment(tmp_path: Path, name: str) -> None:
+    """Killed during experiment 7, with an incomplete last line: as if not killed, nothing twice."""
     killed = tmp_path / "killed"
     script = [sys.executable, "-m", "tests.evals.stand_ins", killed, name]
     with subprocess.Popen(script, stdout=subprocess.PIPE) as running:
@@ -348,8 +346,8 @@ def test_a_killed_loop_goes_on_with_the_same_experiment(tmp_path: Path, name: st
     assert [_timeless(each) for each in read_journal(killed).experiments] == [_timeless(each) for each in unbroken]
 
 
-def test_a_loop_that_is_stopped_while_it_measures_noise_measures_it_anew(tmp_path: Path) -> None:
-    """No experiment was made, and none is missing."""
+def test_a_loop_that_is_stopped_while_it_measures_noise_measures_it_again(tmp_path: Path) -> None:
+    """No experiment was run, and none is missing."""
     stopped = loop(tmp_path, Endless(), halting(0, 0))
     stopped.close()
     again = Loop(stopped.begun, tmp_path, fact_tasks(), Settings(), Endless(), answering(a_fact_a_round))
@@ -358,11 +356,11 @@ def test_a_loop_that_is_stopped_while_it_measures_noise_measures_it_anew(tmp_pat
 
 
 class Stopped(Exception):
-    """The loop is stopped: a stand-in for the end of its process."""
+    """Stand-in for the end of the loop's process."""
 
 
 def gathering(stop_after: int | None = None, cached: set[tuple[str, int]] | None = None) -> Run:
-    """Return what runs jobs, three live calls for what no earlier run has gathered; stopped after so many jobs."""
+    """Return a runner of jobs, three live calls for each new gathering; it stops after that many jobs."""
     made, known = 0, set[tuple[str, int]]() if cached is None else cached
 
     def run(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
@@ -403,8 +401,8 @@ def test_a_stopped_loop_counts_the_same_live_calls(tmp_path: Path, stops: tuple[
     assert not (folder / "under-way.jsonl").exists()
 
 
-def test_a_crash_is_tried_again_and_its_calls_count(tmp_path: Path) -> None:
-    """Run it again, where the loop stopped before it wrote the verdict."""
+def test_a_crash_is_repeated_and_its_calls_count(tmp_path: Path) -> None:
+    """If the loop stopped before it wrote the verdict."""
 
     def crashing(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
         yield jobs[0], replace(saying(jobs[0], 5), error="lost: the network is gone")
@@ -418,8 +416,8 @@ def test_a_crash_is_tried_again_and_its_calls_count(tmp_path: Path) -> None:
     assert again.noise_floor.live_calls == 1 + 20
 
 
-def test_values_of_a_journal_are_as_settings_hold_them(tmp_path: Path) -> None:
-    """A list in the journal is a tuple again, so that settings can be compared and looked up."""
+def test_values_of_a_journal_have_the_types_of_settings(tmp_path: Path) -> None:
+    """A list in the journal becomes a tuple again, so that settings can be compared and hashed."""
     proposer = from_file(tmp_path, {"chunk_tokens": [100, 200]})
     run = answering(lambda job: 9 if job.settings.chunk_tokens == (100, 200) else 5)
     experiments_of(loop(tmp_path / "loop", proposer, run))
@@ -432,8 +430,8 @@ def test_values_of_a_journal_are_as_settings_hold_them(tmp_path: Path) -> None:
     assert load(config=tmp_path / "loop" / "best.yaml").settings.chunk_tokens == (100, 200)
 
 
-def test_a_loop_goes_on_with_its_own_tasks_and_settings_alone(tmp_path: Path) -> None:
-    """Anything else would be another experiment under the same name; and with one program at a time."""
+def test_a_loop_continues_only_with_its_own_tasks_and_settings(tmp_path: Path) -> None:
+    """Anything else would be another experiment under the same name; only one program at a time."""
     with (
         loop(tmp_path, Endless(), answering(a_fact_a_round)) as made,
         pytest.raises(StoreBusy, match="another program is writing"),
@@ -443,14 +441,14 @@ def test_a_loop_goes_on_with_its_own_tasks_and_settings_alone(tmp_path: Path) ->
         ([*fact_tasks()[1:], fact_task("new")], Settings()),
         (fact_tasks(), Settings(max_rounds=2)),
     ):
-        with pytest.raises(InvalidInput, match=r"not those that .* began with; begin a new loop"):
+        with pytest.raises(InvalidInput, match=r"have changed since .* began; begin a new loop"):
             Loop(made.begun, tmp_path, tasks, settings, Endless(), answering(a_fact_a_round))
 
 
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (lambda lines: [lines[0], "no line", *lines[2:]], "line 2: this is no line"),
+        (lambda lines: [lines[0], "no line", *lines[2:]], "line 2: not a log line"),
         (lambda lines: lines[1:], "line 1: a journal has one beginning"),
         (lambda lines: [*lines, lines[0]], "a journal has one beginning"),
         (lambda lines: [*lines, lines[-1]], "experiment 2 is not the next one"),
@@ -474,7 +472,7 @@ def _timeless(each: Experiment) -> tuple[Any, ...]:
 
 
 def test_the_table_names_tasks_with_their_scores(tmp_path: Path) -> None:
-    """Of every experiment each task, before and after where they differ; older journals have none, and are read."""
+    """Each task of every experiment, before and after if they differ; older journals have none, and are readable."""
     found = experiments_of(loop(tmp_path, proposer_named("grid"), answering(a_fact_a_round)))
     rows = list(csv.DictReader((tmp_path / "results.tsv").read_text().splitlines(), delimiter="\t"))
     for row, made in zip(rows, found, strict=True):

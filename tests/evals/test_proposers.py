@@ -1,4 +1,4 @@
-"""What is proposed: from a grid, by chance, step by step, from a file, by a language model."""
+"""Proposers: grid, random, step by step, from a file, by a language model."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from tests.models.endpoint import Endpoint, saying
 
 
 def proposals(proposer: Proposer, most: int = 100, best: Changes | None = None) -> list[Changes]:
-    """Return what is proposed, each told as discarded before the next."""
+    """Return the proposals, each discarded before the next."""
     tried: list[Tried] = []
     while len(tried) < most and (changes := proposer.propose(best or {}, tried)) is not None:
         tried.append(Tried(changes, 0.5, "discard"))
@@ -25,14 +25,14 @@ def proposals(proposer: Proposer, most: int = 100, best: Changes | None = None) 
 
 
 def test_a_grid_is_every_combination_once_single_settings_first() -> None:
-    """Nothing twice, and then nothing."""
+    """No repeats, and then nothing."""
     found = proposals(Grid(SPACE))
     assert found[:9] == [{name: value} for name, values in SPACE.items() for value in values]
     assert found[9:] == list(every(SPACE))
 
 
 def test_a_grid_too_large_to_hold_begins_at_once() -> None:
-    """Its combinations are made one by one."""
+    """Its combinations are generated lazily."""
     values = tuple(range(1, 31))
     grid = Grid({f"setting_{n}": values for n in range(12)})
     assert grid.propose({}, []) == {"setting_0": 1}
@@ -40,13 +40,13 @@ def test_a_grid_too_large_to_hold_begins_at_once() -> None:
 
 @pytest.mark.parametrize("kind", [Random, HillClimb])
 def test_the_same_seed_proposes_the_same(kind: Any) -> None:
-    """And another one something else."""
+    """And another seed something else."""
     assert proposals(kind(SPACE, 7), 8) == proposals(kind(SPACE, 7), 8)
     assert proposals(kind(SPACE, 7), 8) != proposals(kind(SPACE, 8), 8)
 
 
-def test_chance_draws_one_to_three_settings_of_the_space() -> None:
-    """Never the same twice; a small space comes to its end."""
+def test_random_draws_one_to_three_settings_of_the_space() -> None:
+    """No repeats; a small space is exhausted."""
     found = proposals(Random(SPACE, 3), 30)
     assert len({json.dumps(each, sort_keys=True) for each in found}) == 30
     assert {len(each) for each in found} == {1, 2, 3}
@@ -55,7 +55,7 @@ def test_chance_draws_one_to_three_settings_of_the_space() -> None:
 
 
 def test_climbing_takes_one_step_from_what_is_kept() -> None:
-    """To a neighbour of the present value, or to any where there is none yet; then nothing is left."""
+    """To a neighbour of the current value, or to any without one; then nothing is left."""
     best = {"max_rounds": 2}
     found = proposals(HillClimb(SPACE, 1), best=best)
     steps = [*({**best, "max_rounds": n} for n in (1, 3)), *({**best, "max_results": n} for n in (5, 10, 20))]
@@ -63,8 +63,8 @@ def test_climbing_takes_one_step_from_what_is_kept() -> None:
     assert sorted(found, key=str) == sorted(steps, key=str)
 
 
-def test_a_file_is_gone_through_in_order(tmp_path: Path) -> None:
-    """Values as settings hold them."""
+def test_a_file_is_read_in_order(tmp_path: Path) -> None:
+    """Values with the types of settings."""
     file = from_file(tmp_path, {"max_rounds": 2}, {"chunk_tokens": [100, 200]}, {"max_rounds": 2})
     assert proposals(file) == [{"max_rounds": 2}, {"chunk_tokens": (100, 200)}]
 
@@ -91,7 +91,7 @@ def test_a_file_without_experiments_is_refused(tmp_path: Path, text: str, says: 
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    """An endpoint that does as told."""
+    """A scripted endpoint."""
     serving = Endpoint()
     yield serving
     serving.stop()
@@ -102,8 +102,8 @@ def model(endpoint: Endpoint, tmp_path: Path) -> Iterator[FromModel]:
     """A proposer with the scripted model."""
     settings = Settings(data_dir=tmp_path / "data", model="scripted", model_url=endpoint.url)
     with App(settings) as app:
-        assert app.model is not None
-        yield FromModel({**SPACE, "chunk_tokens": ((100, 200),)}, app.model, app.cache)
+        assert app.models.language_model is not None
+        yield FromModel({**SPACE, "chunk_tokens": ((100, 200),)}, app.models.language_model, app.cache)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def model(endpoint: Endpoint, tmp_path: Path) -> Iterator[FromModel]:
     ],
 )
 def test_a_model_proposes_of_the_space(model: FromModel, endpoint: Endpoint, answer: str, changes: Any) -> None:
-    """Values as settings hold them. It is asked once."""
+    """Values with the types of settings. It is asked once."""
     endpoint.answers(saying(answer))
     found = model.propose({}, [])
     assert found == changes
@@ -124,15 +124,15 @@ def test_a_model_proposes_of_the_space(model: FromModel, endpoint: Endpoint, ans
     assert len(endpoint.asked) == 1
 
 
-def test_a_model_is_told_what_was_tried(model: FromModel, endpoint: Endpoint) -> None:
-    """With scores and verdicts, and what is allowed; if it only repeats itself, nothing is left."""
+def test_a_model_sees_the_past_experiments(model: FromModel, endpoint: Endpoint) -> None:
+    """With scores and verdicts, and the allowed values; if it only repeats itself, nothing is left."""
     endpoint.answers(saying('{"max_rounds": 2}'))
     tried = [Tried({"max_rounds": 2}, 0.25, "discard")]
     assert model.propose({"read_pages": 0}, tried) is None
-    told = json.loads(endpoint.asked[0]["messages"][-1]["content"])
-    assert told["tried"] == [{"changes": {"max_rounds": 2}, "score": 0.25, "status": "discard"}]
-    assert told["kept"] == {"read_pages": 0}
-    assert told["allowed"]["max_rounds"] == [1, 2, 3, 5]
+    payload = json.loads(endpoint.asked[0]["messages"][-1]["content"])
+    assert payload["tried"] == [{"changes": {"max_rounds": 2}, "score": 0.25, "status": "discard"}]
+    assert payload["kept"] == {"read_pages": 0}
+    assert payload["allowed"]["max_rounds"] == [1, 2, 3, 5]
 
 
 @pytest.mark.parametrize(

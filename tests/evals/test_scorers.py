@@ -1,4 +1,4 @@
-"""Scorers: what each share means, and that they are shares."""
+"""Scorers: the meaning of each share, and its range."""
 
 import math
 from collections.abc import Sequence
@@ -79,7 +79,7 @@ def test_a_report_with_an_alias_of_every_nugget_says_all(each: Task) -> None:
 def test_one_sentence_more_never_lowers_the_recall_of_nuggets(
     report: list[Cited], more: Cited, data: st.DataObject
 ) -> None:
-    """Wherever it is put in."""
+    """At any position."""
     at = data.draw(st.integers(0, len(report)))
     longer = outcome(*report[:at], more, *report[at:])
     assert nugget_vital(task(), longer) >= nugget_vital(task(), outcome(*report))
@@ -87,7 +87,7 @@ def test_one_sentence_more_never_lowers_the_recall_of_nuggets(
 
 
 def test_gold_sources_count_among_the_best_ten_found() -> None:
-    """The eleventh is too late; an address that is found twice takes one place."""
+    """The eleventh is too late; a repeated URL counts once."""
     both = task(gold=("a", "b"))
     others = [f"x{number}" for number in range(RECALL_AT - 1)]
     assert retrieval_recall(both, outcome(sources=["a", "b"])) == 1.0
@@ -97,15 +97,15 @@ def test_gold_sources_count_among_the_best_ten_found() -> None:
     assert retrieval_recall(both, outcome()) == 0.0
 
 
-def test_a_source_with_the_same_text_stands_for_the_gold_one() -> None:
-    """As `compound` does for `with`, whose whole text it holds; another does not."""
+def test_a_source_with_the_same_text_counts_as_the_gold_one() -> None:
+    """As `compound` does for `with`, whose text it contains; another does not."""
     same = task(gold=("a", "b"), same=(("a", "copy"),))
     assert retrieval_recall(same, outcome(sources=["copy", "b"])) == 1.0
     assert retrieval_recall(same, outcome(sources=["a", "copy"])) == 0.5
 
 
-def test_citation_recall_is_the_share_of_sentences_that_are_borne_out() -> None:
-    """By at least one verified quotation; a sentence that is said twice in a section counts once."""
+def test_citation_recall_is_the_share_of_supported_sentences() -> None:
+    """By at least one verified quotation; a sentence repeated in a section counts once."""
     report = [
         cited("One.", quotation="one", verified=True),
         cited("Two.", quotation="two"),
@@ -117,8 +117,10 @@ def test_citation_recall_is_the_share_of_sentences_that_are_borne_out() -> None:
     assert citation_recall(task(), outcome()) == 0.0
 
 
-def test_citation_precision_is_the_share_of_quotations_that_bear_something_out() -> None:
-    """Not verified, or given again for the same sentence: superfluous. Two that each bear it out are both precise."""
+def test_citation_precision_is_the_share_of_supporting_quotations() -> None:
+    """Unverified or repeated for the same sentence: superfluous. Two different supporting
+    quotations are both precise.
+    """
     report = [
         cited("One.", quotation="one", verified=True),
         cited("One.", quotation="another", verified=True),
@@ -138,8 +140,8 @@ def test_citation_precision_is_the_share_of_quotations_that_bear_something_out()
         (Structure(at_least=3), 9, 1.0), (Structure(at_least=3), 1, 1 / 3), (Structure(at_least=3), 0, 0.0),
     ],
 )  # fmt: skip
-def test_structure_falls_with_the_distance_from_what_is_asked_for(wanted: Structure, there: int, share: float) -> None:
-    """1 where the number of sections fits."""
+def test_structure_falls_with_the_distance_from_the_number(wanted: Structure, there: int, share: float) -> None:
+    """1 if the number of sections fits."""
     report = [cited("Soup.", section=str(number)) for number in range(there)]
     assert structure(task(sections=wanted), outcome(*report)) == pytest.approx(share)
 
@@ -149,20 +151,20 @@ def test_structure_falls_with_the_distance_from_what_is_asked_for(wanted: Struct
     [(0, 0.0), (FEWEST_WORDS // 2, 0.5), (FEWEST_WORDS, 1.0), (MOST_WORDS, 1.0), (2 * MOST_WORDS, 0.5)],
 )
 def test_length_is_right_within_bounds_and_falls_outside(count: int, share: float) -> None:
-    """In proportion."""
+    """Proportionally."""
     assert length(task(), said("soup " * count)) == pytest.approx(share)
 
 
 @given(st.sampled_from(TASKS), citations, st.lists(texts, max_size=15))
 def test_scores_are_shares(each: Task, report: list[Cited], sources: list[str]) -> None:
-    """Whatever the report, every scorer and the total are between 0 and 1."""
+    """For any report, every scorer and the total are between 0 and 1."""
     scored = score(each, Outcome(each.id, 0, tuple(sources), tuple(report)))
     assert set(scored.values) == set(SCORERS)
     assert all(0 <= value <= 1 for value in [*scored.values.values(), scored.total])
 
 
 def test_the_total_weighs_every_scorer_as_declared() -> None:
-    """The weights are of the scorers and 1 together; what the run took is told, not weighed."""
+    """All scorers have weights with a sum of 1; the cost is reported, not weighed."""
     assert set(WEIGHTS) == set(SCORERS)
     assert math.fsum(WEIGHTS.values()) == pytest.approx(1)
     ran = Outcome("T_X", 0, ("a",), (cited("The soup is hot."),), Cost(3, 20, 1.5))
@@ -183,8 +185,8 @@ def test_the_total_weighs_every_scorer_as_declared() -> None:
         ({}, "the weights must be 1 together, not 0"),
     ],
 )
-def test_weights_that_cannot_be_are_refused(weights: dict[str, float], says: str) -> None:
-    """An unknown scorer with the nearest that there is."""
+def test_impossible_weights_are_refused(weights: dict[str, float], says: str) -> None:
+    """The error for an unknown scorer suggests the nearest one."""
     with pytest.raises(InvalidInput, match=says):
         score(task(), outcome(), weights)
 
@@ -197,8 +199,8 @@ def test_a_failed_run_has_no_score() -> None:
         score(task(), Outcome("T_Y", 0))
 
 
-def test_weights_may_be_ones_own(tmp_path: Path) -> None:
-    """A YAML file; a scorer that it leaves out weighs nothing."""
+def test_weights_can_be_customised(tmp_path: Path) -> None:
+    """A YAML file; a scorer that it omits has weight 0."""
     file = tmp_path / "weights.yaml"
     file.write_text("nugget_vital: 0.75\nstructure: 0.25\n")
     assert read_weights(file) == {"nugget_vital": 0.75, "structure": 0.25}
@@ -211,7 +213,7 @@ def test_weights_may_be_ones_own(tmp_path: Path) -> None:
             "nugget_vital: 0.5\nnugget_vitl: 0.5\n",
             "weights.yaml:2: no scorer 'nugget_vitl'; did you mean nugget_vital?",
         ),
-        ("structure: much\n", "weights.yaml:1: the weight of structure is no number"),
+        ("structure: much\n", "weights.yaml:1: the weight of structure is not a number"),
         ("length: 0.5\nstructure: 7\n", "weights.yaml:2: the weight of structure must be 0 to 1, not 7"),
         ("structure: 0.5\n", "weights.yaml: the weights must be 1 together, not 0.5"),
         ("", "weights.yaml: the weights must be 1 together, not 0"),
@@ -219,13 +221,13 @@ def test_weights_may_be_ones_own(tmp_path: Path) -> None:
         ("{", "weights.yaml is not valid YAML near line"),
     ],
 )
-def test_weights_that_make_no_sense_are_told_with_their_line(tmp_path: Path, text: str, says: str) -> None:
-    """Nothing is scored by them."""
+def test_invalid_weights_are_reported_with_their_line(tmp_path: Path, text: str, says: str) -> None:
+    """Nothing is scored with them."""
     file = tmp_path / "weights.yaml"
     file.write_text(text)
-    with pytest.raises(InvalidInput) as told:
+    with pytest.raises(InvalidInput) as message:
         read_weights(file)
-    assert says in str(told.value)
+    assert says in str(message.value)
 
 
 def test_a_task_without_an_answer_key_has_no_score_for_it() -> None:

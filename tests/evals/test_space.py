@@ -16,8 +16,8 @@ def space(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_space_is_read_as_settings_hold_it(tmp_path: Path) -> None:
-    """Names in order, values as their settings have them: lists are tuples."""
+def test_a_space_is_read_with_the_types_of_settings(tmp_path: Path) -> None:
+    """Names in order, values with the types of settings: lists are tuples."""
     path = space(tmp_path, "max_rounds: [1, 2]\nchunk_tokens: [[100, 200], [200, 350]]\nttl: [5]\n")
     assert read_space(path) == {"max_rounds": (1, 2), "chunk_tokens": ((100, 200), (200, 350)), "ttl": (5.0,)}
 
@@ -28,8 +28,8 @@ def test_a_space_is_read_as_settings_hold_it(tmp_path: Path) -> None:
         ("", "the search space of .* is empty"),
         ("max_round: [1]", "unknown setting 'max_round' .* did you mean 'max_rounds'"),
         ("max_rounds: [1, 900]", "max_rounds .* cannot be 900"),
-        ("max_rounds: 2", "no search space; write lines like"),
-        ("max_rounds: []", "no search space"),
+        ("max_rounds: 2", "not a search space; write lines like"),
+        ("max_rounds: []", "not a search space"),
         ("- max_rounds", "must hold `name: value` lines"),
         ("data_dir: [/tmp]", "an experiment cannot change data_dir"),
         ("research_cache: [false]", "an experiment cannot change research_cache"),
@@ -37,15 +37,15 @@ def test_a_space_is_read_as_settings_hold_it(tmp_path: Path) -> None:
         ("1: [2]", "unknown setting '1'"),
     ],
 )
-def test_what_is_no_space_is_refused(tmp_path: Path, text: str, says: str) -> None:
-    """In one line that names the file."""
+def test_an_invalid_space_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    """In one line with the file."""
     with pytest.raises(InvalidInput, match=says) as refused:
         read_space(space(tmp_path, text))
     assert str(tmp_path) in str(refused.value)
 
 
 def test_the_default_space_is_sound() -> None:
-    """Each value is one that its setting may have, each makes settings that can be told apart and be a key."""
+    """Each value is valid for its setting, and makes distinct, hashable settings."""
     assert checked_space(DEFAULT_SPACE, "the program") == DEFAULT_SPACE
     assert not DEFAULT_SPACE.keys() & UNTOUCHABLE
     made = {changed(Settings(), {name: value}) for name, values in DEFAULT_SPACE.items() for value in values}

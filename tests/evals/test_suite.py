@@ -1,4 +1,4 @@
-"""Evaluations: logged as they go, resumed where they were stopped, scored anew, compared."""
+"""Evaluations: logged, resumed, scored again, compared."""
 
 import json
 import signal
@@ -39,7 +39,7 @@ SETTINGS = settings_for(Settings())
 
 
 def log_of(scores: Mapping[str, Sequence[int | None]], name: str = "x") -> Log:
-    """Return a log in which the runs of each task say so many facts; `None` is a run that failed."""
+    """Return a log in which the reports of each task have that many facts; `None` is a failed run."""
     header = Header(name, 0.0, dict.fromkeys(scores, ""), 1, {}, {}, dict(WEIGHTS))
     entries = []
     for task, facts in scores.items():
@@ -53,24 +53,31 @@ def log_of(scores: Mapping[str, Sequence[int | None]], name: str = "x") -> Log:
 def run_all(
     path: Path, tasks: Sequence[Task], header: Header, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[int, int]]:
-    """Run what is missing; return the progress that was told."""
+    """Run what is missing; return the reported progress."""
     monkeypatch.setattr("harness_evals.run.run_apart", lambda job: saying(job, 5))
     done = read_log(path).outcomes if path.exists() else []
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     with threads(2) as executor:
         run(
-            header, done, tasks, SETTINGS, path, executor, at_once=2, on_outcome=lambda *progress: told.append(progress)
+            header,
+            done,
+            tasks,
+            SETTINGS,
+            path,
+            executor,
+            at_once=2,
+            on_outcome=lambda *progress: calls.append(progress),
         )
-    return told
+    return calls
 
 
-def test_each_run_is_logged_with_what_it_was_made_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings without secrets and places, versions, a digest of each task; outcome, scores and digests of each run."""
+def test_each_run_is_logged_with_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings without secrets and paths, versions, a digest of each task; outcome, scores and digests of each run."""
     tasks = [fact_task("a"), fact_task("b")]
     secret = msgspec.structs.replace(SETTINGS, pubmed_api_key="hidden", proxy="http://user:hidden@host:1")
     header = begin(tasks, secret, repeats=3, now=1_700_000_000.0)
-    told = run_all(tmp_path / "one.jsonl", tasks, header, monkeypatch)
-    assert told == [(n, 6) for n in range(7)]
+    calls = run_all(tmp_path / "one.jsonl", tasks, header, monkeypatch)
+    assert calls == [(n, 6) for n in range(7)]
     assert "hidden" not in (tmp_path / "one.jsonl").read_text()
     log = read_log(tmp_path / "one.jsonl")
     assert log.header.id.startswith("20231114-221320-")
@@ -84,8 +91,8 @@ def test_each_run_is_logged_with_what_it_was_made_with(tmp_path: Path, monkeypat
     assert log.is_finished
 
 
-def test_what_is_missing_or_failed_is_run_on_resuming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing else; what stands in the log is not touched."""
+def test_missing_and_failed_runs_are_run_on_resuming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else; earlier lines are unchanged."""
     tasks = [fact_task("a"), fact_task("b")]
     header = begin(tasks, SETTINGS, repeats=2, now=0.0)
     path = tmp_path / "one.jsonl"
@@ -123,7 +130,7 @@ with threads(2) as executor:
 
 
 def test_a_killed_evaluation_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each run is there once, whole: no line twice, none torn."""
+    """Each run is there once, whole: no line twice, none incomplete."""
     path = tmp_path / "one.jsonl"
     with subprocess.Popen([sys.executable, "-c", RUNNING, path], stdout=subprocess.PIPE) as running:
         assert running.stdout is not None
@@ -142,8 +149,8 @@ def test_a_killed_evaluation_is_resumed(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(runs) == 50
 
 
-def test_other_tasks_or_settings_do_not_go_on(tmp_path: Path) -> None:
-    """One log is made with one of each; what has changed is named."""
+def test_other_tasks_or_settings_cannot_continue(tmp_path: Path) -> None:
+    """A log has one set of each; the error says what has changed."""
     tasks = [fact_task("a"), fact_task("b")]
     path = tmp_path / "one.jsonl"
     with LogWriter(path) as log:
@@ -151,12 +158,12 @@ def test_other_tasks_or_settings_do_not_go_on(tmp_path: Path) -> None:
     assert resume(path, tasks, msgspec.structs.replace(SETTINGS, log_level="debug")).entries == ()
     with pytest.raises(InvalidInput, match="the tasks b have changed since"):
         resume(path, [tasks[0], fact_task("b", "confirm")], SETTINGS)
-    with pytest.raises(InvalidInput, match="the settings max_rounds, model are not those"):
+    with pytest.raises(InvalidInput, match="the settings max_rounds, model have changed since"):
         resume(path, tasks, msgspec.structs.replace(SETTINGS, max_rounds=1, model="other"))
 
 
-def test_an_old_log_is_scored_anew() -> None:
-    """With the tasks as they are now; nothing is run, and what failed stays so."""
+def test_an_old_log_is_scored_again() -> None:
+    """With the current tasks; nothing is run, and failed runs stay failed."""
     log = log_of({"a": [5, None]})
     now = fact_task("a")
     easier = msgspec.structs.replace(now, nuggets=now.nuggets[: FACTS // 2])
@@ -165,12 +172,12 @@ def test_an_old_log_is_scored_anew() -> None:
     assert log.entries[0].total is not None
     assert again.entries[0].total > log.entries[0].total
     assert again.entries[1].scores is None
-    with pytest.raises(InvalidInput, match="the tasks a of x are not there; name their folder with --tasks-dir"):
+    with pytest.raises(InvalidInput, match="the tasks a of x do not exist; pass their folder with --tasks-dir"):
         rescored(log, [fact_task("b")])
 
 
 def test_repeats_are_summed_up_by_task() -> None:
-    """A task is one observation, however often it ran; a run that failed is a crash, not a score of 0."""
+    """A task is one observation, however often it ran; a failed run is a crash, not a score of 0."""
     found = summary(log_of({"a": [2, 4, None], "b": [8, 8, 8], "c": [None]}))
     a, b, c = found.tasks
     assert (a.runs, c.runs, c.total, c.errors, found.crashes) == (3, 1, None, ("down",), 2)
@@ -181,7 +188,7 @@ def test_repeats_are_summed_up_by_task() -> None:
 
 
 def test_evaluations_are_compared_task_by_task() -> None:
-    """On the tasks that both have; the second one minus the first."""
+    """On the tasks that both have; the second minus the first."""
     first = log_of({**{f"t{n}": [3, 3] for n in range(8)}, "only": [9]})
     second = log_of({**{f"t{n}": [5] for n in range(8)}, "other": [1]})
     found = compare(first, second)
@@ -196,7 +203,7 @@ def test_evaluations_are_compared_task_by_task() -> None:
 
 
 def test_a_task_without_an_answer_is_a_bad_score_and_no_crash(tmp_path: Path) -> None:
-    """No report: neither source nor sentence, and what it took is told."""
+    """No report: neither source nor sentence, but a cost."""
     soup = tmp_path / "soup.txt"
     soup.write_text("Peel the onions and let them simmer in butter until they are golden brown.\n")
     task = msgspec.structs.replace(fact_task("a"), engine=f"corpus:{soup}", question="quantum chromodynamics")
@@ -215,7 +222,7 @@ def test_an_evaluation_of_nothing_is_refused(repeats: int, tasks: int, says: str
 
 
 def test_a_log_is_found_by_its_beginning(tmp_path: Path) -> None:
-    """Or its whole path, or as the last one; what may be several is told."""
+    """Or its whole path, or `last`; an ambiguous name is an error."""
     for name in ("20260101-000000-aaaaaa", "20260101-000000-bbbbbb", "20260201-000000-cccccc"):
         (tmp_path / f"{name}.jsonl").touch()
     assert find_log(tmp_path, "last").stem == find_log(tmp_path, "202602").stem == "20260201-000000-cccccc"
@@ -230,15 +237,15 @@ def test_a_log_is_found_by_its_beginning(tmp_path: Path) -> None:
 
 
 def test_the_first_stage_that_differs_is_named() -> None:
-    """In the order in which a research goes through them."""
+    """In the order of the stages."""
     one = Outcome("a", 0, digests={"plan": "1", "chunks": "2", "report": "3"})
     other = Outcome("a", 1, digests={"plan": "1", "chunks": "4", "report": "5"})
     assert differing_stage([one, other]) == "chunks"
     assert differing_stage([one, one]) is differing_stage([]) is None
 
 
-def test_two_evaluations_are_told_apart_by_stages() -> None:
-    """Repeat by repeat; the earliest stage counts, whatever the order in the log; what failed is not compared."""
+def test_two_evaluations_are_compared_by_stages() -> None:
+    """Repeat by repeat; the earliest stage counts, in any order of the log; failed runs are not compared."""
     bytes_of = {"plan": "1", "queries": "2", "chunks": "3", "report": "4"}
 
     def log(name: str, **changed: Mapping[str, str]) -> Log:

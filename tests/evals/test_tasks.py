@@ -1,4 +1,4 @@
-"""Evaluation tasks: what is read, what is refused and where, and whether the sources bear the tasks out."""
+"""Evaluation tasks: what is read, what is refused and where, and whether the sources confirm the tasks."""
 
 import time
 from collections.abc import Mapping
@@ -54,13 +54,13 @@ def nugget(*aliases: str, pattern: str = "") -> Nugget:
     return Nugget("something", "vital", aliases, pattern)
 
 
-def test_the_default_tasks_are_well_formed_and_their_sources_say_what_they_ask_for() -> None:
-    """On this interpreter's documentation, whichever release it is."""
+def test_the_default_tasks_are_well_formed_and_confirmed_by_their_sources() -> None:
+    """On this interpreter's documentation, whatever its version."""
     assert check_tasks() == []
 
 
 def test_the_default_five_are_there_with_the_sections_that_they_promise() -> None:
-    """T_A exactly 5 sections, T_C and T_D exactly 3, T_B and T_E at least 3; all to be tuned on."""
+    """T_A exactly 5 sections, T_C and T_D exactly 3, T_B and T_E at least 3; all in `tune`."""
     tasks = load_tasks(["T_A", "T_B", "T_C", "T_D", "T_E"])
     assert [task.structure.exactly for task in tasks] == [5, None, 3, 3, None]
     assert [task.structure.at_least for task in tasks] == [None, 3, None, None, 3]
@@ -103,7 +103,7 @@ def test_a_task_is_read_as_it_is_written(tmp_path: Path) -> None:
         ("[objects whose value can change]", "['!?']", 9, "the alias '!?' has no words"),
         ("[objects whose value can change]", "[]", 9, "needs aliases or a pattern"),
         ("identity never changes", "'(identity'", 12, "does not compile"),
-        ("identity never changes", "'x*'", 12, "matches the empty one"),
+        ("identity never changes", "'x*'", 12, "matches the empty sentence"),
         ("id: T_X", "id: ../x", 1, "matching regex"),
         ("id: T_X", "id: &a T_X\nx: *a", 2, "references"),
         ("id: T_X", "id: [", 2, "expected"),
@@ -113,12 +113,12 @@ def test_a_task_is_read_as_it_is_written(tmp_path: Path) -> None:
 def test_a_malformed_task_is_refused_with_its_file_and_line(
     tmp_path: Path, right: str, wrong: str, line: int, says: str
 ) -> None:
-    """In one line, which tells what is wrong."""
+    """In one line with the problem."""
     folder = write(tmp_path, TASK.replace(right, wrong, 1), "bad.yaml")
     with pytest.raises(InvalidInput) as refused:
         load_tasks(folder=folder)
     message = str(refused.value)
-    assert message.startswith(f"{folder / 'bad.yaml'}:{line} is no task: ")
+    assert message.startswith(f"{folder / 'bad.yaml'}:{line} is not a task: ")
     assert says in message
     assert "\n" not in message
     assert check_tasks(folder) == [message]
@@ -127,16 +127,16 @@ def test_a_malformed_task_is_refused_with_its_file_and_line(
 @pytest.mark.parametrize(
     "content", [b"", b"\xff\xfe\x00", b"id: \x00", b"- " * 5_000, b"a: 2020-99-99", b"# " + b"x" * MAX_FILE_BYTES]
 )
-def test_a_file_that_is_no_yaml_is_refused(tmp_path: Path, content: bytes) -> None:
-    """Empty, binary, nested beyond measure, too large: one line that names it."""
+def test_a_file_that_is_not_yaml_is_refused(tmp_path: Path, content: bytes) -> None:
+    """Empty, binary, deeply nested, too large: one line with its name."""
     (tmp_path / "bad.yaml").write_bytes(content)
-    with pytest.raises(InvalidInput, match=r"bad\.yaml(:\d+)? is no task: .") as refused:
+    with pytest.raises(InvalidInput, match=r"bad\.yaml(:\d+)? is not a task: .") as refused:
         load_tasks(folder=tmp_path)
     assert "\n" not in str(refused.value)
 
 
-def test_two_files_with_one_id_are_told(tmp_path: Path) -> None:
-    """The second is named."""
+def test_two_files_with_one_id_are_an_error(tmp_path: Path) -> None:
+    """The error has the second one."""
     write(tmp_path, TASK, "a.yaml")
     write(tmp_path, TASK, "b.yaml")
     with pytest.raises(InvalidInput, match=r"b\.yaml:1: there are two tasks 'T_X'"):
@@ -145,8 +145,8 @@ def test_two_files_with_one_id_are_told(tmp_path: Path) -> None:
     assert "b.yaml:1: there are two tasks 'T_X'" in problem
 
 
-def test_a_check_tells_of_every_file(tmp_path: Path) -> None:
-    """Not only of the first that is wrong."""
+def test_a_check_covers_every_file(tmp_path: Path) -> None:
+    """Not only the first problem."""
     write(tmp_path, "id: 1", "a.yaml")
     write(tmp_path, TASK, "b.yaml")
     write(tmp_path, "id: 2", "c.yaml")
@@ -168,8 +168,8 @@ def test_a_folder_without_tasks_is_refused(tmp_path: Path, make: bool) -> None:
         check_tasks(folder)
 
 
-def test_an_unknown_task_is_told_with_those_that_there_are(tmp_path: Path) -> None:
-    """And known ones come in the order asked for."""
+def test_an_unknown_task_is_an_error_with_the_known_ones(tmp_path: Path) -> None:
+    """And known ones come in the requested order."""
     write(tmp_path, TASK)
     with pytest.raises(InvalidInput, match=r"no task 'T_Z' in .*; there are T_X"):
         load_tasks(["T_Z"], tmp_path)
@@ -181,14 +181,14 @@ def test_an_unknown_task_is_told_with_those_that_there_are(tmp_path: Path) -> No
     [
         ("[pydoc:objects]", "[pydoc:objects, pydoc:nothing]", 7, "corpus:python-docs has no source pydoc:nothing"),
         ("split: tune", "split: tune\nsame: [[pydoc:objects, pydoc:no]]", 7, "has no source pydoc:no"),
-        ("identity never changes", "soup is hot", 12, "the nugget 'what identity is' is said by none"),
-        ("[objects whose value can change]", "[soup]", 9, "the nugget 'what mutable means' is said by none"),
+        ("identity never changes", "soup is hot", 12, "the nugget 'what identity is' is in none"),
+        ("[objects whose value can change]", "[soup]", 9, "the nugget 'what mutable means' is in none"),
     ],
 )
-def test_what_the_gold_sources_do_not_bear_out_is_told(
+def test_claims_that_the_gold_sources_do_not_confirm_are_problems(
     tmp_path: Path, right: str, wrong: str, line: int, says: str
 ) -> None:
-    """A source that is not there, a nugget that none of them says: with file and line."""
+    """A missing source, a nugget that no source says: with file and line."""
     folder = write(tmp_path, TASK.replace(right, wrong))
     (problem,) = check_tasks(folder)
     assert problem.startswith(f"{folder / 'task.yaml'}:{line}: ")
@@ -196,13 +196,13 @@ def test_what_the_gold_sources_do_not_bear_out_is_told(
 
 
 def test_sources_of_other_engines_are_not_looked_up(tmp_path: Path) -> None:
-    """A user's own task, over anything, is well formed or not; no engine is asked."""
+    """A user's own task, over anything, is only checked for its form; no engine is asked."""
     folder = write(tmp_path, TASK.replace("corpus:python-docs", "corpus:/nowhere").replace("pydoc:objects", "x"))
     assert check_tasks(folder) == []
 
 
 def test_the_schema_takes_every_task_and_refuses_what_the_reader_refuses() -> None:
-    """Of the things that a JSON schema can say."""
+    """As far as a JSON schema can express it."""
     validator = jsonschema.Draft202012Validator(schema())
     for path in TASKS_DIR.glob("*.yaml"):
         validator.validate(yaml.safe_load(path.read_text(encoding="utf-8")))
@@ -220,30 +220,30 @@ def test_the_schema_takes_every_task_and_refuses_what_the_reader_refuses() -> No
     ],
 )
 def test_an_alias_is_found_whatever_the_form(sentence: str) -> None:
-    """Case, white space, quotation marks, punctuation, Markdown's marks and escapes aside."""
+    """Case, white space, quotation marks, punctuation, Markdown's marks and escapes do not matter."""
     assert is_said(nugget("The exception is reraised."), [comparable(sentence)])
 
 
 def test_an_alias_is_found_in_whole_words_only() -> None:
-    """`mutable` is not said by `immutable`."""
+    """`immutable` does not say `mutable`."""
     assert not is_said(nugget("mutable objects"), [comparable("Some immutable objects.")])
     assert is_said(nugget("the class\\'s __init__"), [comparable("See the class’s \\_\\_init\\_\\_.")])
 
 
 def test_a_nugget_is_said_by_one_sentence_not_across_two() -> None:
-    """The end of one and the beginning of the next say nothing together."""
+    """The end of one and the beginning of the next do not count together."""
     assert not is_said(nugget("is false"), [comparable("That it is."), comparable("False!")])
 
 
 def test_a_pattern_is_searched_in_words_without_regard_to_case() -> None:
-    """One space between words, no punctuation."""
+    """Words are separated by one space, without punctuation."""
     said = nugget(pattern=r"Returns? (a|the) \w+ iterator")
     assert is_said(said, [comparable("It *returns* the\n'new' iterator.")])
     assert not is_said(said, [comparable("It returns an iterator.")])
 
 
-def test_a_pattern_that_would_take_for_ever_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With an error that names it, after `PATTERN_SECONDS` or so: never an endless run, never a silent no."""
+def test_a_slow_pattern_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an error that has the pattern, after about `PATTERN_SECONDS`: never an endless run, never a silent no."""
     monkeypatch.setattr("harness_evals.tasks.PATTERN_SECONDS", 0.2)
     endless = nugget(pattern=r"(a|aa|b?a)+c(a|aa|b?a)+$")
     started = time.process_time()
@@ -266,8 +266,8 @@ def test_comparable_text_is_comparable_to_itself(text: str) -> None:
 
 
 @given(st.text(max_size=60).filter(comparable), st.lists(st.text(max_size=60), max_size=4))
-def test_an_alias_is_said_wherever_it_stands(alias: str, others: list[str]) -> None:
-    """Whatever it is made of, among whatever else."""
+def test_an_alias_is_found_at_any_position(alias: str, others: list[str]) -> None:
+    """Whatever its words, among any others."""
     assert is_said(nugget(alias), [comparable(each) for each in [*others, f"so: {alias} (indeed)"]])
 
 
@@ -280,10 +280,8 @@ def test_an_alias_is_said_wherever_it_stands(alias: str, others: list[str]) -> N
     ),
     st.sampled_from(["id", "question", "structure", "split", "gold", "nuggets", "same", "engine", "other"]),
 )
-def test_whatever_stands_in_a_file_is_a_task_or_refused(
-    tmp_path_factory: pytest.TempPathFactory, value: Any, field: str
-) -> None:
-    """Never another error than the typed one."""
+def test_any_file_is_a_task_or_refused(tmp_path_factory: pytest.TempPathFactory, value: Any, field: str) -> None:
+    """Never another error than `InvalidInput`."""
     content: Mapping[str, Any] = yaml.safe_load(TASK) | {field: value}
     folder = tmp_path_factory.mktemp("tasks")
     (folder / "a.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What becomes of a candidate: keep, discard, inconclusive, crash."""
+"""Verdicts on a candidate: keep, discard, inconclusive, crash."""
 
 import math
 import random
@@ -30,7 +30,7 @@ FLOOR = 0.02
 
 
 def scores(split: str, values: Sequence[float]) -> Scores:
-    """Return scores of two repeats that are alike, a task for each of `values`."""
+    """Return scores of two equal repeats, a task for each of `values`."""
     return {f"{split}{at:02}": [value, value] for at, value in enumerate(values)}
 
 
@@ -50,7 +50,7 @@ def judged(candidate: Arm, *, baseline: Arm = BASELINE, alpha: float = ONE_SHARE
 # --- better
 
 
-def test_what_is_better_on_both_splits_is_kept() -> None:
+def test_a_gain_on_both_splits_is_kept() -> None:
     """More than the margin, significant, not worse on confirm; the figures are those of the scores."""
     found = judged(arm([0.6] * 16))
     assert found.status == "keep"
@@ -67,8 +67,8 @@ def test_what_is_better_on_both_splits_is_kept() -> None:
     )
 
 
-def test_what_does_not_hold_on_confirm_is_discarded() -> None:
-    """Better where it was tuned, worse where it was not."""
+def test_a_gain_that_confirm_refutes_is_discarded() -> None:
+    """Better on tune, worse on confirm."""
     found = judged(arm([0.6] * 16, [0.49] * 8))
     assert found.status == "discard"
     assert found.reasons[-1].startswith("worse on confirm")
@@ -76,7 +76,7 @@ def test_what_does_not_hold_on_confirm_is_discarded() -> None:
 
 @pytest.mark.parametrize(("gain", "floor"), [(0.009, 0.0), (0.019, 0.02), (0.05, 0.06)])
 def test_a_gain_within_delta_or_the_noise_floor_is_not_worth_a_change(gain: float, floor: float) -> None:
-    """However significant it is: the larger of both must be passed."""
+    """However significant it is: it must exceed the larger of both."""
     found = judged(arm([0.5 + gain] * 16), floor=floor)
     assert found.status == "discard"
     assert "not worth a change" in found.reasons[-1]
@@ -84,28 +84,28 @@ def test_a_gain_within_delta_or_the_noise_floor_is_not_worth_a_change(gain: floa
 
 
 def test_a_gain_that_may_be_chance_is_inconclusive() -> None:
-    """Higher on average, but no more than sign patterns give by themselves."""
+    """Higher on average, but within the range of sign patterns."""
     found = judged(arm([0.9, 0.2] * 8))
     assert found.status == "inconclusive"
     assert "p is above 0.00125" in found.reasons[-1]
 
 
-def test_too_few_tasks_that_differ_are_told() -> None:
-    """Tasks that always score the same cannot make a gain significant, and the number needed is said."""
+def test_too_few_changed_tasks_are_a_reason() -> None:
+    """Tasks with equal scores cannot make a gain significant; the reason has the number needed."""
     found = judged(arm([0.9] * 5 + [0.5] * 11))
     assert found.status == "inconclusive"
-    assert "5 tasks that differ cannot be significant; 10 are needed" in found.reasons[-1]
+    assert "only 5 tasks changed; significance needs 10" in found.reasons[-1]
 
 
 def test_an_unclear_gain_below_the_margin_says_so() -> None:
-    """It may be worth a change, or not."""
+    """It may or may not justify a change."""
     found = judged(arm([0.7, 0.35] * 8), floor=0.06)
     assert found.status == "inconclusive"
     assert found.reasons[-1] == "not better by more than 0.060, though it may be; p is above 0.00125"
 
 
-def test_a_share_of_alpha_that_is_used_up_keeps_nothing() -> None:
-    """The same scores, significant for one experiment alone, are not for one of many thousands."""
+def test_a_tiny_share_of_alpha_keeps_nothing() -> None:
+    """Scores that are significant for one experiment alone are not for one of many thousands."""
     candidate = arm([0.6] * 16)
     assert judged(candidate, alpha=2.0**-16).status == "keep"
     assert judged(candidate, alpha=2.0**-17).status == "inconclusive"
@@ -114,8 +114,8 @@ def test_a_share_of_alpha_that_is_used_up_keeps_nothing() -> None:
 # --- worse, equal, simpler
 
 
-def test_what_is_worse_is_discarded() -> None:
-    """Also if it is simpler."""
+def test_a_loss_is_discarded() -> None:
+    """Even if it is simpler."""
     assert judged(arm([0.4] * 16, changed=0)).reasons[-1] == "worse: the whole interval is below 0"
     assert judged(arm([0.4] * 16)).status == "discard"
 
@@ -128,13 +128,13 @@ def test_of_equal_scores_the_simpler_settings_are_kept() -> None:
 
 
 def test_simpler_settings_that_may_be_worse_are_not_equal() -> None:
-    """Absence of evidence is no evidence: the interval must lie within the margin."""
+    """Absence of evidence is not evidence: the interval must be within the margin."""
     found = judged(arm([0.6, 0.4] * 8, changed=0))
     assert found.status == "inconclusive"
 
 
 def test_simpler_settings_that_fail_on_confirm_are_discarded() -> None:
-    """Within the margin there, too; a little lower is within it."""
+    """Within the margin there too; slightly lower is allowed."""
     assert judged(arm([0.5] * 16, [0.49] * 8, changed=0)).status == "keep"
     assert judged(arm([0.5] * 16, [0.47] * 8, changed=0)).status == "discard"
 
@@ -144,7 +144,7 @@ def test_simpler_settings_that_fail_on_confirm_are_discarded() -> None:
 
 @pytest.mark.parametrize(("candidate", "baseline", "side"), [("boom", "", "candidate"), ("", "boom", "baseline")])
 def test_a_run_that_failed_is_a_crash_and_no_score(candidate: str, baseline: str, side: str) -> None:
-    """Even where the other runs would be kept; the first error is told."""
+    """Even if the other runs would be kept; the reason has the first error."""
     sides = {"baseline": arm([0.5] * 16, error=baseline), "candidate": arm([0.9] * 16, error=candidate)}
     found = judged(sides["candidate"], baseline=sides["baseline"])
     assert (found.status, found.tune, found.confirm) == ("crash", None, None)
@@ -162,7 +162,7 @@ def test_a_run_that_failed_is_a_crash_and_no_score(candidate: str, baseline: str
     confirm=st.sampled_from([0.4, 0.5, 0.6]),
 )
 def test_confirm_is_looked_at_only_if_tune_lets_pass(candidate: list[float], changed: int, confirm: float) -> None:
-    """What `needs_confirm` says is what `decide` does; without need, confirm may be empty and changes nothing."""
+    """`needs_confirm` agrees with `decide`; if it is false, confirm may be empty and changes nothing."""
     whole = arm(candidate, [confirm] * 8, changed=changed)
     without = Arm(whole.tune, changed=changed)
     found = judged(whole)
@@ -178,7 +178,7 @@ def test_confirm_is_looked_at_only_if_tune_lets_pass(candidate: list[float], cha
 
 @PROPERTY
 @given(differences=st.lists(st.integers(-30, 30), min_size=10, max_size=16), floor=st.floats(0, 0.2))
-def test_nothing_is_kept_as_better_that_is_not(differences: list[int], floor: float) -> None:
+def test_only_real_gains_are_kept_as_better(differences: list[int], floor: float) -> None:
     """A keep without simpler settings means: more than the margin, and significant."""
     candidate = arm([0.5 + each / 100 for each in differences], [0.9] * 8)
     found = judged(candidate, baseline=arm([0.5] * len(differences)), floor=floor)
@@ -188,9 +188,9 @@ def test_nothing_is_kept_as_better_that_is_not(differences: list[int], floor: fl
 
 
 @pytest.mark.slow
-def test_of_changes_that_do_nothing_hardly_any_is_kept() -> None:
-    """400 candidates with the very settings of the baseline, noisy scores, a generous alpha of 0.02 each: at most 8
-    are expected to be significant; with no noise floor known, about half of those are not worse on confirm.
+def test_of_useless_changes_hardly_any_is_kept() -> None:
+    """400 candidates with the baseline's settings, noisy scores, a generous alpha of 0.02 each: at most 8 are expected
+    to be significant; without a noise floor, about half of those are not worse on confirm.
     """
     chance = random.Random(5)
 
@@ -205,7 +205,7 @@ def test_of_changes_that_do_nothing_hardly_any_is_kept() -> None:
 
 
 def test_a_clear_loser_stops_after_six_tasks() -> None:
-    """All six are worse: the rest is not run. Five are not enough to say so."""
+    """All six are worse: the rest is not run. Five are not enough."""
     worse = [0.3] * LOSER_TASKS
     found = clear_loser(scores("t", [0.5] * LOSER_TASKS), scores("t", worse))
     assert found is not None
@@ -223,7 +223,7 @@ def test_one_task_that_is_better_spares_a_candidate_for_now() -> None:
 @PROPERTY
 @given(values=st.lists(st.floats(0, 1), min_size=1, max_size=16))
 def test_an_early_stop_never_keeps(values: list[float]) -> None:
-    """It discards what is lower so far, or lets it go on."""
+    """It discards a worse candidate, or lets it continue."""
     found = clear_loser(scores("t", [0.5] * len(values)), scores("t", values))
     assert found is None or (found.status == "discard" and found.tune is not None and found.tune.difference < 0)
 
@@ -231,8 +231,8 @@ def test_an_early_stop_never_keeps(values: list[float]) -> None:
 # --- too_few_tasks
 
 
-def test_too_few_tasks_are_told_before_the_start() -> None:
-    """With the number that is needed, and the least p that there could be."""
+def test_too_few_tasks_are_a_warning() -> None:
+    """With the number needed, and the smallest possible p."""
     assert too_few_tasks(5) == (
         "5 tasks on tune are too few: their least p is 0.0312, and each of 40 experiments may spend 0.00125; "
         "10 tasks are needed, or fewer experiments"
@@ -241,14 +241,14 @@ def test_too_few_tasks_are_told_before_the_start() -> None:
 
 @given(tasks=st.integers(0, 30), experiments=st.integers(1, 1_000))
 def test_the_warning_comes_exactly_where_nothing_could_be_kept(tasks: int, experiments: int) -> None:
-    """Enough tasks: silence. The number told is that of the statistics."""
+    """Enough tasks: no warning. The number is that of the statistics."""
     said = too_few_tasks(tasks, experiments=experiments)
     needed = tasks_needed(ALPHA / experiments)
     assert bool(said) == (tasks < needed)
     assert not said or f"{needed} tasks are needed" in said
 
 
-def test_the_number_of_tasks_told_suffices() -> None:
+def test_the_number_of_tasks_in_the_warning_suffices() -> None:
     """As many tasks as needed, all of them better, are kept at the share of alpha; one fewer are not."""
     needed = tasks_needed(ONE_SHARE)
     for tasks, status in ((needed, "keep"), (needed - 1, "inconclusive")):
@@ -262,14 +262,14 @@ def test_the_number_of_tasks_told_suffices() -> None:
     ("alpha", "delta", "floor"),
     [(0.0, 0.01, 0.0), (1.0, 0.01, 0.0), (0.05, -0.1, 0.0), (0.05, 0.01, math.nan), (math.nan, 0.01, 0.0)],
 )
-def test_terms_that_would_decide_everything_are_refused(alpha: float, delta: float, floor: float) -> None:
-    """An alpha of 1 would keep all, a floor that is no number nothing."""
+def test_invalid_terms_are_refused(alpha: float, delta: float, floor: float) -> None:
+    """An alpha of 1 would keep all, a NaN floor nothing."""
     with pytest.raises(InvalidInput, match="alpha is"):
         decide(BASELINE, arm([0.6] * 16), alpha=alpha, noise_floor=floor, delta=delta)
 
 
 def test_one_task_cannot_be_judged() -> None:
-    """There is nothing to tell how tasks vary."""
+    """One task does not show how tasks vary."""
     with pytest.raises(InvalidInput, match="at least 2 tasks"):
         judged(arm([0.9]), baseline=arm([0.5]))
 

@@ -67,7 +67,7 @@ def test_the_rule_is_the_one_that_belongs_to_the_weights(weights: Path) -> None:
     """For the share asked for; for less than was calibrated, none."""
     release(weights, b"weights")
     rule = MiniLMVerifier().rule(0.007)
-    assert (rule.threshold, rule.max_wrong, rule.weights, rule.anew) == (3.0, 0.005, (0.5, 1.0), (0.25, 2.0))
+    assert (rule.threshold, rule.max_wrong, rule.weights, rule.reworded) == (3.0, 0.005, (0.5, 1.0), (0.25, 2.0))
     assert rule.verifier == MiniLMVerifier().id
     with pytest.raises(InvalidInput, match="max_wrong"):
         MiniLMVerifier().rule(0.0001)

@@ -93,11 +93,11 @@ def test_a_model_that_fails_leaves_a_report_of_excerpts(
     assert fallen_back.code == 0
     assert "these are excerpts" in fallen_back.out
     assert "warning: the model is unavailable: " in fallen_back.err
-    [run] = harness("runs", "--json").told["runs"]
-    assert f"--resume {run['run']}" in fallen_back.err
+    [run] = harness("runs", "--json").told["items"]
+    assert f"--resume {run['id']}" in fallen_back.err
     endpoint.answers(saying(WORDED))
-    resumed = harness("research", "--resume", run["run"], "--json").told
-    assert (resumed["model"], resumed["run"]) == ("scripted", run["run"])
+    resumed = harness("research", "--resume", run["id"], "--json").told
+    assert (resumed["model"], resumed["run"]) == ("scripted", run["id"])
 
 
 def test_a_silent_model_is_waited_for_once(
@@ -137,4 +137,4 @@ def test_a_small_model_that_is_killed_leaves_a_run_to_resume(harness: Program, n
     fallen_back = harness("research", QUESTION, *how, "--model-url", served.url)
     assert fallen_back.code == 0
     assert "these are excerpts" in fallen_back.out
-    assert json.loads(harness("runs", "--json").out)["runs"]
+    assert json.loads(harness("runs", "--json").out)["items"]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.equivalence.decision import ANEW, FEATURES
+from harness.core.equivalence.decision import FEATURES, REWORDED_FEATURES
 from harness.models.local import cross_encoder
 from harness.models.local.cross_encoder import MiniLMVerifier, Release
 from harness.models.local.onnx import digest
@@ -115,7 +115,7 @@ def test_the_weights_are_those_that_were_released() -> None:
     """Their digest stands beside them, and the rule has a weight for every feature, also of questions told anew."""
     release = msgspec.json.decode(cross_encoder.WEIGHTS.with_suffix(".json").read_bytes(), type=Release)
     assert digest(cross_encoder.WEIGHTS.read_bytes()) == release.sha256
-    assert (len(release.weights), len(release.anew)) == (1 + len(FEATURES), 1 + len(ANEW))
+    assert (len(release.weights), len(release.anew)) == (1 + len(FEATURES), 1 + len(REWORDED_FEATURES))
     assert [share for share, _ in release.thresholds] == sorted(share for share, _ in release.thresholds)
     assert [height for _, height in release.thresholds] == sorted((t for _, t in release.thresholds), reverse=True)
 

@@ -1,4 +1,4 @@
-"""Several engines, pages, limits, and runs that are stopped and go on."""
+"""Several engines, pages, limits, and runs that are stopped and resumed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,20 +36,20 @@ def cache(tmp_path: Path) -> Cache:
 
 
 def named(name: str, answer: Any) -> Scripted:
-    """Return a scripted engine with a name of its own."""
+    """Return a scripted engine with this name."""
     engine = Scripted(answer)
     engine.name = name
     return engine
 
 
 def quotations(found: Research) -> str:
-    """Return all that the report quotes."""
+    """Return all quotations of the report."""
     assert found.report is not None
     return " ".join(citation.quotation for citation in found.report.citations)
 
 
 def test_the_pages_of_the_best_results_are_read_and_quoted(cache: Cache, embedder: MiniLM) -> None:
-    """What only the page says is quoted, under the result's address, and verified."""
+    """Text that only the page has is quoted, under the result's URL, and verified."""
     reader = Library({URL: TEXT})
     found = research(cache, Scripted(lambda query: [PAGE]), embedder, reader=reader)
     assert reader.asked == [URL]
@@ -73,7 +73,7 @@ def test_a_page_is_read_once(cache: Cache, embedder: MiniLM) -> None:
 
 
 def test_a_page_that_cannot_be_read_ends_nothing(cache: Cache, embedder: MiniLM) -> None:
-    """It is reported with its reason; the results' own text is quoted."""
+    """It is reported with its reason; the text of the results is quoted."""
     reader = Library({URL: PageError("100 MB are too much")})
     found = research(cache, Scripted(lambda query: [PAGE]), embedder, reader=reader)
     assert found.report is not None
@@ -82,8 +82,8 @@ def test_a_page_that_cannot_be_read_ends_nothing(cache: Cache, embedder: MiniLM)
     ]
 
 
-def test_no_more_pages_are_read_than_asked_for(cache: Cache, embedder: MiniLM) -> None:
-    """The best ones of each round; other addresses than those of the web never."""
+def test_the_number_of_pages_read_is_bounded(cache: Cache, embedder: MiniLM) -> None:
+    """The best ones of each round; never URLs of other schemes."""
     results = [{**PAGE, "href": f"https://example.org/{n}"} for n in range(5)] + [
         {**PAGE, "href": "file:///etc/passwd"}
     ]
@@ -94,7 +94,7 @@ def test_no_more_pages_are_read_than_asked_for(cache: Cache, embedder: MiniLM) -
 
 
 def test_every_engine_is_asked_and_their_results_are_fused(cache: Cache, embedder: MiniLM) -> None:
-    """What two of them find comes before what one finds first."""
+    """Results of two engines come before the first result of one."""
     both = {**PAGE, "href": "https://example.org/both", "body": f"{PAGE['body']} Both engines know of this page."}
     one = named("one", lambda query: [{**PAGE, "href": "https://example.org/one"}, both])
     two = named("two", lambda query: [{**PAGE, "href": "https://example.org/two"}, both])
@@ -105,7 +105,7 @@ def test_every_engine_is_asked_and_their_results_are_fused(cache: Cache, embedde
 
 
 def test_an_engine_that_fails_is_reported_while_another_works(cache: Cache, embedder: MiniLM) -> None:
-    """Its searches are told as failed, with its name."""
+    """Its searches are reported as failed, with its name."""
     dead = named("dead", lambda query: EngineUnavailable("no answer"))
     found = research(cache, [dead, Scripted(lambda query: [PAGE])], embedder, rounds=1)
     assert found.report is not None
@@ -114,7 +114,7 @@ def test_an_engine_that_fails_is_reported_while_another_works(cache: Cache, embe
 
 
 def test_no_more_live_calls_are_made_than_allowed(cache: Cache, embedder: MiniLM) -> None:
-    """Searches and pages together; it is said why it stopped."""
+    """Searches and pages together; the stop reason says so."""
     reader = Library({URL: TEXT})
     engine = Scripted(lambda query: [{**PAGE, "body": f"{PAGE['body']} It is about {query} today."}])
     found = research(cache, engine, embedder, reader=reader, calls=2)
@@ -124,7 +124,7 @@ def test_no_more_live_calls_are_made_than_allowed(cache: Cache, embedder: MiniLM
 
 
 def test_no_round_begins_after_the_time(tmp_path: Path, embedder: MiniLM) -> None:
-    """The round that has begun is finished."""
+    """The current round is finished."""
     clock = FakeClock()
     cache = Cache(SqliteStore(tmp_path / "harness.db"), clock=clock)
 
@@ -138,7 +138,7 @@ def test_no_round_begins_after_the_time(tmp_path: Path, embedder: MiniLM) -> Non
 
 
 class DeadModel:
-    """A language model that plans once and is gone."""
+    """A language model that plans once and then fails."""
 
     name, endpoint = "dead", "http://127.0.0.1:9/v1"
     parameters: Mapping[str, Any] = MappingProxyType({})
@@ -147,34 +147,32 @@ class DeadModel:
         self.dead = False
 
     def complete(self, messages: Any, *, schema: Any = None, on_text: Any = None) -> Completion:
-        """Plan, or say that nobody is there."""
+        """Plan, or raise an outage."""
         if self.dead or schema is None:
             raise KeyboardInterrupt
         return Completion('{"queries": ["exponential backoff retries"]}', True)
 
 
 class Writer(DeadModel):
-    """The same one, come back."""
+    """The same one, available again."""
 
     def complete(self, messages: Any, *, schema: Any = None, on_text: Any = None) -> Completion:
-        """Word a report."""
+        """Write a report."""
         if schema is not None:
             return super().complete(messages, schema=schema)
         quotation = "Exponential backoff doubles the waiting time after every failed retry."
         return Completion(f'## Answer\nThe waiting time doubles. [1: "{quotation}"]', True)
 
 
-def test_a_run_that_was_stopped_goes_on_where_it_was(
-    cache: Cache, embedder: MiniLM, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A model that dies loses nothing that was gathered: no search is made again."""
+def test_a_stopped_run_continues_where_it_was(cache: Cache, embedder: MiniLM, caplog: pytest.LogCaptureFixture) -> None:
+    """An outage of the model loses nothing that was gathered: no search is repeated."""
     engine = Scripted(lambda query: [PAGE])
     with pytest.raises(KeyboardInterrupt):
         research(cache, engine, embedder, model=DeadModel())
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     assert f"--resume {run.key}" in caplog.text
     asked = len(engine.asked)
-    cache.clear()  # the searches, not the record: what was gathered is in that
+    cache.maintenance.clear()  # the searches, not the record, which has the gathering
     found = researcher(cache, engine, embedder, model=Writer()).resume(run.key)
     assert len(engine.asked) == asked
     assert found.report is not None
@@ -195,27 +193,27 @@ def test_a_finished_run_is_asked_again_through_the_cache(cache: Cache, embedder:
 
 
 def test_an_unknown_run_cannot_be_resumed(cache: Cache, embedder: MiniLM) -> None:
-    """The error says where the runs are listed."""
+    """The error says how to list runs."""
     with pytest.raises(InvalidInput, match="runs"):
         researcher(cache, Scripted(lambda query: [PAGE]), embedder).resume("20260101-000000-abcdef")
 
 
 def test_without_writing_nothing_is_recorded(tmp_path: Path, embedder: MiniLM) -> None:
-    """`--no-cache` leaves no record, and says nothing of resuming."""
+    """`--no-cache` leaves no record, and resuming is not mentioned."""
     cache = Cache(SqliteStore(tmp_path / "harness.db"), policy=Policy(read=False, write=False))
     found = research(cache, Scripted(lambda query: [PAGE]), embedder)
     assert found.id == ""
-    assert cache.runs() == []
+    assert cache.runs.all() == []
 
 
 def test_the_question_is_recorded_before_anything_is_searched(cache: Cache, embedder: MiniLM) -> None:
-    """Ctrl-C in the first search leaves a run that can go on."""
+    """Ctrl-C in the first search leaves a run that can be resumed."""
 
     def interrupted(query: str) -> list[dict[str, str]]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         research(cache, Scripted(interrupted), embedder)
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     found = researcher(cache, Scripted(lambda query: [PAGE]), embedder).resume(run.key)
     assert found.plan.question == QUESTION

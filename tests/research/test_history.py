@@ -1,4 +1,4 @@
-"""The past: everything of one tenant is found again, by time and by meaning, and what was deleted never is."""
+"""History: every entry of a tenant is found by time and by meaning, and deleted ones never are."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -16,11 +16,12 @@ from harness.cache import Cache, ResearchContext
 from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
+from harness.core.keys import search_key
 from harness.core.origins import EVERY
 from harness.errors import EmbeddingError, InvalidInput, NotFound, SearchBackendError, StoreBusy, StoreError
 from harness.knowledge import Knowledge
 from harness.ports import Store
-from harness.research.history import MAX_LIMIT, MAX_OFFSET, TABLES_OF, History, Past, as_json, since_of
+from harness.research.history import MAX_LIMIT, MAX_OFFSET, TABLES_OF, History, HistoryEntry, as_json, since_of
 from harness.storage.sqlite.store import SqliteStore
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
 
@@ -41,12 +42,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 in_memory = pytest.mark.parametrize("store", ["memory"], indirect=True)
-"""For what a database has no part in."""
+"""For tests that need no database."""
 
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """Return a clock that goes when it is told to."""
+    """Return a fake clock."""
     return FakeClock(NOW)
 
 
@@ -58,33 +59,33 @@ def cache(store: Store, clock: FakeClock) -> Cache:
 
 @pytest.fixture
 def history(store: Store, clock: FakeClock) -> History:
-    """Return the past of the tenant `default`."""
+    """Return the history of the tenant `default`."""
     return past_of(store, clock)
 
 
 def past_of(store: Store, clock: FakeClock, tenant: str = "default", embedder: Any = None) -> History:
-    """Return the past of a tenant."""
+    """Return the history of a tenant."""
     return History(store, embedder or WordEmbedder(), tenant=tenant, clock=clock)
 
 
 def knowing(store: Store, clock: FakeClock, tenant: str = "default") -> Knowledge:
-    """Return what a tenant knows."""
+    """Return a tenant's knowledge."""
     return Knowledge(store, WordEmbedder(), tenant=tenant, clock=clock)
 
 
-def titles(found: list[Past]) -> list[str]:
-    """Return what is found, by title, in order."""
+def titles(found: list[HistoryEntry]) -> list[str]:
+    """Return the titles found, in order."""
     return [each.title for each in found]
 
 
 def fill(store: Store, clock: FakeClock, tenant: str = "default") -> dict[str, str]:
-    """Keep one thing of each table, an hour apart; return the ids by title, the oldest first."""
+    """Store one entry in each table, an hour apart; return the ids by title, the oldest first."""
     cache = Cache(store, tenant=tenant, clock=clock)
-    cache.put_search("retries in a search", [RESULT])
+    cache.searches.put("retries in a search", [RESULT])
     clock.advance(HOUR)
-    cache.put_research("retries in a research", "general", ResearchContext("They stop.", [["a"]], [0.5]))
+    cache.researches.put("retries in a research", "general", ResearchContext("They stop.", [["a"]], [0.5]))
     clock.advance(HOUR)
-    cache.put_run(RUN, "retries in a run", "corpus", {"question": "retries in a run", "state": "gathering"})
+    cache.runs.put(RUN, "retries in a run", "corpus", {"question": "retries in a run", "state": "gathering"})
     clock.advance(HOUR)
     knowing(store, clock, tenant).write("retries in a document", "Three, with jitter.", source_url="https://e.org/r")
     clock.advance(HOUR)
@@ -92,7 +93,7 @@ def fill(store: Store, clock: FakeClock, tenant: str = "default") -> dict[str, s
 
 
 def put(store: Store, key: str, text: str, payload: bytes, *, at: float = NOW, table: str = SEARCHES) -> None:
-    """Keep a row as it is."""
+    """Store a row directly."""
     own: dict[str, tuple[Any, ...]] = {
         SEARCHES: (10, "ddgs", "{}"),
         RESEARCH: ("[]", "[]", "general", ""),
@@ -100,7 +101,7 @@ def put(store: Store, key: str, text: str, payload: bytes, *, at: float = NOW, t
         KNOWLEDGE: ("", 1),
     }
     entry = Entry(key, text, payload, at, at + DAY, at, own[table])
-    if table == KNOWLEDGE:  # which has its vectors from where it is written
+    if table == KNOWLEDGE:  # which gets its vectors when it is written
         entry = replace(entry, embedding=WordEmbedder().embed([text])[0].tobytes(), embedder=WordEmbedder().id)
     store.put(table, "default", entry)
 
@@ -111,14 +112,14 @@ def put(store: Store, key: str, text: str, payload: bytes, *, at: float = NOW, t
 def runs_of(cache: Cache, clock: FakeClock, question: str, *numbers: int, engine: str = "corpus") -> None:
     """Record runs of a question, a minute apart."""
     for number in numbers:
-        cache.put_run(f"20261122-101500-{number:06x}", question, engine, {"question": question})
+        cache.runs.put(f"20261122-101500-{number:06x}", question, engine, {"question": question})
         clock.advance(60)
 
 
 @pytest.mark.parametrize("query", ["", "retries"])
-def test_a_repeated_research_is_one_thing(history: History, cache: Cache, clock: FakeClock, query: str) -> None:
+def test_a_repeated_research_is_one_entry(history: History, cache: Cache, clock: FakeClock, query: str) -> None:
     """With the number of its runs, the newest first, and the newest time; another engine makes another research."""
-    cache.put_research("why retries", "general", ResearchContext("They stop.", [["a"]], [0.5]))
+    cache.researches.put("why retries", "general", ResearchContext("They stop.", [["a"]], [0.5]))
     runs_of(cache, clock, "why retries", 1, 2)
     runs_of(cache, clock, "why retries", 3, engine="ddgs")
     runs_of(cache, clock, " Why  retries ", 4)
@@ -134,13 +135,13 @@ def test_a_repeated_research_is_one_thing(history: History, cache: Cache, clock:
 
 
 @pytest.mark.parametrize("query", ["", "retries"])
-def test_what_was_made_for_others_is_shown_on_demand(
+def test_entries_of_other_origins_are_shown_on_demand(
     history: History, store: Store, clock: FakeClock, query: str
 ) -> None:
-    """A user's and an agent's searches and researches by default; those of evaluations and experiments by name."""
+    """Searches and researches of users and agents by default; those of evaluations and experiments by name."""
     for number, origin in enumerate(EVERY[:4]):
         of_origin = Cache(store, clock=clock, origin=origin)
-        of_origin.put_search(f"retries of {origin}", [RESULT])
+        of_origin.searches.put(f"retries of {origin}", [RESULT])
         runs_of(of_origin, clock, f"retries of {origin}", *range(10 * number, 10 * number + 3))
     shown = {"user", "agent"}
     for choice, wanted in (("own", shown), ("evaluation", {"evaluation"}), ("all", {*EVERY[:4]})):
@@ -151,17 +152,17 @@ def test_what_was_made_for_others_is_shown_on_demand(
 
 
 @pytest.mark.parametrize("query", ["", "retries"])
-def test_what_a_run_searches_belongs_to_the_run(history: History, store: Store, clock: FakeClock, query: str) -> None:
-    """Until the user asks the same, by itself."""
+def test_the_searches_of_a_run_belong_to_the_run(history: History, store: Store, clock: FakeClock, query: str) -> None:
+    """Until a user makes the same search alone."""
     cache = Cache(store, clock=clock)
-    cache.recording().put_search("retries of a run", [RESULT])
+    cache.recording().searches.put("retries of a run", [RESULT])
     assert history.find(query) == []
     assert titles(history.find(query, origin="run")) == ["retries of a run"]
-    cache.claim("Retries of a run", "ddgs", {})
+    cache.searches.claim(search_key("Retries of a run"))
     assert titles(history.find(query)) == ["retries of a run"]
-    cache.recording().put_search("retries of a run", [RESULT])
+    cache.recording().searches.put("retries of a run", [RESULT])
     assert history.find(query) == [], "stored again, for a run"
-    Cache(store, clock=clock, origin="evaluation").claim("retries of a run", "ddgs", {})
+    Cache(store, clock=clock, origin="evaluation").searches.claim(search_key("retries of a run"))
     assert history.find(query) == []
 
 
@@ -169,7 +170,7 @@ def test_what_a_run_searches_belongs_to_the_run(history: History, store: Store, 
 
 
 def test_the_newest_come_first(history: History, store: Store, clock: FakeClock) -> None:
-    """Without a query, all that was kept is listed by time, each as similar as can be, with an excerpt."""
+    """Without a query, all entries are listed by time, with similarity 1 and an excerpt."""
     fill(store, clock)
     found = history.find()
     assert titles(found) == [f"retries in a {what}" for what in ("document", "run", "research", "search")]
@@ -189,7 +190,7 @@ def test_the_newest_come_first(history: History, store: Store, clock: FakeClock)
 def test_one_source_alone(
     history: History, store: Store, clock: FakeClock, query: str, source: str, found: list[str]
 ) -> None:
-    """A source leaves out the others; a research is found by the record of its run, and by what it gathered."""
+    """A source excludes the others; a research is found by the record of its run, and by its gathered context."""
     fill(store, clock)
     assert sorted(titles(history.find(query, source=source))) == sorted(f"retries in a {what}" for what in found)
 
@@ -197,7 +198,7 @@ def test_one_source_alone(
 @in_memory
 @pytest.mark.parametrize("query", ["", "retries"])
 def test_since_when(history: History, store: Store, clock: FakeClock, query: str) -> None:
-    """What was stored at that very moment counts, what was a moment before does not."""
+    """An entry of that very moment counts, one of a moment before does not."""
     fill(store, clock)
     third = NOW + 2 * HOUR
     assert sorted(titles(history.find(query, since=third))) == ["retries in a document", "retries in a run"]
@@ -206,9 +207,9 @@ def test_since_when(history: History, store: Store, clock: FakeClock, query: str
 
 
 @in_memory
-def test_what_is_expired_says_so(history: History, cache: Cache, clock: FakeClock) -> None:
-    """Too old to answer is not forgotten: it is found, by time and by meaning, and marked from its very second on."""
-    cache.put_search("retries", [RESULT], ttl=HOUR)
+def test_expired_entries_are_marked(history: History, cache: Cache, clock: FakeClock) -> None:
+    """Expired entries are found, by time and by meaning, and marked from the second of their expiry."""
+    cache.searches.put("retries", [RESULT], ttl=HOUR)
     clock.advance(HOUR - 1)
     assert [each.expired for each in history.find()] == [False]
     clock.advance(1)
@@ -221,9 +222,9 @@ def test_what_is_expired_says_so(history: History, cache: Cache, clock: FakeCloc
 
 @in_memory
 def test_the_most_similar_come_first(history: History, cache: Cache, clock: FakeClock) -> None:
-    """With a query, what means about the same comes first, told with three decimals; what is foreign is absent."""
+    """With a query, similar entries come first, with three decimals; unrelated ones are absent."""
     for query in ("retries of a client", "retries", "autumn sea", "retries of a client library"):
-        cache.put_search(query, [RESULT])
+        cache.searches.put(query, [RESULT])
         clock.advance(1)
     found = history.find("retries of a client")
     assert titles(found) == ["retries of a client", "retries of a client library", "retries"]
@@ -234,12 +235,12 @@ def test_the_most_similar_come_first(history: History, cache: Cache, clock: Fake
 
 def test_engines_and_options_are_all_looked_in(history: History, cache: Cache, store: Store) -> None:
     """One query finds the searches of every engine, with every option, and researches of every kind and fingerprint."""
-    cache.put_search("retries", [RESULT])
-    cache.put_search("retries", [RESULT], engine="corpus:notes")
-    cache.put_search("retries", [RESULT], engine="searxng", options={"language": "de"})
-    cache.put_search("retries", [RESULT], engine="searxng", options={"language": "fr"})
-    cache.put_research("retries", "general", ResearchContext("x", [], []))
-    cache.put_research("retries", "academic", ResearchContext("x", [], []), fingerprint="f")
+    cache.searches.put("retries", [RESULT])
+    cache.searches.put("retries", [RESULT], engine="corpus:notes")
+    cache.searches.put("retries", [RESULT], engine="searxng", options={"language": "de"})
+    cache.searches.put("retries", [RESULT], engine="searxng", options={"language": "fr"})
+    cache.researches.put("retries", "general", ResearchContext("x", [], []))
+    cache.researches.put("retries", "academic", ResearchContext("x", [], []), fingerprint="f")
     assert len(history.find("retries")) == 6
     assert len({each.id for each in history.find("retries")}) == 6
     about = [history.entry("search", each.id).about for each in history.find("retries", source="search")]
@@ -249,7 +250,7 @@ def test_engines_and_options_are_all_looked_in(history: History, cache: Cache, s
 
 
 def test_rows_without_a_vector_get_one(store: Store, clock: FakeClock) -> None:
-    """What was stored without a model is found by meaning from the first query on, and embedded once."""
+    """Rows stored without a model are found by meaning from the first query on, and embedded once."""
     fill(store, clock)
     embedder = WordEmbedder()
     history = past_of(store, clock, embedder=embedder)
@@ -261,8 +262,8 @@ def test_rows_without_a_vector_get_one(store: Store, clock: FakeClock) -> None:
 
 
 def test_vectors_of_another_model_are_not_compared(store: Store, clock: FakeClock, cache: Cache) -> None:
-    """With another model, rows are embedded anew; a similarity of two models' vectors would mean nothing."""
-    cache.put_search("retries", [RESULT])
+    """With another model, rows are embedded again; the similarity of two models' vectors would mean nothing."""
+    cache.searches.put("retries", [RESULT])
 
     class Other(WordEmbedder):
         id = "words-reversed"
@@ -275,28 +276,28 @@ def test_vectors_of_another_model_are_not_compared(store: Store, clock: FakeCloc
 
 
 @in_memory
-def test_a_store_that_takes_no_vectors_still_answers(clock: FakeClock, cache: Cache, tmp_path: Path) -> None:
-    """Looking is reading: where vectors cannot be kept (another writes, the disk is full), it goes on without."""
+def test_a_store_that_cannot_store_vectors_still_answers(clock: FakeClock, cache: Cache, tmp_path: Path) -> None:
+    """Lookups are reads: if vectors cannot be stored (a locked or full store), they continue without."""
 
     class Full(MemoryStore):
         def embed(self, *_: Any) -> None:
             raise StoreBusy("another process writes")
 
     store = Full()
-    Cache(store, clock=clock).put_search("retries", [RESULT])
+    Cache(store, clock=clock).searches.put("retries", [RESULT])
     assert past_of(store, clock).find("retries") == []
     assert titles(past_of(store, clock).find()) == ["retries"]
 
 
 @in_memory
-def test_without_a_model_it_says_so(store: Store, clock: FakeClock, cache: Cache) -> None:
-    """A model that fails is a failure of its own, never an empty past; by time everything is still there."""
+def test_without_a_model_lookups_by_meaning_are_an_error(store: Store, clock: FakeClock, cache: Cache) -> None:
+    """A failing model is an error, never an empty history; by time all entries are still there."""
 
     class Broken(WordEmbedder):
         def embed(self, texts: Any) -> Any:
             raise EmbeddingError("the model is missing")
 
-    cache.put_search("retries", [RESULT])
+    cache.searches.put("retries", [RESULT])
     history = past_of(store, clock, embedder=Broken())
     with pytest.raises(SearchBackendError, match="the model is missing"):
         history.find("retries")
@@ -322,12 +323,12 @@ def leafed(history: History, query: str, limit: int, source: str = "all") -> lis
 def test_pages_have_neither_gaps_nor_repeats(
     history: History, store: Store, clock: FakeClock, query: str, apart: float
 ) -> None:
-    """Page by page everything is there once, in the order of one long page, be it stored or similar to a hair alike."""
+    """Each entry appears once over all pages, in the order of one long page, even with equal times or similarities."""
     cache = Cache(store, clock=clock)
     for number in range(11):
-        cache.put_run(f"20261122-101500-{number:06x}", "retries", f"corpus {number}", {"question": "retries"})
+        cache.runs.put(f"20261122-101500-{number:06x}", "retries", f"corpus {number}", {"question": "retries"})
         clock.advance(apart)
-        cache.put_search(f"retries {number % 3}", [RESULT], engine=f"engine {number}")
+        cache.searches.put(f"retries {number % 3}", [RESULT], engine=f"engine {number}")
         clock.advance(apart)
     whole = leafed(history, query, 100)
     assert len(whole) == len(set(whole)) == 22
@@ -340,9 +341,9 @@ def test_pages_have_neither_gaps_nor_repeats(
 
 @in_memory
 def test_the_last_page_says_that_it_is(history: History, cache: Cache, clock: FakeClock) -> None:
-    """A full page on which the past ends has no page after it."""
+    """A full page at the end of the history has no page after it."""
     for number in range(4):
-        cache.put_search(f"retries {number}", [RESULT])
+        cache.searches.put(f"retries {number}", [RESULT])
         clock.advance(1)
     assert history.page(limit=3).more
     for limit, offset in ((4, 0), (2, 2), (5, 0), (3, 4)):
@@ -351,8 +352,8 @@ def test_the_last_page_says_that_it_is(history: History, cache: Cache, clock: Fa
     assert history.page(limit=3, offset=4).items == []
 
 
-def test_what_goes_while_one_looks_leaves_a_gap_and_no_end(clock: FakeClock) -> None:
-    """An entry that is deleted between its listing and its reading is left out; the pages after it are still there."""
+def test_an_entry_deleted_during_a_lookup_leaves_a_gap_and_no_end(clock: FakeClock) -> None:
+    """An entry deleted between listing and reading is left out; the pages after it are still there."""
 
     class Vanishing(MemoryStore):
         gone = ""
@@ -363,7 +364,7 @@ def test_what_goes_while_one_looks_leaves_a_gap_and_no_end(clock: FakeClock) -> 
     store = Vanishing()
     cache = Cache(store, clock=clock)
     for number in range(5):
-        cache.put_search(f"retries {number}", [RESULT])
+        cache.searches.put(f"retries {number}", [RESULT])
         clock.advance(1)
     history = past_of(store, clock)
     store.gone = history.find()[1].id
@@ -371,7 +372,7 @@ def test_what_goes_while_one_looks_leaves_a_gap_and_no_end(clock: FakeClock) -> 
     assert (titles(page.items), page.more) == (["retries 4", "retries 2"], True)
 
 
-# --- what is asked wrongly
+# --- invalid arguments
 
 
 @in_memory
@@ -383,11 +384,11 @@ def test_what_goes_while_one_looks_leaves_a_gap_and_no_end(clock: FakeClock) -> 
         {"source": "SEARCH"}, {"source": "search' OR 1=1 --"}, {"source": "access_tokens"},
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_is_told(history: History, asked: dict[str, Any]) -> None:
-    """A number out of its range, or no such source, is an error of the caller's, in one line."""
-    with pytest.raises(InvalidInput) as told:
+def test_invalid_arguments_are_errors(history: History, asked: dict[str, Any]) -> None:
+    """A number out of range or an unknown source is `InvalidInput`, in one line."""
+    with pytest.raises(InvalidInput) as message:
         history.find("retries", **asked)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(message.value)
 
 
 @pytest.mark.parametrize(
@@ -420,25 +421,25 @@ def test_since_is_a_date_a_time_or_an_age(text: str, moment: float) -> None:
 @pytest.mark.parametrize(
     "text", ["yesterday", "7", "7 moons", "-7d", "7d7d", "0d", "101y", "2026-13-01", "2026-11-22T25:00", "nan", "1e9"]
 )
-def test_since_of_nothing_is_told(text: str) -> None:
-    """What is no time is never taken for ever."""
+def test_an_invalid_since_is_an_error(text: str) -> None:
+    """An invalid time is never read as any time."""
     with pytest.raises(InvalidInput, match="since is a date"):
         since_of(text, NOW)
 
 
 @given(st.text(max_size=80))
-def test_since_of_any_text_is_a_moment_or_told(text: str) -> None:
-    """Any text whatever gives a moment that a history can be asked for, or the one error."""
+def test_any_since_is_a_time_or_an_error(text: str) -> None:
+    """Any text gives a valid time or `InvalidInput`."""
     with suppress(InvalidInput):
         assert 0.0 <= since_of(text, NOW) < 253_402_300_800.0
 
 
-# --- what was deleted
+# --- deleted entries
 
 
 @pytest.mark.parametrize("query", ["", "retries"])
-def test_what_was_cleared_is_gone(store: Store, clock: FakeClock, query: str) -> None:
-    """By whichever road a thing was deleted, nothing finds it afterwards, though it was found by meaning before."""
+def test_cleared_entries_are_gone(store: Store, clock: FakeClock, query: str) -> None:
+    """However an entry was deleted, nothing finds it, though it was found by meaning before."""
     ids = fill(store, clock)
     history, cache = past_of(store, clock), Cache(store, clock=clock)
     assert len(history.find("retries")) == 4
@@ -446,31 +447,31 @@ def test_what_was_cleared_is_gone(store: Store, clock: FakeClock, query: str) ->
     def left() -> list[str]:
         return sorted(each.rpartition(" ")[2] for each in titles(history.find(query)))
 
-    cache.delete({SEARCHES: [history.entry("search", ids["retries in a search"]).entry]})
+    cache.maintenance.delete({SEARCHES: [history.entry("search", ids["retries in a search"]).entry]})
     assert left() == ["document", "research", "run"]
     knowing(store, clock).delete(ids["retries in a document"])
     assert left() == ["research", "run"]
-    cache.clear()
+    cache.maintenance.clear()
     assert left() == ["run"]
     clock.advance(1_000 * DAY)
-    cache.sweep()
+    cache.maintenance.sweep()
     assert left() == []
 
 
-def test_what_was_swept_is_gone(store: Store, clock: FakeClock) -> None:
-    """A sweep takes what is expired out of the history, and nothing else."""
+def test_swept_entries_are_gone(store: Store, clock: FakeClock) -> None:
+    """A sweep removes expired entries from the history, and nothing else."""
     cache, history = Cache(store, clock=clock), past_of(store, clock)
-    cache.put_search("retries of old", [RESULT], ttl=HOUR)
-    cache.put_search("retries of late", [RESULT], ttl=DAY)
+    cache.searches.put("retries of old", [RESULT], ttl=HOUR)
+    cache.searches.put("retries of late", [RESULT], ttl=DAY)
     assert len(history.find("retries")) == 2
     clock.advance(2 * HOUR)
-    cache.sweep()
+    cache.maintenance.sweep()
     assert titles(history.find("retries")) == titles(history.find()) == ["retries of late"]
 
 
 @in_memory
-def test_a_title_that_was_changed_is_found_by_its_new_words(store: Store, clock: FakeClock) -> None:
-    """After an update, the old words of a document find nothing, and the new ones find it."""
+def test_a_changed_title_is_found_by_its_new_words(store: Store, clock: FakeClock) -> None:
+    """After an update, a document's old words find nothing, and the new ones find it."""
     knowledge, history = knowing(store, clock), past_of(store, clock)
     document = knowledge.write("retries of a gateway", "Three.").document
     assert titles(history.find("gateway")) == ["retries of a gateway"]
@@ -483,9 +484,9 @@ def test_a_title_that_was_changed_is_found_by_its_new_words(store: Store, clock:
 
 
 def test_each_tenant_sees_its_own(store: Store, clock: FakeClock) -> None:
-    """Neither by time, nor by meaning, nor by its id, anything of another tenant is found."""
+    """No entry of another tenant is found, by time, by meaning or by id."""
     theirs = fill(store, clock, "theirs")
-    Cache(store, tenant="mine", clock=clock).put_search("retries of mine", [RESULT])
+    Cache(store, tenant="mine", clock=clock).searches.put("retries of mine", [RESULT])
     mine = past_of(store, clock, "mine")
     assert len(past_of(store, clock, "theirs").find("retries")) == 4
     assert titles(mine.find()) == titles(mine.find("retries")) == ["retries of mine"]
@@ -495,11 +496,11 @@ def test_each_tenant_sees_its_own(store: Store, clock: FakeClock) -> None:
                 mine.entry(source, key)
 
 
-# --- one thing, whole
+# --- single entries
 
 
-def test_one_thing_is_told_whole(history: History, store: Store, clock: FakeClock) -> None:
-    """By source and id a thing is told as it is kept, with where it came from by name."""
+def test_one_entry_is_returned_in_full(history: History, store: Store, clock: FakeClock) -> None:
+    """By source and id an entry is returned as stored, with its own columns by name."""
     ids = fill(store, clock)
     search = history.entry("search", ids["retries in a search"])
     assert (search.data, search.about) == ([RESULT], {"max_results": 10, "engine": "ddgs", "options": "{}"})
@@ -513,13 +514,13 @@ def test_one_thing_is_told_whole(history: History, store: Store, clock: FakeCloc
 
 @in_memory
 @pytest.mark.parametrize("key", ["", "\x00", "..", "a' OR 1=1 --", "%", "x" * 10_000, "\u202e", RUN])
-def test_what_is_not_there_is_told(history: History, cache: Cache, key: str) -> None:
+def test_a_missing_entry_is_an_error(history: History, cache: Cache, key: str) -> None:
     """An id of nothing, or of another source, is not found; the message is bounded and printable."""
-    cache.put_run(RUN, "retries", "corpus", {"question": "retries"})
-    with pytest.raises(NotFound) as told:
+    cache.runs.put(RUN, "retries", "corpus", {"question": "retries"})
+    with pytest.raises(NotFound) as missing:
         history.entry("search", key)
-    assert str(told.value).isprintable()
-    assert len(str(told.value)) < 200
+    assert str(missing.value).isprintable()
+    assert len(str(missing.value)) < 200
 
 
 # --- hostile and damaged payloads
@@ -533,8 +534,8 @@ NASTY = [
 ]  # fmt: skip
 
 
-def assert_harmless(past: Past) -> None:
-    """Check that what is shown is bounded, on one line, without control characters, and fit for JSON."""
+def assert_harmless(past: HistoryEntry) -> None:
+    """Check that the texts are bounded, on one line, without control characters, and valid in JSON."""
     for text, most in ((past.title, 300), (past.snippet, 300), (past.url, 2_000), (past.id, 200)):
         assert len(text) <= most
         assert not any(character in text for character in "\n\r\t\x00\x07\x1b\x7f\x9b\u2028\u202e\u2066\u200f\ufeff")
@@ -544,7 +545,7 @@ def assert_harmless(past: Past) -> None:
 
 @pytest.mark.parametrize("table", [table for tables in TABLES_OF.values() for table in tables])
 def test_damaged_payloads_are_shown_as_text(store: Store, history: History, table: str) -> None:
-    """Whatever a row holds, it is listed, found by meaning, and told whole, without an error."""
+    """Whatever a row contains, it is listed, found by meaning, and returned in full, without an error."""
     nasty = [each for each in NASTY if isinstance(store, MemoryStore) or _is_text(each)]
     for number, payload in enumerate(nasty):
         put(store, f"{number:08x}", f"retries {number}", payload, table=table)
@@ -569,7 +570,7 @@ def _is_text(payload: bytes) -> bool:
 )
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_any_payload_is_harmless(payload: bytes, table: str) -> None:
-    """Any bytes whatever are shown as bounded text."""
+    """Any bytes are shown as bounded text."""
     store, clock = MemoryStore(), FakeClock(NOW)
     for name in TABLES_OF[table]:  # type: ignore[index]
         put(store, "0", "retries", payload, table=name)
@@ -596,7 +597,7 @@ JSON = st.recursive(
 @given(JSON)
 @settings(max_examples=60)
 def test_any_json_is_harmless(held: Any) -> None:
-    """JSON of the right names and the wrong types is shown as bounded text."""
+    """JSON of the right names and wrong types is shown as bounded text."""
     import json
 
     store, clock = MemoryStore(), FakeClock(NOW)
@@ -621,21 +622,21 @@ def test_any_json_is_harmless(held: Any) -> None:
     ids=["long", "words", "controls", "lines", "nothing", "emoji"],
 )
 def test_titles_are_bounded_and_cleaned(history: History, store: Store, title: str) -> None:
-    """A title of a megabyte, control characters and direction overrides never reach who looks."""
+    """A title of a megabyte, control characters and direction overrides are never shown."""
     put(store, "0", title, msgspec.json.encode([{"title": title, "href": f"https://e.org/{title}", "body": title}]))
     for past in (*history.find(), *history.find("retries")):
         assert_harmless(past)
 
 
 @in_memory
-def test_a_context_that_is_json_of_its_own_is_shown(history: History, cache: Cache) -> None:
-    """What a script has kept as the context of a research is shown as it begins, whatever its form."""
-    cache.put_research("retries", "general", ResearchContext('{"summary": "They stop."}', [], []))
+def test_a_context_of_another_format_is_shown(history: History, cache: Cache) -> None:
+    """A script's own context of a research is shown from its beginning, in any format."""
+    cache.researches.put("retries", "general", ResearchContext('{"summary": "They stop."}', [], []))
     assert [each.snippet for each in history.find()] == ['{"summary": "They stop."}']
 
 
-def test_a_store_that_is_down_is_told(clock: FakeClock) -> None:
-    """Where the database cannot be read, that is said; an empty past would be a lie."""
+def test_an_unreadable_store_is_an_error(clock: FakeClock) -> None:
+    """An unreadable database is an error; an empty history would be false."""
 
     class Down(MemoryStore):
         def timeline(self, *_: Any, **__: Any) -> Any:
@@ -650,9 +651,9 @@ def test_a_store_that_is_down_is_told(clock: FakeClock) -> None:
 
 
 def test_rows_that_another_program_wrote_are_harmless(tmp_path: Path, clock: FakeClock) -> None:
-    """Rows whose columns hold other types than declared, as SQLite allows, are listed, or told as damage."""
+    """Rows with undeclared column types, as SQLite allows, are listed, or reported as damage."""
     store = SqliteStore(tmp_path / "past.db")
-    Cache(store, clock=clock).put_search("retries", [RESULT])
+    Cache(store, clock=clock).searches.put("retries", [RESULT])
     with sqlite3.connect(tmp_path / "past.db") as connection:
         connection.execute("UPDATE search_cache SET results = X'FFFE00', query = X'FF00', max_results = 'many'")
     connection.close()
@@ -669,12 +670,12 @@ def test_rows_that_another_program_wrote_are_harmless(tmp_path: Path, clock: Fak
 @in_memory
 @pytest.mark.slow
 def test_the_real_model_finds_by_meaning(store: Store, clock: FakeClock) -> None:
-    """With the model that is shipped, other words for the same are found, and what is foreign comes last or not."""
+    """With the shipped model, other words for the same are found, and unrelated entries come last or not at all."""
     from harness.models.local.embedder import MiniLM
 
     cache = Cache(store, clock=clock)
     for query in ("best practices for rag pipelines", "GitHub API rate limits", "colour of the autumn sea"):
-        cache.put_search(query, [RESULT])
+        cache.searches.put(query, [RESULT])
     history = past_of(store, clock, embedder=MiniLM())
     found = history.find("rag pipeline best practices")
     assert found[0].title == "best practices for rag pipelines"

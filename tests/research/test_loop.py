@@ -1,4 +1,4 @@
-"""The rounds of a research: why they end, what they weigh, what a second run costs, and what they bear."""
+"""Rounds of a research: stop reasons, scores, the cost of a second run, and robustness."""
 
 import json
 import logging
@@ -16,14 +16,14 @@ from harness.cache import Cache, Policy
 from harness.errors import EmbeddingError, EngineUnavailable, HarnessError, StoreError
 from harness.ports import Completion, Message
 from harness.research.fingerprint import Code
-from harness.research.gathering import Document
+from harness.research.gathering import SourceText
 from harness.research.planner import Plan, RulePlanner
 from harness.research.result import Research
-from harness.research.scoring import Holdings, Judge, Judgement
+from harness.research.scoring import ChunkSet, RoundScore, RoundScorer
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import CHUNKS
 from tests.fakes import FakeClock, MemoryStore
-from tests.research.test_run import Library, Scripted, memory_of, researcher, silent
+from tests.research.test_run import Library, Scripted, change_services, memory_of, researcher, silent
 
 QUESTION = "How does exponential backoff limit retries?"
 SITE = "https://example.org"
@@ -31,19 +31,19 @@ _TOLD = re.compile(r"similarity\s+(-?\d\.\d+)\s+in\s+direction\s+(\d+)")
 
 
 def text(similarity: float, direction: int) -> str:
-    """Return a sentence for which `Told` makes the vector that it names."""
+    """Return a sentence for which `DirectedEmbedder` makes this vector."""
     return f"What this passage says has the similarity {similarity:.4f} in direction {direction} of all."
 
 
 def result(similarity: float, direction: int, **others: Any) -> dict[str, Any]:
-    """Return a result with such a text, at an address of its own."""
+    """Return a result with such a text, at its own URL."""
     return {"title": "", "href": f"{SITE}/{direction}", "body": text(similarity, direction), **others}
 
 
-class Told:
-    """An embedder for texts that say how similar they are to every other text, which are all the same; it counts."""
+class DirectedEmbedder:
+    """An embedder for texts that state their similarity to all other texts and their direction; it counts."""
 
-    id = "told-64"
+    id = "directed-64"
     dimension = 64
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Told:
 
 
 class Steps(RulePlanner):
-    """A planner that asks what it was given, round by round."""
+    """A planner with scripted queries, round by round."""
 
     version = "steps"
 
@@ -90,7 +90,7 @@ class Steps(RulePlanner):
 
 
 class Watched(MemoryStore):
-    """A store that counts how often rows of chunks are read, and refuses to write where it is told to."""
+    """A store that counts reads of chunk rows, and refuses the writes in `full`."""
 
     full: frozenset[str] = frozenset()
     read = 0
@@ -119,8 +119,8 @@ for _name in WRITES:
 
 @pytest.fixture
 def embedder() -> Any:
-    """Return one that does as its texts say."""
-    return Told()
+    """Return the embedder of scripted vectors."""
+    return DirectedEmbedder()
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def disk(tmp_path: Path) -> Iterator[SqliteStore]:
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """Return the time of the cache."""
+    """Return the clock of the cache."""
     return FakeClock()
 
 
@@ -151,7 +151,7 @@ def cache(store: Watched, clock: FakeClock) -> Cache:
 
 @pytest.fixture
 def caches() -> Any:
-    """Return what makes empty caches."""
+    """Return a factory of empty caches."""
     return lambda **how: Cache(Watched(), **how)
 
 
@@ -164,15 +164,15 @@ def ask(
     question: str = QUESTION,
     **how: Any,
 ) -> Research:
-    """Research with an engine that has these answers, in these rounds (its queries, in one round, if none)."""
+    """Research with an engine that has these answers, in these rounds (by default its queries, in one round)."""
     engine = how.pop("engine", None) or Scripted(lambda query: answers.get(query, []))
     leader = researcher(cache, engine, embedder, **how)
-    leader._planner = Steps(*(rounds or [list(answers)]), fallback=wider)
+    change_services(leader, planner=Steps(*(rounds or [list(answers)]), fallback=wider))
     return leader.run(question)
 
 
 def ended(found: Research) -> tuple[str, int]:
-    """Return why and after how many rounds it ended."""
+    """Return the stop reason and the number of rounds."""
     return found.gathered.stop_reason, len(found.gathered.rounds)
 
 
@@ -184,19 +184,19 @@ def numbers(found: Research) -> list[tuple[float, float]]:
 TWO = {"a": [result(0.8, 1)], "b": [result(0.6, 2), result(0.4, 3)]}
 
 
-# --- why it ends
+# --- stop reasons
 
 
 @pytest.mark.parametrize(("enough", "reason"), [(0.6, "score met"), (0.6001, "limit of rounds")])
 def test_enough_is_the_score_or_more(cache: Cache, embedder: Any, enough: float, reason: str) -> None:
-    """The mean of the three best is compared with the setting: what is as good is enough."""
+    """The mean of the three best is compared with the setting: an equal score is enough."""
     found = ask(cache, TWO, embedder, ["a", "b"], enough=enough, rounds=1)
     assert numbers(found) == [(1.0, 0.6)]
     assert ended(found) == (reason, 1)
 
 
 def test_the_three_best_chunks_make_the_score(cache: Cache, embedder: Any) -> None:
-    """Of all that is held, not of the last round; a fourth one changes nothing."""
+    """Of all chunks, not of the last round; a fourth one changes nothing."""
     answers = {**TWO, "c": [result(0.9, 4), result(-0.5, 5)]}
     assert [score for _, score in numbers(ask(cache, answers, embedder, ["a", "b"], ["c"], novel=0.0))] == [
         0.6,
@@ -206,7 +206,7 @@ def test_the_three_best_chunks_make_the_score(cache: Cache, embedder: Any) -> No
 
 @pytest.mark.parametrize(("more", "reason"), [(0.0, "limit of rounds"), (0.0001, "stagnation")])
 def test_a_round_that_adds_too_little_is_the_last(cache: Cache, embedder: Any, more: float, reason: str) -> None:
-    """Novelty is the mean distance to what is nearest of what was held: below the limit, not at it."""
+    """Novelty is the mean distance to the nearest earlier chunks: below the limit, not at it."""
     answers = {"a": [result(0.6, 1)], "b": [result(0.6, 1, href=f"{SITE}/copy"), result(0.6, 2)]}
     expected = round((0.0 + (1.0 - 0.36)) / 2, 4)
     found = ask(cache, answers, embedder, ["a"], ["b"], rounds=2, novel=expected + more)
@@ -214,7 +214,7 @@ def test_a_round_that_adds_too_little_is_the_last(cache: Cache, embedder: Any, m
     assert ended(found) == (reason, 2)
 
 
-def test_where_nothing_is_left_to_ask_it_ends(cache: Cache, embedder: Any) -> None:
+def test_without_another_query_it_ends(cache: Cache, embedder: Any) -> None:
     """Though everything was new, and rounds are left."""
     found = ask(cache, {"a": [result(0.5, 1)]}, embedder, rounds=5)
     assert numbers(found) == [(1.0, 0.5)]
@@ -222,15 +222,15 @@ def test_where_nothing_is_left_to_ask_it_ends(cache: Cache, embedder: Any) -> No
 
 
 @pytest.mark.parametrize(("best", "reason"), [(0.349, "no evidence"), (0.35, "stagnation"), (-0.9, "no evidence")])
-def test_without_anything_near_the_question_it_ends(cache: Cache, embedder: Any, best: float, reason: str) -> None:
-    """Even if a score of 0 would be enough; the best chunk decides, and one is enough."""
+def test_without_anything_relevant_it_ends(cache: Cache, embedder: Any, best: float, reason: str) -> None:
+    """Even if a score of 0 would be enough; one relevant chunk is enough to continue."""
     found = ask(cache, {"a": [result(best, 1), result(0.0, 2), result(0.0, 3)]}, embedder)
     assert ended(found) == (reason, 1)
 
 
 @pytest.mark.parametrize("enough", [0.0, 0.5])
 def test_nothing_found_is_no_evidence(cache: Cache, embedder: Any, enough: float) -> None:
-    """Whatever would be enough: a score of nothing meets nothing."""
+    """A score of nothing is never enough."""
     found = ask(cache, {"a": []}, embedder, enough=enough)
     assert ended(found) == ("no evidence", 1)
     assert numbers(found) == [(0.0, 0.0)]
@@ -238,14 +238,14 @@ def test_nothing_found_is_no_evidence(cache: Cache, embedder: Any, enough: float
 
 
 def test_a_later_round_without_results_adds_nothing(cache: Cache, embedder: Any) -> None:
-    """It is not "no evidence": something near is held; the score stays."""
+    """It is not "no evidence": there is a relevant chunk; the score stays."""
     found = ask(cache, {"a": [result(0.5, 1)]}, embedder, ["a"], ["b"])
     assert ended(found) == ("stagnation", 2)
     assert numbers(found) == [(1.0, 0.5), (0.0, 0.5)]
 
 
 def test_a_later_round_that_fails_adds_nothing(cache: Cache, embedder: Any) -> None:
-    """Its error is told, and what is held is answered from."""
+    """Its error is reported, and the answer uses the earlier results."""
     engine = Scripted(lambda query: [result(0.5, 1)] if query == "a" else EngineUnavailable("down"))
     found = ask(cache, {}, embedder, ["a"], ["b"], engine=engine)
     assert ended(found) == ("stagnation", 2)
@@ -273,7 +273,7 @@ def test_no_more_live_calls_than_the_limit(cache: Cache, embedder: Any, calls: i
 
 
 def test_with_two_engines_no_more_live_calls_than_the_limit(cache: Cache, embedder: Any) -> None:
-    """Also where the calls that are left are too few for all of them."""
+    """Even if too few calls are left for all of them."""
     one, two = (Scripted(lambda query: NEW[query]) for _ in range(2))
     two.name = "other"
     found = ask(cache, {}, embedder, *STEPS, engine=[one, two], calls=3)
@@ -281,7 +281,7 @@ def test_with_two_engines_no_more_live_calls_than_the_limit(cache: Cache, embedd
     assert found.gathered.stop_reason == "limit of live calls"
 
 
-def test_what_live_calls_allowed_is_repeated(cache: Cache, embedder: Any) -> None:
+def test_a_run_limited_by_live_calls_is_repeatable(cache: Cache, embedder: Any) -> None:
     """The same question, under the same limit, costs no live call and gives the same report."""
     engine = Scripted(lambda query: NEW[query])
     first = ask(cache, {}, embedder, *STEPS, engine=engine, calls=2)
@@ -306,7 +306,7 @@ def test_no_round_begins_after_the_time(
 
 
 def test_a_clock_that_goes_back_ends_nothing(cache: Cache, clock: FakeClock, embedder: Any) -> None:
-    """Rounds go on as if no time had passed; what is kept is found again."""
+    """Rounds continue as if no time had passed; stored entries are found again."""
 
     def back(query: str) -> Any:
         clock.advance(-30)
@@ -320,15 +320,15 @@ def test_a_clock_that_goes_back_ends_nothing(cache: Cache, clock: FakeClock, emb
 
 
 def test_a_limit_that_is_not_set_ends_nothing(cache: Cache, embedder: Any) -> None:
-    """Rounds go on until there is nothing left to ask."""
+    """Rounds continue until no query is left."""
     assert ended(ask(cache, NEW, embedder, *STEPS, rounds=99)) == ("stagnation", 6)
 
 
 # --- the fallback
 
 
-def test_one_wider_query_is_asked_when_nothing_near_is_found(cache: Cache, embedder: Any) -> None:
-    """In the same round, and what it finds decides."""
+def test_one_wider_query_is_asked_if_nothing_relevant_is_found(cache: Cache, embedder: Any) -> None:
+    """In the same round, and its results decide."""
     answers = {"a": [result(0.1, 1)], "wide": [result(0.7, 2)]}
     found = ask(cache, answers, embedder, ["a"], wider="wide")
     [only] = found.gathered.rounds
@@ -338,7 +338,7 @@ def test_one_wider_query_is_asked_when_nothing_near_is_found(cache: Cache, embed
 
 
 def test_only_one_wider_query_is_asked(cache: Cache, embedder: Any) -> None:
-    """If it does not help either, that is the end."""
+    """If it does not help either, the run stops."""
     engine = Scripted(lambda query: [result(0.1, 1)])
     found = ask(cache, {}, embedder, ["a"], ["b"], engine=engine, wider="wide")
     assert engine.asked == ["a", "wide"]
@@ -346,15 +346,15 @@ def test_only_one_wider_query_is_asked(cache: Cache, embedder: Any) -> None:
 
 
 @pytest.mark.parametrize("best", [0.35, 0.9])
-def test_no_wider_query_where_something_near_is_held(cache: Cache, embedder: Any, best: float) -> None:
-    """Nor in a later round that finds nothing near, while an earlier one did."""
+def test_no_wider_query_after_something_relevant_was_found(cache: Cache, embedder: Any, best: float) -> None:
+    """Nor in a later round that finds nothing relevant after an earlier one did."""
     engine = Scripted(lambda query: [result(best, 1)] if query == "a" else [result(-0.2, 2)])
     ask(cache, {}, embedder, ["a"], ["b"], engine=engine, wider="wide")
     assert engine.asked == ["a", "b"]
 
 
 def test_no_wider_query_when_live_calls_are_spent(cache: Cache, embedder: Any) -> None:
-    """One more would be one too many."""
+    """One more would exceed the limit."""
     engine = Scripted(lambda query: [result(0.1, 1)])
     found = ask(cache, {}, embedder, ["a", "b"], engine=engine, wider="wide", calls=2)
     assert sorted(engine.asked) == ["a", "b"]
@@ -362,25 +362,25 @@ def test_no_wider_query_when_live_calls_are_spent(cache: Cache, embedder: Any) -
 
 
 def test_a_wider_query_that_was_asked_is_not_asked_again(cache: Cache, embedder: Any) -> None:
-    """There is none, then."""
+    """Then there is none."""
     engine = Scripted(lambda query: [])
     ask(cache, {}, embedder, ["a", "wide"], engine=engine, wider="wide")
     assert sorted(engine.asked) == ["a", "wide"]
 
 
 def test_a_wider_query_that_fails_ends_nothing(cache: Cache, embedder: Any) -> None:
-    """It is told as failed, and the round counts."""
+    """It is reported as failed, and the round counts."""
     engine = Scripted(lambda query: EngineUnavailable("down") if query == "wide" else [result(0.1, 1)])
     found = ask(cache, {}, embedder, ["a"], engine=engine, wider="wide")
     assert [search.answered_by for search in found.gathered.searches] == ["live", "failed"]
     assert ended(found) == ("no evidence", 1)
 
 
-# --- what is weighed
+# --- scores
 
 
 def test_a_document_found_again_adds_nothing(cache: Cache, embedder: Any) -> None:
-    """Within a round it counts once; in a later one its novelty is 0, and the score is the same."""
+    """Within a round it counts once; in a later one its novelty is 0, and the score stays."""
     once, more = {"a": [result(0.6, 1)]}, [result(0.6, 1), result(0.2, 2)]
     found = ask(cache, {**once, "b": more, "c": more}, embedder, ["a"], ["b", "c"], ["b"], novel=0.0)
     assert numbers(found) == [(1.0, 0.6), (round((1 - 0.12) / 2, 4), 0.4)]
@@ -388,7 +388,7 @@ def test_a_document_found_again_adds_nothing(cache: Cache, embedder: Any) -> Non
 
 
 def test_white_space_makes_no_other_document(cache: Cache, embedder: Any) -> None:
-    """The same words at the same address, spaced otherwise, count once."""
+    """The same words at the same URL, spaced differently, count once."""
     spaced = text(0.9, 1).replace(" ", "  ")
     found = ask(cache, {"a": [result(0.9, 1), result(0.9, 1, body=spaced), result(0.3, 2)]}, embedder)
     assert [len(source.texts) for source in found.gathered.sources] == [1, 1]
@@ -396,30 +396,30 @@ def test_white_space_makes_no_other_document(cache: Cache, embedder: Any) -> Non
 
 
 def test_a_copy_of_a_text_does_not_make_the_score(cache: Cache, embedder: Any) -> None:
-    """One passage at three addresses is one passage: alone, it may be there by chance."""
+    """One passage at three URLs is one passage, which may match by chance."""
     mirrors = [result(0.9, 1, href=f"{SITE}/mirror{n}") for n in range(3)]
     found = ask(cache, {"a": [*mirrors, result(0.3, 2), result(0.3, 3)]}, embedder)
     assert found.gathered.score == pytest.approx(0.5, abs=1e-4)
 
 
-def test_what_a_page_says_counts(cache: Cache, embedder: Any) -> None:
-    """Its chunks are weighed with the results', in score and novelty, and read pages are new to later rounds once."""
+def test_the_text_of_a_page_counts(cache: Cache, embedder: Any) -> None:
+    """Its chunks count with the results' in score and novelty; a page is new to later rounds once."""
     library = Library({f"{SITE}/1": text(0.9, 7)})
     found = ask(cache, {"a": [result(0.4, 1)]}, embedder, reader=library)
     assert numbers(found) == [(1.0, 0.65)]
     assert found.gathered.sources[0].texts == (text(0.4, 1), text(0.9, 7))
 
 
-def test_a_page_may_be_all_that_is_near(cache: Cache, embedder: Any) -> None:
-    """Then there is evidence, though the results show nothing near."""
+def test_a_page_may_be_the_only_relevant_text(cache: Cache, embedder: Any) -> None:
+    """Then there is evidence, though the results show nothing relevant."""
     found = ask(cache, {"a": [result(0.1, 1)]}, embedder, reader=Library({f"{SITE}/1": text(0.9, 7)}))
     assert found.gathered.stop_reason != "no evidence"
     assert found.report is not None
 
 
 def test_two_fresh_caches_give_the_same_rounds(caches: Any) -> None:
-    """To the digit, and the same report, whatever is answered first."""
-    runs = [ask(caches(), TWO, Told(), ["a", "b"], ["c"], reader=Library()) for _ in range(2)]
+    """To the digit, and the same report, whichever search ends first."""
+    runs = [ask(caches(), TWO, DirectedEmbedder(), ["a", "b"], ["c"], reader=Library()) for _ in range(2)]
     assert runs[0].gathered == runs[1].gathered
     assert runs[0].report == runs[1].report
 
@@ -439,14 +439,14 @@ def test_two_fresh_caches_give_the_same_rounds(caches: Any) -> None:
     ids=str,
 )
 def test_a_result_without_text_or_address_is_passed_over(cache: Cache, embedder: Any, odd: dict[str, Any]) -> None:
-    """Beside one that has both it changes nothing that matters."""
+    """Next to one that has both, it changes nothing that matters."""
     found = ask(cache, {"a": [{**result(0.0, 9), **odd}, result(0.6, 1)]}, embedder)
     assert found.report is not None
     assert found.gathered.sources[-1].url == f"{SITE}/1"
 
 
 def test_results_with_nothing_but_a_title_are_no_evidence(cache: Cache, embedder: Any) -> None:
-    """Keys may be missing altogether."""
+    """Keys may be missing."""
     found = ask(cache, {"a": [{"title": "A title"}, {"href": SITE}, {}]}, embedder)
     assert ended(found) == ("no evidence", 1)
 
@@ -466,22 +466,22 @@ def test_results_with_nothing_but_a_title_are_no_evidence(cache: Cache, embedder
     ],
     ids=["chinese", "thai", "joiners", "one word", "emoji", "combining", "words", "points", "signs"],
 )
-def test_any_text_is_weighed(cache: Cache, embedder: Any, body: str) -> None:
-    """Scripts without spaces, words without end, and text that says nothing end nothing."""
+def test_any_text_is_scored(cache: Cache, embedder: Any, body: str) -> None:
+    """Scripts without spaces, words without end, and meaningless text do not stop the run."""
     found = ask(cache, {"a": [result(0.6, 1), result(0.0, 2, body=body)]}, embedder)
     assert found.report is not None
     assert all(0.0 <= number <= 1.0 for each in numbers(found) for number in each)
 
 
 def test_a_body_of_ten_megabytes_is_bounded(cache: Cache, embedder: Any) -> None:
-    """Its beginning is weighed."""
+    """Its beginning counts."""
     found = ask(cache, {"a": [result(0.0, 1, body=text(0.8, 1) + "\n\n" + "word " * 2_000_000)]}, embedder)
     assert found.report is not None
     assert sum(len(each) for source in found.gathered.sources for each in source.texts) <= 50_000
 
 
 def test_a_long_address_is_an_address(cache: Cache, embedder: Any) -> None:
-    """5,000 characters of it are kept and told."""
+    """5,000 characters of it are kept and reported."""
     long = f"{SITE}/{'x' * 5_000}"
     found = ask(cache, {"a": [result(0.6, 1, href=long)]}, embedder, reader=Library({long: text(0.7, 2)}))
     assert found.report is not None
@@ -489,9 +489,9 @@ def test_a_long_address_is_an_address(cache: Cache, embedder: Any) -> None:
     assert len(found.gathered.sources[0].texts) == 2
 
 
-def test_what_stands_in_an_address_makes_no_other_document(cache: Cache, embedder: Any) -> None:
-    """Address and text are told apart, whatever is in them."""
-    first, second = Document("x\nYes,", "z"), Document("x", "Yes,\nz")
+def test_text_in_an_address_makes_no_other_document(cache: Cache, embedder: Any) -> None:
+    """URL and text are kept apart, whatever they contain."""
+    first, second = SourceText("x\nYes,", "z"), SourceText("x", "Yes,\nz")
     assert first.id != second.id
     odd = [result(0.6, 1, href="x\nYes,"), result(0.0, 1, href="x", body=f"Yes,\n{text(0.6, 1)}")]
     ask(cache, {"a": odd[:1]}, embedder)
@@ -499,15 +499,15 @@ def test_what_stands_in_an_address_makes_no_other_document(cache: Cache, embedde
 
 
 def test_negative_similarity_counts_as_none(cache: Cache, embedder: Any) -> None:
-    """The opposite of the question is as far away as something unrelated."""
-    holdings = Holdings(
+    """The opposite of the question is as distant as something unrelated."""
+    chunk_set = ChunkSet(
         QUESTION, memory_of(cache, embedder)("x"), embedder, code=Code(), keep=True, ttl=60, progress=silent
     )
-    documents = [Document(f"{SITE}/{n}", text(similarity, n)) for n, similarity in enumerate((0.6, -0.9, -1.0))]
-    judged = Judge(holdings, cache, ttl=60).judge(documents, ())
-    assert judged == Judgement(1.0, 0.2, 0.6)
-    assert Judge(holdings, cache, ttl=60).judge([], documents) == Judgement(0.0, 0.2, 0.6)
-    assert Judge(holdings, cache, ttl=60).judge([], ()) == Judgement(0.0, 0.0, 0.0)
+    documents = [SourceText(f"{SITE}/{n}", text(similarity, n)) for n, similarity in enumerate((0.6, -0.9, -1.0))]
+    judged = RoundScorer(chunk_set, cache, ttl=60).score(documents, ())
+    assert judged == RoundScore(1.0, 0.2, 0.6)
+    assert RoundScorer(chunk_set, cache, ttl=60).score([], documents) == RoundScore(0.0, 0.2, 0.6)
+    assert RoundScorer(chunk_set, cache, ttl=60).score([], ()) == RoundScore(0.0, 0.0, 0.0)
 
 
 # --- a second run
@@ -530,7 +530,7 @@ def test_a_warm_run_embeds_nothing_and_reads_no_chunk(cache: Cache, store: Watch
 
 
 def test_another_question_embeds_no_document_again(cache: Cache, embedder: Any) -> None:
-    """What one research has put into the chunk store serves the others."""
+    """Chunks stored by one research serve the others."""
     ask(cache, TWO, embedder)
     chunks = {each["body"] for found in TWO.values() for each in found}
     embedder.texts = []
@@ -541,18 +541,18 @@ def test_another_question_embeds_no_document_again(cache: Cache, embedder: Any) 
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(read=False, write=False)], ids=["kept", "not kept"])
 def test_a_run_embeds_everything_once(caches: Any, policy: Policy) -> None:
-    """The question, and each chunk, whether they are kept or not; sentences are embedded besides."""
-    embedder, bodies = Told(), [f"{text(0.6, n)} And more of it follows, word by word." for n in (1, 2)]
+    """The question, and each chunk, stored or not; sentences are embedded in addition."""
+    embedder, bodies = DirectedEmbedder(), [f"{text(0.6, n)} And more of it follows, word by word." for n in (1, 2)]
     answers = {name: [result(0.0, n, body=bodies[n])] for n, name in enumerate("ab")}
     ask(caches(policy=policy), answers, embedder, ["a"], ["b"], reader=Library({f"{SITE}/0": text(0.4, 5)}))
     for each in (QUESTION, *bodies):
         assert embedder.texts.count(each) == 1
 
 
-def test_another_embedder_judges_anew(cache: Cache, embedder: Any) -> None:
+def test_another_embedder_scores_again(cache: Cache, embedder: Any) -> None:
     """Its own vectors, of its own length; the chunks of the other one are replaced, not compared."""
 
-    class Other(Told):
+    class Other(DirectedEmbedder):
         id = "other-8"
         dimension = 8
 
@@ -570,51 +570,51 @@ def test_another_embedder_judges_anew(cache: Cache, embedder: Any) -> None:
 
 
 def test_without_the_cache_the_numbers_are_the_same(caches: Any) -> None:
-    """`--no-cache` keeps no chunk, no judgement, no run."""
-    kept = ask(caches(), TWO, Told())
+    """`--no-cache` stores no chunk, no score, no run."""
+    kept = ask(caches(), TWO, DirectedEmbedder())
     cache = caches(policy=Policy(read=False, write=False))
-    found = ask(cache, TWO, Told())
+    found = ask(cache, TWO, DirectedEmbedder())
     assert (numbers(found), found.report) == (numbers(kept), kept.report)
     assert all(
-        cache._store.stats(table, "default", 0.0).total == 0 for table in (CHUNKS, "agent_queries", "research_evidence")
+        cache.store.stats(table, "default", 0.0).total == 0 for table in (CHUNKS, "agent_queries", "research_evidence")
     )
 
 
-# --- what it bears
+# --- robustness
 
 
 @pytest.mark.parametrize("full", [frozenset({"replace"}), frozenset(WRITES)], ids=["chunks", "everything"])
 def test_a_full_disk_ends_nothing_and_loses_nothing(
     caches: Any, full: frozenset[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The numbers and the report are those of a store that can be written; that chunks are not kept is said once."""
-    healthy = ask(caches(), TWO, Told(), ["a"], ["b"], enough=0.6)
+    """Numbers and report are those of a writable store; one message says that chunks are not kept."""
+    healthy = ask(caches(), TWO, DirectedEmbedder(), ["a"], ["b"], enough=0.6)
     cache = caches()
-    cache._store.full = full
-    found = ask(cache, TWO, Told(), ["a"], ["b"], enough=0.6)
+    cache.store.full = full
+    found = ask(cache, TWO, DirectedEmbedder(), ["a"], ["b"], enough=0.6)
     assert (numbers(found), found.report) == (numbers(healthy), healthy.report)
     assert sum("chunks are not kept" in record.getMessage() for record in caplog.records) == 1
     assert all(record.levelno <= logging.ERROR and "\n" not in record.getMessage() for record in caplog.records)
 
 
 def test_a_disk_that_was_full_is_used_again(caches: Any) -> None:
-    """The next run keeps what that one could not."""
+    """The next run stores its chunks."""
     cache = caches()
-    cache._store.full = frozenset({"replace"})
-    first = ask(cache, TWO, Told())
-    assert cache._store.stats(CHUNKS, "default", 0.0).total == 0
-    cache._store.full = frozenset()
-    cache._store.clear("research_evidence", "default")
-    assert ask(cache, TWO, Told()).report == first.report
-    assert cache._store.stats(CHUNKS, "default", 0.0).total == 3
+    cache.store.full = frozenset({"replace"})
+    first = ask(cache, TWO, DirectedEmbedder())
+    assert cache.store.stats(CHUNKS, "default", 0.0).total == 0
+    cache.store.full = frozenset()
+    cache.store.clear("research_evidence", "default")
+    assert ask(cache, TWO, DirectedEmbedder()).report == first.report
+    assert cache.store.stats(CHUNKS, "default", 0.0).total == 3
 
 
 def test_a_solved_question_is_answered_from_a_store_that_cannot_be_written(caches: Any) -> None:
-    """Its use is not noted, and that is all."""
+    """Only its use is not recorded."""
     cache = caches()
-    first = ask(cache, TWO, Told(), enough=0.6)
-    cache._store.full = frozenset(WRITES)
-    again = ask(cache, TWO, Told(), enough=0.6)
+    first = ask(cache, TWO, DirectedEmbedder(), enough=0.6)
+    cache.store.full = frozenset(WRITES)
+    again = ask(cache, TWO, DirectedEmbedder(), enough=0.6)
     assert (again.research_cache, again.report) == ("solved", first.report)
 
 
@@ -636,7 +636,7 @@ def test_a_solved_question_is_answered_from_a_store_that_cannot_be_written(cache
     ],
 )
 def test_damaged_rows_end_nothing(disk: SqliteStore, embedder: Any, damage: str) -> None:
-    """What is damaged is made anew, for the same numbers and the same report."""
+    """Damaged rows are replaced, with the same numbers and the same report."""
     words = " ".join(f"{text(0.7, n)} And so on, for a good while, it says." for n in range(1, 40))
     answers = {"a": [result(0.0, 1, body=words)]}
     cache = Cache(disk)
@@ -657,8 +657,8 @@ def test_damaged_rows_end_nothing(disk: SqliteStore, embedder: Any, damage: str)
     ],
     ids=["another address", "no sentence"],
 )
-def test_evidence_of_nobody_is_found_anew(disk: SqliteStore, embedder: Any, evidence: str) -> None:
-    """A row, from a file of somebody else, that names what was not gathered raises no foreign error."""
+def test_evidence_of_an_unknown_source_is_found_again(disk: SqliteStore, embedder: Any, evidence: str) -> None:
+    """A row from another user's file with an unknown source raises no foreign error."""
     answers = {"a": [result(0.9, 1)]}
     cache = Cache(disk)
     ask(cache, answers, embedder)
@@ -674,13 +674,13 @@ def test_evidence_of_nobody_is_found_anew(disk: SqliteStore, embedder: Any, evid
 
 @pytest.mark.parametrize("broken", ["body", "title", "href"])
 def test_broken_unicode_of_an_engine_is_a_typed_error(cache: Cache, embedder: Any, broken: str) -> None:
-    """Engines clean what they return; what one has let through is no text that could be kept."""
+    """Engines clean their results; broken Unicode from one cannot be stored."""
     with pytest.raises(HarnessError):
         ask(cache, {"a": [result(0.6, 1, **{broken: "https://example.org/\ud800 text"})]}, embedder)
 
 
 def test_broken_unicode_of_a_page_is_a_typed_error(cache: Cache, embedder: Any) -> None:
-    """Or a page that cannot be read, like others."""
+    """Or an unreadable page, like others."""
     library = Library({f"{SITE}/1": f"{text(0.9, 7)} \ud800"})
     try:
         found = ask(cache, {"a": [result(0.6, 1)]}, embedder, reader=library)
@@ -689,8 +689,8 @@ def test_broken_unicode_of_a_page_is_a_typed_error(cache: Cache, embedder: Any) 
     assert found.report is not None
 
 
-def test_what_time_cut_short_is_no_whole_research(cache: Cache, clock: FakeClock, embedder: Any) -> None:
-    """With the research cache on, a run that may take longer gathers more."""
+def test_a_run_cut_short_by_time_is_not_cached(cache: Cache, clock: FakeClock, embedder: Any) -> None:
+    """With the research cache on, a run with more time gathers more."""
 
     def slow(query: str) -> Any:
         clock.advance(10)
@@ -702,24 +702,24 @@ def test_what_time_cut_short_is_no_whole_research(cache: Cache, clock: FakeClock
     assert ended(longer) == ("limit of rounds", 5)
 
 
-def test_what_was_served_late_is_no_new_research(caches: Any, clock: FakeClock) -> None:
-    """With the research cache on, expired answers do not live for another lifetime."""
+def test_a_run_with_stale_answers_is_not_cached(caches: Any, clock: FakeClock) -> None:
+    """With the research cache on, expired answers do not get another TTL."""
     cache = caches(clock=clock, policy=Policy(stale_if_error=600))
-    ask(cache, TWO, Told(), keep=True)
+    ask(cache, TWO, DirectedEmbedder(), keep=True)
     clock.advance(61)
 
     def down(query: str) -> Any:
         raise EngineUnavailable("down")
 
-    late = ask(cache, TWO, Told(), engine=Scripted(down), keep=True)
+    late = ask(cache, TWO, DirectedEmbedder(), engine=Scripted(down), keep=True)
     assert late.answered["stale"] == 2
-    assert ask(cache, TWO, Told(), keep=True).live_calls == 2
+    assert ask(cache, TWO, DirectedEmbedder(), keep=True).live_calls == 2
 
 
 def test_a_broken_embedder_is_an_error(cache: Cache) -> None:
     """Not an empty report."""
 
-    class Broken(Told):
+    class Broken(DirectedEmbedder):
         def embed(self, texts: Sequence[str]) -> np.ndarray:
             raise EmbeddingError("the model is missing; reinstall")
 
@@ -753,7 +753,7 @@ class Model:
 
 
 def led(cache: Cache, embedder: Any, model: Model, **how: Any) -> Research:
-    """Research with a model, and an engine that has always something new."""
+    """Research with a model, and an engine that always has something new."""
     engine = Scripted(lambda query: [result(0.5, sum(map(ord, query)))])
     return researcher(cache, engine, embedder, model=model, novel=0.0, **how).run(QUESTION)
 
@@ -765,7 +765,7 @@ def test_no_round_begins_after_the_tokens(cache: Cache, embedder: Any, tokens: i
 
 
 def test_tokens_from_the_cache_count_as_well(cache: Cache, embedder: Any) -> None:
-    """So a second run ends where the first one did, without a call of the model."""
+    """So a second run stops where the first one did, without a call of the model."""
     first = led(cache, embedder, Model(), tokens=250)
     model = Model()
     second = led(cache, embedder, model, tokens=250)
@@ -779,43 +779,43 @@ PAGE = " ".join(f"{text(0.5, n)} It goes on like this for many words and says li
 
 
 def written(caches: Any, **how: Any) -> tuple[str, Research]:
-    """Return what the writer was told, and the research, on a page of many words."""
+    """Return the writer's prompt and the research, on a page of many words."""
     model = Model()
     leader = researcher(
-        caches(), Scripted(lambda query: [result(0.5, 1, body=PAGE)]), Told(), model=model, rounds=1, **how
+        caches(), Scripted(lambda query: [result(0.5, 1, body=PAGE)]), DirectedEmbedder(), model=model, rounds=1, **how
     )
     found = leader.run(QUESTION)
     return (model.told[0] if model.told else ""), found
 
 
-def test_fewer_tokens_shrink_what_the_writer_is_shown(caches: Any) -> None:
-    """Down to excerpts with a remark, for which the model is not asked."""
+def test_fewer_tokens_shrink_the_writers_context(caches: Any) -> None:
+    """Down to excerpts with a remark, without asking the model."""
     answer, rules, planned = 2_048, 300, 100
     sizes = []
     for room in (10_000, 2_000, 1_000, 400):
-        told, found = written(caches, tokens=room + answer + rules + planned)
+        payload, found = written(caches, tokens=room + answer + rules + planned)
         assert found.report is not None
         assert found.report.remark == ""
-        assert len(told.split()) <= room + 50
-        sizes.append(len(told.split()))
+        assert len(payload.split()) <= room + 50
+        sizes.append(len(payload.split()))
     assert sizes == sorted(sizes, reverse=True)
     assert len(set(sizes)) == 4
-    told, found = written(caches, tokens=199 + answer + rules + planned)
-    assert told == ""
+    payload, found = written(caches, tokens=199 + answer + rules + planned)
+    assert payload == ""
     assert found.report is not None
     assert "tokens are spent" in found.report.remark
     assert found.report.remark.endswith("these are excerpts")
     assert found.report.verified == len(found.report.quotations) > 0
 
 
-def test_without_a_limit_the_writer_is_shown_what_is_set(caches: Any) -> None:
+def test_without_a_limit_the_writers_context_is_the_setting(caches: Any) -> None:
     """3,000 tokens of sources."""
-    told, _ = written(caches)
-    assert 2_000 < len(told.split()) <= 3_050
+    payload, _ = written(caches)
+    assert 2_000 < len(payload.split()) <= 3_050
 
 
-def test_a_solved_question_is_worded_within_the_same_tokens(cache: Cache, embedder: Any) -> None:
-    """What planning took at the time counts: the writer is shown the same, and its answer comes from the cache."""
+def test_a_solved_question_is_written_within_the_same_tokens(cache: Cache, embedder: Any) -> None:
+    """The original planning counts: the writer sees the same context, and its answer comes from the cache."""
     model = Model(tokens=1_000)
     how: Any = {"model": model, "enough": 0.4, "rounds": 1, "tokens": 2_048 + 300 + 1_000 + 600}
     engine = Scripted(lambda query: [result(0.5, 1, body=PAGE)])
@@ -827,7 +827,7 @@ def test_a_solved_question_is_worded_within_the_same_tokens(cache: Cache, embedd
 
 
 class Away(Model):
-    """A language model that plans, and writes when it is back."""
+    """A language model that plans, and writes once it is back."""
 
     away = True
 
@@ -838,13 +838,13 @@ class Away(Model):
         return super().complete(messages, schema=schema)
 
 
-def test_a_run_that_is_resumed_is_worded_within_the_same_tokens(caches: Any) -> None:
-    """What planning every round took before it was stopped is not spent again."""
+def test_a_resumed_run_is_written_within_the_same_tokens(caches: Any) -> None:
+    """Tokens spent on planning before the stop are not spent again."""
 
     def leader(cache: Cache, model: Model) -> Any:
         engine = Scripted(lambda query: [result(0.5, sum(map(ord, query)), body=f"{text(0.5, len(query))} {PAGE}")])
         limit = 3 * 500 + 2_048 + 300 + 800
-        return researcher(cache, engine, Told(), model=model, novel=0.0, rounds=3, tokens=limit)
+        return researcher(cache, engine, DirectedEmbedder(), model=model, novel=0.0, rounds=3, tokens=limit)
 
     whole = Model(tokens=500)
     expected = leader(caches(), whole).run(QUESTION)
@@ -852,26 +852,26 @@ def test_a_run_that_is_resumed_is_worded_within_the_same_tokens(caches: Any) -> 
     with pytest.raises(KeyboardInterrupt):
         leader(cache, model).run(QUESTION)
     model.away = False
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     assert leader(cache, model).resume(run.key).report == expected.report
     assert model.told == whole.told
 
 
-def test_other_chunks_are_judged_and_quoted_anew(caches: Any) -> None:
-    """Chunks of another size, in the same cache, give what they give in a fresh one."""
+def test_other_chunks_are_scored_and_quoted_again(caches: Any) -> None:
+    """Chunks of another size, in the same cache, give the same as in a fresh one."""
     body = " ".join(f"{text(0.3 + n % 7 / 10, n)} And so on, for a good while, it says." for n in range(60))
 
     def run(cache: Cache, sizes: tuple[int, int]) -> Research:
-        leader = researcher(cache, Scripted(lambda query: [result(0.5, 1, body=body)]), Told(), rounds=1)
-        leader._limits = structs.replace(leader._limits, chunk_tokens=sizes)
-        memory = leader._memory
+        leader = researcher(cache, Scripted(lambda query: [result(0.5, 1, body=body)]), DirectedEmbedder(), rounds=1)
+        leader._gathering = structs.replace(leader._gathering, chunk_tokens=sizes)
+        memory = leader._services.memory
 
         def sized(space: str) -> Any:
             held = memory(space)
             held.chunk_tokens = sizes
             return held
 
-        leader._memory = sized
+        change_services(leader, memory=sized)
         return leader.run(QUESTION)
 
     cache = caches()

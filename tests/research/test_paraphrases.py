@@ -1,4 +1,6 @@
-"""Whether a corpus of notes answers: it does for a question in any order of words, and not for other subjects."""
+"""Answers from a corpus of notes: yes for a question in any order of words, no for other subjects."""
+
+from pathlib import Path
 
 import pytest
 
@@ -147,12 +149,12 @@ def corpora(embedder: MiniLM, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
-    """Return one for all, so that each note is embedded once."""
+    """Return one cache for all tests, so that each note is embedded once."""
     return Cache(SqliteStore(tmp_path_factory.mktemp("cache") / "harness.db"))
 
 
 def answered_from(found: Research) -> str | None:
-    """Return the name of the note that the best excerpt is from, or `None` without a report."""
+    """Return the name of the best excerpt's note, or `None` without a report."""
     return found.evidence[0].source.url.rpartition("/")[2] if found.report else None
 
 
@@ -166,7 +168,7 @@ def test_there_are_twenty_pairs() -> None:
 def test_a_question_is_answered_in_any_order_of_words(
     cache: Cache, corpora: dict[str, Corpus], embedder: MiniLM, corpus: str, question: str, reworded: str
 ) -> None:
-    """Both wordings have a report, its best excerpt is from the same note, and neither ends for want of evidence."""
+    """Both wordings have a report, its best excerpt is from the same note, and neither ends without evidence."""
     found = [research(cache, corpora[corpus], embedder, question=each) for each in (question, reworded)]
     assert answered_from(found[0]) is not None
     assert answered_from(found[0]) == answered_from(found[1])
@@ -174,9 +176,29 @@ def test_a_question_is_answered_in_any_order_of_words(
 
 
 @pytest.mark.parametrize(("corpus", "question"), UNANSWERED, ids=[question for _, question in UNANSWERED])
-def test_what_the_notes_do_not_speak_of_is_not_answered(
+def test_other_subjects_are_not_answered(
     cache: Cache, corpora: dict[str, Corpus], embedder: MiniLM, corpus: str, question: str
 ) -> None:
-    """Words that are shared by chance make no report."""
+    """Words shared by chance make no report."""
     found = research(cache, corpora[corpus], embedder, question=question)
     assert (found.report, found.gathered.stop_reason) == (None, "no evidence")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("Staging is restarted every Monday.", "when is staging restarted"),
+        ("Staging is restarted every Monday.", "which day is the staging server rebooted"),
+        ("The office closes at six.", "when does the office close"),
+    ],
+)
+def test_a_short_sentence_is_quoted(
+    cache: Cache, embedder: MiniLM, tmp_path: Path, sentence: str, question: str
+) -> None:
+    """Five words may be the whole answer."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text(f"# Notes\n\n{sentence}\n")
+    found = research(cache, open_corpus(str(folder), tmp_path / "index", silent, embedder), embedder, question=question)
+    assert found.report is not None
+    assert [each.sentence for each in found.report.citations] == [sentence]

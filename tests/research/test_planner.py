@@ -26,7 +26,7 @@ def test_the_task_type_follows_from_the_question(question: str, task_type: str) 
 
 @given(question=st.text(min_size=1, max_size=200))
 def test_a_plan_has_at_least_two_different_queries(question: str) -> None:
-    """Any usable question gives two or more usable searches, none twice, and sections to fill."""
+    """Any usable question gives two or more usable, different queries, and sections."""
     try:
         plan = make_plan(question)
     except InvalidInput:
@@ -37,8 +37,8 @@ def test_a_plan_has_at_least_two_different_queries(question: str) -> None:
     assert plan == make_plan(question)
 
 
-def test_follow_ups_use_words_that_nobody_asked_for_yet() -> None:
-    """They come from what the best passages share, and never repeat a query."""
+def test_follow_ups_use_words_that_no_query_had() -> None:
+    """They come from words shared by the best passages, and never repeat a query."""
     plan = make_plan("semantic cache false positives")
     passages = ["A threshold that is too low lets a paraphrase in.", "Tune the threshold on pairs.", "threshold pairs"]
     first = follow_ups(plan, plan.queries, passages)
@@ -54,5 +54,5 @@ def test_nothing_shared_gives_no_follow_up() -> None:
 
 @pytest.mark.parametrize("question", ["what's the difference between lists and tuples", "What’s lists’ difference?"])
 def test_no_query_of_keywords_keeps_a_contracted_stop_word(question: str) -> None:
-    """All queries but the question itself are made of the words that carry meaning."""
+    """All queries except the question itself consist of meaningful words."""
     assert not any("what" in query for query in make_plan(question).queries[1:])

@@ -1,4 +1,4 @@
-"""Matching a text to a question by their words."""
+"""Matches of a text and a question by their words."""
 
 import pytest
 
@@ -15,17 +15,17 @@ from harness.research.relevance import Wording
         ("which API does the weather service use", "The API allows 100 requests.", False),  # too few of the words
         ("error E4711 at startup", "E4711 means that the startup failed.", True),
         ("what is the best module of the space station", "It is best to import one module at a time.", False),
-        ("what's the policy?", "The policy is old.", False),  # one word says too little
+        ("what's the policy?", "The policy is old.", False),  # one word is too little
         ("is it?", "It is.", False),
     ],
 )
 def test_the_rarest_word_and_most_others_are_needed(question: str, text: str, matches: bool) -> None:
-    """The order and the form of the words do not matter."""
+    """Order and form of the words do not matter."""
     assert Wording.of(question).matches(frozenset(stems(text))) is matches
 
 
 def test_all_of_the_rarest_words_are_needed() -> None:
-    """A text with one of two words that no vocabulary holds does not match."""
+    """A text with one of two unknown words does not match."""
     wording = Wording.of("frobnicator quuxification settings")
     assert not wording.matches(frozenset(stems("Frobnicator settings are in a file.")))
     assert wording.matches(frozenset(stems("Frobnicator and quuxification are slow.")))

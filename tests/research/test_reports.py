@@ -1,4 +1,4 @@
-"""A finished research as Markdown, HTML and JSON."""
+"""Finished research as Markdown, HTML and JSON."""
 
 from collections.abc import Sequence
 from html.parser import HTMLParser
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.core.text import one_line
 from harness.errors import InvalidInput
 from harness.research.extractive_writer import Citation, CitedSource, Report
-from harness.research.gathering import Gathered, Round, Search, Source
+from harness.research.gathering import Gathered, GatheredSource, Round, Search
 from harness.research.planner import Plan
 from harness.research.reports import as_html, as_markdown, front_matter
 from harness.research.result import Research
@@ -48,7 +48,7 @@ def research(
     report = Report(question, tuple(citations), (CitedSource(1, title, url),), writer, remark)
     plan = Plan(question, "research", ("bread", "bread explained"), ("Answer", "How it works", "Limits"))
     gathered = Gathered(
-        (Source(url, title, ("Bread is baked",)),),
+        (GatheredSource(url, title, ("Bread is baked",)),),
         (Round((Search("bread", "x", "live", 1),), (), 1.0, 0.5),),
         "stagnation",
     )
@@ -57,7 +57,7 @@ def research(
 
 
 class Page(HTMLParser):
-    """The tags of a page, and the addresses in its attributes."""
+    """The tags of a page, and the URLs in its attributes."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -67,13 +67,13 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take note."""
+        """Record the tag."""
         self.tags.append(tag)
         self.attributes += attrs
 
     @property
     def links(self) -> list[str | None]:
-        """Where the page leads outside."""
+        """Return the URLs outside the page."""
         return [value for name, value in self.attributes if name == "href" and not str(value).startswith("#source-")]
 
 
@@ -84,7 +84,7 @@ KNOWN_ATTRIBUTES = {"lang", "charset", "name", "content", "class", "id", "href",
 
 
 def page_of(found: Research, report: Report) -> Page:
-    """Parse the page, and check that it needs and runs nothing."""
+    """Parse the page, and check that it loads and runs nothing."""
     html = as_html(saved_research(found), NOW)
     page = Page(html)
     assert set(page.tags) <= KNOWN_TAGS
@@ -96,7 +96,7 @@ def page_of(found: Research, report: Report) -> Page:
 
 
 def test_a_page_is_one_file_without_scripts() -> None:
-    """Nothing is loaded from anywhere; the only address is the source's, as a link."""
+    """Nothing is loaded; the only URL is the source's, as a link."""
     found, report = research()
     assert page_of(found, report).links == [URL]
     html = as_html(saved_research(found), NOW)
@@ -105,7 +105,7 @@ def test_a_page_is_one_file_without_scripts() -> None:
 
 
 def test_every_place_of_a_page_is_escaped() -> None:
-    """Question, section, sentence, quotation, title, address, writer, remark: hostile text makes no tag."""
+    """Question, section, sentence, quotation, title, URL, writer, remark: hostile text makes no tag."""
     plain, hostile = (
         research(writer="m", remark="r"),
         research(
@@ -138,7 +138,7 @@ def test_every_place_of_a_page_is_escaped() -> None:
     ],
 )
 def test_only_addresses_of_the_web_are_links(url: str) -> None:
-    """Any other is text."""
+    """Other URLs are text."""
     found, report = research(url=url, citations=[cited(url=url)])
     assert page_of(found, report).links == []
 
@@ -146,12 +146,12 @@ def test_only_addresses_of_the_web_are_links(url: str) -> None:
 @pytest.mark.parametrize(
     "url", ['https://example.org/"x"', "http://example.org/'x'><b>", "https://example.org/?a=1&b=2"]
 )
-def test_a_link_leads_where_the_source_is(url: str) -> None:
-    """Quotes and signs of markup stay in the address, and cannot leave it."""
+def test_a_link_leads_to_the_source(url: str) -> None:
+    """Quotes and markup characters stay in the URL, and cannot end it."""
     assert page_of(*research(url=url)).links == [url]
 
 
-def test_what_is_not_verified_shows() -> None:
+def test_unverified_sentences_are_marked() -> None:
     """On the page and in Markdown."""
     found, report = research(
         citations=[cited(), cited("Odd.", "odd", verified=False), cited("No.", "", number=0, verified=False)]
@@ -163,13 +163,13 @@ def test_what_is_not_verified_shows() -> None:
     assert "[1, unverified]" in report.markdown()
 
 
-def test_a_remark_stands_on_the_page() -> None:
-    """What has to be said is said where the report is read."""
+def test_a_remark_is_on_the_page() -> None:
+    """It is visible where the report is read."""
     assert "the model failed" in as_html(saved_research(research(remark="the model failed")[0]), NOW)
 
 
 def front(found: Research, report: Report) -> Any:
-    """Read the front matter back, and check that the report follows it."""
+    """Parse the front matter, and check that the report follows it."""
     markdown = as_markdown(saved_research(found), NOW)
     opening, matter, rest = markdown.split("---\n", 2)
     assert opening == ""
@@ -177,8 +177,8 @@ def front(found: Research, report: Report) -> Any:
     return yaml.safe_load(matter)
 
 
-def test_front_matter_tells_how_the_report_came_about() -> None:
-    """Question, date, engine, model, run, live calls, quotations: all of them text."""
+def test_front_matter_describes_the_run() -> None:
+    """Question, date, engine, model, run, live calls, quotations: all of them strings."""
     assert front(*research()) == {
         "question": "What is bread?",
         "date": "2025-11-13 02:13 UTC",
@@ -197,7 +197,7 @@ def test_front_matter_tells_how_the_report_came_about() -> None:
 @example(question="\x01\x1b\x7f\x85\x9f\ufeff\ufffe\uffff\u2028\U0001f600\U0010ffff\xa0", model="null")
 @example(question="---", model="~")
 def test_front_matter_is_yaml_whatever_the_question(question: str, model: str) -> None:
-    """Every value comes back as it was, on one line."""
+    """Every value is read back unchanged, on one line."""
     found, _ = research(question, writer=model)
     matter = "\n".join(as_markdown(saved_research(found), NOW).split("\n---\n")[0].split("\n")[1:])
     read = yaml.safe_load(matter)
@@ -209,7 +209,7 @@ def test_front_matter_is_yaml_whatever_the_question(question: str, model: str) -
 @PROPERTY
 @given(text=st.text(), url=st.text())
 def test_no_text_makes_a_tag_on_a_page(text: str, url: str) -> None:
-    """Whatever a source or a model says."""
+    """For any text of a source or a model."""
     citations = [cited(f"s{text}", f"q{text}", section=text)]
     assert page_of(*research(text, citations, title=text, url=url)).tags == page_of(*research(url=url)).tags
 
@@ -230,17 +230,17 @@ def test_json_is_read_back_for_verification(question: str, quotation: str, url: 
 
 
 def test_json_of_a_run_that_was_not_recorded_cannot_be_verified() -> None:
-    """It names no run, and that is what is said."""
+    """The error says that it names no run."""
     found, _ = research(run="")
     with pytest.raises(InvalidInput, match="names no run"):
         read_report(orjson.dumps(saved_research(found).as_dict()))
 
 
-def test_json_tells_of_a_research_without_a_report() -> None:
+def test_json_of_a_research_without_a_report_has_all_keys() -> None:
     """All keys are there, and none is invented."""
     found, _ = research()
     bare = Research(found.plan, found.gathered, None, found.engine, 1, 0, "off", {}, found.id)
-    told = saved_research(bare).as_dict()
-    assert set(told) == set(saved_research(found).as_dict())
-    assert (told["report"], told["model"], told["remark"], told["citations"]) == (None, None, None, [])
+    payload = saved_research(bare).as_dict()
+    assert set(payload) == set(saved_research(found).as_dict())
+    assert (payload["report"], payload["model"], payload["remark"], payload["citations"]) == (None, None, None, [])
     assert "quotations" not in front_matter(saved_research(bare), NOW)

@@ -1,4 +1,4 @@
-"""The research loop, on engines that are scripted and on the bundled corpus."""
+"""Research runs, on scripted engines and on the bundled corpus."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -7,19 +7,21 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from harness.cache import Cache, Policy
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.pages import Page
 from harness.errors import EngineUnavailable, InvalidInput, PageError, RateLimited
 from harness.models.local.embedder import MiniLM
 from harness.ports import LanguageModel, PageReader, SearchEngine, SearchResult
 from harness.research.fingerprint import Code
-from harness.research.gathering import Lifetimes, Limits
 from harness.research.model_planner import ModelPlanner
 from harness.research.planner import RulePlanner
 from harness.research.result import Research
-from harness.research.run import Researcher, Writing
+from harness.research.run import Researcher, Writer
+from harness.research.services import ResearchServices
+from harness.settings import FetchSettings, GatheringSettings, WritingSettings
 from harness.sources.corpus.engine import open_corpus
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
@@ -35,11 +37,11 @@ PAGE = SearchResult(
 
 
 def silent(what: str, done: int, total: int) -> None:
-    """No progress."""
+    """Show no progress."""
 
 
 class Scripted:
-    """An engine that answers from a function of the query, and counts."""
+    """An engine that answers from a function of the query, and records queries."""
 
     name = "scripted"
     options: Mapping[str, Any] = {}
@@ -50,7 +52,7 @@ class Scripted:
         self._lock = threading.Lock()
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """Answer, or raise what the function returns."""
+        """Return the answer, or raise it if it is an error."""
         with self._lock:
             self.asked.append(query)
         answer = self.answer(query)
@@ -72,7 +74,7 @@ def cache(tmp_path: Path) -> Cache:
 
 
 class Library:
-    """A reader of pages from a dict; an exception is raised, an unknown page cannot be read."""
+    """A reader of pages from a dict; an exception is raised, an unknown page is unreadable."""
 
     name = "library"
 
@@ -91,7 +93,7 @@ class Library:
 
 def memory_of(cache: Cache, embedder: MiniLM) -> Callable[[str], VectorCache]:
     """Return the vector caches of the same store."""
-    store = cache._store
+    store = cache.store
     return lambda space: VectorCache(store, embedder, space=space, clock=lambda: cache.now)
 
 
@@ -112,32 +114,37 @@ def researcher(
     novel: float = 0.1,
     tokens: int | None = None,
 ) -> Researcher:
-    """Return one with the usual limits; without a reader, no pages are read."""
-    limits = Limits(
+    """Return a researcher with the usual limits; without a reader, no pages are read."""
+    gathering = GatheringSettings(
         max_rounds=rounds,
         enough_score=enough,
         min_novelty=novel,
         max_results=5,
         read_pages=pages if reader else 0,
-        concurrency=4,
         max_live_calls=calls,
-        max_seconds=seconds,
         max_tokens=tokens,
     )
     return Researcher(
-        cache,
-        engines if isinstance(engines, Sequence) else [engines],
-        reader or Library(),
-        embedder,
-        memory_of(cache, embedder),
-        planner=ModelPlanner(model) if model else RulePlanner(),
-        writing=Writing(model, unsupported="drop" if strict else "replace"),
-        limits=limits,
-        lifetimes=Lifetimes(60, 60),
+        ResearchServices(
+            cache,
+            tuple(engines) if isinstance(engines, Sequence) else (engines,),
+            reader or Library(),
+            embedder,
+            memory_of(cache, embedder),
+            ModelPlanner(model) if model else RulePlanner(),
+            silent,
+        ),
+        writer=Writer(model, WritingSettings(strict=strict)),
+        gathering=gathering,
+        fetch=FetchSettings(ttl=60, page_ttl=60, max_seconds=seconds),
         keep_research=keep,
         code=Code(),
-        progress=silent,
     )
+
+
+def change_services(leader: Researcher, **changes: Any) -> None:
+    """Replace some services of a researcher."""
+    leader._services = structs.replace(leader._services, **changes)
 
 
 def research(
@@ -153,11 +160,11 @@ def research(
 
 
 def test_every_sentence_is_quoted_from_its_source(cache: Cache, embedder: MiniLM) -> None:
-    """Each quotation stands in the text that the engine returned, and carries the number of a listed source."""
+    """Each quotation is in the engine's text, and has the number of a listed source."""
     found = research(cache, Scripted(lambda query: [PAGE]), embedder)
     assert found.report is not None
     assert found.report.citations
-    assert all(c.verified and stands_in(c.quotation, [PAGE["body"]]) for c in found.report.citations)
+    assert all(c.verified and is_quoted_in(c.quotation, [PAGE["body"]]) for c in found.report.citations)
     assert {c.number for c in found.report.citations} == {source.number for source in found.report.sources}
     assert [source.url for source in found.report.sources] == ["https://example.org/retries"]
 
@@ -173,7 +180,7 @@ def test_the_same_research_again_costs_nothing_and_reads_the_same(cache: Cache, 
     assert first.report.markdown() == second.report.markdown()
 
 
-def test_the_order_of_answers_does_not_show(cache: Cache, embedder: MiniLM, tmp_path: Path) -> None:
+def test_the_order_of_answers_does_not_matter(cache: Cache, embedder: MiniLM, tmp_path: Path) -> None:
     """Concurrent searches that end in another order give the same report."""
     pages = [
         {**PAGE, "href": f"https://example.org/{n}", "body": f"{PAGE['body']} Page {n} says so."} for n in range(4)
@@ -193,7 +200,7 @@ def test_the_order_of_answers_does_not_show(cache: Cache, embedder: MiniLM, tmp_
     assert first.report.markdown() == second.report.markdown()
 
 
-def test_a_round_that_brings_nothing_new_ends_the_gathering(cache: Cache, embedder: MiniLM) -> None:
+def test_a_round_without_anything_new_ends_the_gathering(cache: Cache, embedder: MiniLM) -> None:
     """The same page again has novelty 0."""
     shared = {**PAGE, "body": f"{PAGE['body']}\n\nThe jitter spreads retries; more jitter spreads them further."}
     found = research(cache, Scripted(lambda query: [shared, {**shared, "href": "https://example.org/copy"}]), embedder)
@@ -225,14 +232,14 @@ def test_sources_are_merged_by_address(cache: Cache, embedder: MiniLM) -> None:
 
 
 def test_nothing_found_is_no_report(cache: Cache, embedder: MiniLM) -> None:
-    """An empty context gives no report, and is not stored as a research."""
+    """An empty context gives no report, and is not cached."""
     found = research(cache, Scripted(lambda query: []), embedder, keep=True)
     assert found.report is None
     assert (found.gathered.stop_reason, found.research_cache) == ("no evidence", "not stored")
 
 
 def test_unrelated_sources_are_no_answer(cache: Cache, embedder: MiniLM) -> None:
-    """Text about something else is not quoted for want of better."""
+    """Text about something else is not quoted."""
     page = {
         **PAGE,
         "title": "Soup",
@@ -244,7 +251,7 @@ def test_unrelated_sources_are_no_answer(cache: Cache, embedder: MiniLM) -> None
 
 
 def test_one_failing_search_does_not_end_the_run(cache: Cache, embedder: MiniLM) -> None:
-    """It is told, with its code; the report comes from the others, and the half research is not kept."""
+    """It is reported, with its code; the report comes from the others, and the incomplete research is not cached."""
     refused = QUESTION.rstrip("?")
     engine = Scripted(lambda query: RateLimited("slow down") if query == refused else [PAGE])
     found = research(cache, engine, embedder, keep=True)
@@ -260,7 +267,7 @@ def test_when_every_search_fails_the_error_passes_through(cache: Cache, embedder
 
 
 def test_a_whole_research_is_cached_when_opted_in(cache: Cache, embedder: MiniLM) -> None:
-    """The second run does not even look searches up, says so, and writes the same report."""
+    """The second run looks up no searches, says so, and writes the same report."""
     engine = Scripted(lambda query: [PAGE])
     first, second = research(cache, engine, embedder, keep=True), research(cache, engine, embedder, keep=True)
     assert (first.research_cache, second.research_cache) == ("stored", "hit")
@@ -269,7 +276,7 @@ def test_a_whole_research_is_cached_when_opted_in(cache: Cache, embedder: MiniLM
     assert first.gathered == second.gathered
 
 
-def test_what_changes_the_gathering_is_a_miss(cache: Cache, embedder: MiniLM) -> None:
+def test_another_gathering_is_a_miss(cache: Cache, embedder: MiniLM) -> None:
     """Another limit of rounds gathers again (from cached searches)."""
     engine = Scripted(lambda query: [PAGE])
     research(cache, engine, embedder, keep=True, rounds=5)
@@ -279,10 +286,10 @@ def test_what_changes_the_gathering_is_a_miss(cache: Cache, embedder: MiniLM) ->
 def test_an_unreadable_cached_research_is_gathered_again(
     cache: Cache, embedder: MiniLM, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Somebody else's text under our key costs a warning, not an error."""
+    """Foreign data under our key is a warning, not an error."""
     engine = Scripted(lambda query: [PAGE])
     research(cache, engine, embedder, keep=True)
-    store = cache._store
+    store = cache.store
     assert isinstance(store, SqliteStore)
     sql = "UPDATE research_cache SET context = '{}', checksum = NULL"
     store._connections.write(lambda connection: connection.execute(sql))
@@ -300,7 +307,7 @@ def test_an_unusable_question_is_an_error(cache: Cache, embedder: MiniLM, questi
 
 
 def test_hostile_text_is_never_markup(cache: Cache, embedder: MiniLM) -> None:
-    """Titles, addresses and sentences of a page cannot make links, headings or HTML in the report."""
+    """Titles, URLs and sentences of a page cannot make links, headings or HTML in the report."""
     page = {
         "title": "# Heading <script>alert(1)</script> [x](javascript:alert(1))",
         "href": "https://example.org/a> <b",
@@ -319,7 +326,7 @@ def test_hostile_text_is_never_markup(cache: Cache, embedder: MiniLM) -> None:
 
 @pytest.mark.slow
 def test_the_bundled_corpus_answers_the_demo_question(tmp_path: Path, cache: Cache, embedder: MiniLM) -> None:
-    """The look-up chain is quoted from the page that defines it; all quotations stand; the bytes repeat."""
+    """Attribute lookup is quoted from the page that defines it; all quotations are verified; the bytes repeat."""
     engine = open_corpus("python-docs", tmp_path / "corpora", silent)
     question = "In which order does Python look up an attribute on an instance?"
     found = research(cache, engine, embedder, question=question)
@@ -333,7 +340,7 @@ def test_the_bundled_corpus_answers_the_demo_question(tmp_path: Path, cache: Cac
 
 
 def test_searches_made_again_are_live_calls(tmp_path: Path, embedder: MiniLM) -> None:
-    """What had expired and was asked anew did not come from the cache, whatever is still in it."""
+    """Expired entries searched again do not count as cache hits, though they are in the cache now."""
     clock = FakeClock()
     cache = Cache(SqliteStore(tmp_path / "harness.db"), clock=clock, policy=Policy(stale_if_error=600))
     engine = Scripted(lambda query: [PAGE])
@@ -344,8 +351,8 @@ def test_searches_made_again_are_live_calls(tmp_path: Path, embedder: MiniLM) ->
     assert again.live_calls == again.answered["live"] > 0
 
 
-def test_answers_served_late_are_cache_hits(tmp_path: Path, embedder: MiniLM) -> None:
-    """With the engine down, within the window, the report is the same, and is told as made of stale answers."""
+def test_stale_answers_are_cache_hits(tmp_path: Path, embedder: MiniLM) -> None:
+    """With the engine down, within the window, the report is the same, and its answers count as stale."""
     clock = FakeClock()
     cache = Cache(SqliteStore(tmp_path / "harness.db"), clock=clock, policy=Policy(stale_if_error=600))
     first = research(cache, Scripted(lambda query: [PAGE]), embedder)

@@ -1,4 +1,4 @@
-"""Runs of the past: what was recorded is read back whole, and a damaged record is told as one."""
+"""Recorded runs: read back in full; a damaged record is an error."""
 
 import copy
 import json
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from harness.app import App
 from harness.cache import Cache, Policy
-from harness.core.citations import stands_in
+from harness.core.citations import is_quoted_in
 from harness.core.freshness import DAY
 from harness.core.text import one_line
 from harness.errors import EngineUnavailable, InvalidInput, NotFound, StoreCorrupt, StoreError
@@ -23,36 +23,36 @@ from harness.research.extractive_writer import Citation
 from harness.research.gathering import Round
 from harness.research.planner import Plan
 from harness.research.result import Research
-from harness.research.run import Researcher, Writing
+from harness.research.run import Researcher, Writer
 from harness.research.run_record import RunError, new_run_id
 from harness.research.run_view import PastRun, passage_of, past_run
 from harness.settings import Settings
 from tests.fakes import FakeClock, MemoryStore
-from tests.research.test_loop import TWO, Steps, Told, Watched, ask, result, text
+from tests.research.test_loop import TWO, DirectedEmbedder, Steps, Watched, ask, result, text
 from tests.research.test_model_writer import Model
-from tests.research.test_run import Scripted, researcher
+from tests.research.test_run import Scripted, change_services, researcher
 
 QUESTION = "How does exponential backoff limit retries?"
 ENOUGH = 0.6
-"""What the results `TWO` score."""
+"""The score of the results `TWO`."""
 RUN = "20261122-101500-1a2b3c"
 WORDED = f'## Answer\nIt says so. [1: "{text(0.8, 1)}"]\nIt says more. [2: "nobody has ever written this anywhere"]'
 NEW_KEYS = {
     "created_at", "report", "rounds", "sources", "stop_reason", "live_calls", "cache_hits", "answered", "cache_use",
     "origin",
 }  # fmt: skip
-"""What older programs did not keep."""
+"""Keys that older records lack."""
 
 
 @pytest.fixture
 def embedder() -> Any:
-    """Return one that does as its texts say."""
-    return Told()
+    """Return the embedder of scripted vectors."""
+    return DirectedEmbedder()
 
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """Return the time of the cache."""
+    """Return the clock of the cache."""
     return FakeClock()
 
 
@@ -79,16 +79,16 @@ def app(tmp_path: Path) -> Iterator[App]:
 
 
 def leading(cache: Cache, embedder: Any, *rounds: list[str], words: str | Exception = "", **how: Any) -> Researcher:
-    """Return what leads a research of `TWO`; a language model, if it is to write, answers with `words`."""
+    """Return a researcher of `TWO`; a language model, if any, answers with `words`."""
     leader = researcher(cache, Scripted(lambda query: TWO.get(query, [])), embedder, **how)
-    leader._planner = Steps(*(rounds or [["a", "b"]]))
+    change_services(leader, planner=Steps(*(rounds or [["a", "b"]])))
     if words:
-        leader._writing = Writing(Model(words))
+        leader._writer = Writer(Model(words))
     return leader
 
 
-def assert_told(past: PastRun, found: Research) -> None:
-    """Check that a finished run is told as what it came to."""
+def assert_view(past: PastRun, found: Research) -> None:
+    """Check that the view of a finished run equals its result."""
     assert (past.id, past.question, past.engine, past.state) == (found.id, QUESTION, "scripted", "finished")
     assert (past.report, past.rounds) == (found.report, found.gathered.rounds)
     assert (past.stop_reason, past.research_cache) == (found.gathered.stop_reason, found.research_cache)
@@ -111,7 +111,7 @@ def test_a_run_is_read_back_whole(cache: Cache, clock: FakeClock, embedder: Any,
     past = past_run(cache, found.id)
     assert found.report is not None
     assert len(past.rounds) == 2
-    assert_told(past, found)
+    assert_view(past, found)
     assert (past.created_at, past.expires_at) == (clock.now, clock.now + 400 * DAY)
     assert (past.model, past.sections) == ("", sections)
     assert past.report is not None
@@ -122,10 +122,10 @@ def test_a_run_is_read_back_whole(cache: Cache, clock: FakeClock, embedder: Any,
     ("words", "writer"), [(WORDED, "writer"), ("no report at all", "")], ids=["worded", "excerpts"]
 )
 def test_a_report_of_a_model_is_read_back_whole(cache: Cache, embedder: Any, words: str, writer: str) -> None:
-    """With who wrote it, what was remarked, and the sentences that no quotation supports."""
+    """With its writer, its remark, and the sentences that no quotation supports."""
     found = leading(cache, embedder, words=words).run(QUESTION)
     past = past_run(cache, found.id)
-    assert_told(past, found)
+    assert_view(past, found)
     assert past.report is not None
     assert (past.model, past.report.writer, bool(past.report.remark)) == ("writer", writer, not writer)
     if writer:
@@ -133,52 +133,52 @@ def test_a_report_of_a_model_is_read_back_whole(cache: Cache, embedder: Any, wor
 
 
 def test_a_run_that_found_nothing_is_read_back(cache: Cache, embedder: Any) -> None:
-    """Finished, without a report; what was asked is told."""
+    """Finished, without a report; its queries are there."""
     found = ask(cache, {"a": []}, embedder)
     past = past_run(cache, found.id)
-    assert_told(past, found)
+    assert_view(past, found)
     assert (past.report, past.stop_reason, past.quoted) == (None, "no evidence", {})
 
 
 def test_sources_that_are_not_cited_have_the_number_0(cache: Cache, embedder: Any) -> None:
-    """All that was gathered is told, best first."""
+    """All gathered sources are there, best first."""
     found = ask(cache, {"a": [result(0.9, 1), result(0.0, 2)]}, embedder)
     past = past_run(cache, found.id)
-    assert_told(past, found)
+    assert_view(past, found)
     assert [source.number for source in past.sources] == [1, 0]
 
 
-def test_an_answer_from_a_solved_question_tells_how_it_was_gathered_then(cache: Cache, embedder: Any) -> None:
-    """Report, rounds and sources are there, with the question that they are from; nothing was asked."""
+def test_an_answer_from_a_solved_question_has_the_original_gathering(cache: Cache, embedder: Any) -> None:
+    """Report, rounds and sources are there, with the original question; nothing was searched."""
     first = leading(cache, embedder, enough=ENOUGH).run(QUESTION)
     again = leading(cache, embedder, enough=ENOUGH).run(QUESTION)
     past = past_run(cache, again.id)
-    assert_told(past, again)
+    assert_view(past, again)
     assert (past.research_cache, past.live_calls, past.rounds) == ("solved", 0, first.gathered.rounds)
     assert past.origin is not None
     assert past.origin.question == QUESTION
 
 
-def test_an_answer_from_a_cached_research_tells_how_it_was_gathered_then(cache: Cache, embedder: Any) -> None:
-    """The same, where whole researches are kept."""
+def test_an_answer_from_a_cached_research_has_the_original_gathering(cache: Cache, embedder: Any) -> None:
+    """The same, if whole researches are cached."""
     first = leading(cache, embedder, keep=True).run(QUESTION)
     again = leading(cache, embedder, keep=True).run(QUESTION)
     assert [past_run(cache, each.id).research_cache for each in (first, again)] == ["stored", "hit"]
-    assert_told(past_run(cache, again.id), again)
+    assert_view(past_run(cache, again.id), again)
     assert past_run(cache, again.id).report == first.report
 
 
-def test_the_same_run_again_is_told_with_the_same_report(cache: Cache, embedder: Any) -> None:
+def test_a_repeated_run_has_the_same_report(cache: Cache, embedder: Any) -> None:
     """To the byte, though the record is another one."""
     first, second = (leading(cache, embedder).run(QUESTION) for _ in range(2))
-    reports = [cache.get_run(each.id)["report"] for each in (first, second)]
+    reports = [cache.runs.get(each.id)["report"] for each in (first, second)]
     assert first.id != second.id
     assert json.dumps(reports[0]) == json.dumps(reports[1])
 
 
 def test_a_snapshot_of_a_run_is_made_as_before(cache: Cache, embedder: Any) -> None:
-    """What a replay needs is in the record, under the names that it always had."""
-    record = cache.get_run(leading(cache, embedder, keep=True).run(QUESTION).id)
+    """A replay finds everything in the record, under the original names."""
+    record = cache.runs.get(leading(cache, embedder, keep=True).run(QUESTION).id)
     assert record["research_cache"] is True
     assert record["max_rounds"] == 5
     assert "gathered" not in record
@@ -187,8 +187,8 @@ def test_a_snapshot_of_a_run_is_made_as_before(cache: Cache, embedder: Any) -> N
 # --- runs that were stopped
 
 
-def test_a_run_that_was_stopped_while_it_gathered_is_told(cache: Cache, embedder: Any) -> None:
-    """How far it came and with how many answers; there is no report yet."""
+def test_a_run_stopped_while_gathering_is_shown(cache: Cache, embedder: Any) -> None:
+    """Its progress and the number of answers; there is no report yet."""
 
     def stop(round_: Round) -> None:
         raise KeyboardInterrupt
@@ -203,8 +203,8 @@ def test_a_run_that_was_stopped_while_it_gathered_is_told(cache: Cache, embedder
     assert past.error == RunError("interrupted", "it was stopped before it was finished")
 
 
-def test_a_run_that_was_stopped_while_it_was_written_is_told_then_finished(cache: Cache, embedder: Any) -> None:
-    """Before, with what answered it; after, as if it had never stopped, but that nothing was asked anew."""
+def test_a_run_stopped_while_writing_is_shown_then_finished(cache: Cache, embedder: Any) -> None:
+    """Before, with its answers; after, as if it had never stopped, and without new searches."""
     away = leading(cache, embedder, words=RuntimeError("stopped"))
     with pytest.raises(RuntimeError, match="stopped"):
         away.run(QUESTION, run=RUN)
@@ -215,13 +215,15 @@ def test_a_run_that_was_stopped_while_it_was_written_is_told_then_finished(cache
     assert (past.live_calls, past.cache_hits, past.model) == (2, 0, "writer")
     resumed = leading(cache, embedder, words=WORDED).resume(RUN)
     assert resumed.report is not None
-    assert_told(past_run(cache, RUN), resumed)
+    assert_view(past_run(cache, RUN), resumed)
 
 
 def test_a_run_that_failed_before_it_found_anything_has_its_cause(cache: Cache, embedder: Any) -> None:
     """The message is on one line, bounded and without control characters; the finished run has none."""
     broken = leading(cache, embedder)
-    broken._engines = (Scripted(lambda query: EngineUnavailable("no \x1b[31manswer\nfrom it" + "!" * 500)),)
+    change_services(
+        broken, engines=(Scripted(lambda query: EngineUnavailable("no \x1b[31manswer\nfrom it" + "!" * 500)),)
+    )
     with pytest.raises(EngineUnavailable):
         broken.run(QUESTION, run=RUN)
     past = past_run(cache, RUN)
@@ -235,7 +237,7 @@ def test_a_run_that_failed_before_it_found_anything_has_its_cause(cache: Cache, 
 
 
 def test_a_bug_is_recorded_without_its_text(cache: Cache, embedder: Any) -> None:
-    """What a foreign exception says may hold anything."""
+    """The text of a foreign exception may contain anything."""
 
     def stop(round_: Round) -> None:
         raise ValueError("secret")
@@ -253,19 +255,19 @@ def test_a_bug_is_recorded_without_its_text(cache: Cache, embedder: Any) -> None
 def test_a_resumed_run_that_fails_again_keeps_what_was_gathered(
     cache: Cache, embedder: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A failure before writing leaves the record whole: the next attempt searches nothing again."""
+    """A failure before writing leaves the record intact: the next attempt repeats no search."""
     away = leading(cache, embedder, words=RuntimeError("stopped"))
     with pytest.raises(RuntimeError, match="stopped"):
         away.run(QUESTION, run=RUN)
-    gathered = cache.get_run(RUN)["gathered"]
+    gathered = cache.runs.get(RUN)["gathered"]
 
     def unplanned(question: str, cache: Cache) -> Plan:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(away._planner, "plan", unplanned)
+    monkeypatch.setattr(away._services.planner, "plan", unplanned)
     with pytest.raises(KeyboardInterrupt):
         away.resume(RUN)
-    record = cache.get_run(RUN)
+    record = cache.runs.get(RUN)
     assert (record["state"], record["gathered"], record["error"]["code"]) == ("writing", gathered, "interrupted")
 
 
@@ -277,19 +279,19 @@ def test_an_unusable_question_leaves_no_run(cache: Cache, embedder: Any) -> None
         past_run(cache, RUN)
 
 
-def test_a_finished_run_that_is_resumed_is_told_anew(cache: Cache, clock: FakeClock, embedder: Any) -> None:
-    """Under its id, with the same report, and with when that was."""
+def test_a_finished_run_that_is_resumed_is_recorded_again(cache: Cache, clock: FakeClock, embedder: Any) -> None:
+    """Under its id, with the same report, and the new time."""
     first = leading(cache, embedder).run(QUESTION)
     clock.advance(5)
     again = leading(cache, embedder).resume(first.id)
     assert again.id == first.id
     past = past_run(cache, first.id)
-    assert_told(past, again)
+    assert_view(past, again)
     assert (past.report, past.created_at, past.live_calls) == (first.report, clock.now, 0)
 
 
 def test_a_run_that_cannot_be_recorded_has_a_report_and_no_id(store: Watched, cache: Cache, embedder: Any) -> None:
-    """A full disk costs the record, not the run."""
+    """A full disk loses the record, not the run."""
     store.full = frozenset({"put"})
     found = leading(cache, embedder).run(QUESTION, run=RUN)
     assert found.report is not None
@@ -301,7 +303,7 @@ def test_a_run_that_cannot_be_recorded_has_a_report_and_no_id(store: Watched, ca
 # --- ids
 
 
-def test_an_id_tells_when_a_run_began() -> None:
+def test_an_id_contains_the_start_time() -> None:
     """To the second, in UTC; two of one second differ."""
     ids = {new_run_id(1_700_000_000.9) for _ in range(20)}
     assert {each[:16] for each in ids} == {"20231114-221320-"}
@@ -309,9 +311,9 @@ def test_an_id_tells_when_a_run_began() -> None:
 
 
 def test_a_run_has_the_id_that_it_was_given(cache: Cache, embedder: Any) -> None:
-    """So that whoever starts it knows it before it ends."""
+    """So that a caller has it before the run ends."""
     assert leading(cache, embedder).run(QUESTION, run=RUN).id == RUN
-    assert [entry.key for entry in cache.runs()] == [RUN]
+    assert [entry.key for entry in cache.runs.all()] == [RUN]
     assert past_run(cache, RUN).id == RUN
 
 
@@ -327,67 +329,67 @@ BAD_IDS = [
 
 
 @pytest.mark.parametrize("run", BAD_IDS, ids=ascii)
-def test_an_id_of_another_shape_is_refused(cache: Cache, embedder: Any, run: str) -> None:
-    """Before anything is asked or kept, in one line."""
+def test_an_invalid_id_is_refused(cache: Cache, embedder: Any, run: str) -> None:
+    """Before anything is searched or stored, in one line."""
     leader = leading(cache, embedder)
     with pytest.raises(InvalidInput, match=r"\A[^\n]+\Z"):
         leader.run(QUESTION, run=run)
-    assert leader._engines[0].asked == []  # type: ignore[attr-defined]
-    assert cache.runs() == []
+    assert leader._services.engines[0].asked == []  # type: ignore[attr-defined]
+    assert cache.runs.all() == []
 
 
 @pytest.mark.parametrize("run", ["", RUN, *BAD_IDS], ids=ascii)
 def test_a_run_that_is_not_there_is_an_error(cache: Cache, run: str) -> None:
-    """Whatever it is called; the line says where runs are listed."""
+    """For any name; the error says how to list runs."""
     with pytest.raises(NotFound, match=r"\Ano such run: [^\n]+ lists them\Z"):
         past_run(cache, run)
 
 
 def test_a_run_that_may_not_be_written_has_no_record(embedder: Any) -> None:
-    """Also under an id that it was given."""
+    """Also with a given id."""
     cache = Cache(MemoryStore(), policy=Policy(read=False, write=False))
     found = leading(cache, embedder).run(QUESTION, run=RUN)
-    assert (found.id, cache.runs()) == ("", [])
+    assert (found.id, cache.runs.all()) == ("", [])
 
 
-# --- rounds as they are done
+# --- rounds as they end
 
 
-def test_each_round_is_told_when_it_is_done(cache: Cache, embedder: Any) -> None:
-    """In the thread that gathers, in order; nothing of the next one has been asked then."""
+def test_on_round_is_called_after_each_round(cache: Cache, embedder: Any) -> None:
+    """In the gathering thread, in order, before the next one searches anything."""
     leader = leading(cache, embedder, ["a"], ["b"], novel=0.0)
-    engine: Any = leader._engines[0]
-    told: list[tuple[Round, list[str], threading.Thread]] = []
-    leader._on_round = lambda round_: told.append((round_, list(engine.asked), threading.current_thread()))
+    engine: Any = leader._services.engines[0]
+    reported: list[tuple[Round, list[str], threading.Thread]] = []
+    leader._on_round = lambda round_: reported.append((round_, list(engine.asked), threading.current_thread()))
     found = leader.run(QUESTION)
-    assert tuple(round_ for round_, _, _ in told) == found.gathered.rounds
-    assert [asked for _, asked, _ in told] == [["a"], ["a", "b"]]
-    assert {thread for _, _, thread in told} == {threading.current_thread()}
+    assert tuple(round_ for round_, _, _ in reported) == found.gathered.rounds
+    assert [asked for _, asked, _ in reported] == [["a"], ["a", "b"]]
+    assert {thread for _, _, thread in reported} == {threading.current_thread()}
 
 
-def test_what_is_told_of_rounds_changes_nothing(embedder: Any) -> None:
+def test_on_round_changes_nothing(embedder: Any) -> None:
     """The report is the same to the byte."""
     plain = leading(Cache(MemoryStore()), embedder).run(QUESTION)
     leader = leading(Cache(MemoryStore()), embedder)
     leader._on_round = lambda round_: None
-    told = leader.run(QUESTION)
-    assert told.report == plain.report
-    assert told.gathered == plain.gathered
+    payload = leader.run(QUESTION)
+    assert payload.report == plain.report
+    assert payload.gathered == plain.gathered
 
 
 @pytest.mark.parametrize("how", [{"enough": ENOUGH}, {"keep": True}], ids=["solved", "cached"])
-def test_what_is_not_gathered_now_has_no_rounds_to_tell(cache: Cache, embedder: Any, how: dict[str, Any]) -> None:
+def test_on_round_is_not_called_without_gathering(cache: Cache, embedder: Any, how: dict[str, Any]) -> None:
     """A solved question, a cached research, and a run that has gathered already."""
-    told: list[Round] = []
+    reported: list[Round] = []
     leading(cache, embedder, **how).run(QUESTION)
     leader = leading(cache, embedder, **how)
-    leader._on_round = told.append
+    leader._on_round = reported.append
     assert leader.run(QUESTION).research_cache in {"solved", "hit"}
-    assert told == []
+    assert reported == []
 
 
-def test_an_error_of_who_is_told_ends_the_run(cache: Cache, embedder: Any, caplog: pytest.LogCaptureFixture) -> None:
-    """It passes through, and the run can be resumed; what it had found is not asked for again."""
+def test_an_error_of_on_round_ends_the_run(cache: Cache, embedder: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """It is raised, and the run can be resumed without repeating its searches."""
 
     def stop(round_: Round) -> None:
         raise StoreError("enough of it; go on later")
@@ -396,7 +398,7 @@ def test_an_error_of_who_is_told_ends_the_run(cache: Cache, embedder: Any, caplo
     leader._on_round = stop
     with caplog.at_level(logging.WARNING), pytest.raises(StoreError, match="enough of it"):
         leader.run(QUESTION, run=RUN)
-    engine: Any = leader._engines[0]
+    engine: Any = leader._services.engines[0]
     assert engine.asked == ["a"]
     assert f"--resume {RUN}" in caplog.text
     leader._on_round = None
@@ -404,35 +406,35 @@ def test_an_error_of_who_is_told_ends_the_run(cache: Cache, embedder: Any, caplo
     assert engine.asked == ["a", "b"]
 
 
-def test_a_app_tells_of_rounds(app: App) -> None:
-    """Whoever made the researcher is told, and the run is recorded under the id that was chosen."""
-    told: list[Round] = []
-    found = app.researcher(on_round=told.append).run(QUESTION, run=RUN)
-    assert tuple(told) == found.gathered.rounds
+def test_an_app_passes_on_round(app: App) -> None:
+    """The callback of a researcher is called, and the run is recorded under the given id."""
+    reported: list[Round] = []
+    found = app.researcher(on_round=reported.append).run(QUESTION, run=RUN)
+    assert tuple(reported) == found.gathered.rounds
     assert found.report is not None
     assert past_run(app.cache, RUN).report == found.report
 
 
-# --- older programs, and damage
+# --- older records, and damage
 
 
 @pytest.fixture(scope="module")
 def record() -> dict[str, Any]:
-    """Return the record of a finished run with everything in it."""
+    """Return the record of a finished run with every field."""
     cache = Cache(MemoryStore())
-    leading(cache, Told(), enough=ENOUGH).run(QUESTION)
-    return cache.get_run(leading(cache, Told(), words=WORDED, enough=ENOUGH).run(QUESTION).id)
+    leading(cache, DirectedEmbedder(), enough=ENOUGH).run(QUESTION)
+    return cache.runs.get(leading(cache, DirectedEmbedder(), words=WORDED, enough=ENOUGH).run(QUESTION).id)
 
 
 def read(record: Any) -> PastRun:
-    """Return what a record is read as."""
+    """Return the view of a record."""
     cache = Cache(MemoryStore())
-    cache.put_run(RUN, QUESTION, "scripted", record)
+    cache.runs.put(RUN, QUESTION, "scripted", record)
     return past_run(cache, RUN)
 
 
-def test_the_record_that_the_others_are_made_of_is_read(record: dict[str, Any]) -> None:
-    """Or the tests below would show nothing."""
+def test_the_record_used_below_is_valid(record: dict[str, Any]) -> None:
+    """Otherwise the tests below would prove nothing."""
     past = read(record)
     assert past.report is not None
     assert past.origin is not None
@@ -440,8 +442,8 @@ def test_the_record_that_the_others_are_made_of_is_read(record: dict[str, Any]) 
     assert past.sources
 
 
-def test_a_record_of_an_older_program_is_read(record: dict[str, Any]) -> None:
-    """It has no report, and tells when it began by its id; answers are counted."""
+def test_a_record_of_an_older_version_is_read(record: dict[str, Any]) -> None:
+    """It has no report, and its start time comes from its id; answers are counted."""
     past = read({key: value for key, value in record.items() if key not in NEW_KEYS})
     assert (past.state, past.question, past.engine) == ("finished", QUESTION, "scripted")
     assert (past.report, past.rounds, past.sources, past.origin) == (None, (), (), None)
@@ -480,7 +482,7 @@ DAMAGE: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("changes", DAMAGE.values(), ids=DAMAGE)
 def test_a_damaged_record_says_what_to_do(record: dict[str, Any], changes: dict[str, Any]) -> None:
-    """One short line, without control characters: ask again, what is cached costs nothing."""
+    """One short line, without control characters: ask again, cached answers cost nothing."""
     with pytest.raises(StoreCorrupt, match=r"\A[^\n\x1b]{1,500}\Z") as raised:
         read(record | changes)
     assert RUN in str(raised.value)
@@ -488,12 +490,12 @@ def test_a_damaged_record_says_what_to_do(record: dict[str, Any], changes: dict[
 
 
 @pytest.mark.parametrize("payload", [b"", b"{", b"[]", b"null", b"1", b"\xff\xfe", b'{"question": NaN}'], ids=ascii)
-def test_a_record_that_is_no_object_is_damaged(payload: bytes) -> None:
-    """Whatever stands in the row instead."""
+def test_a_record_that_is_not_an_object_is_damaged(payload: bytes) -> None:
+    """For any other row content."""
     store = MemoryStore()
     cache = Cache(store)
-    cache.put_run(RUN, QUESTION, "scripted", {})
-    [entry] = cache.runs()
+    cache.runs.put(RUN, QUESTION, "scripted", {})
+    [entry] = cache.runs.all()
     store.put("research_runs", "default", replace(entry, payload=payload))
     with pytest.raises(StoreCorrupt, match="cannot be read"):
         past_run(cache, RUN)
@@ -503,7 +505,7 @@ def test_an_old_record_whose_id_is_no_time_is_damaged(record: dict[str, Any]) ->
     """There is no month 99."""
     cache = Cache(MemoryStore())
     old = {key: value for key, value in record.items() if key not in NEW_KEYS}
-    cache.put_run("20269922-101500-1a2b3c", QUESTION, "scripted", old)
+    cache.runs.put("20269922-101500-1a2b3c", QUESTION, "scripted", old)
     with pytest.raises(StoreCorrupt):
         past_run(cache, "20269922-101500-1a2b3c")
 
@@ -516,15 +518,15 @@ JSON = st.recursive(
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
-    """Return every place in a JSON value, as the container and the key in it."""
+    """Return every position in a JSON value, as container and key."""
     keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     return [(value, key) for key in keys] + [place for key in keys for place in places(value[key])]
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_whatever_a_record_holds_it_is_read_or_told_as_damaged(record: dict[str, Any], data: st.DataObject) -> None:
-    """A few places changed to anything, or taken away: never another error; what is read can be shown and told."""
+def test_any_record_is_read_or_reported_as_damaged(record: dict[str, Any], data: st.DataObject) -> None:
+    """A few positions changed to anything, or removed: never another error; what is read can be shown."""
     mutated = copy.deepcopy(record)
     for _ in range(data.draw(st.integers(1, 3))):
         container, key = data.draw(st.sampled_from(places(mutated)))
@@ -558,7 +560,7 @@ def with_passages(past: PastRun, *passages: str) -> PastRun:
 
 @pytest.mark.parametrize("words", ["", WORDED], ids=["excerpts", "worded"])
 def test_every_verified_quotation_of_a_run_has_its_passage(cache: Cache, embedder: Any, words: str) -> None:
-    """Its three parts are a passage that is stored; what is not verified has none."""
+    """Its three parts are a stored passage; an unverified one has none."""
     past = past_run(cache, leading(cache, embedder, words=words).run(QUESTION).id)
     assert past.report is not None
     assert past.report.verified
@@ -566,7 +568,7 @@ def test_every_verified_quotation_of_a_run_has_its_passage(cache: Cache, embedde
         found = passage_of(past, citation)
         assert (found is not None) == citation.verified
         if found:
-            assert stands_in(citation.quotation, [found[1]])
+            assert is_quoted_in(citation.quotation, [found[1]])
             assert "".join(found) in {one_line(passage) for passage in past.quoted[citation.url]}
 
 
@@ -580,8 +582,8 @@ def test_every_verified_quotation_of_a_run_has_its_passage(cache: Cache, embedde
         ("once more.", "once more."),
     ],
 )
-def test_a_passage_is_found_whatever_the_marks(record: dict[str, Any], quotation: str, words: str) -> None:
-    """White space, Unicode form, quotation marks and dashes aside; the words are those of the source."""
+def test_a_passage_is_found_in_any_typography(record: dict[str, Any], quotation: str, words: str) -> None:
+    """White space, Unicode form, quotation marks and dashes do not matter; the words are those of the source."""
     passage = "Today  it isn’t\n\n“done”\tin\u00a0the café — once more."
     found = passage_of(with_passages(read(record), "Another passage.", passage), cited(quotation))
     assert found is not None
@@ -590,7 +592,7 @@ def test_a_passage_is_found_whatever_the_marks(record: dict[str, Any], quotation
 
 
 @pytest.mark.parametrize("quotation", ["", " ", "It is done", "done once"])
-def test_what_no_passage_holds_has_none(record: dict[str, Any], quotation: str) -> None:
+def test_other_texts_have_no_passage(record: dict[str, Any], quotation: str) -> None:
     """Other words, no words, and another source's."""
     past = with_passages(read(record), "it is done in", "the café once")
     assert passage_of(past, cited(quotation)) is None

@@ -1,4 +1,4 @@
-"""Solved questions: what is remembered, which questions it answers, and for how long."""
+"""Solved questions: what is stored, which questions it answers, and for how long."""
 
 import json
 import logging
@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 
 import search_cache
-from harness.app import App
 from harness.cache import Cache, Policy, Semantics
 from harness.cli.report import summary
 from harness.core.equivalence import rule_for
@@ -23,26 +22,27 @@ from harness.models.local.embedder import MiniLM
 from harness.models.local.tokenizer import vocabulary
 from harness.ports import SearchResult
 from harness.research import reports
-from harness.research.gathering import Lifetimes
 from harness.research.planner import Plan
 from harness.research.result import Research
-from harness.research.run import Writing
+from harness.research.run import Writer
 from harness.research.saved_report import saved_research
+from harness.settings import FetchSettings
+from harness.sources.from_settings import Sources
 from harness.vector_cache import QUERIES
 from tests.cli.program import Program
 from tests.fakes import FakeClock, MemoryStore
-from tests.research.test_loop import QUESTION, SITE, TWO, Model, Steps, Told, ask, result
-from tests.research.test_run import PAGE, Library, Scripted, research, researcher
+from tests.research.test_loop import QUESTION, SITE, TWO, DirectedEmbedder, Model, Steps, ask, result
+from tests.research.test_run import PAGE, Library, Scripted, change_services, research, researcher
 
 HOUR = 3_600.0
 ENOUGH = 0.6
-"""What the results `TWO` score."""
+"""The score of the results `TWO`."""
 
 
 @pytest.fixture
 def embedder() -> Any:
-    """Return one for which all questions are the same."""
-    return Told()
+    """Return an embedder for which all questions are the same."""
+    return DirectedEmbedder()
 
 
 @pytest.fixture(scope="module")
@@ -59,29 +59,29 @@ def store() -> MemoryStore:
 
 @pytest.fixture
 def clock() -> FakeClock:
-    """Return the time of the cache."""
+    """Return the clock of the cache."""
     return FakeClock()
 
 
 @pytest.fixture
 def cache(store: MemoryStore, clock: FakeClock) -> Cache:
-    """Return a cache that answers the very same question only."""
+    """Return a cache with exact lookups only."""
     return Cache(store, clock=clock)
 
 
 def meaning(store: MemoryStore, embedder: Any, clock: FakeClock, **policy: Any) -> Cache:
-    """Return a cache that answers by meaning, by the shipped rule."""
+    """Return a cache with semantic lookups, by the shipped rule."""
     semantics = Semantics(store, embedder, rule=lambda _: rule_for(0.01), words=vocabulary)
     return Cache(store, semantics=semantics, clock=clock, policy=Policy(**policy))
 
 
 def solve(cache: Cache, embedder: Any, **how: Any) -> Research:
-    """Research what scores enough."""
+    """Research a question whose results score enough."""
     return ask(cache, how.pop("answers", TWO), embedder, **{"enough": ENOUGH, **how})
 
 
 def held(store: MemoryStore) -> list[str]:
-    """Return the questions that are remembered."""
+    """Return the stored questions."""
     return [entry.text for entry in store.scan(QUERIES, "default")]
 
 
@@ -91,11 +91,11 @@ def markdown(found: Research) -> str:
     return found.report.markdown()
 
 
-# --- what it answers
+# --- lookups
 
 
 def test_a_solved_question_is_answered_at_once(cache: Cache, clock: FakeClock, embedder: Any) -> None:
-    """No search, no page, not even from the cache; the same bytes, and for which question it was, and how old."""
+    """No search, no page, not even from the cache; the same bytes, with the original question and its age."""
     engine = Scripted(lambda query: TWO[query])
     first = ask(cache, TWO, embedder, engine=engine, enough=ENOUGH)
     assert first.gathered.stop_reason == "score met"
@@ -114,7 +114,7 @@ def test_a_solved_question_is_answered_at_once(cache: Cache, clock: FakeClock, e
 
 
 def test_case_and_spacing_make_no_other_question(cache: Cache, embedder: Any) -> None:
-    """It is the very same one, found without a vector; the report is titled as at the time."""
+    """It is the same question, found without a vector; the report has the original title."""
     first = solve(cache, embedder)
     again = solve(cache, embedder, question=f"  {QUESTION.upper().replace(' ', '   ')}\n")
     assert (again.research_cache, markdown(again)) == ("solved", markdown(first))
@@ -125,7 +125,9 @@ EQUIVALENT = ["How does exponential backoff limit the retries?", "How do exponen
 
 @pytest.mark.parametrize("asked", EQUIVALENT)
 def test_an_equivalent_question_is_answered(store: MemoryStore, clock: FakeClock, minilm: MiniLM, asked: str) -> None:
-    """By the real model, and the rule that decides for searches: 0 live calls, the same bytes, and it is said."""
+    """With the real model, and the rule for searches: 0 live calls, the same bytes, and the original question is
+    reported.
+    """
     cache, engine = meaning(store, minilm, clock), Scripted(lambda query: [PAGE])
     first = research(cache, engine, minilm, enough=0.3)
     searches = len(engine.asked)
@@ -138,10 +140,10 @@ def test_an_equivalent_question_is_answered(store: MemoryStore, clock: FakeClock
     assert held(store) == [QUESTION], "an answer by meaning is never stored under the new question"
 
 
-def test_without_look_ups_by_meaning_an_equivalent_question_is_another(
+def test_without_semantic_lookups_an_equivalent_question_is_another(
     store: MemoryStore, cache: Cache, embedder: Any
 ) -> None:
-    """Though it is as similar as can be."""
+    """Even at maximal similarity."""
     solve(cache, embedder)
     assert solve(cache, embedder, question=EQUIVALENT[0]).research_cache == "off"
 
@@ -164,10 +166,10 @@ ALIKE = [
 def test_a_question_that_only_looks_alike_is_not_answered(
     store: MemoryStore, clock: FakeClock, embedder: Any, solved: str, asked: str
 ) -> None:
-    """Another number, year, version, name, direction, or its negation: even where the vectors are the same."""
+    """Another number, year, version, name, direction, or its negation: even with equal vectors."""
     cache = meaning(store, embedder, clock)
     for one, other in ((solved, asked), (asked, solved)):
-        cache.clear()
+        cache.maintenance.clear()
         solve(cache, embedder, question=one)
         assert held(store) == [one]
         found = solve(cache, embedder, question=other)
@@ -184,10 +186,10 @@ REALLY_ALIKE = [
 
 
 @pytest.mark.parametrize(("solved", "asked"), REALLY_ALIKE)
-def test_the_real_model_takes_no_look_alike_for_the_same(
+def test_the_real_model_rejects_look_alikes(
     store: MemoryStore, clock: FakeClock, minilm: MiniLM, embedder: Any, solved: str, asked: str
 ) -> None:
-    """Nor one that differs in the word on which all depends; what is equivalent answers here as well."""
+    """Nor one that differs in the decisive word; equivalent questions are answered here too."""
     found = solve(Cache(MemoryStore(), clock=clock), embedder)
     assert found.report is not None
     cache = meaning(store, minilm, clock)
@@ -199,7 +201,7 @@ def test_the_real_model_takes_no_look_alike_for_the_same(
 
 
 def test_a_look_alike_hides_no_good_one(store: MemoryStore, clock: FakeClock, embedder: Any) -> None:
-    """It is passed over, and the next one answers."""
+    """It is skipped, and the next one answers."""
     cache = meaning(store, embedder, clock)
     for question in ("How does exponential backoff not limit retries?", QUESTION):
         solve(cache, embedder, question=question)
@@ -208,20 +210,20 @@ def test_a_look_alike_hides_no_good_one(store: MemoryStore, clock: FakeClock, em
     assert again.origin.question == QUESTION
 
 
-# --- what is remembered
+# --- admission
 
 
-def test_only_what_scored_enough_is_remembered(store: MemoryStore, cache: Cache, embedder: Any) -> None:
-    """Not what ended for another reason, however good."""
+def test_only_a_question_that_scored_enough_is_stored(store: MemoryStore, cache: Cache, embedder: Any) -> None:
+    """Not one that ended for another reason, however good."""
     assert solve(cache, embedder, enough=0.6001).gathered.stop_reason == "stagnation"
     assert solve(cache, embedder, enough=0.6001, rounds=1).gathered.stop_reason == "limit of rounds"
-    cache.clear()
+    cache.maintenance.clear()
     assert solve(cache, embedder, enough=0.6001, calls=2).gathered.stop_reason == "limit of live calls"
     assert solve(cache, embedder, answers={"c": [result(0.1, 1)]}).gathered.stop_reason == "no evidence"
     assert held(store) == []
 
 
-def test_half_a_gathering_is_not_remembered(store: MemoryStore, cache: Cache, embedder: Any) -> None:
+def test_an_incomplete_gathering_is_not_stored(store: MemoryStore, cache: Cache, embedder: Any) -> None:
     """A search failed: with it, something else might have been found."""
     engine = Scripted(lambda query: EngineUnavailable("down") if query == "b" else [result(0.9, 1)])
     found = ask(cache, TWO, embedder, engine=engine, enough=ENOUGH)
@@ -229,30 +231,30 @@ def test_half_a_gathering_is_not_remembered(store: MemoryStore, cache: Cache, em
     assert held(store) == []
 
 
-def test_a_page_that_cannot_be_read_is_no_search_that_failed(store: MemoryStore, cache: Cache, embedder: Any) -> None:
+def test_an_unreadable_page_is_not_a_failed_search(store: MemoryStore, cache: Cache, embedder: Any) -> None:
     """There is always one; the question is solved all the same."""
     found = solve(cache, embedder, reader=Library({f"{SITE}/1": PageError("403")}))
     assert found.gathered.stop_reason == "score met"
     assert held(store) == [QUESTION]
 
 
-def test_without_a_report_nothing_is_remembered(store: MemoryStore, cache: Cache, embedder: Any) -> None:
-    """What is near and cannot be quoted is no answer."""
+def test_without_a_report_nothing_is_stored(store: MemoryStore, cache: Cache, embedder: Any) -> None:
+    """Relevant text that cannot be quoted is not an answer."""
     answers = {"a": [result(0.9, 1, body="similarity 0.9000 in direction 3")]}
     found = solve(cache, embedder, answers=answers, enough=0.5)
     assert (found.gathered.stop_reason, found.report) == ("score met", None)
     assert held(store) == []
 
 
-def test_a_cache_that_may_not_be_written_remembers_nothing(store: MemoryStore, clock: FakeClock, embedder: Any) -> None:
-    """`--no-cache`; and one that may not be read does not look."""
+def test_a_cache_without_writing_stores_nothing(store: MemoryStore, clock: FakeClock, embedder: Any) -> None:
+    """`--no-cache`; and a cache without reading looks nothing up."""
     cache = Cache(store, clock=clock, policy=Policy(read=False, write=False))
     assert [solve(cache, embedder).research_cache for _ in range(2)] == ["off", "off"]
     assert held(store) == []
 
 
-def test_what_was_served_late_is_not_remembered(store: MemoryStore, clock: FakeClock, embedder: Any) -> None:
-    """Searches failed, and expired answers served: they are not made fresh for another lifetime."""
+def test_stale_answers_are_not_stored(store: MemoryStore, clock: FakeClock, embedder: Any) -> None:
+    """If searches failed and stale answers were served, they do not get another TTL."""
     cache = Cache(store, clock=clock, policy=Policy(stale_if_error=600))
     solve(cache, embedder)
     clock.advance(61)
@@ -268,7 +270,7 @@ def test_what_was_served_late_is_not_remembered(store: MemoryStore, clock: FakeC
 
 
 class Late(Model):
-    """A language model that is away until it is back."""
+    """A language model that is unavailable for a while."""
 
     away = True
 
@@ -280,37 +282,37 @@ class Late(Model):
 
 
 def stopped(cache: Cache, embedder: Any, model: Late) -> Any:
-    """Return a researcher whose run was stopped before it was written."""
+    """Return a researcher whose run was stopped before writing."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
-    leader._planner = Steps(list(TWO))
-    leader._writing = Writing(model)
+    change_services(leader, planner=Steps(list(TWO)))
+    leader._writer = Writer(model)
     with pytest.raises(KeyboardInterrupt):
         leader.run(QUESTION)
     model.away = False
     return leader
 
 
-def test_a_run_that_is_resumed_later_does_not_make_its_finds_new(cache: Cache, clock: FakeClock, embedder: Any) -> None:
-    """What was gathered ten days ago is written about; asked again, the question is searched anew."""
+def test_a_run_resumed_later_does_not_renew_its_sources(cache: Cache, clock: FakeClock, embedder: Any) -> None:
+    """A report is written from a gathering of ten days ago; a new run searches again."""
     leader = stopped(cache, embedder, Late())
     clock.advance(10 * 24 * HOUR)
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     assert leader.resume(run.key).report is not None
     again = leader.run(QUESTION)
     assert (again.research_cache, again.live_calls) == ("off", 2)
 
 
-def test_what_solved_a_question_is_known_whole(cache: Cache, embedder: Any) -> None:
-    """Every search of the run, also of one that was stopped and resumed: a run that it answers can be exported."""
+def test_all_uses_of_a_solved_question_are_stored(cache: Cache, embedder: Any) -> None:
+    """Every search of the run, also of a stopped and resumed one: a run that reuses it can be exported."""
     leader = stopped(cache, embedder, Late())
-    [run] = cache.runs()
+    [run] = cache.runs.all()
     leader.resume(run.key)
     again = leader.run(QUESTION)
-    uses = cache.get_run(again.id)["uses"]
+    uses = cache.runs.get(again.id)["uses"]
     assert len({use["asked"] for use in uses if use["table"] == "search_cache"}) == 2
 
 
-# --- in which way it was gathered
+# --- fingerprint
 
 
 class Named(Steps):
@@ -334,8 +336,8 @@ class Named(Steps):
     ],
     ids=lambda changed: next(iter(changed)),
 )
-def test_another_way_of_gathering_is_a_miss(cache: Cache, embedder: Any, changed: Mapping[str, Any]) -> None:
-    """Whatever decides what is gathered."""
+def test_another_gathering_is_a_miss(cache: Cache, embedder: Any, changed: Mapping[str, Any]) -> None:
+    """Anything that decides what is gathered."""
     solve(cache, embedder)
     how = {"enough": ENOUGH, **changed}
     engine = Scripted(lambda query: TWO[query])
@@ -343,16 +345,17 @@ def test_another_way_of_gathering_is_a_miss(cache: Cache, embedder: Any, changed
     engine.options = how.pop("options", {})
     planner = how.pop("planner", Steps(list(TWO)))
     leader = researcher(cache, engine, embedder, **how)
-    leader._planner = planner
+    change_services(leader, planner=planner)
     assert leader.run(QUESTION).research_cache == "off"
 
 
-def test_another_writer_is_not(cache: Cache, embedder: Any) -> None:
-    """What was gathered is worded by whoever is to; without a word of a planner or an engine."""
+def test_another_writer_is_a_hit(cache: Cache, embedder: Any) -> None:
+    """Another writer words the same gathering; planner and engine are not asked."""
     first = solve(cache, embedder)
     model, engine = Model(), Scripted(lambda query: TWO[query])
     leader = researcher(cache, engine, embedder, enough=ENOUGH)
-    leader._planner, leader._writing = Steps(list(TWO)), Writing(model, epoch="2")
+    change_services(leader, planner=Steps(list(TWO)))
+    leader._writer = Writer(model, epoch="2")
     again = leader.run(QUESTION)
     assert (again.research_cache, again.live_calls, engine.asked, model.planned) == ("solved", 0, [], 0)
     assert again.report is not None
@@ -360,29 +363,30 @@ def test_another_writer_is_not(cache: Cache, embedder: Any) -> None:
     assert again.gathered == first.gathered
 
 
-# --- for how long
+# --- TTL
 
 
 @pytest.mark.parametrize(("seconds", "use"), [(59.9, "solved"), (60.0, "off")])
 def test_it_lives_as_long_as_its_searches(
     cache: Cache, clock: FakeClock, embedder: Any, seconds: float, use: str
 ) -> None:
-    """Their lifetime is 60 seconds."""
+    """Their TTL is 60 seconds."""
     solve(cache, embedder)
     clock.advance(seconds)
     assert solve(cache, embedder).research_cache == use
 
 
 def lasting(cache: Cache, embedder: Any, question: str = QUESTION) -> Research:
-    """Solve a question whose searches live for a month."""
+    """Solve a question whose searches have a TTL of a month."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
-    leader._planner, leader._lifetimes = Steps(list(TWO)), Lifetimes(30 * 24 * HOUR, 60)
+    change_services(leader, planner=Steps(list(TWO)))
+    leader._fetch = FetchSettings(ttl=30 * 24 * HOUR, page_ttl=60)
     return leader.run(question)
 
 
 @pytest.mark.parametrize(("hours", "use"), [(47.9, "solved"), (48.0, "off")])
-def test_it_lives_48_hours_at_the_most(cache: Cache, clock: FakeClock, embedder: Any, hours: float, use: str) -> None:
-    """However long the searches live; these answer then."""
+def test_it_lives_at_most_48_hours(cache: Cache, clock: FakeClock, embedder: Any, hours: float, use: str) -> None:
+    """However long the searches live; they answer after that."""
     lasting(cache, embedder)
     clock.advance(hours * HOUR)
     again = lasting(cache, embedder)
@@ -406,7 +410,7 @@ def test_a_question_about_now_lives_for_an_hour(
 def test_a_question_about_now_is_not_answered_by_an_older_one(
     store: MemoryStore, clock: FakeClock, embedder: Any
 ) -> None:
-    """What does not ask about now is kept for longer."""
+    """A question that is not volatile has a longer TTL."""
     cache = meaning(store, embedder, clock)
     lasting(cache, embedder, "What is the limit of retries?")
     clock.advance(2 * HOUR)
@@ -414,7 +418,7 @@ def test_a_question_about_now_is_not_answered_by_an_older_one(
 
 
 def test_a_clock_that_goes_back_makes_nothing_negative(cache: Cache, clock: FakeClock, embedder: Any) -> None:
-    """It is as old as new."""
+    """Its age is 0."""
     solve(cache, embedder)
     clock.advance(-240)
     again = solve(cache, embedder)
@@ -422,11 +426,11 @@ def test_a_clock_that_goes_back_makes_nothing_negative(cache: Cache, clock: Fake
     assert again.origin.age == 0.0
 
 
-# --- looked up, forgotten, replaced
+# --- refresh, clear, damage
 
 
-def test_refresh_does_not_look_and_remembers_anew(store: MemoryStore, clock: FakeClock, embedder: Any) -> None:
-    """What was found then answers the next one."""
+def test_refresh_skips_the_lookup_and_stores_again(store: MemoryStore, clock: FakeClock, embedder: Any) -> None:
+    """The new solution answers the next question."""
     solve(Cache(store, clock=clock), embedder)
     clock.advance(1)
     new = {name: [result(0.7, n)] for n, name in enumerate(TWO, start=7)}
@@ -439,31 +443,31 @@ def test_refresh_does_not_look_and_remembers_anew(store: MemoryStore, clock: Fak
 
 
 def test_offline_it_answers(store: MemoryStore, clock: FakeClock, embedder: Any) -> None:
-    """And replaying it does not: there, the answers of the time are gone through again."""
+    """A replay does not use it: it repeats the original answers."""
     solve(Cache(store, clock=clock), embedder)
     assert solve(Cache(store, clock=clock, policy=Policy(offline=True)), embedder).research_cache == "solved"
     replaying = Cache(store, clock=clock, policy=Policy(offline=True, replay=True, write=False))
     assert solve(replaying, embedder).research_cache == "off"
 
 
-def test_clearing_the_cache_forgets_it(store: MemoryStore, cache: Cache, embedder: Any) -> None:
+def test_clearing_the_cache_deletes_it(store: MemoryStore, cache: Cache, embedder: Any) -> None:
     """With everything else."""
     solve(cache, embedder)
-    cache.clear()
+    cache.maintenance.clear()
     assert held(store) == []
     again = solve(cache, embedder)
     assert (again.research_cache, again.live_calls) == ("off", 2)
 
 
 def spoil(store: MemoryStore, change: Any) -> None:
-    """Change what is kept for the solved question."""
+    """Change the stored payload of the solved question."""
     [entry] = store.scan(QUERIES, "default")
     if isinstance(change, bytes):
         payload = change
     else:
-        told = json.loads(entry.payload)
-        change(told["payload"])
-        payload = json.dumps(told).encode()
+        decoded = json.loads(entry.payload)
+        change(decoded["payload"])
+        payload = json.dumps(decoded).encode()
     store.put(QUERIES, "default", replace(entry, payload=payload))
 
 
@@ -486,10 +490,10 @@ DAMAGE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_what_is_damaged_is_said_and_replaced(
+def test_a_damaged_solution_is_reported_and_replaced(
     store: MemoryStore, cache: Cache, embedder: Any, damage: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The question is researched as if nothing were there, and then it is remembered again."""
+    """The question is researched normally, and stored again."""
     first = solve(cache, embedder)
     spoil(store, damage)
     again = solve(cache, embedder)
@@ -507,7 +511,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("question", [QUESTION, HOSTILE], ids=["its own", "another"])
 def test_hostile_text_in_a_payload_does_nothing(store: MemoryStore, cache: Cache, embedder: Any, question: str) -> None:
-    """A row from somebody else's file is text at the most: no markup, no control of a terminal, no link that acts."""
+    """A row from another user's file is only text: no markup, no terminal control, no active link."""
     solve(cache, embedder)
 
     def infect(payload: dict[str, Any]) -> None:
@@ -530,7 +534,7 @@ def test_hostile_text_in_a_payload_does_nothing(store: MemoryStore, cache: Cache
 
 
 def test_hostile_text_of_a_source_is_the_same_text_again(cache: Cache, embedder: Any) -> None:
-    """What a page says stands in the payload as it was, and is escaped as it was."""
+    """A page's text is in the payload unchanged, and is escaped as before."""
     odd = result(0.9, 1, title="# <script>alert(1)</script> [x](javascript:y) {{7*7}} $(id) %s %(x)s")
     first = solve(cache, embedder, answers={"a": [odd]})
     again = solve(cache, embedder, answers={"a": [odd]})
@@ -540,10 +544,10 @@ def test_hostile_text_of_a_source_is_the_same_text_again(cache: Cache, embedder:
 
 
 @pytest.mark.parametrize("number", [210])
-def test_only_so_many_are_remembered(store: MemoryStore, cache: Cache, embedder: Any, number: int) -> None:
-    """200 of one way of gathering; the least recently used go."""
+def test_solved_questions_are_bounded(store: MemoryStore, cache: Cache, embedder: Any, number: int) -> None:
+    """200 per fingerprint; the least recently used are dropped."""
     leader = researcher(cache, Scripted(lambda query: TWO[query]), embedder, enough=ENOUGH)
-    leader._planner = Steps(list(TWO))
+    change_services(leader, planner=Steps(list(TWO)))
     solved = leader._solved(cache)
     found = leader.run(QUESTION)
     assert found.report is not None
@@ -573,7 +577,7 @@ class Answering:
 
 @pytest.fixture
 def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    """Return the program `harness`, which finds a score of 0.3 enough."""
+    """Return the program `harness`, with a score of 0.3 being enough."""
     monkeypatch.setenv("HARNESS_READ_PAGES", "0")
     monkeypatch.setenv("HARNESS_ENOUGH_SCORE", "0.3")
     return Program(capsys, monkeypatch)
@@ -581,10 +585,10 @@ def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Answering:
-    """Put an engine in the place of all others, unless a run is replayed."""
-    made, real = Answering(), App.engines
+    """Replace all engines by one, unless a run is replayed."""
+    made, real = Answering(), Sources.engines
     monkeypatch.setattr(
-        App,
+        Sources,
         "engines",
         lambda self, specs=(), waits=False: real(self, specs) if self._replay is not None else (made,),
     )
@@ -596,16 +600,18 @@ def no_socket(*_: object, **__: object) -> None:
     raise AssertionError("a socket was opened")
 
 
-def test_a_run_that_it_answered_is_replayed_elsewhere(
+def test_a_run_that_reused_it_is_replayed_elsewhere(
     harness: Program, engine: Answering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its export has all that the solved question rests on: the same bytes, in an empty folder, without a socket."""
+    """Its export has everything that the solved question needs: the same bytes, in an empty folder,
+    without a socket.
+    """
     first = harness("research", QUESTION)
     asked = len(engine.asked)
     again = harness("research", EQUIVALENT[0])
     assert (again.code, again.out, len(engine.asked)) == (0, first.out, asked)
     assert f"0 live calls: {QUESTION}" in again.err
-    newest = harness("cache", "runs", "--json").told["runs"][0]["run"]
+    newest = harness("cache", "runs", "--json").told["items"][0]["id"]
     file = tmp_path / "run.snapshot"
     assert harness("cache", "export", file, "--run", newest).code == 0
     shutil.rmtree(tmp_path / "data")
@@ -616,12 +622,12 @@ def test_a_run_that_it_answered_is_replayed_elsewhere(
 
 
 @pytest.mark.parametrize("flag", ["--refresh", "--no-cache"])
-def test_the_flags_that_do_not_look(harness: Program, engine: Answering, flag: str) -> None:
-    """Neither looks a solved question up."""
+def test_the_flags_that_skip_the_lookup(harness: Program, engine: Answering, flag: str) -> None:
+    """Both skip the lookup of solved questions."""
     harness("research", QUESTION)
     asked = len(engine.asked)
-    told = harness("research", QUESTION, flag, "--json").told
-    assert told["research_cache"] == "off"
+    payload = harness("research", QUESTION, flag, "--json").told
+    assert payload["research_cache"] == "off"
     assert len(engine.asked) == 2 * asked
 
 
@@ -635,8 +641,8 @@ def test_the_flags_that_do_not_look(harness: Program, engine: Answering, flag: s
     ],
     ids=" ".join,
 )
-def test_what_clears_researches_forgets_it(harness: Program, engine: Answering, arguments: tuple[str, ...]) -> None:
-    """Asked again, the question is gone through again."""
+def test_clearing_researches_deletes_it(harness: Program, engine: Answering, arguments: tuple[str, ...]) -> None:
+    """The next run works through the question again."""
     harness("research", QUESTION)
     assert harness("cache", "clear", *arguments).code == 0
     assert harness("research", QUESTION, "--json").told["research_cache"] == "off"
@@ -649,7 +655,7 @@ LIMITS = [("--max-live-calls", "2"), ("--max-tokens", "9000"), ("--max-seconds",
 def test_limits_are_options_and_are_replayed(
     harness: Program, engine: Answering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: tuple[str, str]
 ) -> None:
-    """A run that ended at one of them ends there again, to the byte."""
+    """A run that stopped at a limit stops there again, to the byte."""
     monkeypatch.setenv("HARNESS_ENOUGH_SCORE", "1")
     first = harness("research", QUESTION, *limit, "--json")
     assert first.code == 0, first.err
@@ -661,13 +667,13 @@ def test_limits_are_options_and_are_replayed(
 
 @pytest.mark.parametrize("limit", LIMITS, ids=" ".join)
 def test_a_limit_of_nothing_is_wrong_usage(harness: Program, engine: Answering, limit: tuple[str, str]) -> None:
-    """One line, and nothing is asked."""
+    """One line, and no search."""
     assert limit[0].strip("-").replace("-", "_") in harness("research", QUESTION, limit[0], "0").one_line_error(2)
     assert engine.asked == []
 
 
-def test_search_cache_clear_forgets_it(harness: Program, engine: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The seed's own command."""
+def test_search_cache_clear_deletes_it(harness: Program, engine: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The original command."""
     harness("research", QUESTION)
     monkeypatch.setattr(sys, "argv", ["search_cache", "--clear", "--yes"])
     with pytest.raises(SystemExit) as ended:

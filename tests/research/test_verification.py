@@ -1,4 +1,4 @@
-"""Saved reports are checked against what their runs were answered with; `harness verify` and `harness read`."""
+"""Verification of saved reports against their runs; `harness verify` and `harness read`."""
 
 import json
 import os
@@ -16,14 +16,15 @@ from harness.errors import InvalidInput
 from harness.models.local.embedder import MiniLM
 from harness.ports import SearchResult
 from harness.research.fingerprint import Code
-from harness.research.gathering import Lifetimes, Limits
 from harness.research.planner import RulePlanner
 from harness.research.reports import as_html, as_markdown
 from harness.research.result import Research
-from harness.research.run import Researcher, Writing
+from harness.research.run import Researcher, Writer
 from harness.research.run_view import past_run
 from harness.research.saved_report import saved_research, saved_run
+from harness.research.services import ResearchServices
 from harness.research.verification import MAX_REPORT_BYTES, SavedFile, read_report, verify
+from harness.settings import FetchSettings, GatheringSettings
 from harness.storage.sqlite.store import SqliteStore
 from tests.cli.program import Program
 from tests.research.test_model_writer import Model
@@ -60,13 +61,13 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 @pytest.fixture
 def cache(store: SqliteStore) -> Cache:
-    """A cache of exact look-ups."""
+    """A cache with exact lookups."""
     return Cache(store)
 
 
 def run(cache: Cache, *, keep: bool | None = None, words: str = "") -> Research:
-    """Do a research whose quotations come from a search, a page, and a page of a long address; `words` is what a
-    language model makes of it.
+    """Run a research with quotations from a search, a page, and a page of a long URL; `words` is a language model's
+    answer.
     """
 
     def answer(query: str) -> list[SearchResult]:
@@ -74,38 +75,40 @@ def run(cache: Cache, *, keep: bool | None = None, words: str = "") -> Research:
         long = SearchResult(title="More on retries", href=LONG_URL, body="Of retries.")
         return [short, long, SearchResult(title="Limits of retries", href=UNREAD, body=LIMITED)]
 
-    limits = Limits(max_rounds=2, enough_score=1, min_novelty=0.1, max_results=5, read_pages=3, concurrency=2)
+    gathering = GatheringSettings(max_rounds=2, enough_score=1, max_results=5)
     pages = {URL: PAGE, LONG_URL: f"# More\n\n{MORE}\n"}
     return Researcher(
-        cache,
-        [Scripted(answer)],
-        Library(pages),
-        EMBEDDER,
-        memory_of(cache, EMBEDDER),
-        planner=RulePlanner(),
-        writing=Writing(Model(words) if words else None),
-        limits=limits,
-        lifetimes=Lifetimes(3_600, 3_600),
+        ResearchServices(
+            cache,
+            (Scripted(answer),),
+            Library(pages),
+            EMBEDDER,
+            memory_of(cache, EMBEDDER),
+            RulePlanner(),
+            silent,
+        ),
+        writer=Writer(Model(words) if words else None),
+        gathering=gathering,
+        fetch=FetchSettings(ttl=3_600, concurrency=2),
         keep_research=keep,
         code=Code(),
-        progress=silent,
     ).run(QUESTION)
 
 
 def saved(found: Research) -> dict[str, Any]:
     """Return a report as `harness research --json` prints it."""
-    told: dict[str, Any] = orjson.loads(orjson.dumps(saved_research(found).as_dict()))
-    return told
+    data: dict[str, Any] = orjson.loads(orjson.dumps(saved_research(found).as_dict()))
+    return data
 
 
-def read(told: dict[str, Any]) -> SavedFile:
+def read(data: dict[str, Any]) -> SavedFile:
     """Read a saved report."""
-    return read_report(orjson.dumps(told))
+    return read_report(orjson.dumps(data))
 
 
 @pytest.mark.parametrize("keep", [False, True])
-def test_every_quotation_of_a_run_stands(cache: Cache, keep: bool) -> None:
-    """Those of searches, of pages and of addresses as long as they come; also when the whole research is cached."""
+def test_every_quotation_of_a_run_is_verified(cache: Cache, keep: bool) -> None:
+    """Those of searches, of pages and of long URLs; also if the whole research is cached."""
     found = run(cache, keep=keep)
     result = verify(read(saved(found)), cache)
     verdicts = result.verdicts
@@ -120,79 +123,91 @@ def test_every_quotation_of_a_run_stands(cache: Cache, keep: bool) -> None:
         assert verify(read(saved(again)), cache).passed
 
 
-def test_quotations_that_a_model_has_nearly_made_stand(cache: Cache) -> None:
-    """They were mended when they were written; an invented one is found again, and named."""
+def test_misspelled_quotations_of_a_model_are_verified(cache: Cache) -> None:
+    """They were corrected when written; an invented one is detected and reported."""
     slip = LIMITED.replace("exponential", "exponentail")
-    told = saved(run(cache, words="\n".join(f'Retries are limited. [{n}: "{slip}"]' for n in (1, 2, 3))))
-    result = verify(read(told), cache)
+    data = saved(run(cache, words="\n".join(f'Retries are limited. [{n}: "{slip}"]' for n in (1, 2, 3))))
+    result = verify(read(data), cache)
     verdicts = result.verdicts
     assert (result.differences, result.passed) == ((), False)
     assert [(each.quotation, each.url) for each in verdicts if each.stands] == [(LIMITED, UNREAD)]
-    assert [each.stands for each in verdicts] == [cited["verified"] for cited in told["citations"]]
+    assert [each.stands for each in verdicts] == [cited["verified"] for cited in data["citations"]]
     assert len(verdicts) == 3
 
 
 @pytest.mark.parametrize("place", [0, 1, -1])
-def test_one_changed_word_is_found_and_named(cache: Cache, place: int) -> None:
-    """That quotation does not stand; the others do."""
-    told = saved(run(cache))
-    cited = told["citations"][place]
+def test_one_changed_word_is_detected(cache: Cache, place: int) -> None:
+    """Only that quotation fails."""
+    data = saved(run(cache))
+    cited = data["citations"][place]
     cited["quotation"] = cited["quotation"].replace("xponential", "xceptional").replace("retry", "reply")
-    result = verify(read(told), cache)
+    result = verify(read(data), cache)
     failed = [verdict for verdict in result.verdicts if not verdict.stands]
     assert [(verdict.quotation, verdict.url) for verdict in failed] == [(cited["quotation"], cited["url"])]
     assert [each.where.split(".")[1] for each in result.differences] == ["quotation"]
 
 
-def test_a_quotation_moved_to_another_source_does_not_stand(cache: Cache) -> None:
-    """It has to stand in the source that it is put on."""
-    told = saved(run(cache))
-    told["citations"][0]["url"] = "https://example.org/elsewhere"
-    assert [verdict.stands for verdict in verify(read(told), cache).verdicts].count(False) == 1
+def test_a_quotation_moved_to_another_source_fails(cache: Cache) -> None:
+    """It must be in the source that it cites."""
+    data = saved(run(cache))
+    data["citations"][0]["url"] = "https://example.org/elsewhere"
+    assert [verdict.stands for verdict in verify(read(data), cache).verdicts].count(False) == 1
 
 
-def test_what_has_gone_from_the_cache_is_verified_still(cache: Cache, store: SqliteStore) -> None:
-    """The passages that were quoted are kept with the run, whatever expires or is replaced."""
+def test_a_report_is_verified_after_the_cache_is_gone(cache: Cache, store: SqliteStore) -> None:
+    """The quoted passages are stored with the run, whatever expires or is replaced."""
     report = read(saved(run(cache)))
-    cache.clear()
+    cache.maintenance.clear()
     assert verify(report, cache).passed
 
 
 ALTERED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
-    "sentence": (lambda told: told["citations"][0].update(sentence="Retries never end."), "citations[0].sentence"),
-    "quotation cut to one word": (lambda told: told["citations"][0].update(quotation="the"), "citations[0].quotation"),
-    "url of a citation": (lambda told: told["citations"][0].update(url="https://evil.example"), "citations[0].url"),
-    "number": (lambda told: told["citations"][0].update(number=9), "citations[0].number"),
-    "question": (lambda told: told.update(question="Is water wet?"), "question"),
-    "title of a source": (lambda told: told["sources"][0].update(title="The BBC"), "sources[0].title"),
-    "url of a source": (lambda told: told["sources"][0].update(url="https://bbc.example"), "sources[0].url"),
-    "remark": (lambda told: told.update(remark="checked by experts"), "remark"),
-    "writer": (lambda told: told.update(model="Ada"), "model"),
-    "count": (lambda told: told.update(quotations=99), "quotations"),
-    "a line of the report": (lambda told: told.update(report=told["report"] + "Bread cures.\n"), "report line "),
-    "order": (lambda told: told["citations"].reverse(), "citations["),
-    "one sentence more": (lambda told: told["citations"].append(told["citations"][0]), "citations["),
-    "one sentence less": (lambda told: told["citations"].pop(), "citations["),
-    "a field more": (lambda told: told.update(approved_by="the editors"), "approved_by"),
-    "a field less": (lambda told: told.pop("rounds"), "rounds"),
-    "no citations": (lambda told: told.update(citations=[]), "citations["),
+    "sentence": (
+        lambda data: data["citations"][0].update(sentence="Retries never end."),
+        "citations[0].sentence",
+    ),
+    "quotation cut to one word": (
+        lambda data: data["citations"][0].update(quotation="the"),
+        "citations[0].quotation",
+    ),
+    "url of a citation": (
+        lambda data: data["citations"][0].update(url="https://evil.example"),
+        "citations[0].url",
+    ),
+    "number": (lambda data: data["citations"][0].update(number=9), "citations[0].number"),
+    "question": (lambda data: data.update(question="Is water wet?"), "question"),
+    "title of a source": (lambda data: data["sources"][0].update(title="The BBC"), "sources[0].title"),
+    "url of a source": (lambda data: data["sources"][0].update(url="https://bbc.example"), "sources[0].url"),
+    "remark": (lambda data: data.update(remark="checked by experts"), "remark"),
+    "writer": (lambda data: data.update(model="Ada"), "model"),
+    "count": (lambda data: data.update(quotations=99), "quotations"),
+    "a line of the report": (
+        lambda data: data.update(report=data["report"] + "Bread cures.\n"),
+        "report line ",
+    ),
+    "order": (lambda data: data["citations"].reverse(), "citations["),
+    "one sentence more": (lambda data: data["citations"].append(data["citations"][0]), "citations["),
+    "one sentence less": (lambda data: data["citations"].pop(), "citations["),
+    "a field more": (lambda data: data.update(approved_by="the editors"), "approved_by"),
+    "a field less": (lambda data: data.pop("rounds"), "rounds"),
+    "no citations": (lambda data: data.update(citations=[]), "citations["),
 }
 
 
 @pytest.mark.parametrize("name", ALTERED)
-def test_every_alteration_is_named(cache: Cache, name: str) -> None:
-    """Whatever a reader sees is rebuilt from the stored run and compared; the difference says where."""
-    told = saved(run(cache))
+def test_every_change_is_reported(cache: Cache, name: str) -> None:
+    """Everything a reader sees is rebuilt from the stored run and compared; the difference has its place."""
+    data = saved(run(cache))
     change, where = ALTERED[name]
-    change(told)
-    result = verify(read(told), cache)
+    change(data)
+    result = verify(read(data), cache)
     assert not result.passed
     assert any(each.where.startswith(where) for each in result.differences), result.differences
 
 
 @pytest.mark.parametrize("render", [as_markdown, as_html])
 def test_markdown_and_html_are_verified_line_by_line(cache: Cache, render: Any) -> None:
-    """The file as written passes, at whatever time it was written; one added sentence or swapped address is named."""
+    """An unchanged file passes, whatever its date; an added sentence or swapped URL is reported."""
     found = saved_research(run(cache))
     text = render(found, 1_700_000_000.0)
     assert verify(read_report(text.encode()), cache).passed
@@ -205,51 +220,58 @@ def test_markdown_and_html_are_verified_line_by_line(cache: Cache, render: Any) 
 
 
 def test_an_added_line_is_one_difference(cache: Cache) -> None:
-    """What follows it is the same, and is not listed."""
-    told = saved(run(cache))
-    told["report"] = told["report"].replace("## Sources", "Bread cures cancer.\n## Sources")
-    (difference,) = verify(read(told), cache).differences
+    """The same lines after it are not listed."""
+    data = saved(run(cache))
+    data["report"] = data["report"].replace("## Sources", "Bread cures cancer.\n## Sources")
+    (difference,) = verify(read(data), cache).differences
     assert (difference.saved, difference.stored) == ("Bread cures cancer.", "missing")
 
 
 def test_a_report_without_a_quotation_fails(cache: Cache) -> None:
-    """Nothing to verify is not verified."""
-    told = saved(run(cache))
-    record = cache.get_run(told["run"])
+    """Without quotations, nothing is verified."""
+    data = saved(run(cache))
+    record = cache.runs.get(data["run"])
     record["report"] = None
-    cache.put_run(told["run"], QUESTION, "scripted", record)
-    told |= {"report": None, "citations": [], "quotations": 0, "quotations_verified": 0, "model": None, "remark": None}
-    result = verify(read(told), cache)
+    cache.runs.put(data["run"], QUESTION, "scripted", record)
+    data |= {
+        "report": None,
+        "citations": [],
+        "quotations": 0,
+        "quotations_verified": 0,
+        "model": None,
+        "remark": None,
+    }
+    result = verify(read(data), cache)
     assert (result.verdicts, result.passed) == ((), False)
 
 
 def test_a_true_quotation_of_something_else_does_not_verify_a_sentence(cache: Cache) -> None:
-    """Even where the stored run has it so, as those of older versions may."""
-    told = saved(run(cache))
-    record = cache.get_run(told["run"])
+    """Even if the stored run has it, as those of older versions may."""
+    data = saved(run(cache))
+    record = cache.runs.get(data["run"])
     false = "Exponential backoff deletes your home directory."
     record["report"]["citations"][0]["sentence"] = false
-    cache.put_run(told["run"], QUESTION, "scripted", record)
-    told["citations"][0]["sentence"] = false
-    told["report"] = saved_run(past_run(cache, told["run"])).as_dict()["report"]
-    result = verify(read(told), cache)
+    cache.runs.put(data["run"], QUESTION, "scripted", record)
+    data["citations"][0]["sentence"] = false
+    data["report"] = saved_run(past_run(cache, data["run"])).as_dict()["report"]
+    result = verify(read(data), cache)
     assert result.differences == ()
     assert [verdict.supported for verdict in result.verdicts].count(False) == 1
     assert not result.passed
 
 
 def test_a_run_that_was_never_finished_is_an_error(cache: Cache) -> None:
-    """It says how to finish it."""
-    told = saved(run(cache))
-    record = cache.get_run(told["run"])
+    """The error says how to finish it."""
+    data = saved(run(cache))
+    record = cache.runs.get(data["run"])
     record["state"] = "writing"
-    cache.put_run(told["run"], "q", "scripted", record)
+    cache.runs.put(data["run"], "q", "scripted", record)
     with pytest.raises(InvalidInput, match="--resume"):
-        verify(read(told), cache)
+        verify(read(data), cache)
 
 
 def test_a_run_of_another_cache_is_an_error(cache: Cache, tmp_path: Path) -> None:
-    """There is no such run here."""
+    """The run is not in this cache."""
     report = read(saved(run(cache)))
     other = SqliteStore(tmp_path / "other.db")
     with pytest.raises(InvalidInput, match="no such run"):
@@ -258,11 +280,11 @@ def test_a_run_of_another_cache_is_an_error(cache: Cache, tmp_path: Path) -> Non
 
 
 def test_verifying_changes_nothing(cache: Cache, store: SqliteStore) -> None:
-    """It is a look-up: no row is written, no use noted."""
+    """It is a lookup: no row is written, no use recorded."""
     report = read(saved(run(cache)))
-    before = list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.counted()
+    before = list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.usage.total()
     verify(report, cache)
-    assert (list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.counted()) == before
+    assert (list(store.scan(SEARCHES, "default")), list(store.scan(PAGES, "default")), cache.usage.total()) == before
 
 
 @pytest.mark.parametrize(
@@ -285,8 +307,8 @@ def test_verifying_changes_nothing(cache: Cache, store: SqliteStore) -> None:
     ],
     ids=lambda content: repr(content[:24]) if len(content) != 1_000 else "random",
 )
-def test_what_is_no_report_is_refused(content: bytes) -> None:
-    """With one line that says so."""
+def test_an_invalid_report_is_refused(content: bytes) -> None:
+    """With a one-line error."""
     with pytest.raises(InvalidInput, match="report") as refused:
         read_report(content)
     assert len(str(refused.value)) < 300
@@ -317,48 +339,48 @@ def report(harness: Program, tmp_path: Path) -> Path:
 
 def changed(file: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     """Change a saved report."""
-    told = json.loads(file.read_text())
-    change(told)
-    file.write_text(json.dumps(told))
+    data = json.loads(file.read_text())
+    change(data)
+    file.write_text(json.dumps(data))
     return file
 
 
-def test_verify_tells_how_many_stand(harness: Program, report: Path) -> None:
-    """All of them: 0."""
+def test_verify_reports_the_number_of_verified_quotations(harness: Program, report: Path) -> None:
+    """All of them: exit code 0."""
     ended = harness("verify", report)
     count = json.loads(report.read_text())["quotations"]
     assert (ended.code, ended.out) == (0, f"{count} of {count} quotations verified\n")
-    told = {"passed": True, "quotations": count, "verified": count, "failed": [], "differences": []}
-    assert harness("verify", report, "--json").told == told
+    data = {"passed": True, "quotations": count, "verified": count, "failed": [], "differences": []}
+    assert harness("verify", report, "--json").told == data
 
 
-def test_verify_names_what_does_not_stand(harness: Program, report: Path) -> None:
-    """And ends with 5; control characters of a report do not reach the terminal."""
+def test_verify_lists_failed_quotations(harness: Program, report: Path) -> None:
+    """Exit code 5; control characters of a report do not reach the terminal."""
 
-    def invent(told: dict[str, Any]) -> None:
-        told["citations"][0] |= {"quotation": "Bread is\x1b[2J baked.", "url": "https://example.org/\x1b]0;x\x07"}
+    def invent(data: dict[str, Any]) -> None:
+        data["citations"][0] |= {"quotation": "Bread is\x1b[2J baked.", "url": "https://example.org/\x1b]0;x\x07"}
 
     ended = harness("verify", changed(report, invent))
     assert ended.code == 5
     assert "“Bread is[2J baked.”" in ended.out
     assert not {"\x1b", "\x07"} & set(ended.out)
-    told = harness("verify", report, "--json")
-    assert (told.code, len(told.told["failed"])) == (5, 1)
+    data = harness("verify", report, "--json")
+    assert (data.code, len(data.told["failed"])) == (5, 1)
 
 
 def test_verify_refuses_what_it_cannot_check(harness: Program, report: Path, tmp_path: Path) -> None:
-    """No file, a folder, no report, another run: one line each, and 2."""
+    """No file, a folder, not a report, another run: one line each, exit code 2."""
     assert "cannot read" in harness("verify", tmp_path / "none.json").one_line_error(2)
     assert "cannot read" in harness("verify", tmp_path).one_line_error(2)
     (tmp_path / "random").write_bytes(os.urandom(1_000))
-    assert "no report" in harness("verify", tmp_path / "random").one_line_error(2)
-    changed(report, lambda told: told.update(run="20200101-000000-000000"))
+    assert "not a report" in harness("verify", tmp_path / "random").one_line_error(2)
+    changed(report, lambda data: data.update(run="20200101-000000-000000"))
     assert "no such run" in harness("verify", report).one_line_error(2)
 
 
 @pytest.fixture
 def served(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address of a page on loopback, which may be asked."""
+    """The URL of a page on loopback, which is allowed."""
     html = f"<html><head><title>Backoff</title></head><body><article><p>{BODY}</p><p>{BODY[::-1]}</p></article></body>"
     httpserver.expect_request("/page").respond_with_data(html, content_type="text/html; charset=utf-8")
     httpserver.expect_request("/none").respond_with_data("no", status=404)
@@ -366,8 +388,8 @@ def served(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"http://127.0.0.1:{httpserver.port}/"
 
 
-def test_read_prints_a_page_and_keeps_it(harness: Program, served: str, httpserver: HTTPServer) -> None:
-    """The second time without a live call, also offline, and of any spelling."""
+def test_read_prints_a_page_and_caches_it(harness: Program, served: str, httpserver: HTTPServer) -> None:
+    """The second time without a live call, also offline, and for any spelling of the URL."""
     first = harness("read", f"{served}page")
     assert first.code == 0, first
     assert BODY in first.out
@@ -375,13 +397,13 @@ def test_read_prints_a_page_and_keeps_it(harness: Program, served: str, httpserv
     again = harness("read", f"{served}page#part", "--offline")
     assert again.out == first.out
     assert "0 live calls" in again.err
-    told = harness("read", f"{served}page", "--json").told
-    assert (told["live_calls"], told["answered_by"], told["media_type"]) == (0, "exact", "text/html")
+    data = harness("read", f"{served}page", "--json").told
+    assert (data["live_calls"], data["answered_by"], data["media_type"]) == (0, "exact", "text/html")
     assert len(httpserver.log) == 1
 
 
 @pytest.mark.slow
-def test_read_reads_anew_when_told_to(harness: Program, served: str, httpserver: HTTPServer) -> None:
+def test_read_makes_live_calls_with_refresh(harness: Program, served: str, httpserver: HTTPServer) -> None:
     """`--refresh` and `--no-cache` make a live call each."""
     assert harness("read", f"{served}page", "--json").told["live_calls"] == 1
     assert harness("read", f"{served}page", "--refresh", "--json").told["live_calls"] == 1
@@ -389,17 +411,17 @@ def test_read_reads_anew_when_told_to(harness: Program, served: str, httpserver:
     assert len(httpserver.log) == 3
 
 
-def test_read_does_not_ask_loopback_unless_allowed(
+def test_read_refuses_loopback_unless_allowed(
     harness: Program, served: str, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is refused with one line that names the setting, and no request is made."""
+    """A one-line error has the setting, and no request is made."""
     monkeypatch.delenv("HARNESS_ALLOWED_HOSTS")
     assert "allowed_hosts" in harness("read", f"{served}page").one_line_error(5)
     assert httpserver.log == []
 
 
-def test_read_tells_what_cannot_be_read(harness: Program, served: str) -> None:
-    """A missing page, an address that is none, and what is not in the cache offline: 5, 2 and 6."""
+def test_read_reports_unreadable_pages(harness: Program, served: str) -> None:
+    """A missing page, an invalid URL, and an uncached page offline: 5, 2 and 6."""
     assert "404" in harness("read", f"{served}none").one_line_error(5)
     assert "http://" in harness("read", "ftp://127.0.0.1/x").one_line_error(2)
     assert "offline" in harness("read", f"{served}page", "--offline").one_line_error(6)

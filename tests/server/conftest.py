@@ -1,4 +1,4 @@
-"""The application over an app with notes to search in; and the program as a server on loopback."""
+"""Fixtures: the web application over an app with notes to search, and the program as a server on loopback."""
 
 # ruff: noqa: F401, F811 - fixtures of several conftests
 
@@ -16,11 +16,11 @@ from starlette.testclient import TestClient
 
 from harness.app import App
 from harness.identity import Role
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
-from harness.server.request_checks import Gate, Names, token_of
-from harness.server.run_server import server_of
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.auth import Authenticator
+from harness.server.http_server import http_server
+from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.routes import build_routes
 from tests.noted import app, notes, settings
 
 PROGRAM = [sys.executable, "-m", "harness.cli.main", "serve"]
@@ -28,25 +28,27 @@ HERE = "http://127.0.0.1"
 
 
 @pytest.fixture
-def researches() -> Iterator[Researches]:
-    """The researches of the server, two at a time."""
-    found = Researches(2)
+def researches() -> Iterator[ResearchJobs]:
+    """Running researches of the server, two at a time."""
+    found = ResearchJobs(2)
     yield found
     found.close()
 
 
 @pytest.fixture
-def gate(app: App, researches: Researches) -> Iterator[Gate]:
-    """The application with its gate, as `harness serve` has it on this machine."""
-    admission = Admission(app, per_minute=60_000, alone=True, token_of=token_of)
-    with admission:
-        yield Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
+def checks(app: App, researches: ResearchJobs) -> Iterator[RequestChecks]:
+    """The application with its request checks, as `harness serve` runs it on this machine."""
+    authenticator = Authenticator(app, per_minute=60_000, alone=True, token_of=token_of)
+    with authenticator:
+        yield RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
 
 
 @pytest.fixture
-def client(gate: Gate) -> Iterator[TestClient]:
+def client(checks: RequestChecks) -> Iterator[TestClient]:
     """A client of the application that does not follow redirects."""
-    with TestClient(gate, base_url=HERE, follow_redirects=False, raise_server_exceptions=False) as opened:
+    with TestClient(checks, base_url=HERE, follow_redirects=False, raise_server_exceptions=False) as opened:
         yield opened
 
 
@@ -55,17 +57,17 @@ def token(app: App) -> Callable[..., str]:
     """Make an access token: `token("lab", "ada", "writer")`."""
 
     def make(tenant: str = "default", user: str = "ada", role: Role = "admin") -> str:
-        return app.tokens.create(tenant, user, role).text
+        return app.databases.tokens.create(tenant, user, role).text
 
     return make
 
 
 @contextmanager
-def served(gate: Gate, proxies: Sequence[str] = ()) -> Iterator[str]:
-    """Serve the application on loopback, in a thread, as the program does; yield its address."""
+def served(checks: RequestChecks, proxies: Sequence[str] = ()) -> Iterator[str]:
+    """Serve the application on loopback in a thread, as the program does; yield its address."""
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        server = server_of(gate, proxies=proxies)
+        server = http_server(checks, proxies=proxies)
         server.config.timeout_graceful_shutdown = 1
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -80,9 +82,9 @@ def served(gate: Gate, proxies: Sequence[str] = ()) -> Iterator[str]:
 
 
 @pytest.fixture
-def address(gate: Gate) -> Iterator[str]:
-    """The address of the application, served on loopback."""
-    with served(gate) as found:
+def address(checks: RequestChecks) -> Iterator[str]:
+    """The address of the served application."""
+    with served(checks) as found:
         yield found
 
 

@@ -1,4 +1,4 @@
-"""The routes for other tools in an application of their own, and an instance of SearXNG that keeps what it is asked."""
+"""The search routes in a separate application, and a SearXNG instance that records its requests."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,26 +12,26 @@ from fastapi.responses import JSONResponse
 from pytest_httpserver import HTTPServer
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Receive, Scope, Send
-from werkzeug import Request as Asked
+from werkzeug import Request as InstanceRequest
 from werkzeug import Response
 
 from harness.app import App
 from harness.errors import HarnessError
 from harness.server.auth import REQUEST_APP
-from harness.server.error_payload import INVALID, Envelope, envelope, envelope_of, status_of
-from harness.server.search_api import searxng, tavily
+from harness.server.error_payload import INVALID, ErrorResponse, error_payload, payload_of, status_of
+from harness.server.search_api import searxng_search, tavily
 from harness.settings import Settings
 
-MOST = 100
+MAX_RESULTS = 100
 
 
-def app_of(app: App) -> ASGIApp:
-    """Make an application of the routes for other tools, which serves everybody with `app`."""
+def request_app(app: App) -> ASGIApp:
+    """Make an application of the search routes that serves every request with `app`."""
     api = FastAPI()
-    api.include_router(searxng.router)
+    api.include_router(searxng_search.router)
     api.include_router(tavily.router)
     api.add_exception_handler(HarnessError, _failed)
-    api.add_exception_handler(RequestValidationError, _unfit)
+    api.add_exception_handler(RequestValidationError, _invalid)
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         scope.setdefault("state", {})[REQUEST_APP] = app
@@ -42,19 +42,20 @@ def app_of(app: App) -> ASGIApp:
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HarnessError)
-    return _told(request, envelope_of(error), status_of(error))
+    return _respond(request, payload_of(error), status_of(error))
 
 
-async def _unfit(request: Request, error: Exception) -> JSONResponse:
-    return _told(request, envelope(INVALID, str(error)), 400)
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    return _respond(request, error_payload(INVALID, str(error)), 400)
 
 
-def _told(request: Request, told: Envelope, status: int) -> JSONResponse:
-    return JSONResponse(tavily.failure(told) if tavily.serves(request) else told, status)
+def _respond(request: Request, payload: ErrorResponse, status: int) -> JSONResponse:
+    body = tavily.failure(payload) if tavily.serves(request) else payload
+    return JSONResponse(body.model_dump(), status)
 
 
 class Instance:
-    """An instance of SearXNG that finds `https://site-N.example/N` for every N; `asked` is what it was asked."""
+    """A SearXNG instance that finds `https://site-N.example/N` for every N; `asked` are the received queries."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.asked: list[dict[str, str]] = []
@@ -62,12 +63,12 @@ class Instance:
         self.address = server.url_for("")
         server.expect_request("/search").respond_with_handler(self._answer)
 
-    def _answer(self, request: Asked) -> Response:
+    def _answer(self, request: InstanceRequest) -> Response:
         self.asked.append(request.args.to_dict())
         page = int(request.args["pageno"])
         results = [
             {"url": f"https://site-{number}.example/{number}", "title": f"Title {number}", "content": f"Text {number}."}
-            for number in range(10 * page - 9, min(10 * page, MOST) + 1)
+            for number in range(10 * page - 9, min(10 * page, MAX_RESULTS) + 1)
         ]
         body = msgspec.json.encode({"results": results, "unresponsive_engines": []})
         return Response(body, self.status, content_type="application/json")
@@ -75,7 +76,7 @@ class Instance:
 
 @contextmanager
 def client_of(folder: Path, *engines: str, **settings: Any) -> Iterator[TestClient]:
-    """Open a client of the routes for other tools, over `engines`, with nothing kept yet."""
+    """Open a client of the search routes over `engines`, with an empty cache."""
     effective = Settings(
         data_dir=folder / "data",
         engine=engines,
@@ -85,5 +86,5 @@ def client_of(folder: Path, *engines: str, **settings: Any) -> Iterator[TestClie
         rate_limit_retries=0,
         **settings,
     )
-    with App(effective) as app, TestClient(app_of(app)) as client:
+    with App(effective) as app, TestClient(request_app(app)) as client:
         yield client

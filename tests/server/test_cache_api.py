@@ -1,4 +1,4 @@
-"""The cache over HTTP: what it holds, what it saves, why it answers; and its clearing."""
+"""The cache over HTTP: contents, statistics, explanations, deletion."""
 
 import time
 from collections.abc import Callable
@@ -19,82 +19,82 @@ SEARCH = {"q": "retries of a client", "format": "json"}
 
 
 def refused(answer: Any, status: int, code: str) -> str:
-    """Check that nothing was done; return the message."""
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    assert told["message"].isprintable()
-    return str(told["message"])
+    """Check that a request was refused; return the message."""
+    payload = answer.json()
+    assert (answer.status_code, payload["status"], payload["code"], len(payload)) == (status, "error", code, 3), payload
+    assert payload["message"].isprintable()
+    return str(payload["message"])
 
 
 def stats(client: TestClient, **headers: str) -> dict[str, Any]:
-    """Return what the cache holds."""
+    """Return the statistics."""
     answer = client.get("/api/stats", headers=headers)
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    payload: dict[str, Any] = answer.json()
+    return payload
 
 
 def held(client: TestClient) -> dict[str, int]:
-    """Return how many rows each table holds, of those that hold any."""
+    """Return the row count of each table that is not empty."""
     return {each["table"]: each["total"] for each in stats(client)["tables"] if each["total"]}
 
 
 def fill(app: App) -> None:
-    """Keep a search, a research, the record of a run and a tool's result."""
-    app.cache.put_search("retries", [RESULT])
-    app.cache.put_research("retries", "general", ResearchContext("They stop.", [], []))
-    app.cache.put_run(RUN, "retries", "corpus", {"question": "x"})
-    app.cache.put_tool("web_fetch", "retries", {"x": 1})
+    """Store a search, a research, the record of a run and a tool result."""
+    app.cache.searches.put("retries", [RESULT])
+    app.cache.researches.put("retries", "general", ResearchContext("They stop.", [], []))
+    app.cache.runs.put(RUN, "retries", "corpus", {"question": "x"})
+    app.cache.tools.put("web_fetch", "retries", {"x": 1})
 
 
-def test_an_empty_cache_tells_nothing(client: TestClient, app: App) -> None:
-    """Before the first search every number is none, and the database of this machine is named."""
-    told = stats(client)
-    assert (told["misses"], told["live_calls_saved"], told["days"]) == (0, 0, {})
-    assert set(told["hits"]) == {"exact", "semantic", "stale", "no results"}
+def test_an_empty_cache_has_zero_counts(client: TestClient, app: App) -> None:
+    """The database of this machine is named."""
+    payload = stats(client)
+    assert (payload["misses"], payload["live_calls_saved"], payload["days"]) == (0, 0, {})
+    assert set(payload["hits"]) == {"exact", "semantic", "stale", "no results"}
     assert held(client) == {}
-    assert told["database"] == app.place
-    assert told["size_bytes"] > 0
-    assert [each["entries"] for each in told["expiring"]] == [0] * 5
+    assert payload["database"] == app.databases.place
+    assert payload["size_bytes"] > 0
+    assert [each["entries"] for each in payload["expiring"]] == [0] * 5
 
 
 def test_hits_and_misses_are_counted(client: TestClient) -> None:
-    """A search that was asked outside is a miss, the same one again a live call saved; today's are today's."""
+    """A live search is a miss, the same one again a saved live call; both count for today."""
     for _ in range(3):
         assert client.get("/search", params=SEARCH).status_code == 200
-    told = stats(client)
-    assert (told["hits"]["exact"], told["misses"], told["live_calls_saved"]) == (2, 1, 2)
-    assert told["days"] == {day_of(time.time()): {"exact": 2, "live": 1}}
+    payload = stats(client)
+    assert (payload["hits"]["exact"], payload["misses"], payload["live_calls_saved"]) == (2, 1, 2)
+    assert payload["days"] == {day_of(time.time()): {"exact": 2, "live": 1}}
 
 
 @pytest.mark.slow
-def test_what_expires_when_is_told(client: TestClient, app: App) -> None:
-    """Each live entry is counted in the first span that it fits, an expired one in none."""
+def test_entries_are_counted_by_expiry(client: TestClient, app: App) -> None:
+    """Each live entry in the first span that includes it, expired ones in none."""
     for number, ttl in enumerate((60, 59 * 60, 2 * HOUR, 3 * DAY, 20 * DAY, 300 * DAY, 36_500 * DAY)):
-        app.cache.put_search(f"retries {number}", [RESULT], ttl=ttl)
-    told = {each["within"]: each["entries"] for each in stats(client)["expiring"]}
-    assert told == {"1 hour": 2, "1 day": 1, "1 week": 1, "30 days": 1, "later": 2}
+        app.cache.searches.put(f"retries {number}", [RESULT], ttl=ttl)
+    payload = {each["within"]: each["entries"] for each in stats(client)["expiring"]}
+    assert payload == {"1 hour": 2, "1 day": 1, "1 week": 1, "30 days": 1, "later": 2}
 
 
-def test_a_search_is_explained_without_being_asked(client: TestClient) -> None:
-    """Before the search it is a miss, after it an exact hit; explaining searches and counts nothing."""
+def test_explaining_does_not_search(client: TestClient) -> None:
+    """Before the search it is a miss, after it an exact hit; explaining counts nothing."""
     asked = {"q": SEARCH["q"]}
     for _ in range(2):
         assert client.get("/api/explain", params=asked).json()["decision"] == "miss"
     assert held(client) == {}
     client.get("/search", params=SEARCH)
-    told = client.get("/api/explain", params=asked).json()
-    assert (told["exact"], told["decision"], told["answered_by"]) == ("hit", "exact", None)
+    payload = client.get("/api/explain", params=asked).json()
+    assert (payload["exact"], payload["decision"], payload["answered_by"]) == ("hit", "exact", None)
     assert stats(client)["days"] == {day_of(time.time()): {"live": 1}}
 
 
 @pytest.mark.slow
-def test_candidates_and_their_guards_are_told(client: TestClient) -> None:
-    """Of a search that comes near each guard says its word; a number that differs is refused, with the reason."""
+def test_candidates_have_the_verdicts_of_all_guards(client: TestClient) -> None:
+    """A different number is refused, with the reason."""
     client.get("/search", params={"q": "retry a request 3 times", "format": "json"})
-    told = client.get("/api/explain", params={"q": "retry a request 5 times"}).json()
-    assert told["decision"] == "miss"
-    (candidate,) = told["candidates"]
+    payload = client.get("/api/explain", params={"q": "retry a request 5 times"}).json()
+    assert payload["decision"] == "miss"
+    (candidate,) = payload["candidates"]
     assert candidate["query"] == "retry a request 3 times"
     assert candidate["refused"]
     assert any(said != "passed" for said in candidate["guards"].values())
@@ -104,8 +104,8 @@ def test_candidates_and_their_guards_are_told(client: TestClient) -> None:
 
 
 @pytest.mark.slow
-def test_what_cannot_be_explained_is_told(client: TestClient) -> None:
-    """An unusable search is an error of the client's; on the page it is told beside what was typed."""
+def test_an_invalid_query_is_a_client_error(client: TestClient) -> None:
+    """The page shows it next to the query."""
     for q in ("", " ", "\x00", "x" * 10_001):
         refused(client.get("/api/explain", params={"q": q}), 400, "invalid_input")
     refused(client.get("/api/explain"), 400, "invalid_input")
@@ -114,7 +114,7 @@ def test_what_cannot_be_explained_is_told(client: TestClient) -> None:
 
 @pytest.mark.slow
 def test_clearing_by_kind(client: TestClient, app: App) -> None:
-    """A kind clears what belongs to it and nothing else; the records of runs go by their own name alone."""
+    """Only this kind is deleted; records of runs only by their own name."""
     kinds = {
         "search": {"search_cache": 1}, "research": {"research_cache": 1}, "tools": {"tool_cache": 1}, "pages": {},
         "completions": {}, "runs": {"research_runs": 1},
@@ -122,30 +122,30 @@ def test_clearing_by_kind(client: TestClient, app: App) -> None:
     for kind, gone in kinds.items():
         fill(app)
         before = {"search_cache": 1, "research_cache": 1, "tool_cache": 1}
-        told = client.post("/api/cache/clear", json={"kind": kind}).json()
-        assert {table: count for table, count in told["deleted"].items() if count} == gone, kind
-        assert told["selected"] == sum(gone.values())
+        payload = client.post("/api/cache/clear", json={"kind": kind}).json()
+        assert {table: count for table, count in payload["deleted"].items() if count} == gone, kind
+        assert payload["selected"] == sum(gone.values())
         assert held(client) == {table: count for table, count in before.items() if table not in gone}
     fill(app)
     assert client.post("/api/cache/clear", json={"kind": "all"}).json()["selected"] == 3
     assert client.get(f"/api/runs/{RUN}").status_code != 404
 
 
-def test_clearing_what_is_old(client: TestClient, app: App) -> None:
-    """Only what was stored longer ago goes; a dry run tells and deletes nothing."""
+def test_clearing_by_age(client: TestClient, app: App) -> None:
+    """Only older entries are deleted; a dry run deletes nothing."""
     fill(app)
     for hours, selected in ((24, 0), (0, 1)):
-        told = client.post("/api/cache/clear", json={"kind": "search", "older_than_hours": hours, "dry_run": True})
-        assert told.json()["selected"] == selected
-        assert sum(told.json()["deleted"].values()) == 0
+        payload = client.post("/api/cache/clear", json={"kind": "search", "older_than_hours": hours, "dry_run": True})
+        assert payload.json()["selected"] == selected
+        assert sum(payload.json()["deleted"].values()) == 0
     assert held(client)["search_cache"] == 1
     assert client.post("/api/cache/clear", json={"kind": "search", "older_than_hours": 0}).json()["selected"] == 1
     assert "search_cache" not in held(client)
 
 
 @pytest.mark.slow
-def test_what_cannot_be_cleared_is_told(client: TestClient, app: App) -> None:
-    """A wrong word or number deletes nothing at all."""
+def test_invalid_clear_requests_delete_nothing(client: TestClient, app: App) -> None:
+    """A wrong word or number."""
     fill(app)
     before = held(client)
     for body in (
@@ -168,37 +168,37 @@ def test_what_cannot_be_cleared_is_told(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.slow
-def test_what_has_expired_is_deleted(client: TestClient, app: App) -> None:
-    """Only what has expired goes."""
-    app.cache.put_search("retries of old", [RESULT], ttl=0.001)
+def test_only_expired_entries_are_deleted(client: TestClient, app: App) -> None:
+    """By the endpoint for it."""
+    app.cache.searches.put("retries of old", [RESULT], ttl=0.001)
     time.sleep(0.01)
-    app.cache.put_search("retries", [RESULT], engine="corpus")
-    told = client.post("/api/cache/expired").json()
-    assert told["selected"] == sum(told["deleted"].values()) <= 1
+    app.cache.searches.put("retries", [RESULT], engine="corpus")
+    payload = client.post("/api/cache/expired").json()
+    assert payload["selected"] == sum(payload["deleted"].values()) <= 1
     assert held(client) == {"search_cache": 1}
 
 
 @pytest.mark.slow
 def test_each_tenant_clears_and_counts_its_own(client: TestClient, app: App, token: Callable[..., str]) -> None:
-    """What one tenant clears, counts and explains is its own; of the machine it is told nothing."""
+    """And does not see the machine's database."""
     lab, shop = ({"Authorization": f"Bearer {token(tenant)}"} for tenant in ("lab", "shop"))
     for headers in (lab, shop):
         client.get("/search", params=SEARCH, headers=headers)
     client.get("/search", params=SEARCH, headers=lab)
     assert (stats(client, **lab)["live_calls_saved"], stats(client, **shop)["live_calls_saved"]) == (1, 0)
-    told = stats(client, **lab)
-    assert (told["database"], told["size_bytes"]) == (None, None)
+    payload = stats(client, **lab)
+    assert (payload["database"], payload["size_bytes"]) == (None, None)
     assert client.post("/api/cache/clear", json={"kind": "all"}, headers=shop).json()["selected"] >= 1
     assert client.get("/api/explain", params={"q": SEARCH["q"]}, headers=lab).json()["decision"] == "exact"
     assert client.get("/api/explain", params={"q": SEARCH["q"]}, headers=shop).json()["decision"] == "miss"
 
 
 @pytest.mark.slow
-def test_a_reader_is_told_all_of_it(client: TestClient, app: App, token: Callable[..., str]) -> None:
-    """A reader sees numbers and explanations; what it looks up itself is answered, and leaves no trace."""
+def test_a_reader_sees_all_statistics(client: TestClient, app: App, token: Callable[..., str]) -> None:
+    """Its own lookups leave no trace."""
     mine = app.serving(Identity("lab", "ada", "writer", "0" * 16))
-    engine = mine.engines()[0]
-    mine.cache.put_search(SEARCH["q"], [RESULT], engine=engine.name, options=engine.options)
+    engine = mine.sources.engines()[0]
+    mine.cache.searches.put(SEARCH["q"], [RESULT], engine=engine.name, options=engine.options)
     rob = {"Authorization": f"Bearer {token('lab', 'rob', 'reader')}"}
     for _ in range(3):
         assert client.get("/search", params=SEARCH, headers=rob).status_code == 200

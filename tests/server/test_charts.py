@@ -1,4 +1,4 @@
-"""Charts: well-formed SVG, the same for the same data, readable on light and on dark, and never more than data."""
+"""Charts: valid SVG, same bytes for same data, readable on light and dark, safe labels."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ LOOKS = [Look(dark, narrow) for dark, narrow in product((False, True), repeat=2)
 RUN = "20261122-101500-abcdef"
 SVG = "{http://www.w3.org/2000/svg}"
 GROUNDS = {"light": ("#ffffff", "#fbfaf8"), "dark": ("#14171a", "#1c2024")}
-"""What charts lie on."""
+"""Backgrounds of charts."""
 
 DAYS: list[tuple[str, Mapping[str, int]]] = [
     ("20 Nov", {"exact": 4, "semantic": 2, "stale": 1, "no results": 1, "live": 6, "failed": 2}),
@@ -53,14 +53,14 @@ def drawn(name: str, look: Look) -> bytes:
 
 
 def texts(svg: bytes) -> list[str]:
-    """Return what is written in a chart."""
+    """Return the texts of a chart."""
     return [each.text or "" for each in etree.fromstring(svg).iter(f"{SVG}text")]
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=str)
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_chart_is_an_image_of_its_size(name: str, look: Look) -> None:
-    """SVG with texts as text, on no ground, that brings nothing from elsewhere."""
+    """SVG with selectable text, a transparent background, and no external resources."""
     svg = drawn(name, look)
     root = etree.fromstring(svg)
     width, height = look.size
@@ -77,7 +77,7 @@ def test_a_chart_is_an_image_of_its_size(name: str, look: Look) -> None:
 
 @pytest.mark.parametrize("look", LOOKS, ids=str)
 def test_text_is_readable_at_the_width_of_the_page(look: Look) -> None:
-    """At least 11 CSS pixels, also on a page that is a tenth narrower; fonts of the reader's own system."""
+    """At least 11 CSS pixels, also on a page that is a tenth narrower, in system fonts."""
     styles = [each.get("style") for each in etree.fromstring(drawn("scores", look)).iter(f"{SVG}text")]
     sizes = [float(match[1]) for style in styles if (match := re.search(r"font-size: ([\d.]+)px", style))]
     assert len(sizes) == len(styles)
@@ -85,8 +85,8 @@ def test_text_is_readable_at_the_width_of_the_page(look: Look) -> None:
     assert all("font-family: system-ui, sans-serif" in style for style in styles)
 
 
-def test_verdicts_are_told_by_shape_too() -> None:
-    """Four verdicts, four markers; each is named."""
+def test_verdicts_differ_by_shape_too() -> None:
+    """Four verdicts, four markers, each named."""
     svg = drawn("scores", Look())
     assert {"keep", "discard", "inconclusive", "crash", "baseline"} <= set(texts(svg))
     shapes = {
@@ -97,8 +97,8 @@ def test_verdicts_are_told_by_shape_too() -> None:
 
 
 @pytest.mark.parametrize(("colours", "ground"), [(LIGHT, "light"), (DARK, "dark")], ids=["light", "dark"])
-def test_colours_stand_out_from_the_page(colours: Mapping[str, str], ground: str) -> None:
-    """Graphics by 3 : 1 and text by 4.5 : 1, as WCAG 2.2 asks; the lines of the grid do not."""
+def test_colours_have_enough_contrast(colours: Mapping[str, str], ground: str) -> None:
+    """Graphics 3 : 1 and text 4.5 : 1, as WCAG 2.2 requires; the grid is exempt."""
     for under, (name, colour) in product(GROUNDS[ground], colours.items()):
         wanted = {"ink": 4.5, "grid": 1.1}.get(name, 3.0)
         assert contrast(colour, under) >= wanted, (name, under)
@@ -119,7 +119,7 @@ def luminance(colour: str) -> float:
 
 
 def test_labels_from_outside_are_only_text() -> None:
-    """Neither markup nor formulas; what the font lacks, and what XML cannot hold, is replaced or dropped."""
+    """No markup, no formulas; characters that the font or XML lacks are replaced or dropped."""
     hostile = {
         "<script>alert(1)</script>": 0.1,
         "$\\frac{1}{0}$": 0.2,
@@ -136,7 +136,7 @@ def test_labels_from_outside_are_only_text() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.dictionaries(st.text(max_size=40), st.floats(-1, 1), min_size=1, max_size=5))
 def test_any_label_gives_a_well_formed_image(by_task: dict[str, float]) -> None:
-    """Whatever tasks are called."""
+    """For any task name."""
     etree.fromstring(charts.differences(by_task, Look(narrow=True)))
 
 
@@ -150,8 +150,8 @@ def test_any_label_gives_a_well_formed_image(by_task: dict[str, float]) -> None:
         lambda look: charts.differences({}, look),
     ],
 )
-def test_of_nothing_there_is_no_image(draw: Callable[[Look], bytes]) -> None:
-    """That is told, not drawn."""
+def test_no_data_is_an_error(draw: Callable[[Look], bytes]) -> None:
+    """Not an empty chart."""
     with pytest.raises(NotFound, match="nothing to draw"):
         draw(Look())
 
@@ -169,13 +169,13 @@ def test_of_nothing_there_is_no_image(draw: Callable[[Look], bytes]) -> None:
     ],
 )
 def test_little_and_much_can_be_drawn(draw: Callable[[Look], bytes]) -> None:
-    """Without a warning; of many tasks, those that differ most."""
+    """Without a warning; of many tasks, the largest differences."""
     written = texts(draw(Look(narrow=True)))
     assert len(written) < 60
 
 
-def test_threads_draw_at_once_and_leave_nothing_changed() -> None:
-    """The same data give the same bytes, whoever draws them; the library's settings are those from before."""
+def test_parallel_drawing_is_safe() -> None:
+    """The same data gives the same bytes; matplotlib's settings are restored."""
     before, charted = dict(mpl.rcParams), list(product(DRAWN, (LOOKS[0], LOOKS[3])))
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda each: DRAWN[each[0]](each[1]), charted))
@@ -183,8 +183,8 @@ def test_threads_draw_at_once_and_leave_nothing_changed() -> None:
     assert dict(mpl.rcParams) == before
 
 
-def test_days_without_anything_are_shown_too() -> None:
-    """Thirty days, up to the last one on which anything was asked."""
+def test_empty_days_are_shown() -> None:
+    """Thirty days, up to the last one with an answer."""
     days = last_days({"2025-12-31": {"live": 3}, "2026-11-20": {"exact": 1}, "2026-11-22": {"live": 2}})
     assert len(days) == 30
     assert days[0] == ("24 Oct", {})
@@ -193,12 +193,14 @@ def test_days_without_anything_are_shown_too() -> None:
 
 
 def test_the_chart_of_the_cache_is_served(client: TestClient, app: App) -> None:
-    """As an image in the look that is asked for, kept for a minute, with a policy of its own; of nothing, 404."""
+    """In the requested look, cached for a minute, with its own policy; 404 without data."""
     missing = client.get("/charts/cache.svg")
     assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
     for _ in range(2):
-        app.cache.search("best practices for rag pipelines", lambda query, most: [{"href": "https://example.org"}])
-    app.cache.flush()
+        app.cache.searches.answer(
+            "best practices for rag pipelines", lambda query, most: [{"href": "https://example.org"}]
+        )
+    app.cache.usage.flush()
     light, dark = client.get("/charts/cache.svg"), client.get("/charts/cache.svg?dark=1&narrow=1")
     assert light.headers["content-type"] == "image/svg+xml"
     assert light.headers["cache-control"] == "private, max-age=60"
@@ -211,7 +213,7 @@ def test_the_chart_of_the_cache_is_served(client: TestClient, app: App) -> None:
 
 
 def test_the_rounds_of_a_research_are_served(client: TestClient, app: App) -> None:
-    """With the limits at which it stops; of no such run, 404."""
+    """With the limits at which it stops; 404 for an unknown run."""
     app.researcher().run("How do retries use exponential backoff?", run=RUN)
     svg = client.get(f"/charts/runs/{RUN}.svg")
     assert {"novelty", "score", "stops below 0.1", "stops from 0.65", "round", "1"} <= set(texts(svg.content))

@@ -1,4 +1,4 @@
-"""The clients that people use, against a server on loopback: LangChain's for SearXNG, and Tavily's own."""
+"""Real clients against a server on loopback: LangChain's for SearXNG, and Tavily's."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,13 +17,13 @@ FIRST_TWO = ["https://site-1.example/1", "https://site-2.example/2"]
 
 @pytest.fixture
 def instance(httpserver: HTTPServer) -> Instance:
-    """An instance of SearXNG behind the engine."""
+    """A SearXNG instance behind the engine."""
     return Instance(httpserver)
 
 
 @pytest.fixture
 def settings(instance: Instance, httpserver: HTTPServer, tmp_path: Path) -> Settings:
-    """Those of a server with that instance as its engine, which may read pages of this machine."""
+    """Settings with that instance as the engine; pages of this machine may be read."""
     httpserver.expect_request("/page").respond_with_data("A chunk is a slice of a document.", content_type="text/plain")
     return Settings(
         data_dir=tmp_path / "data",
@@ -36,7 +36,7 @@ def settings(instance: Instance, httpserver: HTTPServer, tmp_path: Path) -> Sett
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of langchain_community, at its import
 def test_langchain_searches_and_pays_once(address: str, instance: Instance) -> None:
-    """`run` joins the texts, `results` tells the addresses; the second asks nobody."""
+    """`run` joins the texts, `results` has the URLs; the second search is free."""
     from langchain_community.utilities import SearxSearchWrapper
 
     searx = SearxSearchWrapper(searx_host=f"{address}/search")
@@ -46,7 +46,7 @@ def test_langchain_searches_and_pays_once(address: str, instance: Instance) -> N
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_langchain_tells_why_a_search_is_refused(address: str) -> None:
+def test_langchain_shows_why_a_search_is_refused(address: str) -> None:
     """The message is in the error."""
     from langchain_community.utilities import SearxSearchWrapper
 
@@ -57,7 +57,7 @@ def test_langchain_tells_why_a_search_is_refused(address: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_langchain_searches_asynchronously(address: str) -> None:
-    """It has another client for that."""
+    """With its asynchronous client."""
     from langchain_community.utilities import SearxSearchWrapper
 
     searx = SearxSearchWrapper(searx_host=f"{address}/search")
@@ -65,7 +65,7 @@ def test_langchain_searches_asynchronously(address: str) -> None:
 
 
 def test_tavily_searches_and_pays_once(address: str, instance: Instance) -> None:
-    """With what its client sends of itself, and with what one may add."""
+    """With the client's default fields, and with optional ones."""
     from tavily import TavilyClient
 
     with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
@@ -78,20 +78,20 @@ def test_tavily_searches_and_pays_once(address: str, instance: Instance) -> None
 
 
 def test_tavily_reads_pages(address: str, httpserver: HTTPServer) -> None:
-    """By address."""
+    """By URL."""
     from tavily import TavilyClient
 
     page = httpserver.url_for("/page")
     with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
-        told = client.extract([page, "https://["])
-    assert [(each["url"], each["raw_content"]) for each in told["results"]] == [
+        payload = client.extract([page, "https://["])
+    assert [(each["url"], each["raw_content"]) for each in payload["results"]] == [
         (page, "A chunk is a slice of a document.")
     ]
-    assert [each["url"] for each in told["failed_results"]] == ["https://["]
+    assert [each["url"] for each in payload["failed_results"]] == ["https://["]
 
 
-def test_tavily_tells_why_a_search_is_refused(address: str, instance: Instance) -> None:
-    """The message is in the error, and the error is of the kind that its users catch."""
+def test_tavily_shows_why_a_search_is_refused(address: str, instance: Instance) -> None:
+    """In the kind of error that its users catch."""
     from tavily import BadRequestError, TavilyClient, UsageLimitExceededError
 
     with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
@@ -104,8 +104,8 @@ def test_tavily_tells_why_a_search_is_refused(address: str, instance: Instance) 
             client.search("rag")
 
 
-def test_tavily_tells_why_its_other_endpoints_are_refused(address: str) -> None:
-    """With what to use instead, in the error of its client."""
+def test_tavily_shows_alternatives_for_other_endpoints(address: str) -> None:
+    """In the client's error."""
     from tavily import BadRequestError, TavilyClient
 
     with TavilyClient(api_key="tvly-x", api_base_url=f"{address}/tavily") as client:
@@ -122,7 +122,7 @@ def test_tavily_tells_why_its_other_endpoints_are_refused(address: str) -> None:
 
 
 def test_tavily_searches_and_reads_asynchronously(address: str, instance: Instance, httpserver: HTTPServer) -> None:
-    """It has another client for that."""
+    """With its asynchronous client."""
     from tavily import AsyncTavilyClient, BadRequestError
 
     async def story() -> tuple[list[str], list[str]]:
@@ -138,8 +138,8 @@ def test_tavily_searches_and_reads_asynchronously(address: str, instance: Instan
     assert len(instance.asked) == 1
 
 
-def test_a_token_is_let_in_as_either_clients_do_it(address: str, token: Callable[..., str], instance: Instance) -> None:
-    """In the address for SearXNG's, as the key for Tavily's; what is no token is told of where its users see it."""
+def test_both_clients_can_send_a_token(address: str, token: Callable[..., str], instance: Instance) -> None:
+    """In the URL for SearXNG, as the API key for Tavily; an invalid token is reported."""
     import requests
     from tavily import InvalidAPIKeyError, TavilyClient
 

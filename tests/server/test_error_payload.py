@@ -1,4 +1,4 @@
-"""The one shape of a failure, and the status that goes with it."""
+"""Error responses and their statuses."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness import errors
 from harness.errors import HarnessError
-from harness.server.error_payload import MAX_MESSAGE, envelope, envelope_of, status_of
+from harness.server.error_payload import MAX_MESSAGE, error_payload, payload_of, status_of
 
 
 def every(kind: type[HarnessError] = HarnessError) -> Iterator[type[HarnessError]]:
@@ -20,10 +20,10 @@ def every(kind: type[HarnessError] = HarnessError) -> Iterator[type[HarnessError
 
 
 @pytest.mark.parametrize("kind", list(every()), ids=lambda kind: kind.__name__)
-def test_every_error_has_an_envelope(kind: type[HarnessError]) -> None:
-    """Each error is told by its own code, with a status that says whose fault it is; none is a bug's."""
+def test_every_error_has_a_response(kind: type[HarnessError]) -> None:
+    """With its own code and a status other than 500."""
     error = kind("what happened; what to do next")
-    assert envelope_of(error) == {
+    assert payload_of(error).model_dump() == {
         "status": "error",
         "code": kind.code,
         "message": "what happened; what to do next",
@@ -41,15 +41,15 @@ def test_every_error_has_an_envelope(kind: type[HarnessError]) -> None:
         (errors.EmbeddingError, 503), (errors.HarnessError, 503),
     ],
 )  # fmt: skip
-def test_the_status_says_whose_fault_it_is(kind: type[HarnessError], status: int) -> None:
-    """400 and its kin are the caller's, 502 somebody else's, 503 ours."""
+def test_the_status_tells_the_cause(kind: type[HarnessError], status: int) -> None:
+    """4xx: the caller; 502: another service; 503: the harness."""
     assert status_of(kind("x")) == status
 
 
 @given(st.text())
-def test_a_message_is_one_bounded_line(message: str) -> None:
-    """Whatever an error says is told on one line, bounded, without what could act on a terminal."""
-    told = envelope("x", message * 50)["message"]
-    assert len(told) <= MAX_MESSAGE
-    assert not set(told) & set("\n\r\t\x00\x07\x1b\x7f\x9b\u2028\u202e\u2066\u200f")
-    told.encode()
+def test_a_message_is_one_short_line(message: str) -> None:
+    """Without characters that could control a terminal."""
+    payload = error_payload("x", message * 50).message
+    assert len(payload) <= MAX_MESSAGE
+    assert not set(payload) & set("\n\r\t\x00\x07\x1b\x7f\x9b\u2028\u202e\u2066\u200f")
+    payload.encode()

@@ -1,4 +1,4 @@
-"""Evaluations and loops of experiments, on pages and as JSON: from logs and journals as the programs write them."""
+"""Evaluations and experiment loops as pages and as JSON, from real logs and journals."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from harness_evals.tasks import load_tasks
 from lxml import etree, html
 from starlette.testclient import TestClient
 
-from harness.app import App
+from harness.models.from_settings import Models
 from harness.server.api import experiment_files
 from harness.settings import Settings
 from tests.evals.stand_ins import (
@@ -39,7 +39,7 @@ Evaluate = Callable[..., str]
 
 @pytest.fixture
 def evaluate(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
-    """Run an evaluation in which each task says so many facts, or (`None`) fails; return its id."""
+    """Run an evaluation in which each task reports so many facts, or (`None`) fails; return its id."""
 
     def run(
         facts: Mapping[str, int | None],
@@ -72,7 +72,7 @@ def evaluate(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
 
 @pytest.fixture
 def experimented(settings: Settings, tmp_path: Path) -> str:
-    """The id of a loop: one change is kept, one is worse, one breaks its runs."""
+    """The id of a loop: one change is kept, one is worse, one crashes."""
 
     def run(jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
         for job in jobs:
@@ -90,7 +90,7 @@ def experimented(settings: Settings, tmp_path: Path) -> str:
 
 
 def page(client: TestClient, address: str) -> Any:
-    """Return a page, parsed; it must be sound."""
+    """Return a page, parsed; it must be valid."""
     answer = client.get(address, headers=PAGES)
     assert answer.status_code == 200, answer.text
     assert "<script>alert" not in answer.text
@@ -128,12 +128,12 @@ def page(client: TestClient, address: str) -> Any:
 
 
 def words(root: Any) -> str:
-    """Return what a page says, on one line."""
+    """Return the text of a page, on one line."""
     return " ".join(root.find(".//main").text_content().split())
 
 
-def test_without_any_both_lists_say_how_to_begin(client: TestClient) -> None:
-    """Neither a picture nor an empty table."""
+def test_empty_lists_say_how_to_start(client: TestClient) -> None:
+    """Without charts and without empty tables."""
     root = page(client, "/experiments")
     assert "harness autoresearch" in words(root)
     assert "harness eval run" in words(root)
@@ -147,18 +147,18 @@ def test_without_any_both_lists_say_how_to_begin(client: TestClient) -> None:
 
 
 def test_loops_and_evaluations_are_listed(client: TestClient, evaluate: Evaluate, experimented: str) -> None:
-    """The newest first, with what they came to; two evaluations can be chosen for a comparison."""
+    """Newest first, with their scores; two evaluations can be selected for comparison."""
     first = evaluate({"a": 4, "b": 6})
     second = evaluate({"a": 5, "b": None}, now=1_790_100_000.0, repeats=2)
-    told = client.get("/api/experiments").json()
-    assert [each["id"] for each in told["evaluations"]] == [second, first]
-    newer, older = told["evaluations"]
+    payload = client.get("/api/experiments").json()
+    assert [each["id"] for each in payload["evaluations"]] == [second, first]
+    newer, older = payload["evaluations"]
     assert (older["tasks"], older["repeats"], older["finished"], older["crashes"]) == (2, 1, True, 0)
     assert (newer["crashes"], newer["live_calls"], newer["error"]) == (2, 2, None)
     assert older["began"] == "2026-09-21T14:13:20Z"
     assert older["mean"] > 0.5
     assert older["error"] > 0
-    (listed,) = told["loops"]
+    (listed,) = payload["loops"]
     assert (listed["id"], listed["experiments"], listed["kept"], listed["noise_floor"]) == (experimented, 3, 1, 0.0)
     root = page(client, "/experiments")
     checked = {
@@ -173,7 +173,7 @@ def test_loops_and_evaluations_are_listed(client: TestClient, evaluate: Evaluate
 
 
 def test_a_chart_comes_in_four_looks(client: TestClient, experimented: str) -> None:
-    """Light and dark, wide and narrow; the browser takes one, without a script."""
+    """Light and dark, wide and narrow; the browser picks one without a script."""
     (picture,) = page(client, f"/experiments/loops/{experimented}").iter("picture")
     addresses = [each.get("srcset") or each.get("src") for each in picture.iter("source", "img")]
     looks = [address.partition("?")[2] for address in addresses]
@@ -181,78 +181,78 @@ def test_a_chart_comes_in_four_looks(client: TestClient, experimented: str) -> N
     assert len({client.get(each).content for each in addresses}) == 4
 
 
-def test_a_loop_is_told_whole(client: TestClient, experimented: str) -> None:
-    """What was tried, with which verdict and why; what is kept, as YAML; what it began with."""
-    told = client.get(f"/api/experiments/loops/{experimented}").json()
-    kept, worse, crashed = told["trials"]
+def test_a_loop_is_shown_completely(client: TestClient, experimented: str) -> None:
+    """Experiments with verdicts and reasons, the kept settings as YAML, the first settings."""
+    payload = client.get(f"/api/experiments/loops/{experimented}").json()
+    kept, worse, crashed = payload["trials"]
     assert (kept["status"], worse["status"], crashed["status"]) == ("keep", "discard", "crash")
     assert kept["description"] == "max_rounds=1"
     assert kept["low"] <= kept["delta"] <= kept["high"]
     assert (crashed["score"], crashed["delta"]) == (None, None)
-    assert told["best"] == {"max_rounds": 1}
-    assert told["best_config"].endswith("max_rounds: 1\n")
-    assert told["rules"]["experiments"] == 3
-    assert told["loop"]["best_score"] == kept["score"]
+    assert payload["best"] == {"max_rounds": 1}
+    assert payload["best_config"].endswith("max_rounds: 1\n")
+    assert payload["rules"]["experiments"] == 3
+    assert payload["loop"]["best_score"] == kept["score"]
     root = page(client, f"/experiments/loops/{experimented}")
-    assert root.find(".//pre").text_content() == told["best_config"].removeprefix("\n")
+    assert root.find(".//pre").text_content() == payload["best_config"].removeprefix("\n")
     tags = [each.text for each in root.findall(".//tbody//span[@class]") if "tag" in each.get("class")]
     assert tags == ["keep", "discard", "crash"]
     assert HOSTILE in words(root)
     assert "noise floor" in words(root)
 
 
-def test_an_evaluation_is_told_whole(client: TestClient, evaluate: Evaluate) -> None:
-    """Scores by task, means with errors, crashes with their errors, what it cost."""
+def test_an_evaluation_is_shown_completely(client: TestClient, evaluate: Evaluate) -> None:
+    """Scores by task, means with errors, crashes, costs."""
     name = evaluate({"a": 4, "b": 6, "c": None}, max_rounds=2)
-    told = client.get(f"/api/experiments/evaluations/{name}").json()
-    assert [each["task"] for each in told["tasks"]] == ["a", "b", "c"]
-    assert told["tasks"][2]["total"] is None
-    assert told["tasks"][2]["errors"] == [f"search_failed: {HOSTILE}"]
-    assert told["means"]["total"] == pytest.approx((told["tasks"][0]["total"] + told["tasks"][1]["total"]) / 2)
-    assert told["errors"]["total"] > 0
-    assert told["changed_settings"] == ["corpus_meaning", "engine", "max_rounds"]
+    payload = client.get(f"/api/experiments/evaluations/{name}").json()
+    assert [each["task"] for each in payload["tasks"]] == ["a", "b", "c"]
+    assert payload["tasks"][2]["total"] is None
+    assert payload["tasks"][2]["errors"] == [f"search_failed: {HOSTILE}"]
+    assert payload["means"]["total"] == pytest.approx((payload["tasks"][0]["total"] + payload["tasks"][1]["total"]) / 2)
+    assert payload["errors"]["total"] > 0
+    assert payload["changed_settings"] == ["corpus_meaning", "engine", "max_rounds"]
     root = page(client, f"/experiments/evaluations/{name}")
     assert HOSTILE in words(root)
-    assert f"{told['means']['total']:.3f}" in words(root)
+    assert f"{payload['means']['total']:.3f}" in words(root)
     assert "1 crashes" in words(root)
 
 
 def test_two_evaluations_are_compared_where_they_differ(client: TestClient, evaluate: Evaluate) -> None:
-    """By how much, from which stage on in any repeat, and which settings were others."""
+    """The difference, the first stage that differs in any repeat, and the changed settings."""
     first = evaluate({"a": 4, "b": 6, "c": 5, "d": 3}, repeats=2)
     second = evaluate({"a": 4, "b": 7, "c": 6, "e": 3}, now=1_790_100_000.0, repeats=2, differs="chunks", max_rounds=2)
-    told = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
-    tasks = {each["task"]: each for each in told["tasks"]}
-    assert (told["difference"]["tasks"], told["message"]) == (3, "")
-    assert told["difference"]["low"] <= told["difference"]["mean"] <= told["difference"]["high"]
+    payload = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
+    tasks = {each["task"]: each for each in payload["tasks"]}
+    assert (payload["difference"]["tasks"], payload["message"]) == (3, "")
+    assert payload["difference"]["low"] <= payload["difference"]["mean"] <= payload["difference"]["high"]
     assert tasks["b"]["difference"] > 0
     assert (tasks["a"]["difference"], tasks["a"]["stage"], tasks["a"]["compared"]) == (0, "chunks", True)
     assert (tasks["d"]["second"], tasks["d"]["compared"], tasks["d"]["stage"]) == (None, False, None)
-    assert told["changed"] == [{"name": "max_rounds", "first": 5, "second": 2}]
+    assert payload["changed"] == [{"name": "max_rounds", "first": 5, "second": 2}]
     address = f"/experiments/compare?first={first}&second={second}"
     root = page(client, address)
     assert "chunks" in words(root)
-    assert "no run of both to compare" in words(root)
+    assert "no runs to compare" in words(root)
     (image,) = root.iter("img")
     assert client.get(image.get("src")).status_code == 200
     same = words(page(client, f"/experiments/compare?first={first}&second={first}"))
-    assert "the same to the byte" in same
+    assert "identical bytes" in same
     assert "were the same" in same
 
 
-def test_what_cannot_be_measured_together_is_still_shown(client: TestClient, evaluate: Evaluate) -> None:
-    """One task in common gives no interval; the page says so, and compares the rest."""
+def test_evaluations_with_one_common_task_are_shown(client: TestClient, evaluate: Evaluate) -> None:
+    """Without an interval; the page says why."""
     first, second = evaluate({"a": 4, "b": 5}), evaluate({"a": 4, "c": 5}, now=1_790_100_000.0)
-    told = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
-    assert told["difference"] is None
-    assert "at least 2 tasks" in told["message"]
+    payload = client.get("/api/experiments/compare", params={"first": first, "second": second}).json()
+    assert payload["difference"] is None
+    assert "at least 2 tasks" in payload["message"]
     assert "at least 2 tasks" in words(page(client, f"/experiments/compare?first={first}&second={second}"))
 
 
 def test_a_damaged_file_hides_nothing_else(
     client: TestClient, evaluate: Evaluate, experimented: str, settings: Settings
 ) -> None:
-    """Its row tells what is wrong with it; asked for by name, it is a failure in the one shape."""
+    """Its row has a message; requested by name it is an error."""
     good = evaluate({"a": 4, "b": 6})
     log = settings.data_dir / "evals" / f"{HOSTILE.replace('/', '_')}.jsonl"
     log.write_text("no log\n")
@@ -261,10 +261,10 @@ def test_a_damaged_file_hides_nothing_else(
     bad = journal.parent.with_name("zz & co")
     bad.mkdir()
     (bad / JOURNAL).write_bytes(journal.read_bytes().replace(b'"number":2', b'"number":7'))
-    told = client.get("/api/experiments").json()
-    messages = {each["id"]: each["message"] for each in (*told["evaluations"], *told["loops"])}
+    payload = client.get("/api/experiments").json()
+    messages = {each["id"]: each["message"] for each in (*payload["evaluations"], *payload["loops"])}
     assert messages[good] == messages[experimented] == ""
-    assert "line 1: this is no line of a log" in messages[log.stem]
+    assert "line 1: not a log line" in messages[log.stem]
     assert "is not a file" in messages["folder"] or "cannot read" in messages["folder"]
     assert "experiment 7 is not the next one" in messages["zz & co"]
     shown = words(page(client, "/experiments"))
@@ -283,15 +283,15 @@ def test_a_damaged_file_hides_nothing_else(
     ],
     ids=["score", "cost", "time"],
 )
-def test_numbers_that_cannot_be_are_damage(
+def test_impossible_numbers_are_damage(
     client: TestClient, evaluate: Evaluate, settings: Settings, change: tuple[bytes, bytes]
 ) -> None:
-    """Their sums would be infinite, which JSON does not know, or no calendar could show them."""
+    """Their sums would be infinite, or outside any calendar."""
     name = evaluate({"a": 4, "b": 6})
     path = settings.data_dir / "evals" / f"{name}.jsonl"
     path.write_bytes(path.read_bytes().replace(*change))
-    (told,) = client.get("/api/experiments").json()["evaluations"]
-    assert "the file is damaged" in told["message"]
+    (payload,) = client.get("/api/experiments").json()["evaluations"]
+    assert "the file is damaged" in payload["message"]
     assert client.get(f"/api/experiments/evaluations/{name}").status_code == 503
     assert client.get("/experiments", headers=PAGES).status_code == 200
 
@@ -299,8 +299,8 @@ def test_numbers_that_cannot_be_are_damage(
 @pytest.mark.parametrize(
     "name", ["20990101-000000-aaaaaa", "%2e%2e%2fevals", "..%2f..%2fetc%2fpasswd", "%00", "*", "20260921", "a%ed%a0%80"]
 )
-def test_an_address_never_names_a_path(client: TestClient, evaluate: Evaluate, experimented: str, name: str) -> None:
-    """Only what is listed is found, and by its whole name."""
+def test_a_url_is_never_used_as_a_path(client: TestClient, evaluate: Evaluate, experimented: str, name: str) -> None:
+    """Only listed names are found."""
     evaluate({"a": 4, "b": 6})
     for kind in ("loops", "evaluations"):
         assert client.get(f"/api/experiments/{kind}/{name}").status_code == 404
@@ -308,13 +308,13 @@ def test_an_address_never_names_a_path(client: TestClient, evaluate: Evaluate, e
     assert client.get("/api/experiments/compare", params={"first": name, "second": name}).status_code == 404
 
 
-def test_names_that_are_no_text_do_no_harm(client: TestClient, settings: Settings) -> None:
-    """Names of files are bytes: what is no UTF-8 in them is dropped."""
+def test_file_names_that_are_not_utf8_are_cleaned(client: TestClient, settings: Settings) -> None:
+    """Invalid bytes are dropped."""
     folder = settings.data_dir / "evals"
     folder.mkdir(parents=True)
     Path(os.fsdecode(os.fsencode(folder / "bad") + b"\xff\xfe.jsonl")).write_text("x\n")
-    (told,) = client.get("/api/experiments").json()["evaluations"]
-    assert told["id"] == "bad"
+    (payload,) = client.get("/api/experiments").json()["evaluations"]
+    assert payload["id"] == "bad"
     assert "bad" in words(page(client, "/experiments"))
 
 
@@ -331,8 +331,8 @@ def test_names_that_are_no_text_do_no_harm(client: TestClient, settings: Setting
         "/charts/compare/x/y.svg",
     ],
 )
-def test_they_are_for_this_machine_alone(client: TestClient, token: Callable[..., str], address: str) -> None:
-    """An admin's token is for one tenant, and they are no tenant's."""
+def test_experiments_are_for_the_local_user_only(client: TestClient, token: Callable[..., str], address: str) -> None:
+    """Not even for an admin's token."""
     answer = client.get(address, headers={"authorization": f"Bearer {token()}"})
     assert (answer.status_code, answer.json()["code"]) == (403, "access_denied")
 
@@ -340,9 +340,9 @@ def test_they_are_for_this_machine_alone(client: TestClient, token: Callable[...
 def test_a_file_is_read_again_only_when_it_has_changed(
     client: TestClient, evaluate: Evaluate, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However often it is asked for; what a running evaluation appends is seen at once."""
+    """New lines of a running evaluation are seen at once."""
     read: list[Path] = []
-    files = experiment_files.Files(lambda path: (read.append(path), experiment_files._read_evaluation(path))[1])
+    files = experiment_files.FileCache(lambda path: (read.append(path), experiment_files._read_evaluation(path))[1])
     monkeypatch.setattr("harness.server.api.experiments.evaluations", files)
     name = evaluate({"a": 4, "b": 6})
     for _ in range(3):
@@ -352,25 +352,25 @@ def test_a_file_is_read_again_only_when_it_has_changed(
     lines = path.read_bytes().splitlines(keepends=True)
     with path.open("ab") as file:
         file.write(lines[-1].replace(b'"live_calls":1', b'"live_calls":9'))
-    (told,) = client.get("/api/experiments").json()["evaluations"]
-    assert (len(read), told["live_calls"]) == (2, 11)
+    (payload,) = client.get("/api/experiments").json()["evaluations"]
+    assert (len(read), payload["live_calls"]) == (2, 11)
 
 
-def test_a_file_too_large_is_not_read(client: TestClient, settings: Settings) -> None:
+def test_a_too_large_file_is_not_read(client: TestClient, settings: Settings) -> None:
     """Its row says so."""
     folder = settings.data_dir / "evals"
     folder.mkdir(parents=True)
     with (folder / "large.jsonl").open("wb") as file:
         file.truncate(experiment_files.MAX_BYTES + 1)
-    (told,) = client.get("/api/experiments").json()["evaluations"]
-    assert "larger than 32 MiB" in told["message"]
+    (payload,) = client.get("/api/experiments").json()["evaluations"]
+    assert "larger than 32 MiB" in payload["message"]
 
 
-def test_memory_holds_the_files_that_were_read_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And no more of them than it may."""
-    monkeypatch.setattr("harness.server.api.experiment_files.MAX_KEPT", 2)
+def test_the_number_of_cached_files_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the most recently read ones."""
+    monkeypatch.setattr("harness.server.api.experiment_files.MAX_CACHED", 2)
     read: list[str] = []
-    files = experiment_files.Files(lambda path: read.append(path.name))
+    files = experiment_files.FileCache(lambda path: read.append(path.name))
     for name in "abc":
         (tmp_path / name).touch()
     for name in "abcacb":
@@ -378,32 +378,32 @@ def test_memory_holds_the_files_that_were_read_last(tmp_path: Path, monkeypatch:
     assert read == ["a", "b", "c", "a", "b"]
 
 
-def test_the_api_describes_what_it_answers(client: TestClient, evaluate: Evaluate, experimented: str) -> None:
-    """Every answer, and every example, has the shape that the description gives it; a time is text."""
+def test_responses_match_their_description(client: TestClient, evaluate: Evaluate, experimented: str) -> None:
+    """Responses and examples; times are text."""
     import jsonschema
 
     first, second = evaluate({"a": 4, "b": 6}), evaluate({"a": 5, "b": None}, now=1_790_100_000.0)
-    told = client.get("/api/openapi.json").json()
+    payload = client.get("/api/openapi.json").json()
     for path, address in {
         "/api/experiments": "/api/experiments",
         "/api/experiments/loops/{id}": f"/api/experiments/loops/{experimented}",
         "/api/experiments/evaluations/{id}": f"/api/experiments/evaluations/{second}",
         "/api/experiments/compare": f"/api/experiments/compare?first={first}&second={second}",
     }.items():
-        responses = told["paths"][path]["get"]["responses"]
+        responses = payload["paths"][path]["get"]["responses"]
         assert {"200", "400", "403", "404", "503"} <= responses.keys()
         name = responses["200"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
-        schema = {"$ref": f"#/components/schemas/{name}", "components": told["components"]}
+        schema = {"$ref": f"#/components/schemas/{name}", "components": payload["components"]}
         jsonschema.validate(client.get(address).json(), schema)
-        jsonschema.validate(told["components"]["schemas"][name]["examples"][0], schema)
-    assert told["components"]["schemas"]["EvaluationRow"]["properties"]["began"]["anyOf"][0]["type"] == "string"
+        jsonschema.validate(payload["components"]["schemas"][name]["examples"][0], schema)
+    assert payload["components"]["schemas"]["EvaluationRow"]["properties"]["began"]["anyOf"][0]["type"] == "string"
 
 
-def test_real_evaluations_differ_from_the_stage_that_a_setting_touches(
+def test_real_evaluations_differ_from_the_changed_stage_on(
     client: TestClient, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Researches on notes: the same settings give the same bytes; with fewer results, others are asked."""
-    monkeypatch.setattr(App, "embedder", WordEmbedder())
+    """The same settings give the same bytes; with fewer results the searches differ."""
+    monkeypatch.setattr(Models, "embedder", WordEmbedder())
     tasks = load_tasks(["retries", "timeouts"], write_tasks(tmp_path / "suite"))
     names = []
     for number, changes in enumerate(({}, {}, {"max_results": 1})):
@@ -414,9 +414,9 @@ def test_real_evaluations_differ_from_the_stage_that_a_setting_touches(
             suite.run(header, [], tasks, wanted, path, executor, at_once=1, on_outcome=lambda *_: None)
         names.append(header.id)
     first, again, other = names
-    told = [
+    payload = [
         client.get("/api/experiments/compare", params={"first": first, "second": name}).json()
         for name in (again, other)
     ]
-    same, changed = [{task["stage"] for task in each["tasks"] if task["compared"]} for each in told]
+    same, changed = [{task["stage"] for task in each["tasks"] if task["compared"]} for each in payload]
     assert (same, changed) == ({None}, {"queries"})

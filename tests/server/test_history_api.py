@@ -1,4 +1,4 @@
-"""The history over HTTP: found by meaning or by time, told whole, deleted, asked anew."""
+"""The history over HTTP: found by meaning or by time, read, deleted, refreshed."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -16,10 +16,10 @@ from harness.cache.tables import KNOWLEDGE, RESEARCH, RUNS, SEARCHES
 from harness.core.entries import Entry
 from harness.core.freshness import DAY
 from harness.core.keys import search_key
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
-from harness.server.request_checks import Gate, Names, token_of
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.auth import Authenticator
+from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.routes import build_routes
 from harness.settings import Settings
 from tests.fakes import WordEmbedder
 
@@ -30,52 +30,57 @@ RUN = "20261122-101500-1a2b3c"
 
 @pytest.fixture(autouse=True)
 def embedder(app: App) -> WordEmbedder:
-    """Let words stand for the model, which takes half a second to load."""
+    """An embedder of words instead of the model, which takes half a second to load."""
     made = WordEmbedder()
-    app.__dict__["embedder"] = made
+    app.models.__dict__["embedder"] = made
     return made
 
 
 def fill(app: App) -> dict[str, str]:
-    """Keep one thing of each table; return the ids by title."""
-    app.cache.put_search("retries in a search", [RESULT], engine="corpus")
-    app.cache.put_research("retries in a research", "general", ResearchContext("They stop.", [], []))
-    app.cache.put_run(RUN, "retries in a run", "corpus", {"question": "x", "state": "gathering"})
+    """Store one entry in each table; return the ids by title."""
+    app.cache.searches.put("retries in a search", [RESULT], engine="corpus")
+    app.cache.researches.put("retries in a research", "general", ResearchContext("They stop.", [], []))
+    app.cache.runs.put(RUN, "retries in a run", "corpus", {"question": "x", "state": "gathering"})
     app.knowledge.write("retries in a document", "Three, with jitter.")
     return {each.title: each.id for each in app.history.find()}
 
 
 def look(client: TestClient, **parameters: Any) -> dict[str, Any]:
-    """Look through the history."""
+    """List the history."""
     answer = client.get(ADDRESS, params=parameters)
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    shape: dict[str, Any] = answer.json()
+    return shape
 
 
-def titles(told: dict[str, Any]) -> list[str]:
-    """Return what was found, by title."""
-    return [each["title"] for each in told["items"]]
+def titles(shape: dict[str, Any]) -> list[str]:
+    """Return the titles of the items."""
+    return [each["title"] for each in shape["items"]]
 
 
 def refused(answer: Any, status: int, code: str) -> str:
-    """Check that nothing was done; return the message."""
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    assert told["message"].isprintable()
-    return str(told["message"])
+    """Check that a request was refused; return the message."""
+    shape = answer.json()
+    assert (answer.status_code, shape["status"], shape["code"], len(shape)) == (
+        status,
+        "error",
+        code,
+        3,
+    ), shape
+    assert shape["message"].isprintable()
+    return str(shape["message"])
 
 
-# --- found
+# --- listing
 
 
 def test_each_item_has_all_fields(client: TestClient, app: App) -> None:
-    """An item tells source, id, title, snippet, time, similarity, address, and whether it is expired."""
+    """Source, id, title, snippet, time, similarity, URL, expired."""
     before = time.time()
-    app.cache.put_search("retries", [RESULT])
-    told = look(client)
-    assert told["next_offset"] is None
-    (item,) = told["items"]
+    app.cache.searches.put("retries", [RESULT])
+    shape = look(client)
+    assert shape["next_offset"] is None
+    (item,) = shape["items"]
     stamp = item.pop("timestamp")
     assert item == {
         "source": "search",
@@ -93,32 +98,32 @@ def test_each_item_has_all_fields(client: TestClient, app: App) -> None:
 
 
 def test_a_repeated_research_is_one_item(client: TestClient, app: App) -> None:
-    """With the number of its runs and their ids, the newest first."""
+    """With the number of its runs and their ids, newest first."""
     runs = [f"20261122-10150{number}-1a2b3c" for number in range(3)]
     for run in runs:
-        app.cache.put_run(run, "Why retries?", "corpus", {"question": "x", "state": "gathering"})
+        app.cache.runs.put(run, "Why retries?", "corpus", {"question": "x", "state": "gathering"})
     (item,) = look(client)["items"]
     assert (item["id"], item["count"], item["ids"]) == (runs[2], 3, runs[::-1])
     assert "3 runs" in client.get("/").text
 
 
-def test_since_is_a_unix_time(client: TestClient, app: App) -> None:
-    """In whole seconds, or with decimals."""
-    app.cache.put_search("retries", [RESULT])
+def test_since_accepts_unix_times(client: TestClient, app: App) -> None:
+    """In whole seconds or with decimals."""
+    app.cache.searches.put("retries", [RESULT])
     now = time.time()
     assert titles(look(client, since=f"{now - 60:.0f}")) == titles(look(client, since=f"{now - 60:.3f}")) == ["retries"]
     assert titles(look(client, since=f"{now + 60:.3f}")) == []
 
 
-def test_what_experiments_did_is_shown_on_demand(client: TestClient, app: App) -> None:
+def test_entries_of_experiments_are_shown_on_request(client: TestClient, app: App) -> None:
     """In the history, in the statistics, and on their pages."""
     with app.serving(app.identity, origin="experiment") as theirs:
-        theirs.cache.put_search("retries of a trial", [RESULT])
+        theirs.cache.searches.put("retries of a trial", [RESULT])
         for _ in range(7):
-            theirs.cache.get_search("retries of a trial")
-    app.cache.put_search("retries of mine", [RESULT])
-    app.cache.get_search("retries of mine")
-    app.cache.flush()
+            theirs.cache.searches.find("retries of a trial")
+    app.cache.searches.put("retries of mine", [RESULT])
+    app.cache.searches.find("retries of mine")
+    app.cache.usage.flush()
     assert titles(look(client)) == ["retries of mine"]
     assert titles(look(client, origin="experiment")) == ["retries of a trial"]
     assert len(look(client, origin="all")["items"]) == 2
@@ -136,8 +141,8 @@ def test_what_experiments_did_is_shown_on_demand(client: TestClient, app: App) -
     refused(client.get(ADDRESS, params={"origin": "strangers"}), 400, "invalid_input")
 
 
-def test_it_is_found_by_time_and_by_meaning(client: TestClient, app: App) -> None:
-    """Without `q` the newest come first, with it the most similar; `source` and `since` leave out the rest."""
+def test_entries_are_found_by_time_and_by_meaning(client: TestClient, app: App) -> None:
+    """Without `q` newest first, with it most similar first; `source` and `since` filter."""
     fill(app)
     assert titles(look(client))[0] == "retries in a document"
     by_meaning = look(client, q="retries in a run")["items"]
@@ -154,24 +159,24 @@ def test_it_is_found_by_time_and_by_meaning(client: TestClient, app: App) -> Non
 
 
 def test_pages_follow_each_other(client: TestClient, app: App) -> None:
-    """By `next_offset` every item is told once; the last page has none, also where it is full."""
+    """`next_offset` lists every item once; the last page has none, even if it is full."""
     for number in range(9):
-        app.cache.put_search(f"retries {number}", [RESULT])
+        app.cache.searches.put(f"retries {number}", [RESULT])
     for q in ("", "retries"):
         for limit in (2, 3, 9, 100):
             found: list[str] = []
             offset: int | None = 0
             while offset is not None:
-                told = look(client, q=q, limit=limit, offset=offset)
-                assert told["items"]
-                found += [each["id"] for each in told["items"]]
-                offset = told["next_offset"]
+                shape = look(client, q=q, limit=limit, offset=offset)
+                assert shape["items"]
+                found += [each["id"] for each in shape["items"]]
+                offset = shape["next_offset"]
             assert len(found) == len(set(found)) == 9
 
 
 @pytest.mark.slow
-def test_wrong_numbers_and_words_are_told(client: TestClient) -> None:
-    """What cannot be asked is an error of the client's, in one line, whichever way it is wrong."""
+def test_invalid_parameters_are_client_errors(client: TestClient) -> None:
+    """In one line each."""
     for parameters in (
         {"limit": 0}, {"limit": 101}, {"limit": "x"}, {"limit": "1e9"}, {"limit": "9" * 5_000}, {"offset": -1},
         {"offset": 10_001}, {"offset": ""}, {"source": "web"}, {"source": ""}, {"source": "access_tokens"},
@@ -184,8 +189,8 @@ def test_wrong_numbers_and_words_are_told(client: TestClient) -> None:
 
 
 @pytest.mark.slow
-def test_texts_from_outside_are_bounded_and_cleaned(client: TestClient, app: App) -> None:
-    """A title of a megabyte and control characters reach nobody who leafs; the reply stays small."""
+def test_texts_from_outside_are_shortened_and_cleaned(client: TestClient, app: App) -> None:
+    """A title of a megabyte and control characters do not reach the response."""
     now = time.time()
     title = "\u202e\x1b[2J\x00" + "retries " * 2_000 + "x" * 100_000
     payload = msgspec.json.encode([{"title": title, "href": "https://e.org/\n" + title, "body": title}])
@@ -199,8 +204,8 @@ def test_texts_from_outside_are_bounded_and_cleaned(client: TestClient, app: App
 
 
 @pytest.mark.slow
-def test_a_model_that_is_missing_is_told(client: TestClient, app: App, embedder: WordEmbedder) -> None:
-    """Where nothing can be looked up by meaning, that is said, never nothing found; by time all is there."""
+def test_a_missing_model_is_an_error(client: TestClient, app: App, embedder: WordEmbedder) -> None:
+    """Not an empty result; listing by time still works."""
     from harness.errors import EmbeddingError
 
     fill(app)
@@ -215,17 +220,21 @@ def test_a_model_that_is_missing_is_told(client: TestClient, app: App, embedder:
     assert (page.status_code, "the model is missing" in page.text, 'value="retries"' in page.text) == (503, True, True)
 
 
-# --- whole
+# --- single entries
 
 
-def test_one_thing_is_told_whole(client: TestClient, app: App) -> None:
-    """Each thing that the history names is told, with where it came from and what is kept of it."""
+def test_an_entry_is_returned_completely(client: TestClient, app: App) -> None:
+    """With its origin and its data."""
     fill(app)
     for item in look(client)["items"]:
-        told = client.get(f"/api/entries/{item['source']}/{item['id']}").json()
-        assert (told["source"], told["id"], told["title"]) == (item["source"], item["id"], item["title"])
-        assert (told["created_at"], told["expired"]) == (item["timestamp"], item["expired"])
-        assert told["data"]
+        shape = client.get(f"/api/entries/{item['source']}/{item['id']}").json()
+        assert (shape["source"], shape["id"], shape["title"]) == (
+            item["source"],
+            item["id"],
+            item["title"],
+        )
+        assert (shape["created_at"], shape["expired"]) == (item["timestamp"], item["expired"])
+        assert shape["data"]
         page = client.get(f"/entries/{item['source']}/{item['id']}")
         assert page.status_code == (200 if item["title"].endswith(("search", "research")) else 303)
     search = client.get(f"/api/entries/search/{search_key('retries in a search', 'corpus')}").json()
@@ -234,8 +243,8 @@ def test_one_thing_is_told_whole(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_not_there_is_told(client: TestClient, app: App) -> None:
-    """An id of nothing, or of another source, is not found, to read, to delete and to ask anew."""
+def test_an_unknown_entry_is_not_found(client: TestClient, app: App) -> None:
+    """To read, delete and refresh; also with the id of another source."""
     ids = fill(app)
     for source, key in (
         ("search", "x"),
@@ -250,8 +259,8 @@ def test_what_is_not_there_is_told(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.slow
-def test_any_payload_is_told(client: TestClient, app: App) -> None:
-    """Whatever a row holds, the list, the reply and the page show it as text, without an error and without markup."""
+def test_any_payload_can_be_shown(client: TestClient, app: App) -> None:
+    """In list, response and page, without an error and without markup."""
     own: dict[str, tuple[Any, ...]] = {
         SEARCHES: (10, "ddgs", "{}"), RESEARCH: ("[]", "[]", "general", ""), RUNS: ("corpus",), KNOWLEDGE: ("", 1),
     }  # fmt: skip
@@ -282,11 +291,11 @@ def test_any_payload_is_told(client: TestClient, app: App) -> None:
             app.store.delete(table, "default", [key])
 
 
-# --- deleted
+# --- deletion
 
 
-def test_what_is_deleted_is_gone(client: TestClient, app: App) -> None:
-    """Deleted, a thing is found by no road: not by time, by meaning or by its id, nor as an answer."""
+def test_a_deleted_entry_is_found_nowhere(client: TestClient, app: App) -> None:
+    """Not by time, by meaning, by id, or as an answer."""
     for title, key in fill(app).items():
         source = {"search": "search", "document": "knowledge"}.get(title.split()[-1], "research")
         assert title in titles(look(client, q=title))
@@ -300,8 +309,8 @@ def test_what_is_deleted_is_gone(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.parametrize("road", ["api", "cache", "expired", "knowledge", "run"])
-def test_by_whichever_road_it_went(client: TestClient, app: App, road: str) -> None:
-    """What the cache, knowledge or a sweep has deleted, the history does not know any more."""
+def test_entries_deleted_elsewhere_are_gone(client: TestClient, app: App, road: str) -> None:
+    """By the cache, the knowledge base or a sweep."""
     ids = fill(app)
     assert len(look(client, q="retries")["items"]) == 4
     if road == "api":
@@ -309,7 +318,7 @@ def test_by_whichever_road_it_went(client: TestClient, app: App, road: str) -> N
         assert cleared["selected"] == 2
         left = ["document", "run"]
     elif road == "cache":
-        app.cache.clear()
+        app.cache.maintenance.clear()
         left = ["document", "run"]
     elif road == "expired":
         app.store.sweep(SEARCHES, "default", time.time() + 400 * DAY)
@@ -324,11 +333,11 @@ def test_by_whichever_road_it_went(client: TestClient, app: App, road: str) -> N
         assert sorted(each.split()[-1] for each in titles(look(client, q=q))) == left
 
 
-# --- asked anew
+# --- refresh
 
 
 class Engine:
-    """An instance of SearXNG that tells how often it was asked."""
+    """A SearXNG instance that counts its searches."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.asked = 0
@@ -348,12 +357,12 @@ class Engine:
 
 @pytest.fixture
 def engine(httpserver: HTTPServer) -> Engine:
-    """An instance of SearXNG."""
+    """A SearXNG instance."""
     return Engine(httpserver)
 
 
 @pytest.fixture
-def asking(settings: Settings, engine: Engine, researches: Researches) -> Iterator[TestClient]:
+def asking(settings: Settings, engine: Engine, researches: ResearchJobs) -> Iterator[TestClient]:
     """A client of an application that searches with it."""
     changed = msgspec.structs.replace(
         settings,
@@ -362,9 +371,11 @@ def asking(settings: Settings, engine: Engine, researches: Researches) -> Iterat
         rate_limit_retries=0,
         semantic=False,
     )
-    with App(changed) as bench, Admission(bench, per_minute=60_000, alone=True, token_of=token_of) as admission:
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        with TestClient(gate, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+    with App(changed) as bench, Authenticator(bench, per_minute=60_000, alone=True, token_of=token_of) as authenticator:
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with TestClient(checks, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
             yield client
 
 
@@ -376,22 +387,22 @@ def searched(client: TestClient, q: str = "retries") -> dict[str, Any]:
     return item
 
 
-def test_a_search_is_asked_anew(asking: TestClient, engine: Engine) -> None:
-    """The engine is asked once more, though the cache would answer, and what it brings takes the place of the old."""
+def test_a_search_is_refreshed(asking: TestClient, engine: Engine) -> None:
+    """The engine is called although the cache could answer, and the results are replaced."""
     item = searched(asking)
     asked = engine.asked
     answer = asking.post(f"/api/entries/search/{item['id']}/refresh")
     assert answer.json() == {"id": item["id"], "results": 10, "live_calls": 1}
     assert engine.asked > asked
-    told = asking.get(f"/api/entries/search/{item['id']}").json()
-    assert told["data"][0]["title"] == f"Answer {engine.asked}"
+    shape = asking.get(f"/api/entries/search/{item['id']}").json()
+    assert shape["data"][0]["title"] == f"Answer {engine.asked}"
     assert len(asking.get(ADDRESS).json()["items"]) == 1
     assert asking.get("/search", params={"q": "retries", "format": "json"}).json()["results"][0]["title"] != "Answer 1"
 
 
 @pytest.mark.slow
-def test_an_engine_that_fails_leaves_what_was_there(asking: TestClient, engine: Engine) -> None:
-    """Where the engine fails, or finds nothing any more, that is told, and the old answer stays."""
+def test_a_failed_refresh_keeps_the_old_results(asking: TestClient, engine: Engine) -> None:
+    """Also if the engine finds nothing now."""
     item = searched(asking)
     engine.status = 503
     refused(asking.post(f"/api/entries/search/{item['id']}/refresh"), 502, "engine_unavailable")
@@ -401,8 +412,8 @@ def test_an_engine_that_fails_leaves_what_was_there(asking: TestClient, engine: 
 
 
 @pytest.mark.slow
-def test_what_cannot_be_asked_anew_says_why(client: TestClient, app: App) -> None:
-    """Another engine's search, one of other options, damaged ones, and what is no search, are not asked anew here."""
+def test_refused_refreshes_have_a_reason(client: TestClient, app: App) -> None:
+    """Another engine, other options, damaged entries, and entries that are not searches."""
     ids = fill(app)
     for title, source in (("retries in a run", "research"), ("retries in a document", "knowledge")):
         refused(client.post(f"/api/entries/{source}/{ids[title]}/refresh"), 400, "invalid_input")
@@ -420,13 +431,15 @@ def test_what_cannot_be_asked_anew_says_why(client: TestClient, app: App) -> Non
 
 
 @pytest.mark.slow
-def test_offline_nothing_is_asked_anew(settings: Settings, researches: Researches, token: Callable[..., str]) -> None:
-    """Offline that is said, and no engine is asked."""
+def test_offline_nothing_is_refreshed(settings: Settings, researches: ResearchJobs, token: Callable[..., str]) -> None:
+    """The message says so, and no engine is called."""
     offline = msgspec.structs.replace(settings, offline=True, semantic=False)
-    with App(offline) as bench, Admission(bench, per_minute=60_000, alone=True) as admission:
-        engine = bench.engines()[0]
-        bench.cache.put_search("retries", [RESULT], engine=engine.name, options=engine.options)
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        with TestClient(gate, base_url="http://127.0.0.1") as client:
+    with App(offline) as bench, Authenticator(bench, per_minute=60_000, alone=True) as authenticator:
+        engine = bench.sources.engines()[0]
+        bench.cache.searches.put("retries", [RESULT], engine=engine.name, options=engine.options)
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with TestClient(checks, base_url="http://127.0.0.1") as client:
             key = client.get(ADDRESS).json()["items"][0]["id"]
             refused(client.post(f"/api/entries/search/{key}/refresh"), 503, "offline_miss")

@@ -1,4 +1,4 @@
-"""Connections: requests that do not arrive in time, and requests that cannot be read, over real sockets."""
+"""Connections over real sockets: late requests and unreadable requests."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from harness.server.http_protocol import LINGER_SECONDS
-from harness.server.run_server import listening, server_of
+from harness.server.http_server import http_server, listen
 
 HEAD = 0.3
 BODY = 0.5
@@ -24,7 +24,7 @@ POST = b"POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n"
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
-    """Echo how long the body is; `/slow` answers long after the body came, `/stream` in pieces, `/early` at once."""
+    """Echo the length of the body; `/slow` responds late, `/stream` in pieces, `/early` at once."""
     if scope["type"] != "http":
         return
     path, size, more = scope["path"], 0, scope["path"] != "/early"
@@ -46,8 +46,8 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 def serving(application: Any = app, **bounds: float) -> Iterator[int]:
     """Serve an application in a thread; yield its port."""
     with ExitStack() as stack:
-        listener = stack.enter_context(listening("127.0.0.1", 0))
-        server = server_of(application, **bounds)
+        listener = stack.enter_context(listen("127.0.0.1", 0))
+        server = http_server(application, **bounds)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
@@ -61,13 +61,13 @@ def serving(application: Any = app, **bounds: float) -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """The port of a server that does not wait long."""
+    """The port of a server with short time limits."""
     with serving(head_seconds=HEAD, body_seconds=BODY) as found:
         yield found
 
 
 def connect(port: int, sent: bytes = b"") -> socket.socket:
-    """Connect, and send the beginning of something."""
+    """Connect and send the start of a request."""
     made = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     made.sendall(sent)
     return made
@@ -83,20 +83,20 @@ def rest(connection: socket.socket) -> bytes:
 
 
 def refusal(answer: bytes, status: int, code: str) -> str:
-    """Check that an answer is an envelope; return the message."""
+    """Check that a response is an error response; return the message."""
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % status), answer
     assert b"content-type: application/json" in head.lower()
-    told = json.loads(body)
-    assert (told["status"], told["code"], len(told)) == ("error", code, 3)
-    return str(told["message"])
+    payload = json.loads(body)
+    assert (payload["status"], payload["code"], len(payload)) == ("error", code, 3)
+    return str(payload["message"])
 
 
-# --- requests that do not arrive in time
+# --- late requests
 
 
 def test_hundreds_of_slow_connections_are_closed_and_others_are_served(port: int) -> None:
-    """With nothing sent, half a header or half a body, each is closed in time; meanwhile others are served."""
+    """With nothing sent, half a header or half a body."""
     began = time.monotonic()
     beginnings = [b"", GET[:-2], POST + b"x" * 50, b"GET /ec", POST.replace(b"100", b"2000000")]
     slow = [connect(port, beginnings[number % len(beginnings)]) for number in range(350)]
@@ -110,8 +110,8 @@ def test_hundreds_of_slow_connections_are_closed_and_others_are_served(port: int
 
 
 @pytest.mark.parametrize("beginning", [b"GET /echo HTTP/1.1\r\nX: ", POST, POST.replace(b"/echo", b"/early")])
-def test_bytes_that_trickle_do_not_gain_time(port: int, beginning: bytes) -> None:
-    """A byte now and then, in the headers, in the body, or after the answer, keeps no connection open."""
+def test_trickling_bytes_do_not_extend_the_limit(port: int, beginning: bytes) -> None:
+    """In the headers, in the body, or after the response."""
     began = time.monotonic()
     with connect(port, beginning) as connection, suppress(ConnectionResetError, BrokenPipeError):
         while time.monotonic() - began < PATIENCE:
@@ -120,8 +120,8 @@ def test_bytes_that_trickle_do_not_gain_time(port: int, beginning: bytes) -> Non
     assert time.monotonic() - began < BODY + LINGER_SECONDS + 2
 
 
-def test_a_second_request_of_a_connection_has_its_own_time(port: int) -> None:
-    """It runs from the first byte of that request, and ends the connection, too."""
+def test_a_second_request_has_its_own_limit(port: int) -> None:
+    """It starts with the first byte of that request."""
     connection = connect(port, GET)
     assert connection.recv(65_536).endswith(b"0\r\n\r\n")
     time.sleep(2 * HEAD)  # idle: the keep-alive time of uvicorn runs, which is longer
@@ -131,8 +131,8 @@ def test_a_second_request_of_a_connection_has_its_own_time(port: int) -> None:
     assert "head of the request did not arrive" in refusal(rest(connection), 408, "request_timeout")
 
 
-def test_what_follows_a_request_at_once_is_timed_too(port: int) -> None:
-    """Two requests in one piece, the second of which is not whole."""
+def test_a_pipelined_request_is_timed_too(port: int) -> None:
+    """Two requests in one piece, the second one incomplete."""
     answer = rest(connect(port, GET + GET[:20]))
     first, found, second = answer.partition(b"HTTP/1.1 408")
     assert b"200 OK" in first
@@ -140,14 +140,14 @@ def test_what_follows_a_request_at_once_is_timed_too(port: int) -> None:
 
 
 @pytest.mark.parametrize("path", ["/slow", "/stream"])
-def test_a_slow_answer_is_not_cut(port: int, path: str) -> None:
-    """A research takes minutes, and its events last as long; only the request is timed."""
+def test_slow_responses_are_not_cut(port: int, path: str) -> None:
+    """Only the request is timed: a research takes minutes."""
     answer = httpx2.post(f"http://127.0.0.1:{port}{path}", content=b"x" * 10, timeout=PATIENCE)
     assert answer.text == "piece " * (4 if path == "/stream" else 0) + "10"
 
 
-def test_a_body_that_the_application_does_not_read_yet_is_not_late() -> None:
-    """A slow application does not end a request that the client could not send."""
+def test_a_slow_application_does_not_make_a_body_late() -> None:
+    """The client could not send it yet."""
 
     async def late(scope: Any, receive: Any, send: Any) -> None:
         await asyncio.sleep(1)
@@ -158,30 +158,30 @@ def test_a_body_that_the_application_does_not_read_yet_is_not_late() -> None:
     assert answer.text == "3000000"
 
 
-# --- requests that cannot be read
+# --- unreadable requests
 
 
-def test_an_address_that_is_too_long_is_refused_in_json(port: int) -> None:
-    """With its own status, and how long one may be."""
+def test_too_long_urls_are_refused_in_json(port: int) -> None:
+    """With their own status, and the limit."""
     answer = rest(connect(port, b"GET /" + b"x" * 600_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
     assert "at most 262,144 bytes" in refusal(answer, 414, "invalid_input")
 
 
-def test_headers_that_are_too_long_are_refused_in_json(port: int) -> None:
-    """Likewise."""
+def test_too_long_headers_are_refused_in_json(port: int) -> None:
+    """With their own status, and the limit."""
     answer = rest(connect(port, b"GET / HTTP/1.1\r\nX: " + b"x" * 400_000))
-    assert "the headers of a request have at most" in refusal(answer, 431, "invalid_input")
+    assert "the headers of a request may have at most" in refusal(answer, 431, "invalid_input")
 
 
 @pytest.mark.parametrize(
     "sent", [b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", b"nonsense\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"]
 )
-def test_what_is_no_request_is_refused_in_json(port: int, sent: bytes) -> None:
-    """TLS on this port, anything at all, a request without the host."""
-    assert "not a request" in refusal(rest(connect(port, sent)), 400, "invalid_input")
+def test_invalid_requests_are_refused_in_json(port: int, sent: bytes) -> None:
+    """TLS on this port, arbitrary bytes, a request without a host."""
+    assert "not an HTTP/1.1 request" in refusal(rest(connect(port, sent)), 400, "invalid_input")
 
 
 def test_a_broken_body_ends_the_connection(port: int) -> None:
-    """A chunk whose length is none; the application is not left waiting."""
+    """A chunk with an invalid length; the application does not wait for the rest."""
     head = b"POST /echo HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-    assert "not a request" in refusal(rest(connect(port, head + b"zz\r\n")), 400, "invalid_input")
+    assert "not an HTTP/1.1 request" in refusal(rest(connect(port, head + b"zz\r\n")), 400, "invalid_input")

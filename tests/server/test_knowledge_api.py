@@ -1,4 +1,4 @@
-"""What is known, over HTTP: listed, told with its earlier versions, deleted."""
+"""Knowledge over HTTP: list, versions, deletion."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,17 +17,22 @@ NASTY = "<script>alert(1)</script>"
 
 @pytest.fixture(autouse=True)
 def embedder(app: App) -> WordEmbedder:
-    """Let words stand for the model, which takes half a second to load."""
+    """An embedder of words instead of the model, which takes half a second to load."""
     made = WordEmbedder()
-    app.__dict__["embedder"] = made
+    app.models.__dict__["embedder"] = made
     return made
 
 
 def refused(answer: Any, status: int, code: str) -> None:
-    """Check that nothing was told."""
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    assert told["message"].isprintable()
+    """Check that a request was refused."""
+    response = answer.json()
+    assert (answer.status_code, response["status"], response["code"], len(response)) == (
+        status,
+        "error",
+        code,
+        3,
+    ), response
+    assert response["message"].isprintable()
 
 
 def titles(client: TestClient, **parameters: Any) -> list[str]:
@@ -38,7 +43,7 @@ def titles(client: TestClient, **parameters: Any) -> list[str]:
 
 
 def test_documents_are_listed(client: TestClient, app: App) -> None:
-    """The one that was updated last comes first; tag, agent and a limit leave out others."""
+    """Last updated first, filtered by tag, agent and limit."""
     first = app.knowledge.write("Retries", "Three.", tags=["gateway"], agent="ada").document
     app.knowledge.write("Timeouts", "Ten seconds.", tags=["gateway", "client"], agent="bob")
     assert titles(client) == ["Timeouts", "Retries"]
@@ -46,28 +51,28 @@ def test_documents_are_listed(client: TestClient, app: App) -> None:
     assert titles(client, agent="ada") == ["Retries"]
     assert titles(client, tag="gateway", agent="bob") == ["Timeouts"]
     assert titles(client, tag=" ", agent=" ") == ["Timeouts", "Retries"]
-    assert titles(client, tag="nothing") == titles(client, agent="nobody") == []
+    assert titles(client, tag="nothing") == titles(client, agent="eve") == []
     app.knowledge.write(id=first.id, content="Four.")
     assert titles(client) == ["Retries", "Timeouts"]
     assert titles(client, limit=1) == ["Retries"]
 
 
 @pytest.mark.slow
-def test_a_document_is_told_with_its_versions(client: TestClient, app: App) -> None:
-    """What it is now, and what it was before, the newest first; the page shows the same."""
+def test_a_document_has_its_versions(client: TestClient, app: App) -> None:
+    """Newest first; the page shows the same."""
     document = app.knowledge.write("Retries", "Three.", confidence=0.9, source_url="https://e.org/r").document
     for content in ("Four.", "Five."):
         app.knowledge.write(id=document.id, content=content)
-    told = client.get(f"/api/knowledge/{document.id}").json()
-    assert (told["document"]["content"], told["document"]["version"]) == ("Five.", 3)
-    assert [each["content"] for each in told["earlier"]] == ["Four.", "Three."]
-    assert (told["document"]["confidence"], told["document"]["source_url"]) == (0.9, "https://e.org/r")
+    response = client.get(f"/api/knowledge/{document.id}").json()
+    assert (response["document"]["content"], response["document"]["version"]) == ("Five.", 3)
+    assert [each["content"] for each in response["earlier"]] == ["Four.", "Three."]
+    assert (response["document"]["confidence"], response["document"]["source_url"]) == (0.9, "https://e.org/r")
     page = client.get(f"/knowledge/{document.id}").text
     assert all(content in page for content in ("Five.", "Four.", "Three.", "https://e.org/r"))
 
 
 def test_a_deleted_document_is_gone(client: TestClient, app: App) -> None:
-    """With its versions it is gone from every address."""
+    """With its versions."""
     document = app.knowledge.write("Retries", "Three.").document
     assert client.delete(f"/api/knowledge/{document.id}").json() == {"deleted": 1}
     answer = client.delete(f"/api/knowledge/{document.id}")
@@ -79,8 +84,8 @@ def test_a_deleted_document_is_gone(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_not_there_is_told(client: TestClient) -> None:
-    """No such id, or none at all."""
+def test_an_unknown_document_is_not_found(client: TestClient) -> None:
+    """Also with an invalid id."""
     refused(client.get("/api/knowledge/0123456789abcdef"), 404, "not_found")
     for key in ("%00", "a.b", "a%20b", "x" * 65, "%2e%2e", "ä"):
         refused(client.get(f"/api/knowledge/{key}"), 400, "invalid_input")
@@ -88,8 +93,8 @@ def test_what_is_not_there_is_told(client: TestClient) -> None:
         refused(client.get("/api/knowledge", params=parameters), 400, "invalid_input")
 
 
-def test_each_tenant_knows_its_own(client: TestClient, app: App, token: Callable[..., str]) -> None:
-    """Another tenant's documents are neither listed, told nor deleted."""
+def test_tenants_see_only_their_own_documents(client: TestClient, app: App, token: Callable[..., str]) -> None:
+    """They can neither list, read nor delete others."""
     mine = app.serving(Identity("lab", "ada", "admin", "0" * 16))
     document = mine.knowledge.write("Retries", "Three.").document
     shop, lab = ({"Authorization": f"Bearer {token(tenant)}"} for tenant in ("shop", "lab"))
@@ -101,8 +106,8 @@ def test_each_tenant_knows_its_own(client: TestClient, app: App, token: Callable
 
 
 @pytest.mark.slow
-def test_nothing_of_a_document_is_markup(client: TestClient, app: App) -> None:
-    """Title, content, tags and agent are text on every page, and only web addresses are links."""
+def test_documents_are_shown_as_text(client: TestClient, app: App) -> None:
+    """Title, content, tags and agent; only web URLs are links."""
     written = app.knowledge.write(NASTY, NASTY, tags=[NASTY], agent=NASTY, source_url="https://e.org/?q='\"><b>")
     for address in ("/knowledge", f"/knowledge/{written.document.id}", "/", f"/?q={NASTY}", f"/knowledge?tag={NASTY}"):
         page = client.get(address).text
@@ -113,7 +118,7 @@ def test_nothing_of_a_document_is_markup(client: TestClient, app: App) -> None:
 
 @pytest.mark.slow
 def test_a_damaged_document_hides_no_other(client: TestClient, app: App) -> None:
-    """Documents whose rows are damaged are passed over in lists, and told as damage, or as not there, by their id."""
+    """Lists leave it out; by its id it is an error."""
     good = app.knowledge.write("Retries", "Three.").document
     row = app.store.get(KNOWLEDGE, "default", good.id)
     assert row is not None

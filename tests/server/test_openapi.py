@@ -1,4 +1,4 @@
-"""The description of the API: complete, true, and kept by every answer."""
+"""The API description: complete, and true for every response."""
 
 import json
 import re
@@ -11,22 +11,22 @@ from starlette.testclient import TestClient
 
 from harness.app import App
 from harness.cache import ResearchContext
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.request_checks import Gate
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.request_checks import RequestChecks
+from harness.server.routes import build_routes
 from tests.fakes import WordEmbedder
 
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
 RUN = "20261122-101500-1a2b3c"
-FAILURES = {"400", "401", "403", "404", "429", "502", "503"}
+ERROR_RESPONSES = {"400", "401", "403", "404", "429", "502", "503"}
 
 
 @pytest.fixture(scope="module")
 def described() -> dict[str, Any]:
-    """The description, as the server tells it."""
-    admission: Any = None  # nobody asks
-    told: dict[str, Any] = json.loads(json.dumps(build_routes(Researches(1), admission).openapi()))
-    return told
+    """The description from the server."""
+    authenticator: Any = None  # no request is made
+    payload: dict[str, Any] = json.loads(json.dumps(build_routes(ResearchJobs(1), authenticator).openapi()))
+    return payload
 
 
 def operations(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -37,7 +37,7 @@ def operations(described: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
 
 
 def resolved(described: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Follow a reference to another part of the description."""
+    """Follow a reference within the description."""
     while "$ref" in schema:
         here: Any = described
         for name in schema["$ref"].removeprefix("#/").split("/"):
@@ -46,14 +46,14 @@ def resolved(described: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any
     return schema
 
 
-def test_every_operation_says_what_it_is(described: dict[str, Any]) -> None:
-    """Each operation has a subject, a sentence, descriptions of what may fail, and a shape for its answer."""
+def test_every_operation_is_described(described: dict[str, Any]) -> None:
+    """With a tag, a sentence, its errors, and the shape of its response."""
     names = [name for name, _ in operations(described)]
     assert len(names) > 20
     for name, operation in operations(described):
         assert operation["tags"], name
         assert operation["description"], name
-        assert set(operation["responses"]) >= FAILURES, name
+        assert set(operation["responses"]) >= ERROR_RESPONSES, name
         assert "422" not in operation["responses"], name
         assert {"200", "202"} & set(operation["responses"]), name
         for status, answer in operation["responses"].items():
@@ -64,8 +64,8 @@ def test_every_operation_says_what_it_is(described: dict[str, Any]) -> None:
     assert len({operation["operationId"] for _, operation in operations(described)}) == len(names)
 
 
-def test_every_shape_has_an_example_that_fits(described: dict[str, Any]) -> None:
-    """What an operation takes and answers is shown by an example, which is of its own shape."""
+def test_every_shape_has_a_valid_example(described: dict[str, Any]) -> None:
+    """For requests and responses."""
     import jsonschema
 
     for name, operation in operations(described):
@@ -82,8 +82,8 @@ def test_every_shape_has_an_example_that_fits(described: dict[str, Any]) -> None
                 assert not list(wrong.iter_errors(example)), (name, schema["title"])
 
 
-def test_every_failure_has_the_one_shape(described: dict[str, Any]) -> None:
-    """A failure is `{"status": "error", "code", "message"}` everywhere; Tavily's clients are told a little more."""
+def test_all_errors_have_one_shape(described: dict[str, Any]) -> None:
+    """`{"status": "error", "code", "message"}`; Tavily's clients get one more field."""
     for name, operation in operations(described):
         for status, answer in operation["responses"].items():
             if status[0] in "45":
@@ -92,8 +92,8 @@ def test_every_failure_has_the_one_shape(described: dict[str, Any]) -> None:
                 assert "detail" not in shape["properties"] or "/tavily/" in name
 
 
-def test_what_is_not_of_the_api_is_not_described(described: dict[str, Any], client: TestClient) -> None:
-    """Pages, charts and files are for people; no viewer of the description is served, which would load from outside."""
+def test_only_the_api_is_described(described: dict[str, Any], client: TestClient) -> None:
+    """Not pages, charts and files; no viewer of the description is served."""
     assert all(re.match("/(api|search$|config$|autocompleter$|tavily)", path) for path in described["paths"])
     for address in ("/docs", "/redoc", "/openapi.json"):
         assert client.get(address).status_code == 404
@@ -103,20 +103,20 @@ def test_what_is_not_of_the_api_is_not_described(described: dict[str, Any], clie
 @pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_every_answer_is_as_described(gate: Gate, app: App, researches: Researches) -> None:
-    """Whatever is sent, an answer is of a described status, kind and shape, and never a crash."""
+def test_responses_match_the_description(checks: RequestChecks, app: App, researches: ResearchJobs) -> None:
+    """For generated requests: status, type and shape, and never a crash."""
     import schemathesis
     from hypothesis import HealthCheck, given, settings
     from hypothesis.errors import Unsatisfiable
     from schemathesis.specs.openapi import checks as kept
 
-    app.__dict__["embedder"] = WordEmbedder()
-    app.cache.put_search("retries", [RESULT])
-    app.cache.put_research("retries", "general", ResearchContext("They stop.", [], []))
-    app.cache.put_run(RUN, "retries", "corpus", {"question": "x", "engines": [{"name": "x"}], "state": "writing"})
+    app.models.__dict__["embedder"] = WordEmbedder()
+    app.cache.searches.put("retries", [RESULT])
+    app.cache.researches.put("retries", "general", ResearchContext("They stop.", [], []))
+    app.cache.runs.put(RUN, "retries", "corpus", {"question": "x", "engines": [{"name": "x"}], "state": "writing"})
     app.knowledge.write("retries", "Three.")
-    schema = schemathesis.openapi.from_asgi("/api/openapi.json", gate, headers={"Host": "127.0.0.1"})
-    checks = [
+    schema = schemathesis.openapi.from_asgi("/api/openapi.json", checks, headers={"Host": "127.0.0.1"})
+    conformance = [
         schemathesis.checks.not_a_server_error,
         kept.status_code_conformance,
         kept.content_type_conformance,
@@ -129,14 +129,14 @@ def test_every_answer_is_as_described(gate: Gate, app: App, researches: Research
         @given(case=operation.as_strategy(generation_mode=mode))
         @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
         def keeps(case: Any) -> None:
-            answer = case.call_and_validate(headers={"Host": "127.0.0.1"}, checks=checks)
+            answer = case.call_and_validate(headers={"Host": "127.0.0.1"}, checks=conformance)
             tried.setdefault(operation.label, set()).add(answer.status_code)
 
         keeps()
 
     for described in schema.get_all_operations():
         for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
-            with suppress(Unsatisfiable):  # what takes nothing cannot be asked wrongly
+            with suppress(Unsatisfiable):  # an operation without input has no invalid input
                 keep(described.ok(), mode)
     assert len(tried) > 20
     assert all(tried.values())

@@ -1,4 +1,4 @@
-"""The pages: what they show is what the API tells, and whatever comes from outside is text on them."""
+"""The pages: they show the data of the API, and texts from outside stay text."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from harness.app import App
 from harness.core.freshness import DAY
 from harness.identity import Identity
-from harness.server.api.jobs import Researches
+from harness.server.api.research_jobs import ResearchJobs
 from harness.server.pages.page_routes import PAGE_SIZE
 from tests.fakes import WordEmbedder
 from tests.server.test_research_api import NOWHERE, QUESTION, begin, ended
@@ -24,14 +24,14 @@ VOID = {"meta", "link", "input", "br", "img", "source", "hr", "wbr"}
 
 @pytest.fixture(autouse=True)
 def embedder(app: App) -> WordEmbedder:
-    """Let words stand for the model, which takes half a second to load."""
+    """An embedder of words instead of the model, which takes half a second to load."""
     made = WordEmbedder()
-    app.__dict__["embedder"] = made
+    app.models.__dict__["embedder"] = made
     return made
 
 
 class Page(HTMLParser):
-    """What a page is made of: its tags with their attributes, its text; elements that are not closed are an error."""
+    """Parsed page: tags with attributes, text; unclosed elements are an error."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -43,19 +43,19 @@ class Page(HTMLParser):
         assert not self._open, f"not closed: {self._open}"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note a tag."""
+        """Record a tag."""
         assert len({name for name, _ in attrs}) == len(attrs), f"an attribute twice: {attrs}"
         self.tags.append((tag, dict(attrs)))
         if tag not in VOID:
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Close the element that is open."""
+        """Close the open element."""
         assert self._open, f"</{tag}> closes nothing"
         assert self._open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        """Note a text."""
+        """Record a text."""
         self.texts.append(data)
 
     @property
@@ -64,16 +64,16 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.texts).split())
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
-        """Return the attributes of every such tag."""
+        """Return the attributes of all such tags."""
         return [attributes for name, attributes in self.tags if name == tag]
 
     def links(self, start: str = "") -> list[str]:
-        """Return the addresses of the links that begin so."""
+        """Return the URLs of the links that start so."""
         return [str(each["href"]) for each in self.all("a") if str(each.get("href")).startswith(start)]
 
 
 def shown(client: TestClient, address: str, status: int = 200, **how: Any) -> Page:
-    """Load a page, and check what holds of each: it is well made, and nothing on it runs or comes from outside."""
+    """Load a page and check that it is valid, runs no inline script and loads nothing from outside."""
     answer = client.get(address, headers={**HTML, **how.pop("headers", {})}, **how)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -102,9 +102,9 @@ def shown(client: TestClient, address: str, status: int = 200, **how: Any) -> Pa
 
 
 def evil(app: App) -> None:
-    """Keep things whose every text is hostile."""
-    app.cache.put_search(EVIL, [{"title": EVIL, "href": "javascript:alert(1)", "body": EVIL}], engine=EVIL)
-    app.cache.put_search("other", [{"title": EVIL, "href": f"https://e.org/{EVIL}", "body": EVIL}])
+    """Store entries whose texts are all hostile."""
+    app.cache.searches.put(EVIL, [{"title": EVIL, "href": "javascript:alert(1)", "body": EVIL}], engine=EVIL)
+    app.cache.searches.put("other", [{"title": EVIL, "href": f"https://e.org/{EVIL}", "body": EVIL}])
     app.knowledge.write(EVIL.replace("\u202e", ""), EVIL, tags=["'\"><b>"], agent=EVIL[:100])
     citation = {
         "section": EVIL, "paragraph": 1, "sentence": EVIL, "quotation": "quoted", "number": 1,
@@ -120,14 +120,14 @@ def evil(app: App) -> None:
         "rounds": [{"searches": [{"query": EVIL, "engine": EVIL, "answered_by": "live", "results": 1}], "pages": [],
                     "novelty": 0.5, "score": 0.5}],
     }  # fmt: skip
-    app.cache.put_run(NOWHERE, EVIL, EVIL, record)
+    app.cache.runs.put(NOWHERE, EVIL, EVIL, record)
 
 
-# --- what holds of every page
+# --- all pages
 
 
 def test_nothing_from_outside_is_markup(client: TestClient, app: App) -> None:
-    """Whatever was searched, found, quoted or written down is text on every page, and only web addresses are links."""
+    """Searches, results, quotations and documents are text on every page; only web URLs are links."""
     evil(app)
     addresses = ["/", "/cache", "/knowledge", "/experiments", "/login", f"/runs/{NOWHERE}", "/nowhere"]
     addresses += [f"/entries/{each.source}/{each.id}" for each in app.history.find() if each.source == "search"]
@@ -136,13 +136,13 @@ def test_nothing_from_outside_is_markup(client: TestClient, app: App) -> None:
         page = shown(client, address, 404 if address == "/nowhere" else 200)
         assert not [each for each in page.links() if each.startswith("javascript")]
     run = client.get(f"/api/runs/{NOWHERE}").json()
-    assert run["citations"][0]["sentence"] == EVIL, "a run that is told whole was read"
+    assert run["citations"][0]["sentence"] == EVIL, "the whole run was read"
     assert "quoted" in shown(client, f"/runs/{NOWHERE}").text
 
 
 @pytest.mark.slow
-def test_nothing_that_was_typed_is_markup(client: TestClient) -> None:
-    """What stands in an address or a form is text on the page that answers."""
+def test_typed_text_is_not_markup(client: TestClient) -> None:
+    """In URLs and forms."""
     for parameters in (
         {"q": EVIL},
         {"source": EVIL[:20]},
@@ -161,13 +161,13 @@ def test_nothing_that_was_typed_is_markup(client: TestClient) -> None:
     assert Page(client.post("/research", data={"question": " "}, headers=HTML).text).all("h1")
 
 
-def test_an_empty_house_says_what_to_do(client: TestClient) -> None:
-    """Before anything was done, every page says so, and how to begin."""
+def test_empty_pages_say_what_to_do(client: TestClient) -> None:
+    """Before the first search, research or document."""
     assert "harness search" in shown(client, "/").text
-    assert "Nothing was asked yet" in shown(client, "/cache").text
+    assert "No searches yet" in shown(client, "/cache").text
     assert "knowledge_write" in shown(client, "/knowledge").text
-    assert "Nothing of the past speaks of that" in shown(client, "/?q=x").text
-    assert "within these bounds" in shown(client, "/?since=7d").text
+    assert "No matches" in shown(client, "/?q=x").text
+    assert "with these filters" in shown(client, "/?since=7d").text
     for address in ("/", "/cache", "/knowledge", "/experiments"):
         (here,) = [each for each in shown(client, address).all("a") if each.get("aria-current")]
         assert here["href"] == address
@@ -176,10 +176,10 @@ def test_an_empty_house_says_what_to_do(client: TestClient) -> None:
 # --- the history
 
 
-def test_the_history_shows_what_the_api_tells(client: TestClient, app: App) -> None:
-    """The same items in the same order, with their similarity, each leading to its own page."""
+def test_the_history_shows_the_items_of_the_api(client: TestClient, app: App) -> None:
+    """In the same order, with their similarity, each with a link to its page."""
     for number in range(5):
-        app.cache.put_search(f"retries {number}", [RESULT])
+        app.cache.searches.put(f"retries {number}", [RESULT])
     app.knowledge.write("retries of a gateway", "Three.")
     for q in ("", "retries 3"):
         items = client.get("/api/research-history", params={"q": q}).json()["items"]
@@ -194,10 +194,10 @@ def test_the_history_shows_what_the_api_tells(client: TestClient, app: App) -> N
 
 
 @pytest.mark.slow
-def test_one_leafs_through_the_history(client: TestClient, app: App) -> None:
-    """More and Back keep what was asked; following More shows everything once."""
+def test_the_history_has_pages(client: TestClient, app: App) -> None:
+    """More and Back keep the filters; following More shows everything once."""
     for number in range(2 * PAGE_SIZE + 3):
-        app.cache.put_search(f"retries {number}", [RESULT])
+        app.cache.searches.put(f"retries {number}", [RESULT])
     address, found = "/?q=retries&source=search&since=7d", []
     while address:
         page = shown(client, address)
@@ -211,11 +211,14 @@ def test_one_leafs_through_the_history(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_asked_wrongly_stays_in_the_form(client: TestClient) -> None:
-    """What one has typed is still there, with what is wrong about it; an old choice is never silently another."""
-    for address, told in (("/?q=retries&since=soon", "since is a date"), ("/?q=retries&source=web", "no such source")):
+def test_invalid_input_stays_in_the_form(client: TestClient) -> None:
+    """With the error; an invalid choice is never replaced silently."""
+    for address, response in (
+        ("/?q=retries&since=soon", "since is a date"),
+        ("/?q=retries&source=web", "no such source"),
+    ):
         page = shown(client, address, 400)
-        assert told in page.text
+        assert response in page.text
         assert "retries" in [each.get("value") for each in page.all("input")]
 
 
@@ -223,8 +226,8 @@ def test_what_was_asked_wrongly_stays_in_the_form(client: TestClient) -> None:
 
 
 def test_an_entry_shows_its_results(client: TestClient, app: App) -> None:
-    """The results of a search are listed, with links to the web; damaged data is shown as it begins."""
-    app.cache.put_search("retries", [RESULT, {"title": "No address", "href": "", "body": ""}])
+    """With links to the web; damaged data is shown as text."""
+    app.cache.searches.put("retries", [RESULT, {"title": "No address", "href": "", "body": ""}])
     (item,) = client.get("/api/research-history").json()["items"]
     page = shown(client, f"/entries/search/{item['id']}")
     assert RESULT["href"] in page.links()
@@ -242,12 +245,12 @@ def test_an_entry_shows_its_results(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.slow
-def test_who_may_not_sees_no_button(client: TestClient, app: App, token: Callable[..., str]) -> None:
-    """A reader is offered nothing that would be refused, a writer no deletion."""
+def test_buttons_depend_on_the_role(client: TestClient, app: App, token: Callable[..., str]) -> None:
+    """A reader sees none that would be refused, a writer no deletion."""
     mine = app.serving(Identity("lab", "ada", "admin", "0" * 16))
-    mine.cache.put_search("retries", [RESULT])
+    mine.cache.searches.put("retries", [RESULT])
     key = mine.history.find()[0].id
-    mine.cache.put_run(NOWHERE, "x", "x", {"question": "x", "engines": [{"name": "x"}], "state": "gathering"})
+    mine.cache.runs.put(NOWHERE, "x", "x", {"question": "x", "engines": [{"name": "x"}], "state": "gathering"})
     document = mine.knowledge.write("retries", "x").document.id
     for role, may in (("reader", set()), ("writer", {"POST"}), ("admin", {"POST", "DELETE"})):
         headers = {"Authorization": f"Bearer {token('lab', role, role)}"}
@@ -265,8 +268,8 @@ def test_who_may_not_sees_no_button(client: TestClient, app: App, token: Callabl
 
 
 @pytest.mark.slow
-def test_a_question_from_the_form_is_researched(client: TestClient, researches: Researches) -> None:
-    """The form begins a research and leads to its page; an empty or unusable question is told on a page."""
+def test_a_question_from_the_form_is_researched(client: TestClient, researches: ResearchJobs) -> None:
+    """The form starts a research and leads to its page; an empty or invalid question is an error page."""
     answer = client.post("/research", data={"question": QUESTION, "refresh": "on"}, headers=HTML)
     assert answer.status_code == 303
     assert answer.headers["Location"].startswith("/runs/")
@@ -281,7 +284,7 @@ def test_a_question_from_the_form_is_researched(client: TestClient, researches: 
 
 @pytest.mark.slow
 def test_a_report_shows_every_sentence_with_its_passage(client: TestClient) -> None:
-    """Each sentence leads to the passage that it rests on, each source to its address; the numbers are the API's."""
+    """Sentences link to passages, sources to their URLs; the numbers are those of the API."""
     begun = begin(client)
     ended(client, begun)
     run = client.get(f"/api/runs/{begun['id']}").json()
@@ -298,36 +301,36 @@ def test_a_report_shows_every_sentence_with_its_passage(client: TestClient) -> N
 
 @pytest.mark.slow
 def test_old_and_stopped_runs_have_a_page(client: TestClient, app: App) -> None:
-    """A run that was stopped can be gone on with; one of an older version says what is missing."""
+    """A stopped run can be resumed; one of an older version says what is missing."""
     about = {"question": "retries", "engines": [{"name": "corpus"}]}
-    app.cache.put_run(NOWHERE, "retries", "corpus", {**about, "state": "writing"})
+    app.cache.runs.put(NOWHERE, "retries", "corpus", {**about, "state": "writing"})
     page = shown(client, f"/runs/{NOWHERE}")
-    assert "Go on" in page.text
-    assert "while it was writing" in page.text
-    app.cache.put_run(NOWHERE, "retries", "corpus", {**about, "state": "finished"})
+    assert "Resume" in page.text
+    assert "stopped while writing" in page.text
+    app.cache.runs.put(NOWHERE, "retries", "corpus", {**about, "state": "finished"})
     assert "not its report" in shown(client, f"/runs/{NOWHERE}").text
 
 
 @pytest.mark.slow
-def test_what_is_not_there_has_a_page(client: TestClient) -> None:
-    """People are told on a page, with a way home, whatever is missing."""
+def test_missing_pages_have_a_page(client: TestClient) -> None:
+    """With a link to the history."""
     for address in ("/nowhere", f"/runs/{NOWHERE}", f"/knowledge/{'0' * 32}", "/entries/search/x"):
         assert "/" in shown(client, address, 404).links()
     shown(client, "/runs/x", 400)
 
 
 @pytest.mark.slow
-def test_a_document_leads_to_its_own_page(client: TestClient, app: App) -> None:
-    """What the history calls knowledge, or the record of a run, has its own page, and is led there."""
+def test_entries_redirect_to_their_own_page(client: TestClient, app: App) -> None:
+    """Documents and records of runs."""
     document = app.knowledge.write("retries", "x").document.id
-    app.cache.put_run(NOWHERE, "x", "x", {"question": "x"})
+    app.cache.runs.put(NOWHERE, "x", "x", {"question": "x"})
     assert client.get(f"/entries/knowledge/{document}").headers["Location"] == f"/knowledge/{document}"
     assert client.get(f"/entries/research/{NOWHERE}").headers["Location"] == f"/runs/{NOWHERE}"
 
 
 @pytest.mark.slow
-def test_stale_and_expired_things_say_so(client: TestClient, app: App) -> None:
-    """What is too old to answer is marked on every page that shows it."""
+def test_stale_and_expired_entries_are_marked(client: TestClient, app: App) -> None:
+    """On every page that shows them."""
     from harness.core.entries import Entry
 
     then = time.time() - 10 * DAY

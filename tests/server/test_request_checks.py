@@ -1,4 +1,4 @@
-"""What every request passes first: by which name, from where, how much, who, how often."""
+"""Checks before routing: host name, origin, size, token, rate."""
 
 import base64
 import json
@@ -21,11 +21,11 @@ from harness.cache import ResearchContext
 from harness.errors import StoreBusy
 from harness.identity import Tokens
 from harness.server.api import experiment_routes
-from harness.server.api.jobs import Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
+from harness.server.api.research_jobs import ResearchJobs
+from harness.server.auth import Authenticator
 from harness.server.pages import chart_routes, page_routes
-from harness.server.request_checks import MAX_BODY, POLICY, Gate, Names, token_of
+from harness.server.request_checks import MAX_BODY, POLICY, HostNames, RequestChecks, token_of
+from harness.server.routes import build_routes
 from tests.server.conftest import served
 
 RUN = "20261122-101500-1a2b3c"
@@ -36,34 +36,36 @@ PAGES = ("/", "/cache", "/knowledge", "/experiments")
 DATA = ("/api/stats", "/api/research-history", "/api/runs", "/api/openapi.json", "/search?q=x&format=json")
 
 
-def client_of(app: App, researches: Researches, **how: Any) -> TestClient:
-    """Return a client of an application with a gate of its own: `per_minute`, `alone`, `host`, `names`."""
-    admission = Admission(
+def client_of(app: App, researches: ResearchJobs, **how: Any) -> TestClient:
+    """Return a client of an application with its own checks: `per_minute`, `alone`, `host`, `names`."""
+    authenticator = Authenticator(
         app, per_minute=how.get("per_minute", 60_000), alone=how.get("alone", True), token_of=token_of
     )
-    names = Names(how.get("host", "127.0.0.1"), how.get("names", ()))
-    gate = Gate(build_routes(researches, admission), names=names, admission=admission, logs=how.get("logs", False))
-    return TestClient(gate, base_url="http://127.0.0.1", follow_redirects=False, raise_server_exceptions=False)
+    names = HostNames(how.get("host", "127.0.0.1"), how.get("names", ()))
+    checks = RequestChecks(
+        build_routes(researches, authenticator), names=names, authenticator=authenticator, logs=how.get("logs", False)
+    )
+    return TestClient(checks, base_url="http://127.0.0.1", follow_redirects=False, raise_server_exceptions=False)
 
 
 def refused(answer: Any, status: int, code: str) -> str:
-    """Check that nothing was done; return the message."""
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    assert told["message"].isprintable()
-    return str(told["message"])
+    """Check that a request was refused; return the message."""
+    payload = answer.json()
+    assert (answer.status_code, payload["status"], payload["code"], len(payload)) == (status, "error", code, 3), payload
+    assert payload["message"].isprintable()
+    return str(payload["message"])
 
 
-def bearer(token: str) -> dict[str, str]:
-    """Return the header that shows a token."""
+def bearer_token(token: str) -> dict[str, str]:
+    """Return the header with a token."""
     return {"Authorization": f"Bearer {token}"}
 
 
-# --- by which name
+# --- host names
 
 
-def test_this_machine_is_asked_by_its_names(client: TestClient) -> None:
-    """The names of loopback are served, with any port; every other name is one that was made to lead here."""
+def test_loopback_accepts_only_its_names(client: TestClient) -> None:
+    """With any port; other names may be DNS rebinding."""
     for host in ("127.0.0.1", "127.0.0.1:8766", "localhost", "LOCALHOST:1", "[::1]", "[::1]:8766"):
         assert client.get("/api/stats", headers={"Host": host}).status_code == 200, host
     for host in ("evil.example", "evil.example:8766", "127.0.0.1.evil.example", "localhost.evil.example", "[", "]", "",
@@ -75,15 +77,15 @@ def test_this_machine_is_asked_by_its_names(client: TestClient) -> None:
 @given(st.text(max_size=30).filter(str.isascii))
 @settings(max_examples=50)
 @pytest.mark.slow
-def test_no_name_whatever_is_a_crash(address: str) -> None:
-    """What is no name is not one of ours."""
-    assert Names("127.0.0.1").include(address) in {True, False}
-    assert not Names("127.0.0.1").include(f"evil{address}")
+def test_any_host_header_is_checked(address: str) -> None:
+    """Without an error."""
+    assert HostNames("127.0.0.1").include(address) in {True, False}
+    assert not HostNames("127.0.0.1").include(f"evil{address}")
 
 
-def test_other_names_are_allowed_by_name(app: App, researches: Researches, token: Callable[..., str]) -> None:
-    """Where others can reach it, the server answers to any name; once one is named, to that and loopback alone."""
-    headers = bearer(token())
+def test_other_names_can_be_allowed(app: App, researches: ResearchJobs, token: Callable[..., str]) -> None:
+    """A public server accepts any name; with `names`, only those and loopback."""
+    headers = bearer_token(token())
     with client_of(app, researches, host=EVERYWHERE, alone=False) as client:
         assert client.get("/api/stats", headers=headers | {"Host": "any.example"}).status_code == 200
     with client_of(app, researches, host=EVERYWHERE, alone=False, names=["lab.example"]) as client:
@@ -91,11 +93,11 @@ def test_other_names_are_allowed_by_name(app: App, researches: Researches, token
             assert client.get("/api/stats", headers=headers | {"Host": host}).status_code == status
 
 
-# --- from where
+# --- origins
 
 
-def test_pages_of_other_sites_get_nothing(client: TestClient) -> None:
-    """What a page of another origin sends is refused before anything is read or done, however the origin is written."""
+def test_requests_of_other_origins_are_refused(client: TestClient) -> None:
+    """Before anything is read or done, however the origin is written."""
     for origin in ("https://evil.example", "null", "", "http://127.0.0.1:1", "http://localhost", "http://[",
                    "file://", "http://127.0.0.1.evil.example",
                    "http://127.0.0.1@evil.example", "127.0.0.1", "http://]["):  # fmt: skip
@@ -106,8 +108,8 @@ def test_pages_of_other_sites_get_nothing(client: TestClient) -> None:
 
 
 @pytest.mark.slow
-def test_what_the_browser_says_of_the_site_counts(client: TestClient) -> None:
-    """From another site, or another port of this machine, one may come to a page, and neither read data nor write."""
+def test_sec_fetch_site_is_checked(client: TestClient) -> None:
+    """Other sites and other ports can open pages, but neither read data nor write."""
     for site in ("cross-site", "same-site"):
         headers = {"Sec-Fetch-Site": site}
         for address in PAGES:
@@ -130,16 +132,16 @@ def test_what_the_browser_says_of_the_site_counts(client: TestClient) -> None:
 
 
 def refused_(answer: Any) -> None:
-    """Check that a request of another site was refused; Tavily's clients are told in their shape."""
+    """Check that a request of another site was refused; Tavily's clients get their format."""
     assert (answer.status_code, answer.json()["code"]) == (403, "access_denied")
 
 
-# --- how much
+# --- sizes
 
 
 @pytest.mark.slow
-def test_a_body_is_bounded(client: TestClient) -> None:
-    """Two megabytes are enough for one request, whether its length was declared or not."""
+def test_the_body_size_is_limited(client: TestClient) -> None:
+    """To two megabytes, with or without a declared length."""
     for address in ("/api/researches", "/api/cache/clear", "/research", "/login", "/search", "/tavily/search"):
         headers = {"Content-Type": "application/json" if "api" in address or "tavily" in address else
                    "application/x-www-form-urlencoded"}  # fmt: skip
@@ -149,32 +151,32 @@ def test_a_body_is_bounded(client: TestClient) -> None:
             assert f"{MAX_BODY:,}" in answer.json()["message"]
 
 
-def test_a_strange_length_is_no_crash(client: TestClient) -> None:
-    """Whatever a client declares, the answer is an answer."""
+def test_any_declared_length_is_handled(client: TestClient) -> None:
+    """Without an error."""
     for declared in ("9" * 4_000, "-1", "1e9", "²", " 5", "0x10", ""):
         answer = client.post("/api/researches", content=b"{}", headers={"Content-Length": declared.encode("latin-1")})
         assert answer.status_code in {400, 413}
 
 
-# --- who
+# --- tokens
 
 
 def test_without_tokens_this_machine_is_served(client: TestClient) -> None:
-    """A first try needs no token; what a proxy passes on comes from elsewhere, and does."""
+    """But not through a proxy."""
     for address in (*PAGES, *DATA):
         assert client.get(address).status_code == 200
     for name in ("Forwarded", "X-Forwarded-For", "X-Real-IP"):
         refused(client.get("/api/stats", headers={name: "127.0.0.1"}), 401, "access_denied")
 
 
-def test_where_others_reach_it_a_token_is_needed(app: App, researches: Researches) -> None:
-    """Beyond this machine nobody is served without a token, though there is none yet."""
+def test_a_public_server_requires_a_token(app: App, researches: ResearchJobs) -> None:
+    """Even while there is none."""
     with client_of(app, researches, alone=False) as client:
         refused(client.get("/api/stats"), 401, "access_denied")
 
 
-def test_from_the_first_token_on_each_request_needs_one(client: TestClient, token: Callable[..., str]) -> None:
-    """Programs are told what to send, people are led to the login; what holds no data of anybody stays open."""
+def test_the_first_token_makes_tokens_required(client: TestClient, token: Callable[..., str]) -> None:
+    """Programs get a message, people the login page; public paths stay open."""
     assert client.get("/api/stats").status_code == 200
     text = token()
     for address in DATA:
@@ -189,21 +191,21 @@ def test_from_the_first_token_on_each_request_needs_one(client: TestClient, toke
     assert client.head("/").status_code == 401
     for address in ("/healthz", "/login", "/static/app.css", "/static/app.js"):
         assert client.get(address).status_code == 200
-    assert client.get("/api/stats", headers=bearer(text)).status_code == 200
+    assert client.get("/api/stats", headers=bearer_token(text)).status_code == 200
 
 
-def test_a_token_that_has_expired_does_not_open_the_door(client: TestClient, app: App) -> None:
-    """When the last token has expired, the server does not fall back to serving without one."""
-    Tokens(app.database_store, lambda: 0.0).create("lab", "ada", "writer")
+def test_tokens_stay_required_after_the_last_one_expired(client: TestClient, app: App) -> None:
+    """The server does not return to serving without one."""
+    Tokens(app.databases.store, lambda: 0.0).create("lab", "ada", "writer")
     refused(client.get("/api/stats"), 401, "access_denied")
 
 
-def test_a_token_is_shown_in_three_ways(client: TestClient, token: Callable[..., str]) -> None:
-    """As bearer, as the password of Basic with any name, and in the cookie; the scheme in any case."""
+def test_a_token_can_be_sent_in_three_ways(client: TestClient, token: Callable[..., str]) -> None:
+    """As Bearer, as the password of Basic, and in the cookie; the scheme in any case."""
     text = token("lab")
     basic = [base64.b64encode(f"{user}:{text}".encode()).decode() for user in ("", "me", "ä")]
     for headers in (
-        bearer(text), {"Authorization": f"bearer {text}"}, {"Authorization": f"BEARER {text}"},
+        bearer_token(text), {"Authorization": f"bearer {text}"}, {"Authorization": f"BEARER {text}"},
         *({"Authorization": f"Basic {each}"} for each in basic), {"Cookie": f"harness_token={text}"},
         {"Cookie": f"other=1; harness_token={text}; more=2"},
         {"Authorization": "Bearer tvly-a-key-of-another-service", "Cookie": f"harness_token={text}"},
@@ -212,16 +214,16 @@ def test_a_token_is_shown_in_three_ways(client: TestClient, token: Callable[...,
 
 
 @pytest.mark.slow
-def test_keys_of_other_services_are_none(client: TestClient, token: Callable[..., str]) -> None:
-    """A client of Tavily has to send some key: without tokens it is served; with them it is like one without."""
-    foreign = bearer("tvly-0123456789")
+def test_keys_of_other_services_are_ignored(client: TestClient, token: Callable[..., str]) -> None:
+    """Tavily's clients must send some key; it counts as no token."""
+    foreign = bearer_token("tvly-0123456789")
     assert client.get("/api/stats", headers=foreign).status_code == 200
     token()
     refused(client.get("/api/stats", headers=foreign), 401, "access_denied")
 
 
-def test_what_is_no_token_is_refused(client: TestClient, token: Callable[..., str]) -> None:
-    """A malformed token lets nobody in, is no crash, and is not repeated in the reply."""
+def test_a_malformed_token_is_refused(client: TestClient, token: Callable[..., str]) -> None:
+    """Without a crash, and without repeating it."""
     text = token()
     tampered = text[:-1] + ("A" if text[-1] != "A" else "B")
     others = base64.urlsafe_b64encode(b"other").decode().rstrip("=")
@@ -241,28 +243,31 @@ def test_what_is_no_token_is_refused(client: TestClient, token: Callable[..., st
 
 
 def test_a_revoked_token_is_refused_at_once(client: TestClient, token: Callable[..., str], app: App) -> None:
-    """No request after the revocation is served, whatever was kept open for that token."""
+    """Also if its app is still open."""
     token("lab", "bob")
     text = token("lab")
-    assert client.get("/api/stats", headers=bearer(text)).status_code == 200
-    assert app.tokens.revoke(text.split(".")[1])
-    refused(client.get("/api/stats", headers=bearer(text)), 401, "access_denied")
+    assert client.get("/api/stats", headers=bearer_token(text)).status_code == 200
+    assert app.databases.tokens.revoke(text.split(".")[1])
+    refused(client.get("/api/stats", headers=bearer_token(text)), 401, "access_denied")
     assert client.get("/", headers={"Cookie": f"harness_token={text}"}).headers["Location"] == "/login"
 
 
 @pytest.mark.slow
-def test_a_reader_looks_and_does_not_touch(client: TestClient, token: Callable[..., str], app: App) -> None:
-    """A reader sees what the tenant has; begins, refreshes, clears and deletes nothing, by no address."""
+def test_a_reader_changes_nothing(client: TestClient, token: Callable[..., str], app: App) -> None:
+    """It sees the tenant's data; it cannot start, refresh, clear or delete."""
     ada, rob = token("lab", "ada", "admin"), token("lab", "rob", "reader")
     ids = fill(app, "lab")
     for address in (*PAGES, "/api/stats", "/api/runs", "/api/research-history", f"/entries/search/{ids['search']}"):
-        assert client.get(address, headers=bearer(rob)).status_code in {200, 403 if "experiments" in address else 200}
+        assert client.get(address, headers=bearer_token(rob)).status_code in {
+            200,
+            403 if "experiments" in address else 200,
+        }
     for method, address, body in WRITES:
-        answer = client.request(method, address.format(**ids), json=body, headers=bearer(rob))
+        answer = client.request(method, address.format(**ids), json=body, headers=bearer_token(rob))
         assert answer.status_code == 403, (method, address, answer.text)
         assert answer.json()["code"] == "access_denied"
-    assert client.post("/research", data={"question": "x"}, headers=bearer(rob)).status_code == 403
-    found = client.get("/api/research-history", headers=bearer(ada)).json()["items"]
+    assert client.post("/research", data={"question": "x"}, headers=bearer_token(rob)).status_code == 403
+    found = client.get("/api/research-history", headers=bearer_token(ada)).json()["items"]
     assert len(found) == 4, "a reader has changed something"
 
 
@@ -282,28 +287,28 @@ WRITES: list[tuple[str, str, Any]] = [
 
 
 @pytest.mark.slow
-def test_a_writer_clears_nothing(client: TestClient, token: Callable[..., str], app: App) -> None:
-    """What a writer may, is to ask and keep; deleting takes an admin."""
+def test_a_writer_deletes_nothing(client: TestClient, token: Callable[..., str], app: App) -> None:
+    """Deletion requires an admin."""
     wim = token("lab", "wim", "writer")
     ids = fill(app, "lab")
     for method, address, body in WRITES:
         if method == "DELETE" or "cache" in address:
-            answer = client.request(method, address.format(**ids), json=body, headers=bearer(wim))
+            answer = client.request(method, address.format(**ids), json=body, headers=bearer_token(wim))
             refused(answer, 403, "access_denied")
 
 
 def fill(app: App, tenant: str) -> dict[str, str]:
-    """Keep one thing of each kind for a tenant, each with `MARK` in it; return the ids."""
+    """Store one entry of each kind for a tenant, each with `MARK`; return the ids."""
     from harness.identity import Identity
 
     mine = app.serving(Identity(tenant, "ada", "admin", "0" * 16))
     result = {"title": MARK, "href": f"https://e.org/{MARK}", "body": MARK}
-    mine.cache.put_search(f"{MARK} search", [result], engine="corpus")
-    mine.cache.put_research(f"{MARK} research", "general", ResearchContext(MARK, [[MARK]], [0.5]))
+    mine.cache.searches.put(f"{MARK} search", [result], engine="corpus")
+    mine.cache.researches.put(f"{MARK} research", "general", ResearchContext(MARK, [[MARK]], [0.5]))
     record = {"question": MARK, "engines": [{"name": MARK}], "state": "gathering"}
-    mine.cache.put_run(RUN, f"{MARK} run", MARK, record)
+    mine.cache.runs.put(RUN, f"{MARK} run", MARK, record)
     document = mine.knowledge.write(f"{MARK} document", MARK, tags=[MARK], agent=MARK).document
-    mine.cache.put_tool("web_fetch", f"{MARK} tool", {"x": MARK})
+    mine.cache.tools.put("web_fetch", f"{MARK} tool", {"x": MARK})
     ids = {each.source if each.title != f"{MARK} run" else "run": each.id for each in mine.history.find()}
     assert ids["knowledge"] == document.id
     mine.close()
@@ -311,10 +316,10 @@ def fill(app: App, tenant: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_no_address_tells_another_tenant(client: TestClient, token: Callable[..., str], app: App) -> None:
-    """Asked with every id of another tenant, no address there is, page, chart or data, tells or changes anything."""
+def test_tenants_are_isolated_at_every_path(client: TestClient, token: Callable[..., str], app: App) -> None:
+    """With all ids of another tenant, no page, chart or data shows or changes anything."""
     ids = fill(app, "lab")
-    lab, shop = bearer(token("lab")), bearer(token("shop"))
+    lab, shop = bearer_token(token("lab")), bearer_token(token("shop"))
     assert MARK in client.get("/api/research-history", headers=lab).text
     asked = 0
     for path, methods in addresses(client, shop):
@@ -326,9 +331,9 @@ def test_no_address_tells_another_tenant(client: TestClient, token: Callable[...
                 for query in ("", f"?q={MARK}&format=json&tag={MARK}&agent={MARK}&first=x&second=x"):
                     body = {"question": "", "kind": "all"} if method == "POST" else None
                     answer = client.request(method, filled + query, json=body, headers=shop)
-                    told = answer.text.replace(query.replace("&", "&amp;"), "").count(MARK)
+                    payload = answer.text.replace(query.replace("&", "&amp;"), "").count(MARK)
                     assert answer.status_code < 500, (method, filled, answer.text)
-                    assert told <= (8 if query else 0), (method, filled + query, answer.text)  # what was typed
+                    assert payload <= (8 if query else 0), (method, filled + query, answer.text)  # the typed text
                     if query and answer.status_code == 200 and answer.headers["content-type"] == "application/json":
                         assert f"{MARK} " not in answer.text, (method, filled)
                     asked += 1
@@ -347,9 +352,9 @@ def addresses(client: TestClient, headers: dict[str, str]) -> Iterator[tuple[str
 
 
 @pytest.mark.slow
-def test_evaluations_are_the_machines(client: TestClient, token: Callable[..., str]) -> None:
-    """What stands on the disk of the server is shown to nobody who has a token of one tenant."""
-    headers = bearer(token("lab"))
+def test_evaluations_are_for_the_local_user_only(client: TestClient, token: Callable[..., str]) -> None:
+    """Not for tokens, which belong to one tenant."""
+    headers = bearer_token(token("lab"))
     for address in ("/api/experiments", "/charts/evaluations.svg"):
         refused(client.get(address, headers=headers), 403, "access_denied")
     stats = client.get("/api/stats", headers=headers).json()
@@ -357,9 +362,9 @@ def test_evaluations_are_the_machines(client: TestClient, token: Callable[..., s
 
 
 @pytest.mark.slow
-def test_so_many_requests_a_minute(app: App, researches: Researches, token: Callable[..., str]) -> None:
-    """Beyond its rate a token is told when to come again; another token, and what is open, is not concerned."""
-    ada, bob = bearer(token("lab", "ada")), bearer(token("lab", "bob"))
+def test_each_token_has_a_rate_limit(app: App, researches: ResearchJobs, token: Callable[..., str]) -> None:
+    """The response says how long to wait; other tokens and public paths are not affected."""
+    ada, bob = bearer_token(token("lab", "ada")), bearer_token(token("lab", "bob"))
     with client_of(app, researches, per_minute=3) as client:
         statuses = [client.get("/api/runs", headers=ada).status_code for _ in range(5)]
         assert statuses == [200, 200, 200, 429, 429]
@@ -376,7 +381,7 @@ def test_so_many_requests_a_minute(app: App, researches: Researches, token: Call
 
 
 def test_a_valid_token_logs_in(client: TestClient, token: Callable[..., str]) -> None:
-    """A valid token is kept in a cookie that no script and no other site's form can use; logging out forgets it."""
+    """The cookie is hidden from scripts and from forms of other sites; logging out deletes it."""
     text = token("lab")
     answer = client.post("/login", data={"token": f" {text}\n"}, headers=HTML)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")
@@ -391,8 +396,8 @@ def test_a_valid_token_logs_in(client: TestClient, token: Callable[..., str]) ->
     assert client.get("/").headers["Location"] == "/login"
 
 
-def test_over_tls_the_cookie_stays_there(client: TestClient, token: Callable[..., str]) -> None:
-    """Where the page came over TLS, as behind a proxy, the cookie goes over nothing else."""
+def test_over_tls_the_cookie_is_secure(client: TestClient, token: Callable[..., str]) -> None:
+    """Also behind a proxy with TLS."""
     answer = client.post("/login", data={"token": token("lab")}, headers={"Origin": "https://127.0.0.1"})
     assert "Secure" in answer.headers["Set-Cookie"]
 
@@ -407,11 +412,11 @@ def test_over_tls_the_cookie_stays_there(client: TestClient, token: Callable[...
         ((), "https", False),
     ],
 )
-def test_a_configured_proxy_says_whether_it_was_tls(
-    gate: Gate, token: Callable[..., str], proxies: tuple[str, ...], sent: str, secure: bool
+def test_a_trusted_proxy_tells_whether_it_was_tls(
+    checks: RequestChecks, token: Callable[..., str], proxies: tuple[str, ...], sent: str, secure: bool
 ) -> None:
     """The browser may send no Origin; a header from another address is ignored."""
-    with served(gate, proxies=proxies) as address:
+    with served(checks, proxies=proxies) as address:
         headers = {"X-Forwarded-Proto": sent} if sent else {}
         answer = httpx2.post(f"{address}/login", data={"token": token("lab")}, headers=headers)
     assert answer.status_code == 303
@@ -419,7 +424,7 @@ def test_a_configured_proxy_says_whether_it_was_tls(
 
 
 def test_an_invalid_token_does_not_log_in(client: TestClient, token: Callable[..., str]) -> None:
-    """What is no valid token is told on the page, is not repeated there, and leaves no cookie."""
+    """The page shows an error without the token, and sets no cookie."""
     token()
     for wrong in ("hrn_wrong", "", "x" * 500, "<script>alert(1)</script>", "\x00", "hrn_\u202e"):
         answer = client.post("/login", data={"token": wrong}, headers=HTML)
@@ -433,11 +438,11 @@ def test_an_invalid_token_does_not_log_in(client: TestClient, token: Callable[..
     assert client.post("/login", json={"token": "x"}).status_code in {400, 401}
 
 
-# --- what every answer says
+# --- response headers
 
 
-def test_every_answer_binds_the_browser(client: TestClient, token: Callable[..., str]) -> None:
-    """Pages, data, files, redirects and errors all forbid scripts of others, sniffing, framing and keeping."""
+def test_every_response_has_security_headers(client: TestClient, token: Callable[..., str]) -> None:
+    """Pages, data, files, redirects and errors."""
     answers = [client.get(address) for address in (*PAGES, *DATA, "/healthz", "/login", "/static/app.js", "/nowhere")]
     answers += [client.post("/"), client.head("/"), client.options("/"), client.get("/static/nowhere")]
     answers += [client.get("/", headers={"Host": "evil.example"}), client.get("/", headers={"Origin": "null"})]
@@ -462,7 +467,7 @@ def test_every_answer_binds_the_browser(client: TestClient, token: Callable[...,
 
 @pytest.mark.slow
 def test_other_methods_are_refused(client: TestClient) -> None:
-    """What an address does not do, it says so, and does nothing."""
+    """With an error response, and without an effect."""
     for address in ("/", "/api/stats", "/static/app.css", f"/api/runs/{RUN}", "/search"):
         for method in ("PUT", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "x"):
             refused(client.request(method, address), 405, "invalid_input")
@@ -484,8 +489,8 @@ NASTY = [
 
 
 @pytest.mark.slow
-def test_nasty_addresses_are_told(client: TestClient) -> None:
-    """Whatever the address holds, the answer is a page, an envelope or a plain refusal, never a crash or a file."""
+def test_hostile_urls_are_refused(client: TestClient) -> None:
+    """With a page or an error response, never a crash or a file."""
     for address in NASTY:
         for headers in ({}, HTML):
             answer = client.get(address, headers=headers)
@@ -497,17 +502,19 @@ def test_nasty_addresses_are_told(client: TestClient) -> None:
                 assert answer.json()["message"].isprintable()
 
 
-# --- a store that is down
+# --- an unavailable store
 
 
 @pytest.mark.slow
-def test_a_store_that_is_down_is_told_everywhere(client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the database does not answer, programs get the envelope and people a page, by every kind of address."""
+def test_an_unavailable_store_is_reported_at_every_path(
+    client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error response for programs, a page for people."""
 
     def down(*_: Any, **__: Any) -> Any:
         raise StoreBusy("the database is locked by another process; try again")
 
-    store = app.database_store
+    store = app.databases.store
     for name in ("get", "timeline", "whole", "scopes", "nearest", "scan", "recent", "rows", "stats", "counted", "put",
                  "delete", "sweep", "expiring", "unembedded"):  # fmt: skip
         monkeypatch.setattr(store, name, down)
@@ -515,7 +522,7 @@ def test_a_store_that_is_down_is_told_everywhere(client: TestClient, app: App, m
 
 
 def look_everywhere(client: TestClient) -> None:
-    """Check that every kind of address says that the store is down."""
+    """Check that every kind of path reports the unavailable store."""
     for address in ("/", "/?q=x", "/?part=1", "/cache", "/knowledge", f"/knowledge/{'0' * 32}", f"/runs/{RUN}",
                     "/entries/search/x"):  # fmt: skip
         answer = client.get(address, headers=HTML)
@@ -533,23 +540,23 @@ def look_everywhere(client: TestClient) -> None:
 
 
 @pytest.mark.slow
-def test_tokens_that_cannot_be_read_let_nobody_in(
+def test_requests_are_refused_if_tokens_cannot_be_read(
     client: TestClient, app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where tokens cannot be read, nobody is let in, and it is told why."""
+    """With the reason."""
 
     def down(*_: Any, **__: Any) -> Any:
         raise StoreBusy("the database is locked by another process; try again")
 
-    monkeypatch.setattr(app.database_store, "tenants", down)
+    monkeypatch.setattr(app.databases.store, "tenants", down)
     look_everywhere(client)
     answer = client.post("/tavily/search", json={"query": "x"})
     assert (answer.status_code, answer.json()["code"]) == (503, "store_busy")
 
 
 @pytest.mark.slow
-def test_tavilys_clients_are_told_in_their_shape(client: TestClient, token: Callable[..., str]) -> None:
-    """What the gate refuses is told to a client of Tavily where it looks."""
+def test_refusals_for_tavilys_clients_have_their_format(client: TestClient, token: Callable[..., str]) -> None:
+    """The message is where they look for it."""
     token()
     answer = client.post("/tavily/search", json={"query": "x"})
     assert (answer.status_code, answer.json()["detail"]["error"]) == (401, answer.json()["message"])
@@ -559,36 +566,36 @@ def test_tavilys_clients_are_told_in_their_shape(client: TestClient, token: Call
 
 
 @pytest.mark.slow
-def test_each_request_is_one_line_of_json(
-    app: App, researches: Researches, token: Callable[..., str], caplog: pytest.LogCaptureFixture
+def test_each_request_is_logged_as_one_line_of_json(
+    app: App, researches: ResearchJobs, token: Callable[..., str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """With --log-requests each request is one object on one line, whatever its address holds; no token is in it."""
+    """With --log-requests, for any path; without the token."""
     text = token("lab", "ada")
     caplog.set_level(logging.INFO, "harness.server.access")
     with client_of(app, researches, logs=True) as client:
         for address in NASTY:
-            client.get(address, headers=bearer(text))
+            client.get(address, headers=bearer_token(text))
         client.get("/", headers={"Host": "evil.example"})
         client.get("/")
     lines = [record.getMessage() for record in caplog.records if record.name == "harness.server.access"]
     assert len(lines) == len(NASTY) + 2
-    told = [json.loads(line) for line in lines]
-    for line, each in zip(lines, told, strict=True):
+    payload = [json.loads(line) for line in lines]
+    for line, each in zip(lines, payload, strict=True):
         assert line.isascii()
         assert line.isprintable()
         assert len(line) < 4_000
         assert set(each) == {"time", "method", "path", "status", "milliseconds", "tenant", "user"}
         assert text.rpartition(".")[2] not in line
-    assert (told[0]["tenant"], told[0]["user"]) == ("lab", "ada")
-    assert [(each["status"], each["tenant"]) for each in told[-2:]] == [(403, None), (303, None)]
+    assert (payload[0]["tenant"], payload[0]["user"]) == ("lab", "ada")
+    assert [(each["status"], each["tenant"]) for each in payload[-2:]] == [(403, None), (303, None)]
 
 
 # --- over a real connection
 
 
 @pytest.mark.slow
-def test_bytes_that_are_no_request_are_refused(address: str) -> None:
-    """Raw bytes that no client library would send are refused, and the server goes on."""
+def test_raw_bytes_are_refused(address: str) -> None:
+    """The server keeps running."""
     host, _, port = address.removeprefix("http://").partition(":")
     here = f"Host: {host}:{port}\r\n".encode()
     for raw in (
@@ -613,15 +620,15 @@ def test_bytes_that_are_no_request_are_refused(address: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_body_of_unknown_length_is_bounded(address: str) -> None:
-    """Sent in pieces over a real connection, a body is cut off, and the client is told."""
+def test_a_chunked_body_is_limited(address: str) -> None:
+    """Over a real connection; the client gets the message."""
     chunks = (b" " * 2**16 for _ in range(40))
     answer = httpx2.post(f"{address}/api/researches", content=chunks, headers={"Content-Type": "application/json"})
     refused(answer, 413, "invalid_input")
 
 
-def test_a_token_is_told_from_any_header() -> None:
-    """Reading a token from what a client sends is never a crash."""
+def test_any_header_can_be_parsed_for_a_token() -> None:
+    """Without an error."""
 
     @settings(max_examples=50)
     @given(st.binary(max_size=60), st.binary(max_size=60))
@@ -638,15 +645,15 @@ def test_a_token_is_told_from_any_header() -> None:
     read()
 
 
-def test_a_bug_before_the_routes_is_an_envelope(
-    client: TestClient, gate: Gate, monkeypatch: pytest.MonkeyPatch
+def test_a_bug_in_the_checks_is_an_error_response(
+    client: TestClient, checks: RequestChecks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the headers that every answer has, and nothing of what it was."""
+    """With all security headers, without details."""
 
     def broken(_: object) -> None:
         raise RuntimeError("a secret detail")
 
-    monkeypatch.setattr(gate._admission, "app_for", broken)
+    monkeypatch.setattr(checks._admission, "app_for", broken)
     answer = client.get("/api/stats")
     assert "secret" not in refused(answer, 500, "internal_error")
     assert "content-security-policy" in answer.headers
@@ -662,20 +669,20 @@ def test_a_bug_before_the_routes_is_an_envelope(
         ("GET", "usage", "usage.credits"),
     ],
 )
-def test_tavilys_other_endpoints_are_refused_with_the_reason(
+def test_tavilys_other_endpoints_are_refused_with_an_alternative(
     client: TestClient, method: str, path: str, instead: str
 ) -> None:
-    """The message says what is not served and what to use, where Tavily's clients look for it."""
+    """In the place where its clients look for the message."""
     answer = client.request(method, f"/tavily/{path}", json={})
     assert answer.status_code == 400
-    told = answer.json()
-    assert told["message"].startswith(f"Tavily's {path.partition('/')[0]} is not served here; ")
-    assert instead in told["message"]
-    assert told["detail"] == {"error": told["message"]}
+    payload = answer.json()
+    assert payload["message"].startswith(f"Tavily's {path.partition('/')[0]} is not supported; ")
+    assert instead in payload["message"]
+    assert payload["detail"] == {"error": payload["message"]}
 
 
-def test_what_tavily_does_not_have_either_is_not_found(client: TestClient) -> None:
-    """The message names the two endpoints that are served."""
+def test_unknown_tavily_paths_are_not_found(client: TestClient) -> None:
+    """The message names the two supported endpoints."""
     answer = client.post("/tavily/nothing", json={})
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
     assert "POST /tavily/search and POST /tavily/extract" in answer.json()["detail"]["error"]

@@ -1,4 +1,4 @@
-"""Researches over HTTP: begun, watched, stopped, resumed, and read again."""
+"""Researches over HTTP: start, watch, stop, resume, read."""
 
 import json
 import threading
@@ -18,10 +18,10 @@ from harness.app import App
 from harness.cache.tables import RUNS
 from harness.core.entries import Entry
 from harness.core.freshness import DAY
-from harness.server.api.jobs import KEPT, Researches
-from harness.server.application import build_routes
-from harness.server.auth import Admission
-from harness.server.request_checks import Gate, Names, token_of
+from harness.server.api.research_jobs import MAX_ENDED, ResearchJobs
+from harness.server.auth import Authenticator
+from harness.server.request_checks import HostNames, RequestChecks, token_of
+from harness.server.routes import build_routes
 from harness.settings import Settings
 from tests.cli.conftest import NOTES
 
@@ -32,7 +32,7 @@ PATIENCE = 20.0
 
 
 class Waiting:
-    """An instance of SearXNG that answers when it may (`go`); `asked` are the queries that it was asked."""
+    """A SearXNG instance that waits for `go`; `asked` are the received queries."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.go = threading.Event()
@@ -57,7 +57,7 @@ class Waiting:
 
 @pytest.fixture
 def engine(httpserver: HTTPServer) -> Iterator[Waiting]:
-    """An engine that answers when it may; at the end of the test it may."""
+    """An engine that waits; it is released at the end of the test."""
     made = Waiting(httpserver)
     yield made
     made.go.set()
@@ -79,11 +79,11 @@ def waiting(settings: Settings, engine: Waiting) -> Settings:
 
 @pytest.fixture
 def slow(waiting: Settings, engine: Waiting) -> Iterator[TestClient]:
-    """A client of an application whose engine answers when it may; two researches at a time."""
-    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True, token_of=token_of) as let:
-        researches = Researches(2)
-        gate = Gate(build_routes(researches, let), names=Names("127.0.0.1"), admission=let)
-        with TestClient(gate, base_url="http://127.0.0.1", follow_redirects=False) as client:
+    """A client of an application with the waiting engine; two researches at a time."""
+    with App(waiting) as app, Authenticator(app, per_minute=60_000, alone=True, token_of=token_of) as let:
+        researches = ResearchJobs(2)
+        checks = RequestChecks(build_routes(researches, let), names=HostNames("127.0.0.1"), authenticator=let)
+        with TestClient(checks, base_url="http://127.0.0.1", follow_redirects=False) as client:
             client.app_state = {"researches": researches, "app": app}
             yield client
             engine.go.set()
@@ -91,11 +91,11 @@ def slow(waiting: Settings, engine: Waiting) -> Iterator[TestClient]:
 
 
 def begin(client: TestClient, question: str = QUESTION, **more: Any) -> dict[str, Any]:
-    """Begin a research."""
+    """Start a research."""
     answer = client.post("/api/researches", json={"question": question, **more})
     assert answer.status_code == 202, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    response: dict[str, Any] = answer.json()
+    return response
 
 
 def events(client: TestClient, address: str, **headers: str) -> list[tuple[str, str, dict[str, Any]]]:
@@ -118,7 +118,7 @@ def events(client: TestClient, address: str, **headers: str) -> list[tuple[str, 
 
 
 def until(holds: Callable[[], Any]) -> Any:
-    """Wait until something holds; return it."""
+    """Wait until a condition holds; return its value."""
     deadline = time.monotonic() + PATIENCE
     while not (found := holds()):
         assert time.monotonic() < deadline, "it never came"
@@ -127,30 +127,35 @@ def until(holds: Callable[[], Any]) -> Any:
 
 
 def ended(client: TestClient, research: dict[str, Any]) -> dict[str, Any]:
-    """Wait for a research to end; return how it did."""
+    """Wait for the end of a research; return the event."""
     return events(client, research["events"])[-1][2]
 
 
 def refused(answer: Any, status: int, code: str) -> str:
-    """Check that nothing was done; return the message."""
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["code"], len(told)) == (status, "error", code, 3), told
-    return str(told["message"])
+    """Check that a request was refused; return the message."""
+    response = answer.json()
+    assert (answer.status_code, response["status"], response["code"], len(response)) == (
+        status,
+        "error",
+        code,
+        3,
+    ), response
+    return str(response["message"])
 
 
 # --- from the question to the report
 
 
-def test_a_research_is_begun_watched_and_read(client: TestClient) -> None:
-    """A question is accepted at once; the stream tells steps, each round, and the end; then the report is there."""
+def test_a_research_is_started_watched_and_read(client: TestClient) -> None:
+    """The question is accepted at once; the stream has steps, rounds and the end; then the report exists."""
     begun = begin(client)
     assert begun["state"] == "running"
     assert begun["question"] == QUESTION
-    told = events(client, begun["events"])
-    assert {name for name, _, _ in told} == {"step", "round", "ended"}
-    rounds = [(id_, data["number"]) for name, id_, data in told if name == "round"]
+    response = events(client, begun["events"])
+    assert {name for name, _, _ in response} == {"step", "round", "ended"}
+    rounds = [(id_, data["number"]) for name, id_, data in response if name == "round"]
     assert rounds == [("1", 1), ("2", 2)]
-    assert told[-1] == ("ended", "", {"state": "finished", "found": True, "code": None, "message": None})
+    assert response[-1] == ("ended", "", {"state": "finished", "found": True, "code": None, "message": None})
     run = client.get(f"/api/runs/{begun['id']}").json()
     assert (run["state"], run["question"], run["title"]) == ("finished", QUESTION, QUESTION)
     assert run["citations"]
@@ -161,41 +166,41 @@ def test_a_research_is_begun_watched_and_read(client: TestClient) -> None:
         assert isinstance(before + after, str)
     assert run["quotations"] == run["quotations_verified"] == len(run["citations"])
     assert [each["number"] for each in run["rounds"]] == [1, 2]
-    assert [data for name, _, data in told if name == "round"] == run["rounds"]
+    assert [data for name, _, data in response if name == "round"] == run["rounds"]
     assert run["markdown"].startswith("# ")
     assert client.get(begun["page"], headers={"Accept": "text/html"}).status_code == 200
 
 
 @pytest.mark.slow
 def test_the_history_finds_a_research(client: TestClient) -> None:
-    """What was researched is found by meaning, with its run; asked again it costs no live call."""
+    """By meaning, with its run; the same question again costs no live call."""
     first = begin(client)
     ended(client, first)
     found = client.get("/api/research-history", params={"q": "when do clients stop retrying", "source": "research"})
     assert first["id"] in [each["id"] for each in found.json()["items"]]
     second = begin(client)
     ended(client, second)
-    told = [client.get(f"/api/runs/{each['id']}").json() for each in (first, second)]
-    assert told[0]["live_calls"] > 0
-    assert told[1]["live_calls"] == 0
-    assert told[1]["markdown"] == told[0]["markdown"]
+    response = [client.get(f"/api/runs/{each['id']}").json() for each in (first, second)]
+    assert response[0]["live_calls"] > 0
+    assert response[1]["live_calls"] == 0
+    assert response[1]["markdown"] == response[0]["markdown"]
     assert [each["id"] for each in client.get("/api/runs").json()["items"]] == [second["id"], first["id"]]
 
 
 @pytest.mark.slow
-def test_who_comes_back_misses_no_round(client: TestClient) -> None:
-    """With the last round that was seen, the stream goes on after it; late or early, the end is told."""
+def test_a_reconnected_client_misses_no_round(client: TestClient) -> None:
+    """The stream continues after the last received round; the end is always sent."""
     begun = begin(client)
     ended(client, begun)
     for seen, rounds in (("0", ["1", "2"]), ("1", ["2"]), ("2", []), ("7", [])):
-        told = events(client, begun["events"], **{"Last-Event-ID": seen})
-        assert [id_ for name, id_, _ in told if name == "round"] == rounds
-        assert told[-1][0] == "ended"
+        response = events(client, begun["events"], **{"Last-Event-ID": seen})
+        assert [id_ for name, id_, _ in response if name == "round"] == rounds
+        assert response[-1][0] == "ended"
 
 
 @pytest.mark.slow
-def test_what_is_no_round_is_told(client: TestClient) -> None:
-    """A last event that is none is an error of the client's, before any stream begins."""
+def test_an_invalid_last_event_id_is_refused(client: TestClient) -> None:
+    """Before the stream starts."""
     begun = begin(client)
     for seen in ("", "x", "-1", "101", "1.5", "9" * 5_000):
         refused(client.get(begun["events"], headers={"Last-Event-ID": seen}), 400, "invalid_input")
@@ -203,25 +208,25 @@ def test_what_is_no_round_is_told(client: TestClient) -> None:
 
 
 @pytest.mark.slow
-def test_a_report_has_as_many_sections_as_asked(client: TestClient) -> None:
-    """The number of sections is passed on to the research."""
+def test_the_number_of_sections_is_used(client: TestClient) -> None:
+    """In the report."""
     begun = begin(client, sections=1)
     ended(client, begun)
     assert len({each["section"] for each in client.get(f"/api/runs/{begun['id']}").json()["citations"]}) == 1
 
 
 @pytest.mark.slow
-def test_a_refresh_asks_everything_anew(client: TestClient) -> None:
-    """With `refresh`, nothing is answered from the cache."""
+def test_a_refresh_uses_nothing_from_the_cache(client: TestClient) -> None:
+    """All searches are live."""
     ended(client, begin(client))
-    anew = begin(client, refresh=True)
-    ended(client, anew)
-    run = client.get(f"/api/runs/{anew['id']}").json()
+    again = begin(client, refresh=True)
+    ended(client, again)
+    run = client.get(f"/api/runs/{again['id']}").json()
     assert run["live_calls"] > 0
     assert run["cache_hits"] == 0
 
 
-# --- what cannot be asked
+# --- refused requests
 
 
 UNUSABLE: list[Any] = [
@@ -233,8 +238,8 @@ UNUSABLE: list[Any] = [
 NO_JSON = [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"question": "\\ud800"}', b'{"question": NaN}', b"x" * 10_000]
 
 
-def test_an_unusable_question_is_refused_at_once(client: TestClient, researches: Researches) -> None:
-    """What cannot be researched is not begun, and says why in one line."""
+def test_an_invalid_question_is_refused_at_once(client: TestClient, researches: ResearchJobs) -> None:
+    """In one line, without starting a research."""
     for body in UNUSABLE:
         message = refused(client.post("/api/researches", json=body), 400, "invalid_input")
         assert message.isprintable()
@@ -244,16 +249,18 @@ def test_an_unusable_question_is_refused_at_once(client: TestClient, researches:
     assert not researches._jobs
 
 
-def test_a_refresh_without_a_network_is_refused(settings: Settings, researches: Researches) -> None:
-    """Offline nothing can be asked anew: that is said at once, and no research is under way for ever after."""
+def test_a_refresh_while_offline_is_refused(settings: Settings, researches: ResearchJobs) -> None:
+    """At once, without a research that runs for ever."""
     import msgspec
 
     with (
         App(msgspec.structs.replace(settings, offline=True)) as app,
-        Admission(app, per_minute=60_000, alone=True) as admission,
+        Authenticator(app, per_minute=60_000, alone=True) as authenticator,
     ):
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        with TestClient(gate, base_url="http://127.0.0.1") as client:
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with TestClient(checks, base_url="http://127.0.0.1") as client:
             answer = client.post("/api/researches", json={"question": QUESTION, "refresh": True})
             assert "only what is cached" in refused(answer, 400, "invalid_input")
             assert client.get("/api/researches").json()["items"] == []
@@ -266,8 +273,8 @@ OF_A_RUN = [
 
 
 @pytest.mark.slow
-def test_what_is_no_id_is_refused(client: TestClient) -> None:
-    """An id of another shape names nothing, whatever it holds."""
+def test_a_malformed_id_is_refused(client: TestClient) -> None:
+    """Whatever it contains."""
     for run in ("x", "%2e%2e", "%00", "20261122-101500-1a2b3", "20261122-101500-1A2B3C", "0" * 5_000, f"{NOWHERE}%0a"):
         for method, address in (*OF_A_RUN, ("DELETE", "/api/runs/{}")):
             answer = client.request(method, address.format(run))
@@ -275,19 +282,19 @@ def test_what_is_no_id_is_refused(client: TestClient) -> None:
             assert answer.json()["status"] == "error"
 
 
-def test_what_is_not_there_is_told(client: TestClient) -> None:
-    """Of a run that there is none of, every address says so before anything else."""
+def test_an_unknown_run_is_not_found(client: TestClient) -> None:
+    """At every path."""
     for method, address in OF_A_RUN:
         refused(client.request(method, address.format(NOWHERE)), 404, "not_found")
     refused(client.delete(f"/api/runs/{NOWHERE}"), 404, "not_found")
 
 
-# --- under way
+# --- running researches
 
 
 @pytest.mark.slow
-def test_so_many_researches_at_a_time(slow: TestClient, engine: Waiting) -> None:
-    """Beyond the limit one is told to wait; those under way are listed, the newest first; then there is room."""
+def test_the_number_of_running_researches_is_limited(slow: TestClient, engine: Waiting) -> None:
+    """Beyond it the client has to wait; running ones are listed newest first."""
     first = begin(slow)
     until(lambda: engine.asked)
     second = begin(slow, "How long does a client wait for the server?")
@@ -305,7 +312,7 @@ def test_so_many_researches_at_a_time(slow: TestClient, engine: Waiting) -> None
 
 
 def test_a_research_is_stopped_and_resumed(slow: TestClient, engine: Waiting) -> None:
-    """Stopped at its next step, it says so, and so does its record; resumed, it goes to its end."""
+    """It stops at its next step, its record says so; resumed, it finishes."""
     begun = begin(slow)
     until(lambda: engine.asked)
     assert slow.delete(f"/api/researches/{begun['id']}").json()["state"] == "running", "it stops at its next step"
@@ -314,7 +321,7 @@ def test_a_research_is_stopped_and_resumed(slow: TestClient, engine: Waiting) ->
     run = slow.get(f"/api/runs/{begun['id']}").json()
     assert (run["state"], run["title"], run["citations"]) == ("gathering", None, [])
     page = slow.get(f"/runs/{begun['id']}", headers={"Accept": "text/html"})
-    assert (page.status_code, "Go on" in page.text) == (200, True)
+    assert (page.status_code, "Resume" in page.text) == (200, True)
     resumed = slow.post(f"/api/runs/{begun['id']}/resume")
     assert (resumed.status_code, resumed.json()["id"]) == (202, begun["id"])
     assert ended(slow, begun)["state"] == "finished"
@@ -323,8 +330,8 @@ def test_a_research_is_stopped_and_resumed(slow: TestClient, engine: Waiting) ->
 
 
 @pytest.mark.slow
-def test_one_run_is_led_once(slow: TestClient, engine: Waiting) -> None:
-    """A run that is under way is neither resumed nor deleted meanwhile; it can be stopped twice."""
+def test_a_running_run_is_neither_resumed_nor_deleted(slow: TestClient, engine: Waiting) -> None:
+    """It can be stopped twice."""
     begun = begin(slow)
     until(lambda: engine.asked)
     until(lambda: slow.get(f"/api/runs/{begun['id']}").status_code == 200)
@@ -341,8 +348,8 @@ def test_one_run_is_led_once(slow: TestClient, engine: Waiting) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_of_a_research_under_way_watches_it(slow: TestClient, engine: Waiting) -> None:
-    """While it goes on, its page shows the stream; the history lists it; afterwards the page is its report."""
+def test_the_page_of_a_running_research_watches_it(slow: TestClient, engine: Waiting) -> None:
+    """The history lists it; afterwards the page is its report."""
     begun = begin(slow, "<script>alert(1)</script> retries of a client")
     until(lambda: engine.asked)
     page = slow.get(begun["page"]).text
@@ -355,8 +362,8 @@ def test_the_page_of_a_research_under_way_watches_it(slow: TestClient, engine: W
 
 
 @pytest.mark.slow
-def test_an_engine_that_fails_is_told(slow: TestClient, engine: Waiting) -> None:
-    """Where every search fails, the research fails with the engine's code; the slot is free again, and so is the id."""
+def test_a_failing_engine_fails_the_research(slow: TestClient, engine: Waiting) -> None:
+    """With the engine's code; the slot and the id are free again."""
     engine.status = 503
     engine.go.set()
     begun = begin(slow)
@@ -370,8 +377,8 @@ def test_an_engine_that_fails_is_told(slow: TestClient, engine: Waiting) -> None
 
 
 @pytest.mark.slow
-def test_a_bug_is_told_without_its_details(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever breaks a research, it ends, and what stands in the log is not told to the client."""
+def test_a_bug_is_reported_without_details(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The research ends; the details are in the log."""
     from harness.research.run import Researcher
 
     def broken(*_: Any, **__: Any) -> None:
@@ -385,8 +392,8 @@ def test_a_bug_is_told_without_its_details(client: TestClient, monkeypatch: pyte
 
 
 @pytest.mark.slow
-def test_a_app_that_cannot_be_opened_ends_the_research(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What fails before the first step fails the research, too; no slot is lost."""
+def test_an_app_that_cannot_be_opened_fails_the_research(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No slot is lost."""
 
     def broken(*_: Any, **__: Any) -> None:
         from harness.errors import StoreBusy
@@ -400,34 +407,34 @@ def test_a_app_that_cannot_be_opened_ends_the_research(client: TestClient, monke
 
 
 @pytest.mark.slow
-def test_the_server_ends_and_the_research_can_go_on(waiting: Settings, engine: Waiting) -> None:
-    """Closed in mid-research, it stops within its seconds, tells how to go on, and takes no new ones."""
+def test_a_research_can_be_resumed_after_the_server_closes(waiting: Settings, engine: Waiting) -> None:
+    """It stops within seconds, the log says how to resume it, and no new one starts."""
     from harness.errors import TooManyRequests
 
     with App(waiting) as app:
-        researches = Researches(2)
-        job = researches.begin(app, QUESTION)
+        researches = ResearchJobs(2)
+        job = researches.start(app, QUESTION)
         until(lambda: engine.asked)
         closer = threading.Thread(target=researches.close)
         closer.start()
         until(lambda: researches.closing)
         with pytest.raises(TooManyRequests):
-            researches.begin(app, QUESTION)
+            researches.start(app, QUESTION)
         engine.go.set()
         closer.join(PATIENCE)
         assert job.state == "stopped"
-        again = Researches(2).resume(app, job.run)
+        again = ResearchJobs(2).resume(app, job.run)
         assert again.ended.wait(PATIENCE)
         assert (again.state, again.found) == ("finished", True)
 
 
 @pytest.mark.slow
 def test_a_research_of_another_process_is_shown_by_its_record(slow: TestClient, engine: Waiting) -> None:
-    """What another program researches at this moment is listed, and shown as far as it is recorded."""
+    """It is listed, and shown as far as it is recorded."""
     other = App(slow.app_state["app"].settings)
     with other:
-        researches = Researches(1)
-        job = researches.begin(other, QUESTION)
+        researches = ResearchJobs(1)
+        job = researches.start(other, QUESTION)
         until(lambda: engine.asked)
         run = until(lambda: [each for each in slow.get("/api/runs").json()["items"] if each["id"] == job.run])[0]
         assert run["question"] == QUESTION
@@ -440,26 +447,26 @@ def test_a_research_of_another_process_is_shown_by_its_record(slow: TestClient, 
     assert slow.get(f"/api/runs/{job.run}").json()["state"] == "finished"
 
 
-def test_ended_researches_are_forgotten_in_time(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of thousands of researches only the last ones are remembered; the memory of a server is bounded."""
-    from harness.server.api import jobs
+def test_the_number_of_remembered_researches_is_limited(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the last ones."""
+    from harness.server.api import research_jobs
 
-    monkeypatch.setattr(jobs, "KEPT", 3)
-    researches = Researches(1)
+    monkeypatch.setattr(research_jobs, "MAX_ENDED", 3)
+    researches = ResearchJobs(1)
     for _ in range(8):
-        job = researches.begin(app, "?")
+        job = researches.start(app, "?")
         assert job.ended.wait(PATIENCE)
-    assert KEPT > 3
+    assert MAX_ENDED > 3
     assert len(researches._jobs) <= 4
     assert researches.get("default", job.run) is job
 
 
-# --- who may
+# --- roles and tenants
 
 
 @pytest.mark.slow
-def test_a_reader_watches_and_does_not_touch(client: TestClient, app: App, token: Callable[..., str]) -> None:
-    """A reader sees the researches of the tenant, and begins, stops, resumes and deletes none."""
+def test_a_reader_can_only_watch(client: TestClient, app: App, token: Callable[..., str]) -> None:
+    """It cannot start, stop, resume or delete."""
     ada, rob = (
         {"Authorization": f"Bearer {token('lab', name, role)}"} for name, role in (("ada", "writer"), ("rob", "reader"))
     )
@@ -478,9 +485,9 @@ def test_a_reader_watches_and_does_not_touch(client: TestClient, app: App, token
     refused(client.delete(f"/api/runs/{begun['id']}", headers=ada), 403, "access_denied")
 
 
-def test_another_tenant_sees_nothing_of_it(slow: TestClient, engine: Waiting) -> None:
-    """Research, record, stream and chart of a tenant are not there for another one, whatever its role."""
-    tokens = slow.app_state["app"].tokens
+def test_another_tenant_does_not_find_a_research(slow: TestClient, engine: Waiting) -> None:
+    """Neither research, record, stream nor chart, in any role."""
+    tokens = slow.app_state["app"].databases.tokens
     lab, shop = ({"Authorization": f"Bearer {tokens.create(each, 'ada', 'admin').text}"} for each in ("lab", "shop"))
     begun = slow.post("/api/researches", json={"question": QUESTION}, headers=lab).json()
     until(lambda: engine.asked)
@@ -500,8 +507,8 @@ def test_another_tenant_sees_nothing_of_it(slow: TestClient, engine: Waiting) ->
 
 
 @pytest.mark.slow
-def test_a_damaged_record_is_told(client: TestClient, app: App) -> None:
-    """A record that cannot be read is damage, for programs and for people; the list and the history show the others."""
+def test_a_damaged_record_is_an_error(client: TestClient, app: App) -> None:
+    """For programs and people; the lists show the other runs."""
     now = time.time()
     for payload in (b"", b"{", b"null", b"[]", b"{}", b'"x"', b'{"question": 1}', b"[" * 5_000):
         app.store.put(RUNS, "default", Entry(NOWHERE, "retries", payload, now, now + DAY, now, ("corpus",)))
@@ -514,15 +521,15 @@ def test_a_damaged_record_is_told(client: TestClient, app: App) -> None:
 
 
 def test_runs_are_listed_page_by_page(client: TestClient, app: App) -> None:
-    """Every run is listed once, the newest first; the last page says that it is."""
+    """Each once, newest first; the last page has no next offset."""
     for number in range(7):
-        app.cache.put_run(f"20261122-10150{number}-1a2b3c", f"question {number}", "corpus", {"question": "x"})
+        app.cache.runs.put(f"20261122-10150{number}-1a2b3c", f"question {number}", "corpus", {"question": "x"})
     found: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        told = client.get("/api/runs", params={"limit": 3, "offset": offset}).json()
-        found += [each["question"] for each in told["items"]]
-        offset = told["next_offset"]
+        response = client.get("/api/runs", params={"limit": 3, "offset": offset}).json()
+        found += [each["question"] for each in response["items"]]
+        offset = response["next_offset"]
     assert found == [f"question {number}" for number in reversed(range(7))]
 
 
@@ -530,14 +537,16 @@ def test_runs_are_listed_page_by_page(client: TestClient, app: App) -> None:
 
 
 @pytest.mark.slow
-def test_a_stream_that_is_left_does_not_end_the_research(waiting: Settings, engine: Waiting) -> None:
-    """A browser that goes away in mid-research is no reason to stop; who comes back sees the end."""
+def test_a_closed_stream_does_not_end_the_research(waiting: Settings, engine: Waiting) -> None:
+    """A client that reconnects gets the end."""
     from tests.server.conftest import served
 
-    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True) as admission:
-        researches = Researches(1)
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        with served(gate) as address, httpx2.Client(base_url=address, timeout=PATIENCE) as client:
+    with App(waiting) as app, Authenticator(app, per_minute=60_000, alone=True) as authenticator:
+        researches = ResearchJobs(1)
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with served(checks) as address, httpx2.Client(base_url=address, timeout=PATIENCE) as client:
             begun = client.post("/api/researches", json={"question": QUESTION}).json()
             with client.stream("GET", begun["events"]) as stream:
                 assert next(stream.iter_lines()).startswith("event: step")
@@ -549,18 +558,20 @@ def test_a_stream_that_is_left_does_not_end_the_research(waiting: Settings, engi
 
 
 @pytest.mark.slow
-def test_many_read_while_a_research_goes_on(waiting: Settings, engine: Waiting, tmp_path: Path) -> None:
-    """Fifty at once leaf through the history, the cache and the runs, and watch, while researches run: no error."""
+def test_many_clients_read_during_researches(waiting: Settings, engine: Waiting, tmp_path: Path) -> None:
+    """Fifty at once, in the history, the cache, the runs and the streams, without an error."""
     from tests.server.conftest import served
 
     addresses = (
         "/", "/?q=retries", "/cache", "/knowledge", "/experiments", "/api/research-history?q=retries+of+a+client",
         "/api/research-history", "/api/stats", "/api/runs", "/api/researches", "/api/explain?q=retries", "/healthz",
     )  # fmt: skip
-    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True) as admission:
-        researches = Researches(3)
-        gate = Gate(build_routes(researches, admission), names=Names("127.0.0.1"), admission=admission)
-        with served(gate) as address:
+    with App(waiting) as app, Authenticator(app, per_minute=60_000, alone=True) as authenticator:
+        researches = ResearchJobs(3)
+        checks = RequestChecks(
+            build_routes(researches, authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with served(checks) as address:
             engine.go.set()
 
             def look(number: int) -> list[tuple[str, int]]:
@@ -578,20 +589,22 @@ def test_many_read_while_a_research_goes_on(waiting: Settings, engine: Waiting, 
                 for question in ("How long does a client wait?", "Why is a question not asked twice?"):
                     assert client.post("/api/researches", json={"question": question}).status_code == 202
             with ThreadPoolExecutor(50) as pool:
-                told = [each for found in pool.map(look, range(50)) for each in found]
-            assert {status for _, status in told} == {200}, [each for each in told if each[1] != 200][:5]
-            assert len(told) == 350
+                response = [each for found in pool.map(look, range(50)) for each in found]
+            assert {status for _, status in response} == {200}, [each for each in response if each[1] != 200][:5]
+            assert len(response) == 350
         researches.close()
 
 
 @pytest.mark.slow
-def test_the_server_says_that_it_is_up_though_every_thread_waits(waiting: Settings, engine: Waiting) -> None:
-    """While more searches wait for an engine than there are threads, health is told at once; then all are served."""
+def test_health_is_served_while_all_threads_wait(waiting: Settings, engine: Waiting) -> None:
+    """Then all searches are answered."""
     from tests.server.conftest import served
 
-    with App(waiting) as app, Admission(app, per_minute=60_000, alone=True) as admission:
-        gate = Gate(build_routes(Researches(1), admission), names=Names("127.0.0.1"), admission=admission)
-        with served(gate) as address, ThreadPoolExecutor(50) as pool:
+    with App(waiting) as app, Authenticator(app, per_minute=60_000, alone=True) as authenticator:
+        checks = RequestChecks(
+            build_routes(ResearchJobs(1), authenticator), names=HostNames("127.0.0.1"), authenticator=authenticator
+        )
+        with served(checks) as address, ThreadPoolExecutor(50) as pool:
 
             def search(number: int) -> int:
                 query = {"q": f"retries {number}", "format": "json"}

@@ -2,7 +2,7 @@
 
 from starlette.testclient import TestClient
 
-from harness.app import App
+from harness.app import App, Mode
 from harness.settings import Settings
 
 RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Retries stop after five attempts."}
@@ -11,10 +11,10 @@ RESULT = {"title": "Retries", "href": "https://example.org/retries", "body": "Re
 def test_runs_and_suggestions_are_of_users_and_agents(client: TestClient, settings: Settings) -> None:
     """`origin` chooses others."""
     for origin, run in (("user", "20261122-101500-aaaaaa"), ("evaluation", "20261122-101502-cccccc")):
-        with App(settings, origin=origin) as app:  # type: ignore[arg-type]
+        with App(settings, Mode(origin=origin)) as app:  # type: ignore[arg-type]
             record = {"question": origin, "engines": [{"name": "ddgs"}], "uses": [], "state": "stopped"}
-            app.cache.put_run(run, origin, "ddgs", record)
-            app.cache.search(f"bread of the {origin}", lambda *_: [RESULT])
+            app.cache.runs.put(run, origin, "ddgs", record)
+            app.cache.searches.answer(f"bread of the {origin}", lambda *_: [RESULT])
     listed = {
         choice: {each["question"] for each in client.get("/api/runs", params={"origin": choice}).json()["items"]}
         for choice in ("own", "evaluation", "all")

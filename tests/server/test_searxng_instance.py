@@ -1,4 +1,4 @@
-"""`/config` and `/autocompleter`: what clients of SearXNG ask about an instance."""
+"""`/config` and `/autocompleter` for SearXNG clients."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from harness import __version__
 from harness.app import App
-from harness.server.search_api.search_options import abilities
+from harness.server.search_api.search_options import capabilities
 from harness.server.search_api.searxng_instance import MAX_SUGGESTIONS
 from harness.settings import Settings
 
@@ -19,11 +19,11 @@ BY_SCRIPT = {"X-Requested-With": "XMLHttpRequest"}
 def searched(app: App, *queries: str) -> None:
     """Store searches as if they had been made, in this order."""
     for query in queries:
-        app.cache.put_search(query, [RESULT])
+        app.cache.searches.put(query, [RESULT])
 
 
 def completed(client: TestClient, typed: str, **headers: str) -> list[str]:
-    """Return the suggestions for what was typed."""
+    """Return the suggestions for the typed text."""
     answer = client.get("/autocompleter", params={"q": typed}, headers={**BY_SCRIPT, **headers})
     assert answer.status_code == 200, answer.text
     found: list[str] = answer.json()
@@ -33,12 +33,12 @@ def completed(client: TestClient, typed: str, **headers: str) -> list[str]:
 # --- /config
 
 
-def test_config_describes_what_is_set_up(client: TestClient) -> None:
-    """The engines of this server, the one category, the one format, the version; no path of a corpus."""
+def test_config_describes_the_instance(client: TestClient) -> None:
+    """Engines, the category, the format, the version; no path of a corpus."""
     answer = client.get("/config")
-    told = answer.json()
-    assert (told["categories"], told["formats"], told["version"]) == (["general"], ["json"], __version__)
-    (engine,) = told["engines"]
+    payload = answer.json()
+    assert (payload["categories"], payload["formats"], payload["version"]) == (["general"], ["json"], __version__)
+    (engine,) = payload["engines"]
     assert (engine["name"], engine["categories"], engine["enabled"], engine["paging"]) == (
         "corpus",
         ["general"],
@@ -59,17 +59,17 @@ def test_config_describes_what_is_set_up(client: TestClient) -> None:
         ("corpus", (False, False, False)),
     ],
 )
-def test_an_engine_promises_what_a_search_accepts(name: str, can: tuple[bool, bool, bool]) -> None:
-    """Language, time range and strict safe search, as `/search` accepts or refuses them."""
-    found = abilities(name, Settings(data_dir=Path()))
+def test_config_and_search_agree_on_supported_options(name: str, can: tuple[bool, bool, bool]) -> None:
+    """Language, time range and strict safe search."""
+    found = capabilities(name, Settings(data_dir=Path()))
     assert (found.language, found.time_range, found.safety) == can
 
 
 # --- /autocompleter
 
 
-def test_earlier_queries_complete_what_is_typed(client: TestClient, app: App) -> None:
-    """By their beginning, the newest first, whatever the case and the spaces; the query itself is no suggestion."""
+def test_earlier_queries_are_suggested(client: TestClient, app: App) -> None:
+    """By their start, newest first, in any case and spacing; not the query itself."""
     searched(app, "rag best practices", "retries", "RAG  chunk sizes", "rag", "Rag best PRACTICES 2026")
     assert completed(client, " rAg ") == ["Rag best PRACTICES 2026", "RAG chunk sizes", "rag best practices"]
     assert completed(client, "rag c") == ["RAG chunk sizes"]
@@ -77,8 +77,8 @@ def test_earlier_queries_complete_what_is_typed(client: TestClient, app: App) ->
     assert completed(client, " ") == []
 
 
-def test_a_browser_gets_suggestions_as_opensearch_has_them(client: TestClient, app: App) -> None:
-    """The answer has the typed text, the suggestions and their relevance, in the media type that browsers read."""
+def test_browsers_get_opensearch_suggestions(client: TestClient, app: App) -> None:
+    """The typed text, the suggestions and their relevance, in the right media type."""
     searched(app, "rag one", "rag two")
     answer = client.get("/autocompleter", params={"q": "rag"})
     assert answer.headers["content-type"] == "application/x-suggestions+json"
@@ -86,7 +86,7 @@ def test_a_browser_gets_suggestions_as_opensearch_has_them(client: TestClient, a
 
 
 def test_suggestions_are_few_short_and_clean(client: TestClient, app: App) -> None:
-    """At most ten, none of a query that is longer than a line, no control characters."""
+    """At most ten, none longer than a line, no control characters."""
     searched(app, *(f"rag {number}" for number in range(15)), "rag \x1b[31mred", f"rag {'x' * 400}")
     found = completed(client, "rag")
     assert len(found) == MAX_SUGGESTIONS
@@ -95,7 +95,7 @@ def test_suggestions_are_few_short_and_clean(client: TestClient, app: App) -> No
 
 
 def test_another_tenants_queries_are_not_suggested(client: TestClient, app: App, token: Callable[..., str]) -> None:
-    """A token completes from its tenant's queries; without one, the request is refused."""
+    """With a token, only its tenant's queries; without one, the request is refused."""
     searched(app, "rag of the local tenant")
     asks = {"Authorization": f"Bearer {token('lab', 'ada', 'reader')}"}
     assert completed(client, "rag", **asks) == []
@@ -105,7 +105,7 @@ def test_another_tenants_queries_are_not_suggested(client: TestClient, app: App,
 
 
 @pytest.mark.parametrize("path", ["/config", "/autocompleter"])
-def test_pages_of_other_sites_cannot_read_them(client: TestClient, path: str) -> None:
-    """A page elsewhere learns neither the engines nor earlier queries; a failure is JSON."""
+def test_pages_of_other_sites_cannot_read_suggestions(client: TestClient, path: str) -> None:
+    """Nor the engines; errors are JSON."""
     answer = client.get(path, headers={"Sec-Fetch-Site": "cross-site", "Accept": "text/html"})
     assert (answer.status_code, answer.json()["code"]) == (403, "access_denied")

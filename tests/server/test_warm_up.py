@@ -11,7 +11,7 @@ import pytest
 from harness.app import App
 from harness.ports import Vectors
 from harness.server import warm_up
-from harness.server.warm_up import Warming
+from harness.server.warm_up import WarmUp
 from harness.settings import Settings
 from harness.sources.corpus import embedding
 
@@ -19,7 +19,7 @@ COUNT = 30
 
 
 class SlowEmbedder:
-    """Takes a while for each batch; `may` lets it begin."""
+    """Embedder with a delay for each batch; `may` lets it start."""
 
     id = "slow"
     dimension = 2
@@ -50,18 +50,18 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> SlowEmbedder:
 
 @pytest.fixture
 def app(tmp_path: Path, embedder: SlowEmbedder) -> App:
-    """An app with a corpus of some notes."""
+    """An app with a corpus of notes."""
     notes = tmp_path / "notes"
     notes.mkdir()
     for number in range(COUNT):
         (notes / f"{number}.md").write_text(f"# Note {number}\n\nRetries of service {number}.\n")
     made = App(Settings(data_dir=tmp_path / "data", engine=(f"corpus:{notes}",), semantic=False))
-    made.__dict__["embedder"] = embedder
+    made.models.__dict__["embedder"] = embedder
     return made
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait until something holds, at most ten seconds."""
+    """Wait until a condition holds, at most ten seconds."""
     end = time.monotonic() + 10
     while not condition():
         assert time.monotonic() < end, "it never happened"
@@ -69,16 +69,16 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_it_reports_the_start_and_the_end(app: App, embedder: SlowEmbedder) -> None:
-    """One line each, and afterwards searches rank by vectors; a search meanwhile is answered by words at once."""
-    told: list[str] = []
-    with app, Warming(app, told.append) as background:
+    """One line each; then searches rank by vectors. A search in between is ranked by words at once."""
+    payload: list[str] = []
+    with app, WarmUp(app, payload.append) as background:
         background.start()
-        until(lambda: any(line.startswith("embedding") for line in told))
+        until(lambda: any(line.startswith("embedding") for line in payload))
         [asked], results = app.search("retries")
         assert (asked.ranked_by, len(results)) == ("words", 10)
         embedder.may.set()
-        until(lambda: "done" in told[-1] and "embedding" in told[-1])
-        assert [line.split(": ")[1] for line in told if line.startswith("embedding")] == [
+        until(lambda: "done" in payload[-1] and "embedding" in payload[-1])
+        assert [line.split(": ")[1] for line in payload if line.startswith("embedding")] == [
             f"0 of {COUNT}, in the background",
             f"done, {COUNT} of {COUNT}",
         ]
@@ -86,29 +86,29 @@ def test_it_reports_the_start_and_the_end(app: App, embedder: SlowEmbedder) -> N
 
 
 def test_it_stops_with_the_server(app: App, embedder: SlowEmbedder) -> None:
-    """After the batch that it is at; what is made is kept."""
+    """After the current batch; finished vectors are kept."""
     embedder.may.set()
     with app:
-        with Warming(app, lambda line: None) as background:
+        with WarmUp(app, lambda line: None) as background:
             background.start()
             until(lambda: embedder.batches >= 2)
         assert embedder.batches < COUNT / 2
-        [engine] = app.engines(waits=True)
+        [engine] = app.sources.engines(waits=True)
         assert engine.options["mode"] == "hybrid"
         assert embedder.batches == COUNT / 2
 
 
 def test_an_empty_corpus_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture, embedder: SlowEmbedder) -> None:
-    """The server goes on; its log says what is wrong."""
+    """The server keeps running."""
     (tmp_path / "empty").mkdir()
     settings = Settings(data_dir=tmp_path / "data", engine=(f"corpus:{tmp_path / 'empty'}",))
-    with App(settings) as app, Warming(app, lambda line: None) as background:
+    with App(settings) as app, WarmUp(app, lambda line: None) as background:
         background.start()
         until(lambda: bool(caplog.records))
     assert "an engine is not ready: nothing to read" in caplog.text
 
 
 def test_leaving_it_unstarted_is_no_error(app: App) -> None:
-    """A server whose port is taken never starts it."""
-    with Warming(app, lambda line: None):
+    """As when the port is taken."""
+    with WarmUp(app, lambda line: None):
         pass

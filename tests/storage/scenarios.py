@@ -295,7 +295,7 @@ def clear_on_a_full_disk(size: str, payload: str) -> None:
 def _leave_behind(path: Path, kind: str) -> None:
     alive = path.with_name("alive.db")
     store = SqliteStore(alive)
-    Cache(store).put_search("a query", [{"title": "a title", "href": "https://example.org", "body": "a body"}])
+    Cache(store).searches.put("a query", [{"title": "a title", "href": "https://example.org", "body": "a body"}])
     if kind != "with a log":
         store.close()
     if kind == "of an older program":

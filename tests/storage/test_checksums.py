@@ -59,16 +59,16 @@ def _set(store: SqliteStore, change: str, key: str = "k1") -> None:
 def test_a_flipped_bit_in_an_answer_is_a_miss(path: Path, bit: int, caplog: Log) -> None:
     """The damaged answer is not served; one warning names the table and the row; `verify` finds it."""
     cache = Cache(SqliteStore(path))
-    cache.search("The query", lambda _query, _count: [{"title": PAYLOAD.decode()}])
-    cache._store.close()
+    cache.searches.answer("The query", lambda _query, _count: [{"title": PAYLOAD.decode()}])
+    cache.store.close()
     _flip(path, PAYLOAD, bit)
     for _ in range(2):
-        assert isinstance(cache.get_search("The query"), Miss)
+        assert isinstance(cache.searches.find("The query"), Miss)
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warnings) == 1
     assert "search_cache: row " in warnings[0]
     assert "cache verify" in warnings[0]
-    (problem,) = cache._store.verify(repair=False)
+    (problem,) = cache.store.verify(repair=False)
     assert "search_cache: row 1: " in problem
     assert len(list(sqlite3.connect(path).execute("SELECT 1 FROM search_cache"))) == 1
 
@@ -76,13 +76,13 @@ def test_a_flipped_bit_in_an_answer_is_a_miss(path: Path, bit: int, caplog: Log)
 def test_the_next_search_replaces_a_damaged_answer(path: Path) -> None:
     """It is searched again, and answered from then on; the file is sound again."""
     cache = Cache(SqliteStore(path))
-    cache.search("The query", lambda _query, _count: [{"title": PAYLOAD.decode()}])
-    cache._store.close()
+    cache.searches.answer("The query", lambda _query, _count: [{"title": PAYLOAD.decode()}])
+    cache.store.close()
     _flip(path, PAYLOAD, 3)
-    again = cache.search("The query", lambda _query, _count: [{"title": "found again"}])
+    again = cache.searches.answer("The query", lambda _query, _count: [{"title": "found again"}])
     assert again.value == [{"title": "found again"}]
-    assert isinstance(cache.get_search("The query"), Hit)
-    assert cache._store.verify(repair=False) == []
+    assert isinstance(cache.searches.find("The query"), Hit)
+    assert cache.store.verify(repair=False) == []
 
 
 CHANGES = {

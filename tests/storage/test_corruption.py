@@ -22,7 +22,7 @@ from tests.storage.entries import NOW, SEARCHES, TENANT, a_tool_entry
 
 pytestmark = pytest.mark.slow
 
-SEEDS = 60
+SEEDS = 200
 ROWS = 40
 PAGE = 4_096
 LOG_HEADER = 32
@@ -41,8 +41,8 @@ def make(path: Path) -> None:
     for number in range(ROWS):
         if number == ROWS // 2:
             store.close()
-        cache.put_search(_query(number), _results(number))
-        cache.put_research(_query(number), "overview", _research(number))
+        cache.searches.put(_query(number), _results(number))
+        cache.researches.put(_query(number), "overview", _research(number))
         store.put(SEARCHES, TENANT, embedded(f"k{number}", payload=_payload(number)))
         store.put(TOOL, TENANT, a_tool_entry(f"t{number}", created_by=None))
     for suffix in ("", "-wal"):
@@ -132,8 +132,8 @@ def wrong_answers(path: Path) -> tuple[list[str], int]:
     served = 0
     for number in range(ROWS):
         asked = {
-            "search": (cache.get_search(_query(number)), _results(number)),
-            "research": (cache.get_research(_query(number), "overview"), _research(number)),
+            "search": (cache.searches.find(_query(number)), _results(number)),
+            "research": (cache.researches.find(_query(number), "overview"), _research(number)),
         }
         for kind, (found, stored) in asked.items():
             if isinstance(found, Hit | Stale):

@@ -180,11 +180,11 @@ def test_noise_in_the_header_never_stops_the_store(filled: Path, seed: int, capl
 def test_a_damaged_text_does_not_stop_its_query(path: Path, what: bytes) -> None:
     """Where bytes of a row are no text any more, its query is searched again if need be, and answered from then on."""
     cache = Cache(SqliteStore(path))
-    cache.search("The query", lambda _query, _count: [{"title": "stored title"}])
-    cache._store.close()
+    cache.searches.answer("The query", lambda _query, _count: [{"title": "stored title"}])
+    cache.store.close()
     _break_text(path, what)
-    cache.search("The query", lambda _query, _count: [{"title": "found again"}])
-    assert isinstance(cache.get_search("The query"), Hit)
+    cache.searches.answer("The query", lambda _query, _count: [{"title": "found again"}])
+    assert isinstance(cache.searches.find("The query"), Hit)
 
 
 @pytest.mark.parametrize("what", [b"gathered text", b"The task", b"round one"], ids=["context", "task", "rounds"])
@@ -192,12 +192,12 @@ def test_a_damaged_text_does_not_stop_its_research(path: Path, what: bytes) -> N
     """A research whose bytes are no text any more does not raise, and can be put again."""
     cache = Cache(SqliteStore(path))
     research = ResearchContext("gathered text", ["round one"], [1.0])
-    cache.put_research("The task", "overview", research)
-    cache._store.close()
+    cache.researches.put("The task", "overview", research)
+    cache.store.close()
     _break_text(path, what)
-    cache.get_research("The task", "overview")
-    cache.put_research("The task", "overview", research)
-    found = cache.get_research("The task", "overview")
+    cache.researches.find("The task", "overview")
+    cache.researches.put("The task", "overview", research)
+    found = cache.researches.find("The task", "overview")
     assert isinstance(found, Hit)
     assert found.value == research
 
@@ -376,9 +376,9 @@ def test_a_search_is_answered_on_a_full_disk(path: Path, monkeypatch: pytest.Mon
     """Results that cannot be cached are returned all the same, and an error is logged that names the reason."""
     cache = Cache(_on_a_small_disk(path, monkeypatch))
     results: list[dict[str, Any]] = [{"title": "x" * 2**20}]
-    answer = cache.search("query", lambda _query, _count: results)
+    answer = cache.searches.answer("query", lambda _query, _count: results)
     assert answer.value == results
-    assert isinstance(cache.get_search("query"), Miss)
+    assert isinstance(cache.searches.find("query"), Miss)
     assert ["disk is full" in record.message for record in caplog.records if record.levelno == logging.ERROR] == [True]
 
 

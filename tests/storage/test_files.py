@@ -8,7 +8,7 @@ import pytest
 from harness.storage.files import replacing
 
 
-def test_what_is_written_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
+def test_the_new_content_replaces_the_old(tmp_path: Path) -> None:
     """Until the end of the block the old content is there, and nothing else is left in the folder."""
     path = tmp_path / "rule.json"
     path.write_bytes(b"old")
@@ -20,7 +20,7 @@ def test_what_is_written_takes_the_place_of_what_was_there(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
-def test_if_writing_fails_what_was_there_stays(tmp_path: Path, error: type[BaseException]) -> None:
+def test_if_writing_fails_the_old_content_stays(tmp_path: Path, error: type[BaseException]) -> None:
     """Ctrl-C, or a disk that is full."""
     path = tmp_path / "rule.json"
     path.write_bytes(b"old")
@@ -30,8 +30,8 @@ def test_if_writing_fails_what_was_there_stays(tmp_path: Path, error: type[BaseE
     assert [each.name for each in tmp_path.iterdir()] == ["rule.json"]
 
 
-def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    """It says so before anything is written."""
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
+    """It is raised before anything is written."""
     with pytest.raises(FileNotFoundError), replacing(tmp_path / "none" / "rule.json"):
         pytest.fail("there is nothing to write to")
 

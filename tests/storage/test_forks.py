@@ -1,4 +1,4 @@
-"""Forks of a process whose threads are at work: the children do not wait for threads that they do not have."""
+"""Forks of a process with busy threads: the children do not wait for threads that they do not have."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ def run(program: str, folder: Path) -> str:
 
 
 def test_a_child_can_import_what_a_thread_is_importing(tmp_path: Path) -> None:
-    """The fork waits until the module is there, whole."""
+    """The fork waits until the module is imported."""
     (tmp_path / "slow_module.py").write_text("import time\ntime.sleep(0.5)\nready = True\n")
     program = """
 import harness.storage.forks
@@ -60,7 +60,7 @@ print(fork(child))
 
 
 def test_a_child_can_embed_while_a_thread_loads_the_models(tmp_path: Path) -> None:
-    """Which takes half a second: at the import of the library, at the load, and when they run."""
+    """During half a second: the import of the library, the load, and runs."""
     program = """
 from harness.models.local.embedder import MiniLM
 from harness.models.local.cross_encoder import MiniLMVerifier
@@ -89,10 +89,10 @@ os._exit(sys.stdout.flush() or 0)
     assert run(program, tmp_path) == " ".join(["0"] * 13)
 
 
-def test_a_child_has_locks_of_its_own(tmp_path: Path) -> None:
-    """A script that forks while a thread opens its cache; the locks of properties, too."""
+def test_locks_are_free_in_a_child(tmp_path: Path) -> None:
+    """Also that of a script's app while a thread opens it, and those of cached properties."""
     program = """
-from harness import scripts
+from harness import app
 from harness.storage.forks import cached_property, free_in_child
 
 class Thing:
@@ -105,7 +105,7 @@ thing, done = Thing(), []
 lock = free_in_child(threading.RLock())
 
 def hold():
-    with scripts._opening, lock:
+    with app._opening, lock:
         thing.value
 
 threading.Thread(target=hold).start()

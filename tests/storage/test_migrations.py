@@ -89,7 +89,7 @@ def test_old_searches_are_answered(path: Path, name: str) -> None:
     """Every search that was fresh in the old file is a hit, with the very results that were stored."""
     cache = _cache(_old_file(name, path))
     for search in FRESH_SEARCHES:
-        outcome = cache.get_search(search.query)
+        outcome = cache.searches.find(search.query)
         assert isinstance(outcome, Hit)
         assert (outcome.query, outcome.value) == (search.query, search.results)
 
@@ -99,7 +99,7 @@ def test_old_researches_are_answered(path: Path, name: str) -> None:
     """Every research that was fresh in the old file is a hit, with the context that was stored."""
     cache = _cache(_old_file(name, path))
     for research in FRESH_RESEARCHES:
-        outcome = cache.get_research(research.task, research.task_type)
+        outcome = cache.researches.find(research.task, research.task_type)
         assert isinstance(outcome, Hit)
         assert (outcome.query, outcome.value.context) == (research.task, research.context)
 
@@ -108,8 +108,8 @@ def test_old_researches_are_answered(path: Path, name: str) -> None:
 def test_old_expiries_still_hold(path: Path, name: str) -> None:
     """What was expired in the old file is stale, and not a hit, whichever way its times were written."""
     cache = _cache(_old_file(name, path))
-    assert isinstance(cache.get_search("gone by then"), Stale)
-    assert isinstance(cache.get_research("gone by then", "overview"), Stale)
+    assert isinstance(cache.searches.find("gone by then"), Stale)
+    assert isinstance(cache.researches.find("gone by then", "overview"), Stale)
 
 
 @pytest.mark.parametrize("name", ["full", "times", "iso-times", "text-times"])
@@ -125,7 +125,7 @@ def test_old_rounds_and_scores_are_kept(path: Path) -> None:
     """Search rounds and novelty scores come back as the lists they were."""
     cache = _cache(_old_file("full", path))
     for research in FRESH_RESEARCHES:
-        outcome = cache.get_research(research.task, research.task_type)
+        outcome = cache.researches.find(research.task, research.task_type)
         assert isinstance(outcome, Hit)
         assert (outcome.value.search_rounds, outcome.value.novelty_scores) == (research.rounds, research.novelty)
 
@@ -134,7 +134,7 @@ def test_a_number_of_rounds_is_kept(path: Path) -> None:
     """Where the rounds were kept as their number, the number comes back."""
     cache = _cache(_old_file("rounds-counted", path))
     for research in FRESH_RESEARCHES:
-        outcome = cache.get_research(research.task, research.task_type)
+        outcome = cache.researches.find(research.task, research.task_type)
         assert isinstance(outcome, Hit)
         assert outcome.value.search_rounds == len(research.rounds)
 
@@ -142,15 +142,15 @@ def test_a_number_of_rounds_is_kept(path: Path) -> None:
 def test_an_old_row_answers_a_search_for_the_default_number(path: Path) -> None:
     """A search of today, with default options, finds what an old program stored; nothing is searched again."""
     cache = _cache(_old_file("bare", path))
-    answer = cache.search(make.SEARCHES[0].query, _must_not_be_called)
+    answer = cache.searches.answer(make.SEARCHES[0].query, _must_not_be_called)
     assert answer.value == make.SEARCHES[0].results
 
 
 def test_an_old_row_answers_for_as_many_results_as_it_has(path: Path) -> None:
     """An old row with 12 results answers a search for 12, and is a miss for 13."""
     cache = _cache(_old_file("bare", path))
-    assert isinstance(cache.get_search("twelve results", max_results=12), Hit)
-    assert isinstance(cache.get_search("twelve results", max_results=13), Miss)
+    assert isinstance(cache.searches.find("twelve results", max_results=12), Hit)
+    assert isinstance(cache.searches.find("twelve results", max_results=13), Miss)
 
 
 def test_values_of_foreign_columns_are_kept(path: Path) -> None:
@@ -253,7 +253,7 @@ def test_missing_rounds_and_scores_are_empty(path: Path, name: str, rounds: str,
 
 def test_null_rounds_and_scores_are_empty(path: Path) -> None:
     """A NULL is read as no rounds and no scores, not as an error."""
-    outcome = _cache(_old_file("null-times", path)).get_research("Compare SQLite and PostgreSQL", "comparison")
+    outcome = _cache(_old_file("null-times", path)).researches.find("Compare SQLite and PostgreSQL", "comparison")
     assert isinstance(outcome, Hit)
     assert (outcome.value.search_rounds, outcome.value.novelty_scores) == ([], [])
 

@@ -44,9 +44,9 @@ from tests.storage.scenarios import ROOT
 GZIP_HEADER = 10
 """Bytes; what a flip changes in the last eight of them (a time, flags of the packer, its system) is no content."""
 RUN = Run(
-    "Zürich?",
-    None,
-    [AskedEngine("ddgs", {"region": "ch-de"})],
+    question="Zürich?",
+    sections=None,
+    engines=[AskedEngine("ddgs", {"region": "ch-de"})],
     max_rounds=3,
     enough_score=0.65,
     min_novelty=0.25,
@@ -557,3 +557,15 @@ def test_an_audit_that_cannot_be_one_is_refused(path: Path, change: dict[str, An
         change = {"queries": told["queries"][::-1]}
     write_snapshot(path, [replace(line, payload=json.dumps(told | change))])
     _assert_refused(path)
+
+
+def test_the_header_of_an_older_program_is_read(path: Path) -> None:
+    """A run whose fields are in another order, or fewer, opens: the checksum is of the line as it was written."""
+    older = msgspec.to_builtins(RUN)
+    newest = older.pop("chunk_tokens"), older.pop("marked"), older.pop("code")
+    header = {"format": "harness-snapshot", "version": 1, "entries": 0, "bytes": 0, "sha256": ""}
+    line = msgspec.json.encode({**header, "run": dict(reversed(older.items()))})
+    sealed = hashlib.sha256(line).hexdigest()
+    _pack(path, line.replace(b'"sha256":""', f'"sha256":"{sealed}"'.encode()))
+    assert newest == ((200, 350), False, {})
+    assert read_snapshot(path) == (Header(sha256=sealed, run=RUN), [])

@@ -106,7 +106,7 @@ def test_every_connection_synchronises_as_declared(
 def test_the_setting_reaches_the_connections(tmp_path: Path) -> None:
     """`durability: full` waits for the disk at every commit."""
     with App(Settings(data_dir=tmp_path, durability="full")) as app:
-        assert _connection(app.database_store).execute("PRAGMA synchronous").fetchone() == (2,)
+        assert _connection(app.databases.store).execute("PRAGMA synchronous").fetchone() == (2,)
 
 
 def test_size_counts_the_write_ahead_log(store: SqliteStore, path: Path) -> None:

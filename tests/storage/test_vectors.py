@@ -45,7 +45,7 @@ def indexed(store: SqliteStore) -> SqliteStore:
     """Open a store with 200 rows, `k0`, `k1`, …, most of which are in the index."""
     fill(store, _keys(200))
     settle(store)
-    assert store.stats(SEARCHES, TENANT, NOW).indexed > 200 - LIMIT
+    assert store.maintenance.stats(SEARCHES, TENANT, NOW).indexed > 200 - LIMIT
     return store
 
 
@@ -93,10 +93,16 @@ def test_beyond_the_limit_the_tail_goes_to_the_index(store: SqliteStore) -> None
     """Up to the limit there is none; beyond, the vectors go there, and a row counts once."""
     fill(store, _keys(LIMIT))
     settle(store)
-    assert (store.stats(SEARCHES, TENANT, NOW).indexed, store.stats(SEARCHES, TENANT, NOW).tail) == (0, LIMIT)
+    assert (
+        store.maintenance.stats(SEARCHES, TENANT, NOW).indexed,
+        store.maintenance.stats(SEARCHES, TENANT, NOW).tail,
+    ) == (0, LIMIT)
     store.put(SEARCHES, TENANT, embedded("more"))
     settle(store)
-    assert (store.stats(SEARCHES, TENANT, NOW).indexed, store.stats(SEARCHES, TENANT, NOW).tail) == (LIMIT + 1, 0)
+    assert (
+        store.maintenance.stats(SEARCHES, TENANT, NOW).indexed,
+        store.maintenance.stats(SEARCHES, TENANT, NOW).tail,
+    ) == (LIMIT + 1, 0)
 
 
 def test_answers_are_exact_while_rows_go_to_the_index(store: SqliteStore) -> None:
@@ -224,7 +230,7 @@ def test_rows_that_have_gone_do_not_hide_those_in_the_index(store: SqliteStore) 
         store.put(SEARCHES, TENANT, embedded(f"gone {number}", vector=near(vector_of("asked"), 0.1, str(number))))
     fill(store, _keys(20))
     settle(store)
-    store.delete(SEARCHES, TENANT, [f"gone {number}" for number in range(100)])
+    store.maintenance.delete(SEARCHES, TENANT, [f"gone {number}" for number in range(100)])
     assert keys_near(store, vector_of("asked"), 1) == brute_force(_keys(20), vector_of("asked"), 1)
 
 
@@ -274,7 +280,7 @@ def test_a_row_that_is_in_the_tail_and_in_the_index_comes_once(store: SqliteStor
         other.put(SEARCHES, TENANT, embedded("again", vector=asked, expires_at=NOW + 9))
         ask(other, asked)
     other.close()
-    store.delete(SEARCHES, TENANT, _keys(LIMIT + 10))
+    store.maintenance.delete(SEARCHES, TENANT, _keys(LIMIT + 10))
     assert sorted(keys_near(store, asked, 30, now=NOW + 2)) == sorted([*late, "again"])
 
 
@@ -297,13 +303,16 @@ def test_scopes_have_indexes_of_their_own(store: SqliteStore) -> None:
         for _ in range(2):
             ask(store, vector_of("any"), **asked)
             store.close()
-    assert (store.stats(SEARCHES, TENANT, NOW).indexed, store.stats(SEARCHES, "ann", NOW).indexed) == (
+    assert (
+        store.maintenance.stats(SEARCHES, TENANT, NOW).indexed,
+        store.maintenance.stats(SEARCHES, "ann", NOW).indexed,
+    ) == (
         4 * LIMIT,
         2 * LIMIT,
     )
     assert keys_near(store, vector_of("k7"), 1) == ["k7"]
     assert keys_near(store, vector_of("k7"), 1, embedder="another") == ["other 7"]
-    store.delete(SEARCHES, "ann", ["k7"])
+    store.maintenance.delete(SEARCHES, "ann", ["k7"])
     assert "k7" not in keys_near(store, vector_of("k7"), tenant="ann")
     assert keys_near(store, vector_of("k7"), 1) == ["k7"]
 
@@ -392,7 +401,7 @@ def test_a_file_that_another_store_has_cleared_holds_nothing(indexed: SqliteStor
     """What one process clears is not near for another, and what comes afterwards is."""
     ask(indexed, vector_of("k7"))
     other = opened(path)
-    other.clear(SEARCHES, TENANT)
+    other.maintenance.clear(SEARCHES, TENANT)
     assert ask(indexed, vector_of("k7")) == []
     other.put(SEARCHES, TENANT, embedded("new"))
     assert keys_near(indexed, vector_of("new")) == ["new"]
@@ -438,7 +447,7 @@ def test_a_copied_database_needs_no_index(indexed: SqliteStore, path: Path, tmp_
         assert_exact(copy, _keys(200), 20)
         settle(copy)
     assert copy.verify(repair=False) == []
-    assert copy.stats(SEARCHES, TENANT, NOW).indexed == 200
+    assert copy.maintenance.stats(SEARCHES, TENANT, NOW).indexed == 200
     copy.close()
 
 
@@ -504,7 +513,7 @@ def test_a_damaged_vector_does_not_stop_the_index(store: SqliteStore, damage: ob
     _put_damaged(store, damage)
     fill(store, _keys(2 * LIMIT)[LIMIT:])
     settle(store)
-    assert store.stats(SEARCHES, TENANT, NOW).indexed >= 2 * LIMIT
+    assert store.maintenance.stats(SEARCHES, TENANT, NOW).indexed >= 2 * LIMIT
     assert_exact(store, _keys(2 * LIMIT), 10)
     shutil.rmtree(store.vectors._folder)
     assert_exact(store, _keys(2 * LIMIT), 10)

@@ -79,13 +79,13 @@ def store(path: Path) -> Iterator[SqliteStore]:
 def test_a_used_cache_is_sound(path: Path) -> None:
     """Nothing is said of what the cache itself has written, of any kind."""
     cache = Cache(SqliteStore(path))
-    cache.search("a query", lambda _query, _count: [{"title": "t", "href": "h", "body": "b"}])
-    cache.search("nothing there", lambda _query, _count: [])
+    cache.searches.answer("a query", lambda _query, _count: [{"title": "t", "href": "h", "body": "b"}])
+    cache.searches.answer("nothing there", lambda _query, _count: [])
     with pytest.raises(RuntimeError):
-        cache.search("an error", _failing)
+        cache.searches.answer("an error", _failing)
     for repair in (False, True, False):
-        assert cache._store.verify(repair=repair) == []
-    assert isinstance(cache.get_search("a query"), Hit)
+        assert cache.store.verify(repair=repair) == []
+    assert isinstance(cache.searches.find("a query"), Hit)
 
 
 def _failing(_query: str, _count: int) -> list[dict[str, str]]:

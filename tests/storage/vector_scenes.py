@@ -91,7 +91,7 @@ def damage_the_index(path: Path, how: str) -> None:
     store = opened(path)
     fill(store, held)
     settle(store)
-    assert store.stats(SEARCHES, TENANT, 0.0).indexed
+    assert store.maintenance.stats(SEARCHES, TENANT, 0.0).indexed
     assert_exact(store, held, 20)
     damage(path, how)
     assert_exact(store, held, 20)
@@ -108,7 +108,7 @@ def damage_the_index(path: Path, how: str) -> None:
 
 def _assert_made_anew(store: SqliteStore, held: list[str]) -> None:
     assert store.verify(repair=False) == []
-    assert store.stats(SEARCHES, TENANT, 0.0).indexed
+    assert store.maintenance.stats(SEARCHES, TENANT, 0.0).indexed
     assert_exact(store, held, 20)
     store.close()
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.core.equivalence import Examined, Verdict
-from harness.core.equivalence.decision import ANEW, FEATURES
+from harness.core.equivalence.decision import FEATURES, REWORDED_FEATURES
 
 if TYPE_CHECKING:
     from training.fitting import Read
 
 pytestmark = pytest.mark.full
 
-WORDS = len(FEATURES) - len(ANEW)
+WORDS = len(FEATURES) - len(REWORDED_FEATURES)
 VETO = (Verdict("numbers", False, "3 / 4", veto=True),)
 
 
@@ -25,7 +25,7 @@ def read(
     from training.sources import Example
 
     features = (similarity, *[words] * WORDS)
-    examined = Examined("a", "b", similarity, features=features, anew=anew)
+    examined = Examined("a", "b", similarity, features=features, reworded=anew)
     return Read(Example("a", "b", same, kind, "tune"), examined, probability)
 
 
@@ -40,7 +40,7 @@ def test_words_weigh_where_no_question_is_told_anew() -> None:
     from training.fitting import fit, scores
 
     found = fit([*both("qqp", words=1.0), *both("medical", anew=True, words=1.0)])
-    assert (len(found.everywhere), len(found.anew)) == (1 + len(FEATURES), 1 + len(ANEW))
+    assert (len(found.everywhere), len(found.anew)) == (1 + len(FEATURES), 1 + len(REWORDED_FEATURES))
     varied, told_anew = (
         scores([read("qqp", 0.5, same=True, anew=anew, words=words) for words in (0.0, 1.0)], found)
         for anew in (False, True)

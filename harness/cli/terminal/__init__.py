@@ -14,7 +14,7 @@ from harness.errors import AccessDenied, HarnessError, InvalidInput, OfflineMiss
 
 
 class ExitCode(IntEnum):
-    """How a command ends."""
+    """Exit code of a command."""
 
     OK = 0
     NOTHING_FOUND = 1
@@ -34,7 +34,7 @@ EXIT_CODES = (
 
 
 def exit_code(error: HarnessError) -> ExitCode:
-    """Return the exit code that tells of `error`."""
+    """Return the exit code for `error`."""
     match error:
         case InvalidInput():
             return ExitCode.USAGE
@@ -51,7 +51,7 @@ def exit_code(error: HarnessError) -> ExitCode:
 
 def run(command: Callable[[], object]) -> NoReturn:
     """Run a command-line program to its end: an error is one line on standard error, with a traceback only for
-    `--debug`, and Ctrl-C ends at once with 130. What the cache has acknowledged is kept in every case.
+    `--debug`, and Ctrl-C exits at once with 130. Acknowledged writes of the cache are never lost.
     """
     with guarded_streams():
         _leave(_ended(command))
@@ -71,14 +71,14 @@ def _ended(command: Callable[[], object]) -> int:
         _report(str(error))
     except BrokenPipeError:
         code = ExitCode.FAILED
-    except OSError as error:  # files of the harness's own have errors of their own; this is standard output
+    except OSError as error:  # its own files raise HarnessError; this is standard output
         code = ExitCode.FAILED
         _report(f"cannot write the output ({error.strerror}); check where it goes")
     except Exception as error:  # noqa: BLE001 - the last place where a bug can become a sentence
         code = ExitCode.FAILED
         _report(f"{type(error).__name__}: {error} (a bug in harness; run again with --debug for the details)")
-    if code == ExitCode.INTERRUPTED:  # from here, or from typer
-        _say("interrupted; what is cached stays cached")
+    if code == ExitCode.INTERRUPTED:  # from here or from typer
+        _say("interrupted; cached entries stay")
     return code
 
 
@@ -95,7 +95,7 @@ def _say(line: str) -> None:
 def _leave(code: int) -> NoReturn:
     try:
         sys.stdout.flush()
-    except OSError:  # the reader has gone, or the disk is full: what is left has nowhere to go
+    except OSError:  # the reader has gone, or the disk is full: the rest cannot be written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if code == ExitCode.INTERRUPTED:
         sys.stderr.flush()
@@ -104,18 +104,18 @@ def _leave(code: int) -> NoReturn:
 
 
 class _Lines(logging.Handler):
-    """Writes `level: message` to standard error."""
+    """Log handler that writes `level: message` to standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one line, and below it the traceback, if there is one."""
+        """Write one line, and the traceback below it, if any."""
         _say(f"{record.levelname.lower()}: {one_line(record.getMessage())}")
         if record.exc_info:
             _say(logging.Formatter().formatException(record.exc_info))
 
 
 def configure_logging(level: str) -> None:
-    """Show the program's own log lines from `level` on (`debug`, `info`, `warning`, `error`) on standard error, in
-    place of what an earlier call has asked for.
+    """Show the program's log messages of at least `level` (`debug`, `info`, `warning`, `error`) on standard error. A
+    later call replaces an earlier one.
     """
     for name in ("harness", "harness_evals"):
         logger = logging.getLogger(name)
@@ -124,4 +124,4 @@ def configure_logging(level: str) -> None:
         logger.propagate = False
     root = logging.getLogger()
     root.handlers = [each for each in root.handlers if not isinstance(each, _Lines | logging.NullHandler)]
-    root.addHandler(_Lines() if level == "debug" else logging.NullHandler())  # what libraries log is for --debug
+    root.addHandler(_Lines() if level == "debug" else logging.NullHandler())  # messages of libraries are for --debug

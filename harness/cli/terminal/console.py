@@ -1,4 +1,4 @@
-"""A rich console whose colours and frames are its own: what it shows is text, and nothing but text."""
+"""Rich console that is safe for foreign text: only its own colours and frames reach the terminal."""
 
 import sys
 from collections.abc import Iterable
@@ -11,10 +11,10 @@ from harness.core.text import printable
 
 
 class SafeConsole(Console):
-    """Console on standard output, or error, that shows text from anywhere.
+    """Console on standard output or error for text from any source.
 
-    Markup and emoji codes are not read, control characters are dropped, and a link is only its text: the address below
-    it could be any other.
+    Markup and emoji codes have no effect, control characters are dropped, and a link is only its text: the address
+    behind it could be any other.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
@@ -23,7 +23,7 @@ class SafeConsole(Console):
         super().__init__(file=file, width=width, markup=False, emoji=False, highlight=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """See `Console.render`: everything that is printed passes here, before its width is measured."""
+        """See `Console.render`: all output passes here, before its width is measured."""
         for text, style, control in super().render(renderable, options):
             plain = style.update_link(None) if style and style.link else style
             yield Segment(text if control else printable(text), plain, control)

@@ -1,4 +1,4 @@
-"""Progress of long work: one line at the bottom of the terminal, with the time that is left."""
+"""Progress of long work: one line at the bottom of the terminal, with the remaining time."""
 
 import sys
 import time
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Pace:
-    """State of some work, and how long the rest takes at the speed so far.
+    """State of some work, and an estimate of its remaining time.
 
-    `usual` is how many seconds a step takes, as far as that is known before the first one is done.
+    `usual`: seconds of a step, if known before the first step is done.
     """
 
     def __init__(self, now: float, *, usual: float | None = None) -> None:
@@ -25,7 +25,7 @@ class Pace:
         self._latest = now
 
     def note(self, what: str, done: int, total: int, now: float) -> None:
-        """Take note of a step. Where less is done than before, or nothing yet, other work has begun."""
+        """Record a step. If fewer steps are done than before, or none yet, new work has started."""
         if done < self.done or (what != self.what and done == self._first):
             self._start, self._first = now, done
         if done != self.done:
@@ -33,17 +33,17 @@ class Pace:
         self.what, self.done, self.total = what, done, total
 
     def remaining(self, now: float) -> float | None:
-        """Return the seconds that are left, `None` if that is unknown."""
+        """Return the remaining seconds, `None` if unknown."""
         steps = self.done - self._first
         each = (self._latest - self._start) / steps if steps > 0 else self.usual
         if each is None or self.total <= 0:
             return None
         since = now - (self._latest if steps > 0 else self._start)
-        return max(0.0, each * (self.total - self.done) - min(since, each))  # a step that takes long says little
+        return max(0.0, each * (self.total - self.done) - min(since, each))  # one long step is weak evidence
 
 
 class ProgressBars:
-    """The `Progress` of a terminal: a line on standard error that vanishes when done; nothing at all when it is piped.
+    """`Progress` on a terminal: a line on standard error that disappears at the end; nothing in a pipe.
 
     Log lines and other output appear above it.
     """
@@ -54,7 +54,7 @@ class ProgressBars:
         self._bar: Bar | None = None
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """See `Progress`; a `total` of 0 is unknown."""
+        """See `Progress`; a `total` of 0 means unknown."""
         if not self.visible:
             return
         self.pace.note(what, done, total, time.monotonic())
@@ -66,7 +66,7 @@ class ProgressBars:
                 stream.draw(self)
 
     def expect(self, seconds: float) -> None:
-        """Estimate with so many seconds a step until one is done."""
+        """Estimate with `seconds` for a step until the first is done."""
         self.pace.usual = seconds
 
     def above(self, lines: str) -> None:
@@ -83,7 +83,7 @@ class ProgressBars:
         self.stop()
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -92,7 +92,7 @@ class ProgressBars:
 
 
 def in_words(seconds: float) -> str:
-    """Format a time for people who wait: `35 s`, `4 min`, `2 h 10 min`."""
+    """Format a duration for people: `35 s`, `4 min`, `2 h 10 min`."""
     if seconds < 60:
         return f"{round(seconds)} s"
     minutes = round(seconds / 60)

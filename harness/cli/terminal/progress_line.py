@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 WIDEST = 100
 A_SECOND = 4
-"""Pictures a second: the clock goes on while nothing else does."""
+"""Drawings a second, so that the clock runs while nothing else changes."""
 
 
 class Bar:
-    """One line at the bottom of the terminal: what is done, how far, since when, and how long it still takes."""
+    """Line at the bottom of the terminal: the work, its progress, its time so far and its remaining time."""
 
     def __init__(self, pace: "Pace") -> None:
         self._pace = pace
@@ -42,7 +42,7 @@ class Bar:
         self._console.print(Text(lines), soft_wrap=True)
 
     def stop(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         self._live.stop()
 
     def _line(self) -> Table:

@@ -1,4 +1,4 @@
-"""Standard output and error as commands write to them: nothing that is printed can act on the terminal."""
+"""Standard output and error without control characters, so that no text can act on the terminal."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -8,24 +8,24 @@ from typing import Any, Protocol, TextIO, cast
 from harness.core.text import printable
 
 PIPED_WIDTH = 120
-"""Columns where there is no terminal to ask."""
+"""Columns where there is no terminal."""
 
 
 class Drawing(Protocol):
-    """Something that is drawn on the last line of the terminal, again and again."""
+    """Drawing on the last line of the terminal, which is redrawn."""
 
     def above(self, lines: str) -> None:
         """Print whole lines above it."""
 
     def stop(self) -> None:
-        """Take it away."""
+        """Remove it."""
 
 
 class GuardedStream:
     """A text stream that drops control characters.
 
-    Programs that draw on the terminal (`console`, the chat's input line) write to the stream below instead, see
-    `unguarded`. There is no `buffer`: bytes would pass unread.
+    Code that draws on the terminal (`console`, the chat's input line) writes to the stream below instead (see
+    `unguarded`). There is no `buffer`: bytes would pass unchecked.
     """
 
     def __init__(self, below: TextIO) -> None:
@@ -49,13 +49,13 @@ class GuardedStream:
             self.write(line)
 
     def flush(self) -> None:
-        """Show all text; an unfinished line is a prompt, below which nothing may be drawn."""
+        """Show all text; an unfinished line is a prompt, and nothing may be drawn below it."""
         if self._unfinished and self._drawing:
             self._drawing.stop()
         self.below.flush()
 
     def draw(self, drawing: Drawing | None) -> None:
-        """Send whole lines above `drawing` from now on; `None`: nothing is drawn any more."""
+        """Print whole lines above `drawing` from now on; `None`: nothing is drawn."""
         self._drawing = drawing
         if drawing is None and self._unfinished:
             unfinished, self._unfinished = self._unfinished, ""
@@ -73,7 +73,7 @@ def guarded_streams() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     for stream in before:
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show a character still shows the rest
+            stream.reconfigure(errors="replace")  # show the rest if the terminal cannot show a character
     sys.stdout, sys.stderr = (cast("TextIO", GuardedStream(stream)) for stream in before)
     try:
         yield
@@ -82,12 +82,12 @@ def guarded_streams() -> Iterator[None]:
 
 
 def unguarded(stream: TextIO) -> TextIO:
-    """Return the stream below a guarded one, for programs that clean what they show themselves."""
+    """Return the stream below a guarded one, for code that cleans its own output."""
     return stream.below if isinstance(stream, GuardedStream) else stream
 
 
 def on_terminal() -> Iterator[GuardedStream]:
-    """Yield the guarded streams that are shown on a terminal."""
+    """Yield the guarded streams that are terminals."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, GuardedStream) and stream.isatty():
             yield stream

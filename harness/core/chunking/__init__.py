@@ -1,11 +1,11 @@
-"""Cutting documents into slices that can be searched, scored and quoted.
+"""Chunking of documents into slices for search, scoring and quotation.
 
-`passages.py` cuts at headings, for readers; `tokens.py` by what an embedder reads; `documents.py` by characters, and
-drops none. `boundaries.py` knows where a sentence, a word or a character may end.
+`passages.py` splits at headings, for readers; `tokens.py` by the embedder's tokens; `document_chunks.py` by characters,
+without loss. `boundaries.py` finds where sentences, words and characters end.
 """
 
 from harness.core.chunking.boundaries import Chunk
-from harness.core.chunking.documents import STRATEGIES, Chunked, Chunking, document_chunks
+from harness.core.chunking.document_chunks import STRATEGIES, Chunked, Chunking, document_chunks
 from harness.core.chunking.passages import PASSAGE_CHARS, Passage, passages
 from harness.core.chunking.tokens import CHARS_A_TOKEN, token_chunks
 

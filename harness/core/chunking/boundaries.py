@@ -1,4 +1,4 @@
-"""Where a text may be cut: between paragraphs, sentences, words, and what a reader sees as single characters."""
+"""Boundaries where a text may be cut: between paragraphs, sentences, words and visible characters."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,16 +11,16 @@ from msgspec import Struct
 from harness.core.text import sentences
 
 BLOCK = 2_000
-"""Characters whose sentences are looked for at once: the splitter's time may grow with the square."""
+"""Characters split into sentences at once: the splitter's time may grow with the square."""
 
 MAX_CLUSTER = 64
-"""A cluster of more characters, a letter with so many marks, may be cut."""
+"""A longer cluster (a letter with this many marks) may be cut."""
 
 WORD = re.compile(r"\S+")
 _BREAK = re.compile(r"[\n\r\u2029]\s*")
 _SPACE = re.compile(r"\s*")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-"""A lone one, in text that was never cleaned, has no UTF-8, which is what the splitter reads."""
+"""A lone surrogate, in text that was never cleaned, has no UTF-8, which the splitter needs."""
 
 
 class Chunk(Struct, frozen=True):
@@ -32,13 +32,13 @@ class Chunk(Struct, frozen=True):
 
 
 def is_break(space: str) -> bool:
-    """Say whether white space stands between paragraphs: it has an empty line in it."""
+    """Return whether white space separates paragraphs: it contains an empty line."""
     return max(space.count("\n"), space.count("\r")) > 1 or "\u2029" in space
 
 
 def paragraph_ends(text: str) -> Iterator[int]:
-    """Yield where each paragraph ends, the white space after it included, and for the first that before it; the last
-    end is that of the text.
+    """Yield the end of each paragraph, including the white space after it (the first paragraph also includes leading
+    space); the last end is that of the text.
     """
     first = _after_space(text, 0, len(text))
     for space in _BREAK.finditer(text):
@@ -49,13 +49,13 @@ def paragraph_ends(text: str) -> Iterator[int]:
 
 
 def sentence_ends(text: str, words: Sequence[tuple[int, int]]) -> Iterator[int]:
-    """Yield where each sentence of the paragraph that has these words (start and end of each) ends, without the white
-    space after it; so the last end is that of the last word.
+    """Yield the end of each sentence of the paragraph with these words (start and end of each), without the white space
+    after it; the last end is that of the last word.
 
-    Sentences come on one line, so their ends are found by counting the characters that are no white space.
+    The splitter returns sentences on one line, so ends are found by counting non-space characters.
     """
-    told = sentences(_SURROGATE.sub("\ufffd", " ".join(text[start:end] for start, end in words)))
-    ends = accumulate(len(sentence) - sentence.count(" ") for sentence in told)
+    split = sentences(_SURROGATE.sub("\ufffd", " ".join(text[start:end] for start, end in words)))
+    ends = accumulate(len(sentence) - sentence.count(" ") for sentence in split)
     seen, ahead = 0, next(ends, None)
     for start, end in words:
         while ahead is not None and ahead <= seen + end - start:
@@ -65,33 +65,31 @@ def sentence_ends(text: str, words: Sequence[tuple[int, int]]) -> Iterator[int]:
 
 
 def sentence_starts(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield where each sentence of one paragraph, `text[start:end]`, begins, but for the first.
+    """Yield the start of each sentence of one paragraph, `text[start:end]`, except the first.
 
-    Linear in the paragraph's length: `BLOCK` characters are split at a time, the next from the last sentence that began
-    among them.
+    Linear in the paragraph's length: `BLOCK` characters are split at a time, each block from the last sentence start of
+    the one before.
     """
     while start < end:
         upto = min(start + BLOCK, end)
         ends = list(sentence_ends(text, [word.span() for word in WORD.finditer(text, start, upto)]))
-        starts = [_after_space(text, at, end) for at in ends[:-1]]  # the last sentence may go on behind the block
+        starts = [_after_space(text, at, end) for at in ends[:-1]]  # the last sentence may continue after the block
         yield from starts
         start = starts[-1] if starts and upto < end else upto
 
 
 def word_end(text: str, start: int, at: int) -> int:
-    """Return the last place from the middle of `start` and `at` to `at` before which white space stands, else the last
-    one between two clusters: a part of `text` from `start` is best cut there.
+    """Return the best place to end a part of `text` from `start`: the last place up to `at` after white space in the
+    second half, else the last one between two clusters.
     """
     space = _patterns()[0].search(text, start + (at - start) // 2, at)
     return cluster_end(text, start, space.end() if space else at)
 
 
 def cluster_end(text: str, start: int, at: int) -> int:
-    """Return the last place after `start` and up to `at` that is between two grapheme clusters (UAX #29): no mark is
-    cut off its letter, no flag or joined emoji in two, no line feed off its carriage return.
-
-    It is `at` where there is none, that is, where one cluster has more than `MAX_CLUSTER` characters or begins before
-    `start`. `start` has to be such a place itself, or more than `MAX_CLUSTER` characters before `at`.
+    """Return the last place after `start` and up to `at` between two grapheme clusters (UAX #29): marks stay with their
+    letters, flags and joined emoji stay whole, and so does a carriage return with its line feed. `start` must itself be
+    such a place, or more than `MAX_CLUSTER` characters before `at`.
     """
     around = text[at - 1 : at + 1]
     if len(around) < 2 or (around.isascii() and around != "\r\n"):
@@ -101,14 +99,14 @@ def cluster_end(text: str, start: int, at: int) -> int:
 
 
 def _after_space(text: str, at: int, end: int) -> int:
-    """Return where the white space from `at` ends; a mark that stands on a space keeps it."""
+    """Return the end of the white space from `at`; a combining mark keeps the space before it."""
     space = _SPACE.match(text, at, end)
     return cluster_end(text, max(0, at - 1), space.end()) if space else at
 
 
 @cache
 def _patterns() -> tuple[Any, Any]:
-    """Return what finds the last white space, and what finds each cluster."""
-    import regex  # `re` knows no clusters, and does not search backwards
+    """Return the patterns for the last white space and for each cluster."""
+    import regex  # `re` has no clusters and no backward search
 
     return regex.compile(r"\s", regex.REVERSE), regex.compile(r"\X")

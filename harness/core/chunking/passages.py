@@ -1,4 +1,4 @@
-"""Passages of a document, for readers and rankers: cut at headings, then paragraphs, then sentences."""
+"""Passages of a document, for readers and rankers: split at headings, then paragraphs, then sentences."""
 
 import re
 from collections.abc import Iterator
@@ -8,27 +8,27 @@ from msgspec import Struct
 from harness.core.text import sentences
 
 PASSAGE_CHARS = 1_000
-"""A passage aims at this many characters: two or three paragraphs, well inside what MiniLM reads (256 tokens)."""
+"""Target length of a passage: two or three paragraphs, well below the 256 tokens that MiniLM reads."""
 
 MAX_HEADING_CHARS = 200
-"""What is longer is a paragraph that begins with a sign."""
+"""A longer "heading" is a paragraph that begins with a sign."""
 
 _FENCE = re.compile(r"(```)`*[^`]*|(~~~).*")
 _UNDERLINE = re.compile(r"([=\-*~^\"'#+])\1{2,}")
 
 
 class Passage(Struct, frozen=True):
-    """A slice of a document: its text (paragraphs apart by an empty line) and the heading that it stands under."""
+    """A slice of a document: its text (empty lines between paragraphs) and its heading."""
 
     section: str
     text: str
 
 
 def passages(text: str, limit: int = PASSAGE_CHARS) -> list[Passage]:
-    """Cut `text` at headings, then paragraphs, then sentences, into passages of at most `limit` characters.
+    """Split `text` at headings, then paragraphs, then sentences, into passages of at most `limit` characters.
 
     Headings of Markdown (`# Title`) and of reStructuredText (a line underlined by punctuation) are recognised; the
-    passages under one carry it as `section` and begin with it no more. Nothing else of the text is dropped.
+    passages under one have it as `section`, not in their text. Everything else of the text is kept.
     """
     cut: list[Passage] = []
     for section, paragraphs in _sections(text):
@@ -47,7 +47,7 @@ def passages(text: str, limit: int = PASSAGE_CHARS) -> list[Passage]:
 def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each heading (empty before the first) with its paragraphs."""
     heading, paragraphs, lines = "", [], list[str]()
-    fence = ""  # what ends the block of code that we are in; a comment in one looks like a heading
+    fence = ""  # the end mark of the current code block; a comment in one looks like a heading
 
     def end_paragraph() -> None:
         if lines:
@@ -74,7 +74,9 @@ def _sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _heading(line: str, above: list[str]) -> str | None:
-    """Return the heading that `line` makes, alone (Markdown) or with the one line `above` it, which it then takes."""
+    """Return the heading that `line` makes, alone (Markdown) or together with the line `above`, which
+    is then removed.
+    """
     marks = len(line) - len(line.lstrip("#"))
     if 1 <= marks <= 6 and line[marks : marks + 1].isspace():
         title = line[marks:].strip()
@@ -90,7 +92,7 @@ def _heading(line: str, above: list[str]) -> str | None:
 
 
 def _pieces(paragraph: str, limit: int) -> Iterator[str]:
-    """Yield `paragraph` whole if it fits, else its sentences packed up to `limit`, else cut hard at `limit`."""
+    """Yield `paragraph` whole if it fits, else its sentences packed up to `limit`, else cut at `limit`."""
     if len(paragraph) <= limit:
         yield paragraph
         return

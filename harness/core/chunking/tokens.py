@@ -1,4 +1,4 @@
-"""Chunks of a document by tokens, for an embedder that reads so many and no more."""
+"""Chunks of a document by tokens, for an embedder with a limited input."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -9,13 +9,15 @@ from harness.core.chunking.boundaries import WORD, Chunk, is_break, sentence_end
 from harness.errors import InvalidInput
 
 CHARS_A_TOKEN = 100
-"""A chunk has at most so many characters for each token that it may have: a tokenizer may see a blob as one token."""
+"""Most characters per token of the limit: a tokenizer may count a long blob as one token."""
 
 _ROUNDING = 1e-6
 
 
 class _Piece(NamedTuple):
-    """What is never cut any more, `start` to `end`, and what ends with it: the higher, the better a place to cut."""
+    """A piece that is never cut further, `start` to `end`; the higher the rank of its end, the better
+    a place to cut.
+    """
 
     start: int
     end: int
@@ -28,14 +30,13 @@ _INSIDE, _WORD, _SENTENCE, _PARAGRAPH = range(4)
 def token_chunks(
     text: str, count: Callable[[Sequence[str]], Sequence[int]], *, least: int = 200, most: int = 350
 ) -> list[Chunk]:
-    """Cut `text` into chunks of `least` to `most` tokens: after a paragraph where one ends in this range, else after a
-    sentence, else between words, else inside one; the later place of two as good.
+    """Split `text` into chunks of `least` to `most` tokens: after a paragraph if one ends in this range, else after a
+    sentence, else between words, else inside one; of equally good places, at the last.
 
-    `count` returns the tokens of each text that it is given. No chunk has more than `most`, but for a single character
-    that has, nor more than `CHARS_A_TOKEN` characters for each of them. Only the last chunk, or one that ends before
-    a run of so many characters, has fewer than `least`. Every character but the white space between chunks is in
-    exactly one chunk, in order. All pieces are counted in one batch, the text and each
-    chunk once more as a whole.
+    `count` returns the number of tokens of each given text. No chunk exceeds `most` tokens (unless a single character
+    does) or `CHARS_A_TOKEN * most` characters. Only the last chunk, or one before a longer run of characters, has fewer
+    than `least` tokens. Every character except white space between chunks is in exactly one chunk, in order. All pieces
+    are counted in one batch; the text and each chunk once more as a whole.
 
     Raises:
         InvalidInput: `least` is not 1 to `most`.
@@ -47,7 +48,7 @@ def token_chunks(
 
 
 class _Packer:
-    """The pieces of one text with their tokens, and where it is to be cut."""
+    """Pieces of one text with their tokens, and the search for the best cuts."""
 
     def __init__(self, text: str, count: Callable[[Sequence[str]], Sequence[int]], least: int, most: int) -> None:
         self._text = text
@@ -55,18 +56,18 @@ class _Packer:
         self._least = least
         self._most = most
         self._max_chars = CHARS_A_TOKEN * most
-        # with pieces no heavier than the range is wide, no step leads from below it to above it
+        # if no piece is heavier than the range is wide, no step jumps over the range
         self._pieces, bare = self._cut_small(list(_word_pieces(text)), most - least + 1)
         self._ends = [piece.end for piece in self._pieces]
         spaced = [self._spaced(at) for at in range(len(self._pieces))]
         tokens = self._tokens_of(spaced)
         upto = list(accumulate((tokens[each] for each in spaced), initial=0))
-        # some counters round, or join over white space: of all pieces together, what is estimated is what is counted
+        # some counters round, or join over white space: scale so that the sum of estimates is the counted total
         whole = bare[0] + upto[-1] - upto[1] if bare else 0
         ratio = count([text.strip()])[0] / whole if whole else 1.0
         self._bare = [ratio * each for each in bare]
         self._upto = [ratio * each for each in upto]
-        """Tokens of all pieces before each one, with the white space before them."""
+        """Tokens of all pieces before each one, including the white space before them."""
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the chunks, in order."""
@@ -78,7 +79,9 @@ class _Packer:
             first = last + 1
 
     def _last_of_chunk(self, first: int) -> int:
-        """Return the last piece of the chunk that begins with `first`; what tokens do not add up to is tried again."""
+        """Return the last piece of the chunk that begins with `first`; retry if the counted tokens differ from the
+        estimate.
+        """
         low, high, reach = float(self._least), float(self._most), self._reach(first)
         while True:
             last = self._best_end(first, reach, low, high)
@@ -93,8 +96,8 @@ class _Packer:
                 return last
 
     def _best_end(self, first: int, reach: int, low: float, high: float) -> int:
-        """Return the best last piece, `reach` at the most, of a chunk of `low` to `high` tokens; of `high` at the most
-        where none fits.
+        """Return the best last piece, up to `reach`, of a chunk of `low` to `high` tokens; of at most `high` if none
+        fits.
         """
         end = len(self._pieces) - 1
         rest = self._estimate(first, end)
@@ -107,24 +110,26 @@ class _Packer:
         return max(range(min(earliest, latest), latest + 1), key=lambda at: (self._pieces[at].rank, at))
 
     def _estimate(self, first: int, last: int) -> float:
-        """Return the tokens from `first` to `last`: exact where tokens do not reach across white space."""
+        """Return the tokens from `first` to `last`: exact if no token spans white space."""
         return self._bare[first] + self._upto[last + 1] - self._upto[first + 1]
 
     def _last_within(self, first: int, tokens: float) -> int:
-        """Return the last piece up to which there are at most so many tokens; the one before `first` if none."""
+        """Return the last piece up to which there are at most `tokens` tokens; the one before `first` if none."""
         room = tokens - self._bare[first] + _ROUNDING
         return max(first - 1, bisect_right(self._upto, self._upto[first + 1] + room) - 2)
 
     def _reach(self, first: int) -> int:
-        """Return the last piece up to which there are not too many characters."""
+        """Return the last piece within the character limit."""
         return max(first, bisect_right(self._ends, self._pieces[first].start + self._max_chars) - 1)
 
     def _spaced(self, at: int) -> str:
-        """Return a piece with the white space before it: many tokenizers see that as part of the word."""
+        """Return a piece with the white space before it: many tokenizers treat that as part of the word."""
         return self._text[self._ends[at - 1] if at else 0 : self._ends[at]]
 
     def _cut_small(self, pieces: list[_Piece], heaviest: int) -> tuple[list[_Piece], list[int]]:
-        """Cut pieces that are too heavy or too long until none is, or it is one character; return all, with tokens."""
+        """Cut pieces that are too heavy or too long until none is, or it is one character; return all, with their
+        tokens.
+        """
         done: list[tuple[_Piece, int]] = []
         while pieces:
             texts = [self._text[piece.start : piece.end] for piece in pieces]
@@ -146,7 +151,7 @@ class _Packer:
 
 
 def _parts(piece: _Piece, number: int) -> Iterator[_Piece]:
-    """Cut a piece into about so many of one length."""
+    """Cut a piece into about `number` parts of equal length."""
     step = max(1, (piece.end - piece.start) // number)
     for start in range(piece.start, piece.end, step):
         end = min(start + step, piece.end)
@@ -154,7 +159,7 @@ def _parts(piece: _Piece, number: int) -> Iterator[_Piece]:
 
 
 def _word_pieces(text: str) -> Iterator[_Piece]:
-    """Yield the words of `text`; those in which a sentence ends, as in scripts without spaces, in parts."""
+    """Yield the words of `text`, split where a sentence ends inside a word, as in scripts without spaces."""
     paragraph: list[tuple[int, int]] = []
     for found in WORD.finditer(text):
         if paragraph and is_break(text[paragraph[-1][1] : found.start()]):
@@ -165,7 +170,7 @@ def _word_pieces(text: str) -> Iterator[_Piece]:
 
 
 def _paragraph_pieces(text: str, words: list[tuple[int, int]]) -> Iterator[_Piece]:
-    """Yield the pieces of the paragraph that has these words."""
+    """Yield the pieces of the paragraph with these words."""
     ends = sentence_ends(text, words)
     ahead = next(ends, None)
     for start, end in words:

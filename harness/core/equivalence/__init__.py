@@ -1,8 +1,8 @@
-"""May the answer to query A be served for query B? A pure decision with every reason.
+"""Equivalence: may the answer to query A be served for query B? A pure decision with reasons.
 
-`spelling.py` writes a query in one way, `reading.py` reads it, `comparison.py` lays two readings side by side,
-`guards.py` knows what must never differ (`roles.py`: who does it to whom; `polarity.py`: opposites), `decision.py`
-weighs the rest, with a verifier or (`requirement.py`) without; `lexicon.py` is what they know of English, `shipped.py`
+`spelling.py` normalises the spelling of a query, `reading.py` parses it, `comparison.py` compares two readings,
+`guards.py` checks what must never differ (`roles.py`: who does it to whom; `polarity.py`: opposites), `decision.py`
+weighs the rest, with a verifier or (`requirement.py`) without; `lexicon.py` has the English word lists, `shipped.py`
 the calibrated rule.
 """
 

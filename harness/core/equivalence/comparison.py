@@ -1,4 +1,4 @@
-"""Two readings side by side: which words have a counterpart, which have none, and in which order they stand."""
+"""Comparison of two readings: which words have a counterpart, which have none, and in which order."""
 
 from collections.abc import Container
 from itertools import combinations, pairwise
@@ -13,11 +13,13 @@ from harness.core.text import stem
 
 MIN_TYPO_CHARS = 4
 LONG = 16
-"""From so many content words in both queries on, a text is prose."""
-RETOLD = 20
-"""From so many words in both queries together on, a question may be told anew."""
+"""Least number of content words in both queries for a text to be prose."""
+REWORDED = 20
+"""Least number of words in both queries together for one to be a rewording of the other."""
 MAX_SURFACE = 0.7
-"""The share of words, in their order, up to which it is told anew. Most look-alikes share more: they vary one point."""
+"""Largest share of words in common, in order, for a rewording. Most look-alikes share more: they
+differ in one point.
+"""
 MAX_ORDERED = 60
 """Words whose order is compared; the pairs grow with the square."""
 
@@ -26,11 +28,11 @@ Rest = dict[int, Word]
 
 
 class Comparison(Struct, frozen=True):
-    """What two readings have in common. `only_a` and `only_b` have no counterpart on the other side; `weak` counts
-    the words among these that say so little that they were left out, which `rest_a` and `rest_b` have too; `pairs` are
-    the counterparts, in a's order. `retold` says whether one is a question that the other tells anew, in other words
-    and another order, rather than varies in one point: then single words weigh less, and the embedding more. `strange`
-    are words without counterpart that no vocabulary knows, where both sides have such: one term for another.
+    """Common parts of two readings. `only_a` and `only_b` have no counterpart on the other side; `weak` counts the
+    words without one that are too general to matter, which are only in `rest_a` and `rest_b`; `pairs` are the
+    counterparts, in a's order. `reworded`: one is a question that the other asks in other words and another order,
+    rather than varying it in one point; then single words weigh less, and the embedding more. `strange` are words
+    without counterpart in no vocabulary, if both sides have some: one term for another.
     """
 
     a: Reading
@@ -41,24 +43,24 @@ class Comparison(Struct, frozen=True):
     weak: int
     rest_a: tuple[Word, ...]
     rest_b: tuple[Word, ...]
-    retold: bool
+    reworded: bool
     strange: tuple[Word, ...]
 
     @property
     def is_prose(self) -> bool:
-        """Whether the two are questions told at length, in which much may be said in other words."""
+        """Whether both are long questions, in which much may be worded differently."""
         return len(self.a.words) + len(self.b.words) >= LONG and self.a.is_question and self.b.is_question
 
     @property
     def disorder(self) -> float:
-        """The share (0..1) of pairs of counterparts that stand the other way round (Kendall's tau distance)."""
+        """The share (0..1) of pairs of counterparts in reversed order (Kendall's tau distance)."""
         places = [place for _, place in self.pairs[:MAX_ORDERED]]
         turned = sum(first > second for first, second in combinations(places, 2))
         return turned / max(1, len(places) * (len(places) - 1) // 2)
 
     @property
     def scattered(self) -> bool:
-        """Whether a single word has another place, and not only two or more that stay together ("best practices for rag
+        """Whether a single word has moved, rather than two or more that stay together ("best practices for rag
         pipelines", "rag pipeline best practices").
         """
         places = [place for _, place in self.pairs]
@@ -75,7 +77,7 @@ class Comparison(Struct, frozen=True):
 def compare(a: Reading, b: Reading, known: Container[str]) -> Comparison:
     """Find counterparts: the same form first, then words written together or apart, then typing errors.
 
-    `known` are correctly written words: a typing error is a word that is none, next to one that is.
+    `known` are correctly written words: a typing error is an unknown word paired with a known one.
     """
     rest_a, rest_b = dict(enumerate(a.words)), dict(enumerate(b.words))
     pairs = _same_form(rest_a, rest_b)
@@ -93,7 +95,7 @@ def compare(a: Reading, b: Reading, known: Container[str]) -> Comparison:
         len(rest_a) + len(rest_b) - len(only_a) - len(only_b),
         tuple(rest_a.values()),
         tuple(rest_b.values()),
-        _is_retold(a, b),
+        _is_reworded(a, b),
         _strange(only_a, only_b, known),
     )
 
@@ -107,19 +109,19 @@ def _is_strange(word: str, known: Container[str]) -> bool:
     return word.isalpha() and word not in known and word[:-1] not in known
 
 
-def _is_retold(a: Reading, b: Reading) -> bool:
+def _is_reworded(a: Reading, b: Reading) -> bool:
     words_a, words_b = a.plain.split(), b.plain.split()
-    long = len(words_a) + len(words_b) >= RETOLD
+    long = len(words_a) + len(words_b) >= REWORDED
     return long and (a.is_question or b.is_question) and Indel.normalized_similarity(words_a, words_b) < MAX_SURFACE
 
 
 def is_weak(word: Word) -> bool:
-    """Say whether a word says so little that one side may lack it."""
+    """Return whether a word is so general that one side may lack it."""
     return not word.name and (word.plain in WEAK or word.form in _WEAK_FORMS)
 
 
 def _belongs(side: Reading, place: int, rest: Rest) -> bool:
-    """Say whether a general word belongs to the one behind it, as its kind ("life insurance", "used car")."""
+    """Return whether a general word specifies the kind of the next word ("life insurance", "used car")."""
     following = side.words[place + 1] if place + 1 < len(side.words) else None
     compound = following is not None and place + 1 not in rest and not following.before
     return compound and side.words[place].plain in COMPOUNDING
@@ -146,12 +148,12 @@ def _same_form(rest_a: Rest, rest_b: Rest) -> list[tuple[int, int]]:
 
 
 def _two_names(one: Word, two: Word) -> bool:
-    """Say whether two words are synonyms, but not where they are parts of names (Boston University, Boston College)."""
+    """Return whether two synonyms are parts of different names (Boston University, Boston College)."""
     return one.name and two.name and one.plain != two.plain and stem(one.plain) != stem(two.plain)
 
 
 def _joined(rest_one: Rest, rest_two: Rest) -> list[tuple[int, int]]:
-    """Pair words written together on side one with neighbours written apart on side two ("e commerce")."""
+    """Pair words written as one on side one with words written apart on side two ("e commerce")."""
     pairs = []
     for place, word in list(rest_one.items()):
         for first in list(rest_two):
@@ -175,9 +177,10 @@ def _typing_errors(rest_a: Rest, rest_b: Rest, known: Container[str]) -> list[tu
 
 
 def _is_typing_error(one: str, two: str, known: Container[str]) -> bool:
-    """One of the two is no word, the other is, and one slip (two in long words) leads from one to the other.
+    """Return whether exactly one of the two is a known word, one slip (two in long words) away from the other.
 
-    First and last letter are the same: another ending is more often another language than a slip (vaccine, vaccin).
+    First and last letter must be equal: a different ending is more often another language than a slip (vaccine,
+    vaccin).
     """
     length = min(len(one), len(two))
     one_known, two_known = (word in known or word in WEAK for word in (one, two))

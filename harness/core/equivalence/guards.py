@@ -1,9 +1,9 @@
-"""The guards: each knows one way in which two queries that look alike ask for different answers, and objects to it.
+"""Guards: each checks one way in which two similar queries can need different answers.
 
-What both sides say, and say otherwise, is a veto. Where only one side says something, or words stand in other places,
-two queries may still have one answer: without a verifier it is refused as well, but one that reads both may know
-better. So may it where a question is told anew (`TOLD_ANEW`), unless what is named, counted or dated is another: who
-tells a story leaves out units, and tells when it happened, in any tense.
+If both sides say something and it differs, that is a veto. If only one side says it, or words have moved, two queries
+may still have one answer: rejected without a verifier, but one that reads both may decide otherwise. So may it for a
+reworded question (`NO_VETO_IF_REWORDED`), unless names, quantities or dates differ: rewordings leave out units and
+change tense and time.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from harness.core.equivalence.reading import NUMBER, Quantity, Reading, Word
 
 
 class Verdict(Struct, frozen=True):
-    """What one guard says of a pair, and why; `veto` is that of its objection."""
+    """Result of one guard for a pair, with the reason; `veto` is that of its objection."""
 
     guard: str
     passed: bool
@@ -30,14 +30,14 @@ class Verdict(Struct, frozen=True):
 
 
 class Objection(NamedTuple):
-    """Why two queries may not share an answer. A `veto` stands whatever a verifier says of them."""
+    """Reason why two queries may not share an answer. A `veto` holds whatever a verifier says."""
 
     reason: str
     veto: bool = True
 
 
 class Guard(Protocol):
-    """One reason to refuse. Symmetric: the order of the two sides never matters."""
+    """One reason to reject a pair. Symmetric: the order of the two sides never matters."""
 
     name: str
 
@@ -45,18 +45,18 @@ class Guard(Protocol):
         """Return why the two may not share an answer, or `None`."""
 
 
-class Numbers:
-    """Numbers, quantities, units and ranges: all of them stand on both sides, and none is measured in another unit."""
+class NumbersGuard:
+    """Numbers, quantities, units and ranges: all must be on both sides, in the same units."""
 
     name = "numbers"
 
     def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         counted = ([q for q in side.quantities if not _is_version(q)] for side in (pair.a, pair.b))
-        return _measured_otherwise(pair) or _quantities_differ(*counted, retold=pair.retold)
+        return _measured_otherwise(pair) or _quantities_differ(*counted, reworded=pair.reworded)
 
 
-class Versions:
+class VersionsGuard:
     """Versions: numbers with points and no unit, compared part by part, so that 3.1 is not 3.10."""
 
     name = "versions"
@@ -64,13 +64,13 @@ class Versions:
     def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         named = ([q for q in side.quantities if _is_version(q)] for side in (pair.a, pair.b))
-        told = _quantities_differ(*named, retold=pair.retold)
-        # where only one names its version, the other means another; but a story has numbers with points of all kinds
-        return told and Objection(told.reason, veto=told.veto or not pair.retold)
+        objection = _quantities_differ(*named, reworded=pair.reworded)
+        # a version on only one side: the other means another one; but rewordings have numbers with points of all kinds
+        return objection and Objection(objection.reason, veto=objection.veto or not pair.reworded)
 
 
-class Dates:
-    """Dates, months, weekdays, years, and times that depend on when one asks (latest, today, ago)."""
+class DatesGuard:
+    """Dates, months, weekdays, years, and times relative to the present (latest, today, ago)."""
 
     name = "dates"
 
@@ -79,20 +79,20 @@ class Dates:
         tense, other = (_tenses(side.functions) for side in (pair.a, pair.b))
         if {tense, other} in ({"past", "present"}, {"past", "future"}):
             reason = f"one asks about the {min(tense, other)}, the other about the {max(tense, other)}"
-            return Objection(reason, veto=not pair.retold)
+            return Objection(reason, veto=not pair.reworded)
         one, two = (side.dates | side.times for side in (pair.a, pair.b))
-        if not pair.retold:
+        if not pair.reworded:
             return _differ(one, two)
         passed = [_passed(times) for times in (one, two)]
         one, two = one - passed[0], two - passed[1]
         if not (_circumstances(one) and _circumstances(two)):
             one, two = one - _circumstances(one), two - _circumstances(two)
-        told = _differ(*passed) if all(passed) else None
-        return _differ(one, two) or (told and Objection(told.reason, veto=False))
+        past = _differ(*passed) if all(passed) else None
+        return _differ(one, two) or (past and Objection(past.reason, veto=False))
 
 
-class Negation:
-    """Negation and polarity: as many negations on both sides, and no word opposite its opposite."""
+class NegationGuard:
+    """Negation and polarity: the same number of negations on both sides, and no opposites."""
 
     name = "negation"
 
@@ -111,8 +111,8 @@ class Negation:
         return None
 
 
-class Names:
-    """Names and identifiers: what is named in place of what the other side names; single letters; signs."""
+class NamesGuard:
+    """Names and identifiers that differ; single letters; signs."""
 
     name = "names"
 
@@ -123,12 +123,12 @@ class Names:
         one, two = (identities(words) for words in (pair.only_a, pair.only_b))
         letters = [word for word in (*one, *two) if len(word) == 1]
         if (one and two) or letters:
-            return Objection(f"no counterpart for {_listed((*one, *two))}", veto=bool(one and two) or not pair.retold)
+            return Objection(f"no counterpart for {_listed((*one, *two))}", veto=bool(one and two) or not pair.reworded)
         return None
 
 
-class Content:
-    """Content that only one side has: each word needs a counterpart, a name or strange word above all."""
+class ContentGuard:
+    """Content on only one side: each word needs a counterpart, above all names and unknown words."""
 
     name = "content"
 
@@ -137,11 +137,11 @@ class Content:
         lonely = [*identities((*pair.only_a, *pair.only_b)), *(word.plain for word in pair.strange)]
         if lonely:
             return Objection(f"no counterpart for {_listed(lonely)}", veto=False)
-        if pair.retold:
+        if pair.reworded:
             return None
         if not pair.is_prose and bool(pair.only_a) != bool(pair.only_b):
             return Objection(
-                f"only one side speaks of {_listed(word.plain for word in pair.only_a or pair.only_b)}", veto=False
+                f"only one side mentions {_listed(word.plain for word in pair.only_a or pair.only_b)}", veto=False
             )
         changed, total = len(pair.only_a) + len(pair.only_b), len(pair.a.words) + len(pair.b.words)
         if changed > total * MAX_CHANGED:
@@ -151,7 +151,7 @@ class Content:
         return None
 
 
-class Direction:
+class DirectionGuard:
     """Direction and roles: from A to B, A better than B, who does it to whom."""
 
     name = "direction"
@@ -168,11 +168,11 @@ class Direction:
             return Objection("one asks who does it, the other to whom it is done")
         if roles.exchanged_pronouns(pair) or roles.exchanged_persons(pair):
             return Objection("who acts and who is acted on have changed places")
-        return None if pair.retold else _moved(pair)
+        return None if pair.reworded else _moved(pair)
 
 
-class Scope:
-    """Scope: search operators, quoted phrases and audiences stand on both sides."""
+class ScopeGuard:
+    """Scope: search operators, quoted phrases and audiences must be on both sides."""
 
     name = "scope"
 
@@ -183,43 +183,43 @@ class Scope:
         )
 
 
-class Question:
-    """What is asked for: where is not when, and whether something happens is not how it does."""
+class QuestionGuard:
+    """Kind of question: where is not when, and whether something happens is not how."""
 
     name = "question"
 
     def objection(self, pair: Comparison) -> Objection | None:
         """See `Guard.objection`."""
         one, two = (side.asks or {"what"} for side in (pair.a, pair.b))
-        if pair.retold or one & two or any(one <= group and two <= group for group in _SAME_QUESTION):
+        if pair.reworded or one & two or any(one <= group and two <= group for group in _SAME_QUESTION):
             return None
         return Objection(f"one asks {_two(_listed(one), _listed(two))}", veto=False)
 
 
 GUARDS: tuple[Guard, ...] = (
-    Numbers(),
-    Versions(),
-    Dates(),
-    Negation(),
-    Names(),
-    Content(),
-    Direction(),
-    Scope(),
-    Question(),
+    NumbersGuard(),
+    VersionsGuard(),
+    DatesGuard(),
+    NegationGuard(),
+    NamesGuard(),
+    ContentGuard(),
+    DirectionGuard(),
+    ScopeGuard(),
+    QuestionGuard(),
 )
 
-TOLD_ANEW = frozenset({"negation", "direction"})
-"""Guards without a veto where a question is told anew (see `Comparison`): what happened, what did not, and to whom is
-told by everybody otherwise ("it does not heal", "it refuses to heal").
+NO_VETO_IF_REWORDED = frozenset({"negation", "direction"})
+"""Guards without a veto for reworded questions (see `Comparison`): events, negations and roles are worded in many ways
+("it does not heal", "it refuses to heal").
 """
 
 MAX_CHANGED = 0.5
 """The share of content words without counterpart above which two queries have too little in common."""
 
-_TOLD = frozenset({"now", "ago", "today", "tonight", "yesterday", "tomorrow"})
+_CIRCUMSTANCES = frozenset({"now", "ago", "today", "tonight", "yesterday", "tomorrow"})
 _PASSED = frozenset({"ago", "yesterday"})
-_UNSAID = frozenset({"year", "month"})
-"""Units that one may leave out."""
+_OPTIONAL_UNITS = frozenset({"year", "month"})
+"""Units that may be omitted."""
 _PAST = frozenset({"was", "were", "did"})
 _FUTURE = frozenset({"will", "shall"})
 _PRESENT = frozenset({"is", "are", "do", "does", "am"})
@@ -240,12 +240,12 @@ def _moved(pair: Comparison) -> Objection | None:
 
 
 def _circumstances(times: frozenset[str]) -> frozenset[str]:
-    """Return the times of what an asker went through ("my lip swelled up last night"), where that is told at length."""
-    return frozenset(time for time in times if time in _TOLD or " " in time)
+    """Return the times of circumstances ("my lip swelled up last night") in a long question."""
+    return frozenset(time for time in times if time in _CIRCUMSTANCES or " " in time)
 
 
 def _passed(times: frozenset[str]) -> frozenset[str]:
-    """Return those of them that are over ("last night"): everybody counts them otherwise."""
+    """Return past times ("last night"): they are counted in different ways."""
     return frozenset(time for time in times if time in _PASSED or time.startswith("last "))
 
 
@@ -253,26 +253,26 @@ def _is_version(quantity: Quantity) -> bool:
     return "." in quantity.value and not quantity.unit
 
 
-def _quantities_differ(a: list[Quantity], b: list[Quantity], *, retold: bool) -> Objection | None:
-    """Say which quantities have no counterpart on the other side: the same ones first, then those that may be."""
-    sides = unmatched_quantities(a, b, retold=retold)
+def _quantities_differ(a: list[Quantity], b: list[Quantity], *, reworded: bool) -> Objection | None:
+    """Return an objection if quantities have no counterpart: equal ones are paired first, then possible ones."""
+    sides = unmatched_quantities(a, b, reworded=reworded)
     return _differ(*({f"{q.value} {q.unit}".strip() for q in side} for side in sides))
 
 
 def unmatched_quantities(
-    a: Iterable[Quantity], b: Iterable[Quantity], *, retold: bool
+    a: Iterable[Quantity], b: Iterable[Quantity], *, reworded: bool
 ) -> tuple[list[Quantity], list[Quantity]]:
-    """Return the quantities of each side that have no counterpart on the other; `retold`: one may leave out a unit."""
+    """Return the quantities of each side without counterpart on the other; `reworded`: a unit may be omitted."""
     only_a, only_b = (list((one - two).elements()) for one, two in permutations((Counter(a), Counter(b))))
     for one in tuple(only_a):
-        if (other := next((two for two in only_b if _may_be_one(one, two, retold=retold)), None)) is not None:
+        if (other := next((two for two in only_b if _may_be_one(one, two, reworded=reworded)), None)) is not None:
             only_a.remove(one)
             only_b.remove(other)
     return only_a, only_b
 
 
 def _measured_otherwise(pair: Comparison) -> Objection | None:
-    """Say which units of one measure stand alone, without a number, in the place of each other."""
+    """Return an objection if different units of one measure, without numbers, replace each other."""
     one, two = (
         {meant for word in rest if word.plain in UNITS for meant in _meant(UNITS[word.plain])}
         for rest in (pair.rest_a, pair.rest_b)
@@ -283,15 +283,15 @@ def _measured_otherwise(pair: Comparison) -> Objection | None:
     return None
 
 
-def _may_be_one(one: Quantity, two: Quantity, *, retold: bool) -> bool:
-    """Say whether two equal numbers have one unit in two words (pounds, lbs), or only one of them names its unit, which
-    goes without saying ("aged 30"), as any may in a story.
+def _may_be_one(one: Quantity, two: Quantity, *, reworded: bool) -> bool:
+    """Return whether two equal numbers have one unit in two words (pounds, lbs), or only one has a unit that may be
+    omitted ("aged 30"); any unit may in a rewording.
     """
     if one.value != two.value:
         return False
     if one.unit and two.unit:
         return not _meant(one.unit).isdisjoint(_meant(two.unit))
-    return retold or (one.unit or two.unit) in _UNSAID
+    return reworded or (one.unit or two.unit) in _OPTIONAL_UNITS
 
 
 def _meant(unit: str) -> frozenset[str]:
@@ -299,7 +299,7 @@ def _meant(unit: str) -> frozenset[str]:
 
 
 def _differ(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> Objection | None:
-    """Say what only one of two sets has: a veto if each has something that the other has not."""
+    """Return an objection if two sets differ: a veto if each has something that the other lacks."""
     if a == b:
         return None
     if a - b and b - a:
@@ -308,7 +308,7 @@ def _differ(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> Objec
 
 
 def _signs_differ(a: Reading, b: Reading) -> Objection | None:
-    """Say what differs beside the words: signs, identifiers, and everything where there are no content words."""
+    """Return an objection if signs, identifiers, or, without content words, anything differs."""
     if not (a.words and b.words) and a.plain != b.plain:
         return Objection("nothing in common but function words")
     if a.signs != b.signs:
@@ -317,12 +317,12 @@ def _signs_differ(a: Reading, b: Reading) -> Objection | None:
 
 
 def identities(words: Iterable[Word]) -> list[str]:
-    """Return the words for which no other word stands: names, single letters, words of another script."""
+    """Return the words that no other word can replace: names, single letters, words of another script."""
     return [word.plain for word in words if word.form[0] != NUMBER and _is_identity(word)]
 
 
 def _is_identity(word: Word) -> bool:
-    """Say whether a word is a name, or of another language, which is not read: no other word stands for it."""
+    """Return whether a word is a name, or of another language, which is not parsed: no other word can replace it."""
     return word.name or len(word.plain) == 1 or not (word.plain.isascii() and word.plain.isalnum())
 
 

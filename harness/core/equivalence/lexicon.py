@@ -1,6 +1,6 @@
-"""What equivalence knows of English: which words say nothing, which mean the same, which mean the opposite.
+"""English word lists for equivalence: empty words, synonyms, opposites.
 
-Everything is written in small letters and before stemming; `reading.py` brings both sides to one form.
+All words are in lower case and before stemming; `reading.py` brings both sides to one form.
 """
 
 from types import MappingProxyType
@@ -43,7 +43,7 @@ POLITE = (
     r"(?:i|we) (?:have )?heard that",
     r"in your opinion", r"according to you", r"what do you think is", r"by the way", r"any idea",
 )  # fmt: skip
-"""Phrases, as patterns on the plain words, that ask kindly and change nothing."""
+"""Patterns of polite phrases in plain text, which change nothing."""
 
 EMPTY = frozenset(
     """
@@ -58,7 +58,7 @@ EMPTY = frozenset(
     which what who whom whose where when why how vs versus per via
     """.split()
 )
-"""Words without content of their own; the guards look at those that steer (negation, direction, question words)."""
+"""Words without content; the guards use those that matter (negation, direction, question words)."""
 
 WEAK = frozenset(
     """
@@ -74,10 +74,10 @@ WEAK = frozenset(
     want wants intend try trying able happen let let's look looking work works working like
     """.split()
 )
-"""Content so general that one side may have it and the other not, at a price."""
+"""Words so general that one side may lack them, at a cost."""
 
 COMPOUNDING = frozenset("life time used day world market fact term point question work".split())
-"""General words that name a kind where they stand right before another word."""
+"""General words that name a kind directly before another word."""
 
 SYNONYMS = _groups(
     """
@@ -137,7 +137,7 @@ SYNONYMS = _groups(
     weight weigh
     """
 )
-"""Words that ask for the same answer, first of each line the one that stands for all."""
+"""Words that ask for the same answer; the first of each line represents it."""
 
 IMPLIED = MappingProxyType(
     {
@@ -154,7 +154,7 @@ IMPLIED = MappingProxyType(
         "cell phone": "phone", "how come": "why", "at present": "now", "i m": "i am",
     }
 )  # fmt: skip
-"""Phrases of which a part says all."""
+"""Phrases that one part of them implies."""
 
 DIRECTED = frozenset(
     """
@@ -162,7 +162,7 @@ DIRECTED = frozenset(
     switch switching exchange fly flying from to than include including exclude excluding except with without
     """.split()
 )
-"""Words beside which the order of the others says where from and where to."""
+"""Words next to which word order means direction: from, to."""
 
 NEGATIONS = frozenset("not no never without none nor neither nobody nothing nowhere hardly cannot lack non".split())
 
@@ -275,7 +275,7 @@ UNITS = _groups(
     """
 )
 EITHER_UNIT = MappingProxyType({"pound": frozenset({"£", "lb"})})
-"""Units of which the word alone does not say which is meant."""
+"""Units whose name is ambiguous."""
 MEASURES = tuple(
     frozenset(line.split())
     for line in """
@@ -289,7 +289,7 @@ MEASURES = tuple(
     kb mb gb tb bit byte
     """.strip().splitlines()
 )
-"""The units that measure the same. Not those of time: "for hours" may well be "all day"."""
+"""Units of the same measure. Not those of time: "for hours" may mean "all day"."""
 MULTIPLIERS = MappingProxyType({"k": 1_000, "thousand": 1_000, "million": 10**6, "mn": 10**6, "billion": 10**9,
     "bn": 10**9, "trillion": 10**12, "lakh": 10**5, "lakhs": 10**5, "crore": 10**7, "crores": 10**7})  # fmt: skip
 
@@ -319,7 +319,7 @@ DISTINCT = frozenset(
     business definite
     """.split()
 )
-"""Words that a stemmer wrongly brings together with others."""
+"""Words that the stemmer wrongly merges with others."""
 
 PRONOUN_BEFORE = frozenset(
     """

@@ -1,13 +1,13 @@
-"""Opposites: words, function words and parts of words that turn a question round."""
+"""Opposites: words, function words and parts of words that reverse a question."""
 
 from collections.abc import Iterable
 
 from harness.core.equivalence.reading import Word, form
 
 MIN_SHARED = 3
-"""So many letters two words must share beside the parts that oppose each other."""
+"""Least number of letters that two words share besides their opposite parts."""
 MAX_COMPARED = 2_500
-"""Of more pairs of changed words than these, nothing is known."""
+"""With more pairs of changed words than this, opposites are not searched."""
 
 OPPOSITES = frozenset(
     frozenset(pair.split("/"))
@@ -63,7 +63,7 @@ _FUNCTIONS = tuple(
 
 
 def opposites_among(a: Iterable[Word], b: Iterable[Word]) -> tuple[str, str] | None:
-    """Return a word of `a` and its opposite in `b`, as written, if there are such."""
+    """Return a word of `a` and its opposite in `b`, as written, if any."""
     others = tuple(b)
     for one in a:
         for two in others:
@@ -73,14 +73,14 @@ def opposites_among(a: Iterable[Word], b: Iterable[Word]) -> tuple[str, str] | N
 
 
 def opposite(a: Word, b: Word) -> bool:
-    """Say whether two words mean the opposite of each other."""
+    """Return whether two words are opposites."""
     if frozenset((a.plain, b.plain)) in OPPOSITES or frozenset((a.form, b.form)) in _OPPOSITE_FORMS:
         return True
     return any(_negates(one, two) or _parts_oppose(one, two) for one, two in ((a.plain, b.plain), (b.plain, a.plain)))
 
 
 def opposite_functions(a: set[str], b: set[str]) -> tuple[str, str] | None:
-    """Return a function word that only `a` has and its opposite that only `b` has, if there are such."""
+    """Return a function word only in `a` and its opposite only in `b`, if any."""
     for pair in _FUNCTIONS:
         for one, two in (pair, pair[::-1]):
             if one in a - b and two in b - a:

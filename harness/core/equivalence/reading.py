@@ -1,4 +1,6 @@
-"""Reading a query: its words in one form, with what steers the answer (numbers, dates, negation, …) told apart."""
+"""Reading of a query: its words in one form, apart from numbers, dates, negations and other parts that decide the
+answer.
+"""
 
 import re
 import unicodedata
@@ -34,19 +36,19 @@ from harness.core.equivalence.spelling import (
 from harness.core.text import stem
 
 MAX_CHARS = 10_000
-"""What stands behind these is not read: two queries are then the same only if they are identical."""
+"""Longest text that is read: longer queries are the same only if identical."""
 NUMBER = "#"
-"""Begins the form of a number, month or day, which stands among the words only for their order's sake."""
+"""First character of the form of a number, month or day, which is among the words only to keep their order."""
 
 _OPERATOR = re.compile(r"\b(site|filetype|ext|inurl|intitle|intext|lang|language|before|after):\s?(\S+)", re.IGNORECASE)
 _EXCLUDED = re.compile(r"(?<!\S)-([^\W\d]\S*)")
 _QUOTED = re.compile('["“”«„]([^"“”»„]{2,200})["“”»]')
 _RELATIVE = frozenset({"last", "next", "this", "past", "previous"})
 _AMBIGUOUS = frozenset("mar dec jan sun sat wed mon".split())
-"""Short forms of months and weekdays that are words, or names, of their own."""
+"""Short forms of months and weekdays that are also words or names."""
 _PERIODS = frozenset("year month week weekend night decade century summer winter spring autumn season quarter".split())
 _DAYS = MappingProxyType({day: RELATIVE_TIMES[day] for day in ("today", "tonight", "tomorrow", "yesterday")})
-"""Times that have a place among the words: one day may be compared with another."""
+"""Times that are kept among the words: one day may be compared with another."""
 _FIRST_NAMES = frozenset({"may", "will"})
 _SCALES = MappingProxyType({"c": "celsius", "celsius": "celsius", "f": "fahrenheit", "fahrenheit": "fahrenheit"})
 _MONTH_NAMES = frozenset(MONTHS.values())
@@ -75,10 +77,10 @@ _ASKING = tuple((name, re.compile(pattern)) for name, pattern in _QUESTIONS)
 
 
 class Word(Struct, frozen=True, gc=False):
-    """A content word: as written (small letters), its form for comparing, and whether it was written as a name.
+    """A content word: as written (lower case), its form for comparison, and whether it was written as a name.
 
-    `before` are the function words between the content word before it and itself, `preposition` is the last
-    preposition before it, wherever that stands.
+    `before` are the function words between the previous content word and this one, `preposition` is the last
+    preposition anywhere before it.
     """
 
     plain: str
@@ -89,16 +91,14 @@ class Word(Struct, frozen=True, gc=False):
 
 
 class Quantity(Struct, frozen=True, gc=False):
-    """A number as one writes it canonically (`3.10` stays `3.10`), with its unit, if any."""
+    """A number in canonical form (`3.10` stays `3.10`), with its unit, if any."""
 
     value: str
     unit: str = ""
 
 
 class Reading(Struct, frozen=True):
-    """A query as equivalence reads it. Every part is comparable between two queries; `whole` says whether it was read
-    to its end.
-    """
+    """A parsed query. All parts can be compared between two queries; `whole`: it was read to its end."""
 
     plain: str
     words: tuple[Word, ...]
@@ -116,7 +116,7 @@ class Reading(Struct, frozen=True):
 
     @property
     def is_keywords(self) -> bool:
-        """Whether it is a row of keywords, whose order says little, rather than a sentence."""
+        """Whether it is a list of keywords, whose order means little, rather than a sentence."""
         free = not self.is_question and len(self.words) <= MAX_KEYWORDS
         return free and not _SENTENCE.intersection(self.functions) and not DIRECTED.intersection(self.plain.split())
 
@@ -138,7 +138,7 @@ PREPOSITIONS = frozenset(
 
 @lru_cache(maxsize=4_096)
 def read(text: str) -> Reading:
-    """Read `text`; anything is read, from nothing to binary noise, and the same text always in the same way."""
+    """Parse any `text`, from nothing to binary noise; the result depends on the text alone."""
     text = unicodedata.normalize("NFKC", text[:MAX_CHARS])
     whole = len(text) <= MAX_CHARS
     text = letters_joined(text[:MAX_CHARS])
@@ -167,7 +167,7 @@ def read(text: str) -> Reading:
 
 
 def _scope(text: str) -> tuple[frozenset[str], str]:
-    """Take search operators out of the text, and tell them with the quoted phrases and the excluded words."""
+    """Return the search operators, quoted phrases and excluded words, and the text without operators."""
     scope = {f"{name.casefold()}:{value.casefold()}" for name, value in _OPERATOR.findall(text)}
     scope |= {f"-{word.casefold()}" for word in _EXCLUDED.findall(text)}
     text = _OPERATOR.sub(" ", text)
@@ -176,8 +176,8 @@ def _scope(text: str) -> tuple[frozenset[str], str]:
 
 
 def _asks(plain: str) -> frozenset[str]:
-    """Return what kinds of question a text asks, one a sentence: the first; of two that begin together, the one that
-    is named first in `_QUESTIONS`.
+    """Return the kinds of question in a text, one per sentence: the first; of two at the same place, the one that is
+    first in `_QUESTIONS`.
     """
     kinds = set()
     for sentence in plain.split(" . "):
@@ -190,7 +190,7 @@ def _asks(plain: str) -> frozenset[str]:
 
 
 def _values(tokens: list[str]) -> tuple[list[Quantity], set[str], list[str]]:
-    """Take numbers with their units, and calendar words, out of the tokens."""
+    """Split tokens into numbers with their units, calendar words, and the rest."""
     quantities: list[Quantity] = []
     dates: set[str] = set()
     rest: list[str] = []
@@ -213,7 +213,7 @@ def _values(tokens: list[str]) -> tuple[list[Quantity], set[str], list[str]]:
 
 
 def _take_number(tokens: list[str], position: int, quantities: list[Quantity], dates: set[str], rest: list[str]) -> int:
-    """Put the number at `position`, with what belongs to it, where it belongs; return where the next token is."""
+    """Add the number at `position`, with its unit, to the right list; return the position of the next token."""
     value, position = _number(tokens, position)
     following = tokens[position] if position < len(tokens) else ""
     before = rest[-1] if rest else ""
@@ -224,7 +224,7 @@ def _take_number(tokens: list[str], position: int, quantities: list[Quantity], d
             unit = _SCALES[tokens[position]]
             position += 1
         quantities.append(Quantity(value, unit))
-    elif before in UNITS and not before.isalpha():  # a currency's sign
+    elif before in UNITS and not before.isalpha():  # a currency sign
         rest.pop()
         quantities.append(Quantity(value, UNITS[before]))
     elif following in _ORDINAL:
@@ -244,7 +244,7 @@ def _take_number(tokens: list[str], position: int, quantities: list[Quantity], d
 
 
 def _calendar_word(word: str, following: str, before: str) -> str | None:
-    """Return the month or weekday that `word` names, if that is what it is here."""
+    """Return the month or weekday that `word` names in this context, if any."""
     if word in {"may", "march"}:
         dated = following[:1].isdigit() or before[:1] == NUMBER or before in {"in", "of", "last", "next"}
         return word if dated else None
@@ -254,7 +254,7 @@ def _calendar_word(word: str, following: str, before: str) -> str | None:
 
 
 def _number(tokens: list[str], position: int) -> tuple[str, int]:
-    """Read a number with the words that multiply it ("2 million", "10k"); return it and where the next token is."""
+    """Parse a number with multipliers ("2 million", "10k"); return it and the position of the next token."""
     value = tokens[position]
     position += 1
     following = tokens[position] if position < len(tokens) else ""
@@ -268,7 +268,7 @@ def _number(tokens: list[str], position: int) -> tuple[str, int]:
 
 
 def _content(tokens: list[str], names: frozenset[str], acronyms: frozenset[str]) -> tuple[list[Word], tuple[str, ...]]:
-    """Tell the content words, each with the preposition that governs it, from the function words."""
+    """Split tokens into content words, each with its preposition, and function words."""
     words: list[Word] = []
     functions: list[str] = []
     before: list[str] = []
@@ -296,19 +296,19 @@ def _content(tokens: list[str], names: frozenset[str], acronyms: frozenset[str])
 
 
 def _is_infinitive(words: list[str], position: int) -> bool:
-    """Say whether a `to` belongs to a verb ("how to")."""
+    """Return whether a `to` belongs to a verb ("how to")."""
     return words[position] == "to" and position > 0 and words[position - 1] in _BEFORE_VERBS
 
 
 def _is_letter(words: list[str], position: int) -> bool:
-    """Say whether an `a` is a letter ("divide a by b"): as an article, it stands before a word with content."""
+    """Return whether an `a` is a letter ("divide a by b"): an article is followed by a content word."""
     last = position + 1 == len(words)
     return words[position] == "a" and position > 0 and (last or words[position + 1] in PREPOSITIONS)
 
 
 @lru_cache(maxsize=16_384)
 def form(word: str) -> str:
-    """Return the form of a word that its inflections, spellings and synonyms share."""
+    """Return the form that a word's inflections, spellings and synonyms share."""
     word = IRREGULAR.get(word, word)
     for british, american in BRITISH:
         if word.endswith(british) and len(word) > len(british) + (british != word):
@@ -327,7 +327,7 @@ _GROUPS = {_stem(word): _stem(first) for word, first in SYNONYMS.items()}
 
 
 def _without_idioms(tokens: list[str]) -> list[str]:
-    """Drop negations that negate nothing asked for: `… or not`, `why not`, `not only`, `I am not sure`."""
+    """Drop negations that negate nothing in question: `… or not`, `why not`, `not only`, `I am not sure`."""
     kept = []
     for position, token in enumerate(tokens):
         before = tokens[position - 1] if position else ""

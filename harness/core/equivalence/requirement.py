@@ -1,27 +1,27 @@
-"""How similar two queries must be where no verifier reads them."""
+"""Similarity that two queries need without a verifier."""
 
-from harness.core.equivalence.comparison import LONG, RETOLD, Comparison
+from harness.core.equivalence.comparison import LONG, REWORDED, Comparison
 
 SHORT = 7
-"""Below so many content words in both queries together, a single word weighs much."""
+"""With fewer content words in both queries together, a single word weighs much."""
 LEAST_REQUIRED = 0.86
-"""No two different queries may be less similar than this."""
-RETOLD_SHORT, RETOLD_WORD = 0.95, 0.005
-"""What the shortest question told anew requires, and how much less each further word."""
+"""Different queries always need at least this similarity."""
+REWORDED_SHORT, REWORDED_WORD = 0.95, 0.005
+"""Similarity that the shortest rewording needs, and the reduction per further word."""
 
 
 def requirement(pair: Comparison) -> float:
-    """Return how similar (0..1) two queries must be that no guard objects to.
+    """Return the similarity (0..1) that two queries need if no guard objects.
 
-    The more the words already agree, the less the embedding has to; in a short query, and in prose, which an embedding
-    hardly tells apart when two words change places, it has to more. Above 1: never.
+    The more words agree, the less similarity the embedding must show. More is needed in short queries, and in prose,
+    where an embedding hardly changes if two words swap places. Above 1: never.
     """
     size = len(pair.a.words) + len(pair.b.words)
     changed = len(pair.only_a) + len(pair.only_b)
     asking = pair.a.is_question or pair.b.is_question
-    if pair.retold:
-        longer = len(pair.a.plain.split()) + len(pair.b.plain.split()) - RETOLD
-        return max(LEAST_REQUIRED, RETOLD_SHORT - RETOLD_WORD * longer)
+    if pair.reworded:
+        longer = len(pair.a.plain.split()) + len(pair.b.plain.split()) - REWORDED
+        return max(LEAST_REQUIRED, REWORDED_SHORT - REWORDED_WORD * longer)
     keywords = pair.a.is_keywords and pair.b.is_keywords
     needs = [0.94 if size < SHORT and not keywords else LEAST_REQUIRED]
     if pair.weak:

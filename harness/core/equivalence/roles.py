@@ -1,4 +1,4 @@
-"""Roles: which changes of the words' order, and of the prepositions before them, turn a question round."""
+"""Roles: changes of word order and prepositions that reverse a question."""
 
 import re
 from itertools import combinations, pairwise
@@ -9,7 +9,7 @@ from harness.core.equivalence.polarity import opposite
 from harness.core.equivalence.reading import NUMBER, PREPOSITIONS, Reading, Word
 
 ACROSS = 3
-"""So many counterparts in exactly reversed order are no compound, but an exchange across the word between them."""
+"""This many counterparts in exactly reversed order are not a compound, but an exchange across the word between them."""
 
 _TO = frozenset({"to", "into", "onto", "toward", "towards"})
 _OPPOSED = ((frozenset({"from"}), _TO), (frozenset({"before", "until"}), frozenset({"after", "since"})))
@@ -25,7 +25,7 @@ _PERSONS = frozenset({*_SUBJECTS, *_OBJECTS, "someone", "somebody", "anyone", "a
 
 
 def opposed_prepositions(pair: Comparison) -> tuple[str, str, str] | None:
-    """Return a word that stands after `from` on one side and after `to` on the other, with the two prepositions."""
+    """Return a word that follows `from` on one side and `to` on the other, with the two prepositions."""
     for one, two in _counterparts(pair):
         for roles in _OPPOSED:
             if _side(one, roles) * _side(two, roles) < 0:
@@ -34,7 +34,7 @@ def opposed_prepositions(pair: Comparison) -> tuple[str, str, str] | None:
 
 
 def exchanged_prepositions(pair: Comparison) -> tuple[str, str] | None:
-    """Return two words of which each has the preposition that the other has on the other side."""
+    """Return two words that have exchanged their prepositions."""
     roles: dict[tuple[str, str], str] = {}
     for one, two in _counterparts(pair):
         here, there = one.preposition, two.preposition
@@ -47,9 +47,9 @@ def exchanged_prepositions(pair: Comparison) -> tuple[str, str] | None:
 
 
 def exchanged_negations(pair: Comparison) -> tuple[str, str] | None:
-    """Return two words, both on both sides, of which one side negates the one and the other side the other.
+    """Return two words, both on both sides, of which each side negates a different one.
 
-    `not` may stand before a neighbour: "why isn't pluto a planet" is "why is pluto not a planet".
+    `not` may be before a neighbour: "why isn't pluto a planet" is "why is pluto not a planet".
     """
     here, there = ([len(pair.pairs)] * side.plain.endswith(_AT_THE_END) for side in (pair.a, pair.b))
     for place, (one, two) in enumerate(_counterparts(pair)):
@@ -67,7 +67,7 @@ def _may_move(pair: Comparison) -> bool:
 
 
 def exchanged_pronouns(pair: Comparison) -> bool:
-    """Say whether who does it and to whom it is done are exchanged ("does she love him", "does he love her")."""
+    """Return whether actor and object are exchanged ("does she love him", "does he love her")."""
     (acting, undergoing), (acting_b, undergoing_b) = (
         ({_SUBJECTS[word] for word in side.functions if word in _SUBJECTS},
          {_OBJECTS[word] for word in side.functions if word in _OBJECTS})
@@ -77,7 +77,9 @@ def exchanged_pronouns(pair: Comparison) -> bool:
 
 
 def exchanged_persons(pair: Comparison) -> str | None:
-    """Return a word before which another person stands, though both sides speak of the same ("if you block him")."""
+    """Return a word after a different person on each side, though both sides have the same persons ("if you block
+    him").
+    """
     one, two = (sorted(_PERSONS.intersection(side.functions)) for side in (pair.a, pair.b))
     if len(one) < 2 or one != two:
         return None
@@ -89,13 +91,13 @@ def exchanged_persons(pair: Comparison) -> str | None:
 
 
 def only_one_asks_for_the_actor(pair: Comparison) -> bool:
-    """Say whether one side asks who did it, the other to whom it was done ("who sued x", "who did x sue")."""
+    """Return whether one side asks who did it, the other to whom it was done ("who sued x", "who did x sue")."""
     one, two = ("who" in side.asks and bool(_WHOM.search(side.plain)) for side in (pair.a, pair.b))
     return one != two and pair.a.asks == pair.b.asks
 
 
 def only_one_is_passive(pair: Comparison) -> bool:
-    """Say whether on one side only a `by` stands between the same two words ("acquired by x", "acquired x")."""
+    """Return whether only one side has a `by` between the same two words ("acquired by x", "acquired x")."""
     for (first, first_b), (second, second_b) in pairwise(pair.pairs):
         if second - first == second_b - first_b == 1:
             one, two = ("by" in side.words[place].before for side, place in ((pair.a, second), (pair.b, second_b)))
@@ -105,7 +107,7 @@ def only_one_is_passive(pair: Comparison) -> bool:
 
 
 def turned_opposites(pair: Comparison) -> tuple[str, str] | None:
-    """Return two opposites, or two numbers, that follow each other the other way round."""
+    """Return two opposites, or two numbers, in reversed order."""
     for (here, there), (later_here, earlier_there) in combinations(pair.pairs[:MAX_ORDERED], 2):
         one, two = pair.a.words[here], pair.a.words[later_here]
         if earlier_there > there or one.form == two.form:
@@ -117,11 +119,12 @@ def turned_opposites(pair: Comparison) -> tuple[str, str] | None:
 
 
 def exchanged_across(pair: Comparison) -> bool:
-    """Say whether two words have changed to the other side of a third. Long keywords may."""
+    """Return whether two words have moved to the other side of a third. Long keyword queries may."""
     keywords = pair.a.is_keywords and pair.b.is_keywords
     if keywords and len(pair.pairs) > ACROSS:
         return False
-    reversed_until: list[tuple[int, int]] = []  # a place in b, and how many counterparts to there are in reverse
+    # pairs of a place in b and the number of counterparts up to it in reversed order
+    reversed_until: list[tuple[int, int]] = []
     for _, place in pair.pairs[:MAX_ORDERED]:
         longest = max((length for other, length in reversed_until if other > place), default=0)
         reversed_until.append((place, 1 + longest))
@@ -129,9 +132,9 @@ def exchanged_across(pair: Comparison) -> bool:
 
 
 def changed_places(pair: Comparison) -> tuple[str, str] | None:
-    """Return two words that have changed their places across others, where all others stand in the same.
+    """Return two words that have swapped places across others, all others being in place.
 
-    Neighbours may ("apps for education", "education apps"), and so may what "and" or "or" joins, and keywords.
+    Neighbours may ("apps for education", "education apps"), and so may words joined by "and" or "or", and keywords.
     """
     if any(not _JOINING.isdisjoint(side.functions) for side in (pair.a, pair.b)):
         return None
@@ -159,7 +162,9 @@ def _side(word: Word, roles: tuple[frozenset[str], frozenset[str]]) -> int:
 
 
 def _may_turn(pair: Comparison, here: tuple[int, int], there: tuple[int, int]) -> bool:
-    """A date's parts may ("20 june", "june 20"), and so may keywords, each of which keeps its number."""
+    """Return whether two numbers may swap: parts of a date may ("20 june", "june 20"), and so may keywords that keep
+    their numbers.
+    """
     neighbours = abs(here[0] - here[1]) == abs(there[0] - there[1]) == 1
     if neighbours and len({pair.a.words[place].form[1:].isalpha() for place in here}) == 2:
         return True
@@ -174,7 +179,7 @@ def _form_before(side: Reading, place: int) -> str:
 
 
 def _turned_names(pair: Comparison) -> tuple[str, str] | None:
-    """Return two names, or numbers, that follow each other the other way round."""
+    """Return two names, or numbers, in reversed order."""
     named = [(place_b, pair.a.words[place_a]) for place_a, place_b in pair.pairs if pair.a.words[place_a].name]
     for (place, one), (following, two) in pairwise(named):
         if following < place and one.form != two.form:

@@ -1,4 +1,4 @@
-"""Spelling: a text in small letters, its numbers and short forms written in one way; and its names and signs."""
+"""Spelling: a text in lower case, with numbers and short forms normalised; and its names and signs."""
 
 import re
 
@@ -14,7 +14,7 @@ from harness.core.equivalence.lexicon import (
 )
 
 MAX_WORDS = 150
-"""What stands behind these is not read: two queries are then the same only if they are identical."""
+"""Longest text that is read, in words: longer queries are the same only if identical."""
 
 TOKEN = re.compile(r"\d+(?:\.\d+)+|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:\+\+|#)?|[%$€£₹°≤≥<>=+&*^/@-]|(?<= )\.(?= )")
 
@@ -40,12 +40,12 @@ _IDENTIFIER = re.compile(r"(?<![\w./])[^\W\d_]{2,}(?:[._@][^\W\d_]{2,})+(?![\w./
 
 
 def letters_joined(text: str) -> str:
-    """Write countries and initials without points ("U.S.", "p.m.", "J.R.R.")."""
+    """Remove the points of countries and initials ("U.S.", "p.m.", "J.R.R.")."""
     return _INITIALS.sub(lambda initials: "".join(initials[0].replace(".", "").split()), _COUNTRY.sub("usa", text))
 
 
 def plain_text(text: str) -> str:
-    """Return small letters, contractions and number words written out, courtesies dropped."""
+    """Return the text in lower case, contractions and number words expanded, polite phrases dropped."""
     text = _THOUSANDS.sub("", text.replace("’", "'")).casefold()
     text = _SENTENCE_END.sub(" . ", _VERSION.sub("", text))
     words = []
@@ -61,7 +61,7 @@ def plain_text(text: str) -> str:
             written = written.removesuffix("'s")
         words.append(word if written is None else word.replace(bare, written))
     joined = " ".join(words)
-    if not _NOT_ASCII.search(joined):  # its parser reads English only, and raises on broken Unicode
+    if not _NOT_ASCII.search(joined):  # the parser reads English only, and raises on broken Unicode
         joined = alpha2digit(_HYPHEN.sub(" ", joined), "en", 1.5)  # "one" is a pronoun more often than a number
     joined = _POLITE.sub(" ", joined)
     tokens = [found for found in TOKEN.findall(joined) if found != "-"]
@@ -72,7 +72,7 @@ def plain_text(text: str) -> str:
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Return, in small letters, the words written with a capital that no sentence's beginning explains."""
+    """Return, in lower case, the words with a capital that is not due to the beginning of a sentence."""
     found: set[str] = set()
     first = True
     written = text.split()
@@ -88,8 +88,8 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def acronyms_in(text: str) -> frozenset[str]:
-    """Return, in small letters, the function words that were written as names (IT, WHO, AND) in a text that is not
-    written in capitals as a whole.
+    """Return, in lower case, the function words written as names (IT, WHO, AND), unless the whole
+    text is in capitals.
     """
     written = [word.strip(".,;:!?()[]{}\"'“”’") for word in text.split()]
     found = {word.casefold() for word in written if len(word) > 1 and word.isupper()}
@@ -97,10 +97,10 @@ def acronyms_in(text: str) -> frozenset[str]:
 
 
 def signs_in(text: str) -> tuple[str, ...]:
-    """Return the signs that may be what a text is about, or that change a number, sorted."""
+    """Return, sorted, the signs that may be a topic or that change a number."""
     return tuple(sorted(_SIGNS.findall(text)))
 
 
 def identifiers_in(text: str) -> frozenset[str]:
-    """Return, in small letters, what is written in one from words: `example.com`, `foo_bar`, `me@home`."""
+    """Return, in lower case, identifiers joined from words: `example.com`, `foo_bar`, `me@home`."""
     return frozenset(map(str.casefold, _IDENTIFIER.findall(text)))

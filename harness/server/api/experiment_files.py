@@ -1,6 +1,6 @@
-"""The files of evaluations and loops of experiments: found by name, read anew only when they have changed.
+"""Files of evaluations and experiment loops: found by name, read again only after they change.
 
-An address never names a path: it is one of the names that are there, or nothing.
+A URL never contains a path: its name is looked up among the existing files.
 """
 
 import stat
@@ -24,54 +24,54 @@ from harness.errors import InvalidInput, NotFound, StoreCorrupt, StoreError
 T = TypeVar("T")
 
 MAX_BYTES = 32 * 2**20
-"""Of one log or journal; a larger one is told of, and not read."""
-MAX_KEPT = 250
-"""Files of each kind whose content is kept in memory: without reports and sources, some 100 kB each."""
+"""Largest log or journal that is read; a larger one is listed with a message."""
+MAX_CACHED = 250
+"""Files of each kind whose content stays in memory: without reports and sources, about 100 kB each."""
 MAX_TEXT = 1_000
 LATEST = 253_402_300_799.0
-"""The end of the year 9999: what a calendar can show."""
-MOST = 2.0**53
+"""The end of the year 9999, the last year that a calendar can show."""
+MAX_COST = 2.0**53
 
 
 class Evaluation(Struct, frozen=True):
-    """A log without reports and sources, and its sum."""
+    """A log without reports and sources, and its summary."""
 
     log: Log
     summary: Summary
 
 
-class Files(Generic[T]):
-    """What files came to, the `MAX_KEPT` that were read last; one is read again when it has changed. Safe for threads.
+class FileCache(Generic[T]):
+    """Cache of the `MAX_CACHED` most recently read files; a changed file is read again. Thread-safe.
 
-    `read` raises `InvalidInput` for a file that is damaged.
+    `read` raises `InvalidInput` for a damaged file.
     """
 
     def __init__(self, read: Callable[[Path], T]) -> None:
         self._read = read
-        self._held: OrderedDict[Path, tuple[tuple[int, int], T | str]] = OrderedDict()
+        self._cached: OrderedDict[Path, tuple[tuple[int, int], T | str]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, path: Path) -> T:
-        """Return what the file came to.
+        """Return the content of a file.
 
         Raises:
-            InvalidInput: it is damaged, too large, no file, or cannot be read.
+            InvalidInput: it is damaged, too large, not a file, or unreadable.
         """
         state = _state_of(path / JOURNAL if path.is_dir() else path)
         with self._lock:
-            held = self._held.get(path)
-        if held is None or held[0] != state:
-            held = (state, self._told(path))
+            cached = self._cached.get(path)
+        if cached is None or cached[0] != state:
+            cached = (state, self._content_or_error(path))
         with self._lock:
-            self._held[path] = held
-            self._held.move_to_end(path)
-            if len(self._held) > MAX_KEPT:
-                self._held.popitem(last=False)
-        if isinstance(found := held[1], str):
-            raise InvalidInput(found)
-        return found
+            self._cached[path] = cached
+            self._cached.move_to_end(path)
+            if len(self._cached) > MAX_CACHED:
+                self._cached.popitem(last=False)
+        if isinstance(content := cached[1], str):
+            raise InvalidInput(content)
+        return content
 
-    def _told(self, path: Path) -> T | str:
+    def _content_or_error(self, path: Path) -> T | str:
         try:
             return self._read(path)
         except InvalidInput as error:
@@ -79,29 +79,29 @@ class Files(Generic[T]):
 
 
 def evaluation_of(data_dir: Path, name: str) -> Evaluation:
-    """Return the evaluation of that name.
+    """Return the evaluation with this name.
 
     Raises:
         NotFound: there is none.
         StoreCorrupt: its log is damaged.
         StoreError: the folder cannot be read.
     """
-    return _sound(evaluations, _path_of(name, evaluations_in(data_dir), "evaluation"))
+    return _content(evaluations, _path_of(name, evaluations_in(data_dir), "evaluation"))
 
 
 def loop_of(data_dir: Path, name: str) -> Journal:
-    """Return the loop of experiments of that name.
+    """Return the experiment loop with this name.
 
     Raises:
         NotFound: there is none.
         StoreCorrupt: its journal is damaged.
         StoreError: the folder cannot be read.
     """
-    return _sound(loops, _path_of(name, loops_in(data_dir), "loop of experiments"))
+    return _content(loops, _path_of(name, loops_in(data_dir), "experiment loop"))
 
 
 def evaluations_in(data_dir: Path) -> dict[str, Path]:
-    """Return the logs of evaluations by their names, the newest first.
+    """Return the logs of evaluations by name, newest first.
 
     Raises:
         StoreError: the folder cannot be read.
@@ -110,7 +110,7 @@ def evaluations_in(data_dir: Path) -> dict[str, Path]:
 
 
 def loops_in(data_dir: Path) -> dict[str, Path]:
-    """Return the journals of loops by their names, the newest first.
+    """Return the journals of loops by name, newest first.
 
     Raises:
         StoreError: the folder cannot be read.
@@ -125,31 +125,31 @@ def _named(find: Callable[[Path], Sequence[Path]], folder: Path, name_of: Callab
         raise StoreError(f"cannot read {folder} ({error.strerror or error}); check its permissions") from error
 
 
-def _sound(files: Files[T], path: Path) -> T:
-    """Return what a file came to; that it is damaged is no fault of whoever asks for it."""
+def _content(files: FileCache[T], path: Path) -> T:
+    """Return the content of a file; a damaged file is a storage error, not an invalid request."""
     try:
         return files.get(path)
     except InvalidInput as error:
         raise StoreCorrupt(str(error)) from error
 
 
-def _path_of(name: str, there: Mapping[str, Path], what: str) -> Path:
-    if name not in there:
-        raise NotFound(f"no {what} {clean(name, 100)!r}; /experiments lists what there is")
-    return there[name]
+def _path_of(name: str, paths: Mapping[str, Path], what: str) -> Path:
+    if name not in paths:
+        raise NotFound(f"no {what} {clean(name, 100)!r}; /experiments lists all")
+    return paths[name]
 
 
 def _state_of(path: Path) -> tuple[int, int]:
-    """Return what changes whenever the file does."""
+    """Return a value that changes whenever the file does: its modification time and size."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         raise InvalidInput(f"cannot read {path}: {error.strerror or error}") from error
-    if not stat.S_ISREG(found.st_mode):
-        raise InvalidInput(f"{path} is not a file; move it away")
-    if found.st_size > MAX_BYTES:
-        raise InvalidInput(f"{path} is larger than {MAX_BYTES // 2**20} MiB; look at it with `harness`")
-    return found.st_mtime_ns, found.st_size
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidInput(f"{path} is not a file; move it elsewhere")
+    if status.st_size > MAX_BYTES:
+        raise InvalidInput(f"{path} is larger than {MAX_BYTES // 2**20} MiB; read it with `harness eval show`")
+    return status.st_mtime_ns, status.st_size
 
 
 def _read_evaluation(path: Path) -> Evaluation:
@@ -164,28 +164,28 @@ def _read_evaluation(path: Path) -> Evaluation:
 
 
 def _read_journal(path: Path) -> Journal:
-    found = read_journal(path)
-    floor, held = found.noise_floor, found.experiments
+    journal = read_journal(path)
+    floor, experiments = journal.noise_floor, journal.experiments
     scores = [floor.value, floor.score] if floor else []
-    for each in held:
+    for each in experiments:
         scores += [value for value in (each.score, each.baseline, each.delta, each.p, each.low, each.high) if value]
-    _check(path, scores, found.begun.at, [value for each in held for value in (each.seconds, each.live_calls)])
-    return replace(found, experiments=tuple(replace(each, digests={}) for each in held))
+    _check(path, scores, journal.begun.at, [value for each in experiments for value in (each.seconds, each.live_calls)])
+    return replace(journal, experiments=tuple(replace(each, digests={}) for each in experiments))
 
 
 def _check(path: Path, scores: Iterable[float], moment: float, costs: Iterable[float]) -> None:
-    """Refuse numbers that no program of ours has written: sums of them may be infinite, or no time at all."""
-    sound = all(-2 <= score <= 2 for score in scores) and 0 <= moment <= LATEST
-    if not sound or not all(0 <= cost <= MOST for cost in costs):
-        raise InvalidInput(f"{path} holds a score, a time or a cost that cannot be; the file is damaged")
+    """Refuse impossible numbers: their sums may be infinite, or not valid times."""
+    valid = all(-2 <= score <= 2 for score in scores) and 0 <= moment <= LATEST
+    if not valid or not all(0 <= cost <= MAX_COST for cost in costs):
+        raise InvalidInput(f"{path} contains an impossible score, time or cost; the file is damaged")
 
 
-evaluations = Files(_read_evaluation)
-"""By the path of the log."""
-loops = Files(_read_journal)
-"""By the path of the loop's folder."""
+evaluations = FileCache(_read_evaluation)
+"""Evaluations, by the path of the log."""
+loops = FileCache(_read_journal)
+"""Loops, by the path of the folder."""
 
 
 def short(text: object) -> str:
-    """Make a text fit to be told: cleaned, on one line, at most `MAX_TEXT` characters."""
+    """Return a text cleaned, on one line, and at most `MAX_TEXT` characters long."""
     return shorten(clean(one_line(str(text)), 2 * MAX_TEXT), MAX_TEXT)

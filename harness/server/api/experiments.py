@@ -1,6 +1,6 @@
-"""Evaluations and loops of experiments, as their logs and journals tell of them: the machine's own, no tenant's.
+"""Evaluations and experiment loops, read from their logs and journals. They belong to the machine, not to a tenant.
 
-What is damaged is told of in its place, and hides nothing else.
+A damaged file is listed with a message; the others are still shown.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,8 +9,8 @@ from typing import Any
 
 from harness_evals import suite
 from harness_evals.journal import Experiment, Journal, as_config
-from harness_evals.log import Header
-from harness_evals.run import told
+from harness_evals.log import Header, Log
+from harness_evals.run import recorded_settings
 from harness_evals.suite import first_differences
 from msgspec import structs, to_builtins
 
@@ -27,45 +27,45 @@ from harness.server.api.experiment_files import (
     loops_in,
     short,
 )
-from harness.server.api.experiment_responses import (
+from harness.server.pages.charts import Total, day_and_month
+from harness.server.responses.experiment_responses import (
     ChangedSetting,
     ComparedTask,
-    ComparisonReply,
-    EvaluationReply,
+    ComparisonResponse,
+    EvaluationResponse,
     EvaluationRow,
-    ExperimentsReply,
-    LoopReply,
+    ExperimentsResponse,
+    LoopResponse,
     LoopRow,
     ScoreDifference,
-    TaskReply,
-    TrialReply,
+    TaskResponse,
+    TrialResponse,
 )
-from harness.server.pages.charts import Total, day_and_month
 from harness.settings import Settings
 
 MAX_LISTED = 100
 MAX_TRIALS = 1_000
-MAX_SAID = 20
-"""Reasons and errors that are told of one thing."""
+MAX_LINES = 20
+"""Reasons or errors that are shown for one experiment, task or loop."""
 
 
-def listed(data_dir: Path) -> ExperimentsReply:
-    """Return the newest loops and evaluations (`MAX_LISTED` of each), the newest first.
+def listed(data_dir: Path) -> ExperimentsResponse:
+    """Return the newest loops and evaluations (at most `MAX_LISTED` of each), newest first.
 
     Raises:
         StoreError: a folder cannot be read.
     """
-    of_loops, of_evaluations = loops_in(data_dir), evaluations_in(data_dir)
-    return ExperimentsReply(
-        loops=[_loop_row(name, path) for name, path in list(of_loops.items())[:MAX_LISTED]],
-        evaluations=[_evaluation_row(name, path) for name, path in list(of_evaluations.items())[:MAX_LISTED]],
-        loops_in_all=len(of_loops),
-        evaluations_in_all=len(of_evaluations),
+    loop_paths, evaluation_paths = loops_in(data_dir), evaluations_in(data_dir)
+    return ExperimentsResponse(
+        loops=[_loop_row(name, path) for name, path in list(loop_paths.items())[:MAX_LISTED]],
+        evaluations=[_evaluation_row(name, path) for name, path in list(evaluation_paths.items())[:MAX_LISTED]],
+        loops_in_all=len(loop_paths),
+        evaluations_in_all=len(evaluation_paths),
     )
 
 
 def totals(data_dir: Path) -> list[Total]:
-    """Return the scores of the evaluations that are listed and measured, the oldest first.
+    """Return the scores of the listed evaluations that have one, oldest first.
 
     Raises:
         StoreError: the folder cannot be read.
@@ -73,65 +73,78 @@ def totals(data_dir: Path) -> list[Total]:
     found = []
     for path in list(evaluations_in(data_dir).values())[:MAX_LISTED]:
         try:
-            held = evaluations.get(path)
-        except InvalidInput:  # its row tells of it
+            result = evaluations.get(path)
+        except InvalidInput:  # listed with a message
             continue
-        mean, error = held.summary.means.get("total"), held.summary.errors.get("total", 0.0)
+        mean, error = result.summary.means.get("total"), result.summary.errors.get("total", 0.0)
         if mean is not None:
-            header = held.log.header
+            header = result.log.header
             total = Total(day_and_month(header.began), mean, error, repr(sorted(header.tasks.items())))
             found.append((header.began, total))
     return [total for _, total in sorted(found, key=lambda each: each[0])]
 
 
-def loop(data_dir: Path, name: str) -> LoopReply:
-    """Return a loop of experiments, whole; of very many experiments the last `MAX_TRIALS`.
+def loop(data_dir: Path, name: str) -> LoopResponse:
+    """Return a complete experiment loop, with at most the last `MAX_TRIALS` experiments.
 
     Raises:
-        NotFound: there is none of that name.
+        NotFound: there is no such loop.
         StoreCorrupt: its journal is damaged.
         StoreError: the folder cannot be read.
     """
-    held = loop_of(data_dir, name)
-    begun, best = held.begun, to_builtins(held.best)
-    return LoopReply(
-        loop=_row_of_loop(name, held),
-        rules=structs.asdict(begun.options),
-        tasks=[short(task) for task in begun.tasks],
-        space={short(setting): [_plain(value) for value in values] for setting, values in begun.space.items()},
-        settings=_plain_settings(begun.settings),
-        changed_settings=_changed(begun.settings),
-        noise_errors=_said(held.noise_floor.errors if held.noise_floor else ()),
-        trials=[_trial(each) for each in held.experiments[-MAX_TRIALS:]],
+    return loop_response(name, loop_of(data_dir, name))
+
+
+def loop_response(name: str, journal: Journal) -> LoopResponse:
+    """Return an experiment loop as programs see it."""
+    start, best = journal.begun, to_builtins(journal.best)
+    return LoopResponse(
+        loop=_row_of_loop(name, journal),
+        rules=structs.asdict(start.options),
+        tasks=[short(task) for task in start.tasks],
+        space={short(setting): [_plain(value) for value in values] for setting, values in start.space.items()},
+        settings=_plain_settings(start.settings),
+        changed_settings=_changed(start.settings),
+        noise_errors=_lines(journal.noise_floor.errors if journal.noise_floor else ()),
+        trials=[_trial(each) for each in journal.experiments[-MAX_TRIALS:]],
         best=_plain_settings(best),
-        best_config=clean(as_config({**begun.settings, **best}), MAX_BYTES) + "\n",
+        best_config=clean(as_config({**start.settings, **best}), MAX_BYTES) + "\n",
     )
 
 
-def evaluation(data_dir: Path, name: str) -> EvaluationReply:
-    """Return an evaluation, whole.
+def evaluation(data_dir: Path, name: str) -> EvaluationResponse:
+    """Return a complete evaluation.
 
     Raises:
-        NotFound: there is none of that name.
+        NotFound: there is no such evaluation.
         StoreCorrupt: its log is damaged.
         StoreError: the folder cannot be read.
     """
-    held = evaluation_of(data_dir, name)
-    header, costs = held.log.header, [outcome.cost for outcome in held.log.outcomes]
-    return EvaluationReply(
-        evaluation=_row_of_evaluation(name, held),
+    return evaluation_response(name, evaluation_of(data_dir, name))
+
+
+def measured(log: Log) -> Evaluation:
+    """Return an evaluation with its summary."""
+    return Evaluation(log, suite.summary(log))
+
+
+def evaluation_response(name: str, result: Evaluation) -> EvaluationResponse:
+    """Return an evaluation as programs see it."""
+    header, costs = result.log.header, [outcome.cost for outcome in result.log.outcomes]
+    return EvaluationResponse(
+        evaluation=evaluation_row(name, result),
         tasks=[
-            TaskReply(
+            TaskResponse(
                 task=short(each.task),
                 runs=each.runs,
                 total=each.total,
                 values={short(scorer): value for scorer, value in each.values.items()},
-                errors=_said(dict.fromkeys(each.errors)),
+                errors=_lines(dict.fromkeys(each.errors)),
             )
-            for each in held.summary.tasks
+            for each in result.summary.tasks
         ],
-        means=dict(held.summary.means),
-        errors=dict(held.summary.errors),
+        means=dict(result.summary.means),
+        errors=dict(result.summary.errors),
         weights={short(scorer): weight for scorer, weight in header.weights.items()},
         tokens=sum(cost.tokens for cost in costs),
         seconds=sum(cost.seconds for cost in costs),
@@ -141,26 +154,32 @@ def evaluation(data_dir: Path, name: str) -> EvaluationReply:
     )
 
 
-def comparison(data_dir: Path, first: str, second: str) -> ComparisonReply:
+def comparison(data_dir: Path, first: str, second: str) -> ComparisonResponse:
     """Return two evaluations side by side.
 
     Raises:
-        NotFound: one of them is not there.
+        NotFound: there is no such evaluation.
         StoreCorrupt: a log is damaged.
         StoreError: the folder cannot be read.
     """
     one, other = evaluation_of(data_dir, first), evaluation_of(data_dir, second)
+    return comparison_response((first, one), (second, other))
+
+
+def comparison_response(first: tuple[str, Evaluation], second: tuple[str, Evaluation]) -> ComparisonResponse:
+    """Return two evaluations, each with its name, side by side."""
+    one, other = first[1], second[1]
     difference, message = None, ""
     try:
         found = suite.compare(one.log, other.log)
         difference = ScoreDifference(
             mean=found.mean, low=found.low, high=found.high, p=found.p, tasks=len(found.differences)
         )
-    except InvalidInput as error:  # too few tasks in common: what can be compared still is
+    except InvalidInput as error:  # too few tasks in common; the rest is still compared
         message = short(error)
-    return ComparisonReply(
-        first=_row_of_evaluation(first, one),
-        second=_row_of_evaluation(second, other),
+    return ComparisonResponse(
+        first=evaluation_row(*first),
+        second=evaluation_row(*second),
         difference=difference,
         message=message,
         tasks=_compared(one, other),
@@ -172,7 +191,7 @@ def comparison(data_dir: Path, first: str, second: str) -> ComparisonReply:
 
 
 def _compared(one: Evaluation, other: Evaluation) -> list[ComparedTask]:
-    """Return the tasks of both, those that differ most first."""
+    """Return the tasks of both, largest difference first."""
     stages = first_differences(one.log, other.log)
     scored = [{task.task: task.total for task in each.summary.tasks} for each in (one, other)]
     digests = one.log.header.tasks, other.log.header.tasks
@@ -194,8 +213,8 @@ def _compared(one: Evaluation, other: Evaluation) -> list[ComparedTask]:
 
 
 def _differing(one: Header, other: Header) -> list[tuple[str, Any, Any]]:
-    """Return settings, versions and weights that are not the same in both."""
-    told_of = [
+    """Return the settings, versions and weights that differ."""
+    values = [
         {
             **header.settings,
             **{f"version of {name}": version for name, version in header.versions.items()},
@@ -203,8 +222,8 @@ def _differing(one: Header, other: Header) -> list[tuple[str, Any, Any]]:
         }
         for header in (one, other)
     ]
-    names = sorted(told_of[0].keys() | told_of[1].keys())
-    pairs = [(name, told_of[0].get(name), told_of[1].get(name)) for name in names]
+    names = sorted(values[0].keys() | values[1].keys())
+    pairs = [(name, values[0].get(name), values[1].get(name)) for name in names]
     return [(name, was, now) for name, was, now in pairs if was != now]
 
 
@@ -215,13 +234,13 @@ def _loop_row(name: str, path: Path) -> LoopRow:
         return LoopRow(id=name, message=short(error))
 
 
-def _row_of_loop(name: str, held: Journal) -> LoopRow:
-    kept = [each for each in held.experiments if each.status == "keep"]
-    floor = held.noise_floor
+def _row_of_loop(name: str, journal: Journal) -> LoopRow:
+    kept = [each for each in journal.experiments if each.status == "keep"]
+    floor = journal.noise_floor
     return LoopRow(
         id=name,
-        began=held.begun.at,
-        experiments=len(held.experiments),
+        began=journal.begun.at,
+        experiments=len(journal.experiments),
         kept=len(kept),
         best_score=kept[-1].score if kept else floor.score if floor else None,
         noise_floor=floor.value if floor else None,
@@ -230,43 +249,44 @@ def _row_of_loop(name: str, held: Journal) -> LoopRow:
 
 def _evaluation_row(name: str, path: Path) -> EvaluationRow:
     try:
-        return _row_of_evaluation(name, evaluations.get(path))
+        return evaluation_row(name, evaluations.get(path))
     except InvalidInput as error:
         return EvaluationRow(id=name, message=short(error))
 
 
-def _row_of_evaluation(name: str, held: Evaluation) -> EvaluationRow:
-    header = held.log.header
+def evaluation_row(name: str, result: Evaluation) -> EvaluationRow:
+    """Return an evaluation as a row of a list."""
+    header = result.log.header
     return EvaluationRow(
         id=name,
         began=header.began,
         tasks=len(header.tasks),
         repeats=header.repeats,
-        finished=held.log.is_finished,
-        mean=held.summary.means.get("total"),
-        error=held.summary.errors.get("total"),
-        crashes=held.summary.crashes,
-        live_calls=sum(outcome.cost.live_calls for outcome in held.log.outcomes),
+        finished=result.log.is_finished,
+        mean=result.summary.means.get("total"),
+        error=result.summary.errors.get("total"),
+        crashes=result.summary.crashes,
+        live_calls=sum(outcome.cost.live_calls for outcome in result.log.outcomes),
     )
 
 
-def _trial(each: Experiment) -> TrialReply:
+def _trial(each: Experiment) -> TrialResponse:
     numbers = {name: getattr(each, name) for name in ("score", "baseline", "delta", "low", "high", "p")}
-    return TrialReply(
+    return TrialResponse(
         number=each.number,
         description=short(each.description),
         status=each.status,
         tasks=each.tasks,
         seconds=each.seconds,
         live_calls=each.live_calls,
-        reasons=_said(each.reasons),
+        reasons=_lines(each.reasons),
         **numbers,
     )
 
 
 def _changed(settings: Mapping[str, Any]) -> list[str]:
-    """Return which settings are not those that an evaluation has by default today."""
-    defaults = told(suite.settings_for(Settings()))
+    """Return which settings differ from today's defaults of an evaluation."""
+    defaults = recorded_settings(suite.settings_for(Settings()))
     return sorted(short(name) for name, value in settings.items() if defaults.get(name) != value)
 
 
@@ -275,13 +295,13 @@ def _plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a setting as it can be shown: text is cleaned, and what is neither number, text nor a list is text."""
+    """Return a setting to show: numbers stay, texts are cleaned, everything else becomes text."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    if isinstance(value, (list, tuple)) and len(value) <= MAX_SAID:
+    if isinstance(value, (list, tuple)) and len(value) <= MAX_LINES:
         return [each if isinstance(each, (bool, int, float)) else short(each) for each in value]
     return short(value)
 
 
-def _said(lines: Iterable[str]) -> list[str]:
-    return [short(line) for line in list(lines)[:MAX_SAID]]
+def _lines(lines: Iterable[str]) -> list[str]:
+    return [short(line) for line in list(lines)[:MAX_LINES]]

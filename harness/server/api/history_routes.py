@@ -1,4 +1,4 @@
-"""The history as JSON: what was searched, researched and written down; one thing of it whole, deleted, asked anew."""
+"""History as JSON: searches, researches and documents; one entry: read, delete, search again."""
 
 import time
 from typing import Annotated, Literal
@@ -11,24 +11,31 @@ from harness.core.freshness import is_expired
 from harness.core.keys import canonical_json
 from harness.core.origins import OriginChoice
 from harness.errors import InvalidInput, SearchError
-from harness.research.history import MAX_LIMIT, MAX_OFFSET, Past, as_json, since_of
+from harness.research.history import MAX_LIMIT, MAX_OFFSET, HistoryPage, since_of
 from harness.research.search import ask_all
-from harness.server.api.responses import Done, EntryReply, HistoryReply, PastReply, Refreshed, done
-from harness.server.dependencies import FAILURES, Mine
-from harness.server.pages.templates import iso
+from harness.server.responses.history_responses import (
+    DeleteResponse,
+    EntryResponse,
+    HistoryResponse,
+    RefreshResponse,
+    deleted_response,
+    history_response,
+)
+from harness.server.responses.response_schema import iso
+from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 
-router = APIRouter(prefix="/api", tags=["history"], responses=FAILURES)
+router = APIRouter(prefix="/api", tags=["history"], responses=ERROR_RESPONSES)
 
 SourceName = Literal["search", "research", "knowledge"]
-SourcePath = Annotated[SourceName, Path(description="What kind of thing it is.")]
-IdPath = Annotated[str, Path(min_length=1, max_length=200, description="Its id, as the history tells it.")]
-QueryText = Annotated[str, Query(max_length=10_000, description="What to look for, by meaning; the newest if empty.")]
+SourcePath = Annotated[SourceName, Path(description="The kind of entry.")]
+IdPath = Annotated[str, Path(min_length=1, max_length=200, description="Its id from the history.")]
+QueryText = Annotated[str, Query(max_length=10_000, description="Query for search by meaning; empty: newest first.")]
 Since = Annotated[
-    str, Query(max_length=64, description="Only entries stored since: `2026-11-22`, a time, Unix seconds, or `7d`.")
+    str, Query(max_length=64, description="Only entries stored since `2026-11-22`, a time, Unix seconds, or `7d`.")
 ]
 OriginChosen = Annotated[
     OriginChoice,
-    Query(description="For whom it was made; `own` is users and agents. What a run searched is of the origin `run`."),
+    Query(description="Who made it; `own`: users and agents; `run`: searches made by researches."),
 ]
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT)]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
@@ -36,39 +43,34 @@ Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
 
 @router.get("/research-history")
 def research_history(
-    app: Mine,
+    app: RequestApp,
     q: QueryText = "",
     since: Since = "",
     source: Annotated[Literal["search", "research", "knowledge", "all"], Query()] = "all",
     limit: Limit = 20,
     offset: Offset = 0,
     origin: OriginChosen = "own",
-) -> HistoryReply:
-    """Look through the past: by meaning where `q` is given, else the newest first. A repeated research is one item."""
-    items, more = find(app, q, since, source, limit, offset, origin)
-    return HistoryReply(items=[PastReply.model_validate(as_json(each)) for each in items], next_offset=more)
+) -> HistoryResponse:
+    """List the history: by meaning if `q` is given, else newest first. A repeated research is one item."""
+    return history_response(find_page(app, q, since, source, limit, offset, origin), limit, offset)
 
 
-def find(
-    app: App, query: str, since: str, source: str, limit: int, offset: int, origin: str
-) -> tuple[list[Past], int | None]:
-    """Return a page of the history, and where the next one begins.
+def find_page(app: App, query: str, since: str, source: str, limit: int, offset: int, origin: str) -> HistoryPage:
+    """Return a page of the history.
 
     Raises:
-        HarnessError: see `History.find`.
+        HarnessError: see `History.page`.
     """
     moment = since_of(since, time.time())
-    found = app.history.page(query, since=moment, source=source, limit=limit, offset=offset, origin=origin)
-    following = offset + limit
-    return found.items, following if found.more and following <= MAX_OFFSET else None
+    return app.history.page(query, since=moment, source=source, limit=limit, offset=offset, origin=origin)
 
 
 @router.get("/entries/{source}/{id}")
-def entry(app: Mine, source: SourcePath, id: IdPath) -> EntryReply:  # noqa: A002 - the address names it so
-    """Return one thing of the past, whole, as it was stored."""
+def entry(app: RequestApp, source: SourcePath, id: IdPath) -> EntryResponse:  # noqa: A002 - the name in the URL
+    """Return one complete entry as stored."""
     found = app.history.entry(source, id)
     row = found.entry
-    return EntryReply(
+    return EntryResponse(
         source=source,
         id=row.key,
         title=row.text,
@@ -81,28 +83,30 @@ def entry(app: Mine, source: SourcePath, id: IdPath) -> EntryReply:  # noqa: A00
 
 
 @router.delete("/entries/{source}/{id}")
-def clear(request: Request, app: Mine, source: SourcePath, id: IdPath) -> Done:  # noqa: A002
-    """Delete one thing of the past; the history, and every look-up, is without it from then on."""
+def clear(request: Request, app: RequestApp, source: SourcePath, id: IdPath) -> DeleteResponse:  # noqa: A002
+    """Delete one entry from the history and the cache."""
     app.identity.require("admin")
     found = app.history.entry(source, id)
     if found.table == RUNS:
         request.app.state.researches.check_ended(app.identity.tenant, id)
     if found.table == KNOWLEDGE:
-        return done(int(app.knowledge.delete(found.entry.key)), source)
-    return done(sum(app.cache.delete({found.table: [found.entry]}).values()), source)
+        return deleted_response(int(app.knowledge.delete(found.entry.key)), source)
+    return deleted_response(sum(app.cache.maintenance.delete({found.table: [found.entry]}).values()), source)
 
 
 @router.post("/entries/{source}/{id}/refresh")
-def refresh(app: Mine, source: SourcePath, id: IdPath) -> Refreshed:  # noqa: A002
-    """Ask a search anew, of the engine that answered it; what it brings takes the place of what was kept."""
+def refresh(app: RequestApp, source: SourcePath, id: IdPath) -> RefreshResponse:  # noqa: A002
+    """Repeat a search with the engine that answered it, and replace the stored results."""
     app.identity.require("writer")
     found = app.history.entry(source, id)
     if found.table != SEARCHES:
-        raise InvalidInput(f"a {source} is not asked anew here; research the question again, or write the document")
-    for engine in app.engines():
+        raise InvalidInput(
+            f"only searches can be refreshed, not {source}; research the question again, or update the document"
+        )
+    for engine in app.sources.engines():
         if (engine.name, canonical_json(dict(engine.options))) == (found.about["engine"], found.about["options"]):
             settings = app.settings
-            asked = ask_all(
+            search = ask_all(
                 [found.entry.text],
                 app.cache.refreshing(),
                 [engine],
@@ -112,9 +116,9 @@ def refresh(app: Mine, source: SourcePath, id: IdPath) -> Refreshed:  # noqa: A0
                 progress=app.progress,
                 what="searching",
             )[0]
-            if isinstance(asked.outcome, SearchError):
-                raise asked.outcome
-            return Refreshed(id=id, results=len(asked.results), live_calls=int(asked.outcome.how == "live"))
+            if isinstance(search.outcome, SearchError):
+                raise search.outcome
+            return RefreshResponse(id=id, results=len(search.results), live_calls=int(search.outcome.how == "live"))
     raise InvalidInput(
-        f"the engine {found.about['engine']} is not set up here in the same way; start with --engine to have it"
+        f"the engine {found.about['engine']} is not set up here with the same options; start the server with --engine"
     )

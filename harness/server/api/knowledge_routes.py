@@ -1,47 +1,48 @@
-"""What is known, as JSON: to be read. Agents write it, through their tools."""
+"""Knowledge as JSON, read-only except for deletion. Agents write it through their tools."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
 from harness.errors import NotFound
-from harness.knowledge import KnowledgeDocument
-from harness.server.api.responses import DocumentReply, Done, KnowledgeReply, VersionsReply, done
-from harness.server.dependencies import FAILURES, Mine
+from harness.server.responses.history_responses import DeleteResponse, deleted_response
+from harness.server.responses.knowledge_responses import (
+    DocumentsResponse,
+    VersionsResponse,
+    documents_response,
+    versions_response,
+)
+from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
 
-router = APIRouter(prefix="/api", tags=["knowledge"], responses=FAILURES)
+router = APIRouter(prefix="/api", tags=["knowledge"], responses=ERROR_RESPONSES)
 
 DocumentPath = Annotated[str, Path(min_length=1, max_length=64, pattern="^[0-9A-Za-z]+$", description="Its id.")]
 
 
 @router.get("/knowledge")
 def documents(
-    app: Mine,
+    app: RequestApp,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     tag: Annotated[str, Query(max_length=100, description="Only documents with this tag.")] = "",
-    agent: Annotated[str, Query(max_length=100, description="Only what this agent has written.")] = "",
-) -> KnowledgeReply:
-    """List what is known, the document that was updated last first."""
-    found = app.knowledge.list(limit, tags=[tag] if tag.strip() else None, agent=agent.strip() or None)
-    return KnowledgeReply(items=[shown(each) for each in found])
+    agent: Annotated[str, Query(max_length=100, description="Only documents by this agent.")] = "",
+) -> DocumentsResponse:
+    """List documents, last updated first."""
+    return documents_response(
+        app.knowledge.list(limit, tags=[tag] if tag.strip() else None, agent=agent.strip() or None)
+    )
 
 
 @router.get("/knowledge/{id}")
-def document(app: Mine, id: DocumentPath) -> VersionsReply:  # noqa: A002 - the address names it so
+def document(app: RequestApp, id: DocumentPath) -> VersionsResponse:  # noqa: A002 - the name in the URL
     """Return a document with its earlier versions."""
     versions = app.knowledge.history(id)
     if not versions:
-        raise NotFound("there is no such document, or not any more")
-    return VersionsReply(document=shown(versions[0]), earlier=[shown(each) for each in versions[1:]])
+        raise NotFound("there is no such document; it may have been deleted")
+    return versions_response(versions)
 
 
 @router.delete("/knowledge/{id}")
-def delete(app: Mine, id: DocumentPath) -> Done:  # noqa: A002
+def delete(app: RequestApp, id: DocumentPath) -> DeleteResponse:  # noqa: A002
     """Delete a document with its earlier versions."""
     app.identity.require("admin")
-    return done(int(app.knowledge.delete(id)), "document")
-
-
-def shown(document: KnowledgeDocument) -> DocumentReply:
-    """Tell of a document."""
-    return DocumentReply.model_validate(document.as_dict())
+    return deleted_response(int(app.knowledge.delete(id)), "document")

@@ -1,4 +1,4 @@
-"""Engines and models that a research begun from the web can use: those that are set up on this server."""
+"""Engines and models to choose from when a research starts on the web: those set up on this server."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
@@ -7,32 +7,19 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from harness.app import App
+from harness.core.search_engines import ENGINES, PYTHON_DOCS, engine_kind
 from harness.core.text import clean, one_line
 from harness.errors import InvalidInput
 from harness.research.run_view import past_run
 from harness.settings import Settings
 
-LANGUAGE_REFERENCE = "corpus:python-docs"
 NO_MODEL = "none"
 MAX_NAME = 60
 
-_LABELS = {
-    "ddgs": "DuckDuckGo",
-    "browser": "DuckDuckGo in a browser",
-    "pubmed": "PubMed",
-    LANGUAGE_REFERENCE: "Python language reference",
-}
-_QUESTIONS = {
-    LANGUAGE_REFERENCE: "In which order does Python look up an attribute?",
-    "pubmed": "How often does CRISPR have off-target effects?",
-    "corpus": "What do these documents say about retries?",
-}
-_WEB_QUESTION = "What are best practices for retrieval-augmented generation?"
-
 
 class EngineChoice(Struct, frozen=True):
-    """Engines to choose together. `name` is what a client sends, `label` what people read, `specs` are `NAME[:ARG]`,
-    `question` is an example that fits them. Name and label hold neither a password nor the path of a folder.
+    """One choice: one or more engines. Clients send `name`, people see `label`; `specs` are `NAME[:ARG]`, `question` is
+    a fitting example. Name and label contain neither passwords nor folder paths.
     """
 
     name: str
@@ -41,25 +28,25 @@ class EngineChoice(Struct, frozen=True):
     question: str
 
 
-class Chosen(Struct, frozen=True):
-    """Engines of a research (none: those of the settings), and whether the model that is set writes it."""
+class ResearchChoice(Struct, frozen=True):
+    """Engines of a research (empty: those of the settings), and whether the configured model writes it."""
 
     specs: tuple[str, ...] = ()
     model: bool = True
 
 
-DEFAULT = Chosen()
+DEFAULT = ResearchChoice()
 
 
 def engine_choices(settings: Settings) -> list[EngineChoice]:
-    """Return what can be searched: everything that is set up here together, which is the default, each engine of it,
-    and the language reference, which needs no network.
+    """Return the choices: first the default, all configured engines together; then each engine, and the Python language
+    reference, which needs no network.
     """
-    single = dict.fromkeys([*settings.engine, LANGUAGE_REFERENCE])
+    single = dict.fromkeys([*settings.engine, PYTHON_DOCS])
     groups = dict.fromkeys([settings.engine, *((spec,) for spec in single)])
     choices: list[EngineChoice] = []
     for specs in groups:
-        names, labels = zip(*(_described(spec, settings) for spec in specs), strict=True)
+        names, labels = zip(*(_name_and_label(spec, settings) for spec in specs), strict=True)
         same = sum(each.name.partition("#")[0] == "+".join(names) for each in choices)
         mark = f"#{same + 1}" if same else ""
         choices.append(EngineChoice("+".join(names) + mark, " + ".join(labels) + mark, specs, _question(specs[0])))
@@ -67,27 +54,27 @@ def engine_choices(settings: Settings) -> list[EngineChoice]:
 
 
 def model_choices(settings: Settings) -> list[str]:
-    """Return the names of the models that can write, the default first; `none` makes the report of excerpts."""
+    """Return the names of the models that can write, default first; `none`: a report made of excerpts."""
     return [settings.model, NO_MODEL] if settings.model else [NO_MODEL]
 
 
-def chosen(settings: Settings, engine: str = "", model: str = "") -> Chosen:
-    """Return a choice by the names of the engines and of the model; empty ones are the defaults.
+def choice_of(settings: Settings, engine: str = "", model: str = "") -> ResearchChoice:
+    """Return the choice with these names of engines and model; an empty name is the default.
 
     Raises:
-        InvalidInput: it is not among the choices.
+        InvalidInput: a name is not among the choices.
     """
     engines = {choice.name: choice.specs for choice in engine_choices(settings)}
     if engine and engine not in engines:
-        raise InvalidInput(f"no engine {_shown(engine)!r} can be chosen here; choose from {', '.join(engines)}")
+        raise InvalidInput(f"no such engine here: {_shown(engine)!r}; choose from {', '.join(engines)}")
     models = model_choices(settings)
     if model and model not in models:
-        raise InvalidInput(f"no model {_shown(model)!r} can be chosen here; choose from {', '.join(models)}")
-    return Chosen(engines[engine] if engine else (), model != NO_MODEL)
+        raise InvalidInput(f"no such model here: {_shown(model)!r}; choose from {', '.join(models)}")
+    return ResearchChoice(engines[engine] if engine else (), model != NO_MODEL)
 
 
-def chosen_for(app: App, run: str) -> Chosen:
-    """Return the choice that a recorded run was made with; the default where its engines are not set up here any more.
+def choice_of_run(app: App, run: str) -> ResearchChoice:
+    """Return the choice of a recorded run; the default engines if its engines are no longer set up here.
 
     Raises:
         NotFound: there is no such run.
@@ -95,42 +82,44 @@ def chosen_for(app: App, run: str) -> Chosen:
         StoreError: the store cannot be read.
     """
     past_run(app.cache, run)  # checks the record
-    record = app.cache.get_run(run)
+    record = app.cache.runs.get(run)
     made_with = [_identity(each["name"], each.get("options")) for each in record["engines"]]
     specs = (choice.specs for choice in engine_choices(app.settings))
     found = next((each for each in specs if _identities(app, each) == made_with), ())
-    return Chosen(found, record.get("model") is not None)
+    return ResearchChoice(found, record.get("model") is not None)
 
 
 def _identities(app: App, specs: Sequence[str]) -> list[tuple[str, str]]:
-    """Return what tells engines apart in the record of a run; nothing where one cannot be opened."""
+    """Return the identities of engines as in the record of a run; an empty list if one cannot be opened."""
     try:
-        return [_identity(each.name, each.options) for each in app.engines(specs)]
+        return [_identity(each.name, each.options) for each in app.sources.engines(specs)]
     except InvalidInput:
         return []
 
 
 def _identity(name: str, options: object) -> tuple[str, str]:
-    """Return the name of an engine and the place of its corpus: other options change with settings and files."""
+    """Return the name of an engine and the path of its corpus; other options change with settings and files."""
     return name, str(options.get("corpus", "")) if isinstance(options, Mapping) else ""
 
 
-def _described(spec: str, settings: Settings) -> tuple[str, str]:
+def _name_and_label(spec: str, settings: Settings) -> tuple[str, str]:
     """Return the name and the label of one engine."""
     name, _, argument = spec.partition(":")
-    if spec in _LABELS:
-        return spec, _LABELS[spec]
     if name == "searxng":
         host = _shown(_host(argument or settings.searxng_url or "")) or "searxng"
         return f"searxng:{host}", f"SearXNG at {host}"
-    if name == "corpus":
+    if name == "corpus" and spec != PYTHON_DOCS:
         folder = _shown(PurePath(argument).name) or "documents"
         return f"corpus:{folder}", f"Documents in {folder}"
-    return _shown(name), _shown(name)
+    kind = engine_kind(spec)
+    if kind is None:
+        return _shown(name), _shown(name)
+    return (spec, kind.label) if spec == kind.name else (_shown(spec), f"{kind.label}: {_shown(argument)}")
 
 
 def _question(spec: str) -> str:
-    return _QUESTIONS.get(spec) or _QUESTIONS.get(spec.partition(":")[0], _WEB_QUESTION)
+    """Return an example that fits the engine."""
+    return (engine_kind(spec) or ENGINES[0]).question
 
 
 def _host(address: str) -> str:

@@ -1,4 +1,4 @@
-"""Turns of agents: what one of them has been given in a turn is not given to it again."""
+"""Turns of agents: results that an agent received in a turn are not repeated in it."""
 
 import threading
 import time
@@ -10,12 +10,12 @@ from harness.core.freshness import HOUR
 from harness.identity import Identity
 
 MAX_TURNS = 1_000
-"""Turns that are remembered at the most; of more, the one that was longest silent is forgotten."""
+"""Turns that are remembered; beyond that, the least recently used one is forgotten."""
 
 
-class Turns:
-    """What was seen in each turn, for an hour after its last call. A turn belongs to who asks: the same name in the
-    mouth of another tenant, user or token is another turn. Safe for threads; `clock` gives seconds that never go back.
+class AgentTurns:
+    """Keys that each turn of an agent received, until an hour after its last call. A turn belongs to its `caller`: the
+    same name from another caller is another turn. Thread-safe; `clock` returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -23,14 +23,14 @@ class Turns:
         self._turns: OrderedDict[tuple[Identity, str], tuple[Seen, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def seen(self, identity: Identity, turn: str) -> Seen:
-        """Return what was seen in this turn: nothing, if it is new or forgotten."""
+    def seen(self, caller: Identity, turn: str) -> Seen:
+        """Return what this turn has seen: nothing if it is new or forgotten."""
         now = self._clock()
         with self._lock:
-            seen, last = self._turns.pop((identity, turn), (None, now))
+            seen, last = self._turns.pop((caller, turn), (None, now))
             if seen is None or now - last > HOUR:
                 seen = Seen()
-            self._turns[identity, turn] = (seen, now)
+            self._turns[caller, turn] = (seen, now)
             if len(self._turns) > MAX_TURNS:
                 self._turns.popitem(last=False)
         return seen

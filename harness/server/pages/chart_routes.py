@@ -1,4 +1,4 @@
-"""The addresses of the charts: each is an image of its own, in the look that the page asks for."""
+"""Routes of the charts, one SVG image each."""
 
 import time
 from calendar import timegm
@@ -15,61 +15,61 @@ from harness.research.run_view import past_run
 from harness.server.api import experiments
 from harness.server.api.experiment_routes import DataDir
 from harness.server.api.history_routes import OriginChosen
-from harness.server.dependencies import Mine
 from harness.server.pages import charts
 from harness.server.pages.charts import Trial, day_and_month
 from harness.server.pages.drawing import Look
+from harness.server.route_dependencies import RequestApp
 
 router = APIRouter(prefix="/charts")
 
 DAYS = 30
-"""So many days are shown, up to the last one on which anything was asked."""
+"""Days shown, up to the last day with an answered search."""
 HEADERS = {
     "Cache-Control": "private, max-age=60",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",  # an SVG brings its own styles
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",  # an SVG contains its own styles
 }
 
 
 def look_of(*, dark: bool = False, narrow: bool = False) -> Look:
-    """Return how the chart is to look."""
+    """Return the look of a chart from the query parameters."""
     return Look(dark, narrow)
 
 
-AnyLook = Annotated[Look, Depends(look_of)]
+RequestLook = Annotated[Look, Depends(look_of)]
 
 
 @router.get("/cache.svg")
-def cache(app: Mine, look: AnyLook, origin: OriginChosen = "own") -> Response:
-    """Draw how searches were answered, by day."""
-    return _image(charts.hit_rates(last_days(app.cache.counted_by_day(origins_of(origin))), look))
+def cache(app: RequestApp, look: RequestLook, origin: OriginChosen = "own") -> Response:
+    """Draw the answered searches by day."""
+    return _image(charts.hit_rates(last_days(app.cache.usage.by_day(origins_of(origin))), look))
 
 
 @router.get("/runs/{run}.svg")
-def run(app: Mine, look: AnyLook, run: str) -> Response:
-    """Draw the rounds of a research, with the limits at which it was to stop."""
+def run(app: RequestApp, look: RequestLook, run: str) -> Response:
+    """Draw the rounds of a research, with the limits at which it stops."""
     past = past_run(app.cache, run)
     return _image(charts.rounds([(each.novelty, each.score) for each in past.rounds], past.limits, look))
 
 
 @router.get("/evaluations.svg")
-def evaluations(data_dir: DataDir, look: AnyLook) -> Response:
+def evaluations(data_dir: DataDir, look: RequestLook) -> Response:
     """Draw the scores of all evaluations."""
     return _image(charts.totals(experiments.totals(data_dir), look))
 
 
 @router.get("/loops/{loop}.svg")
-def loop(data_dir: DataDir, look: AnyLook, loop: str) -> Response:
+def loop(data_dir: DataDir, look: RequestLook, loop: str) -> Response:
     """Draw the experiments of a loop."""
-    tried = [
+    trials = [
         Trial(each.number, each.status, each.score, each.baseline, each.low, each.high)
         for each in experiments.loop(data_dir, loop).trials
     ]
-    return _image(charts.scores(tried, look))
+    return _image(charts.scores(trials, look))
 
 
 @router.get("/compare/{first}/{second}.svg")
-def compared(data_dir: DataDir, look: AnyLook, first: str, second: str) -> Response:
-    """Draw by how much tasks differ in two evaluations."""
+def compared(data_dir: DataDir, look: RequestLook, first: str, second: str) -> Response:
+    """Draw the differences of tasks between two evaluations."""
     tasks = experiments.comparison(data_dir, first, second).tasks
     return _image(
         charts.differences({each.task: each.difference for each in tasks if each.difference is not None}, look)
@@ -77,10 +77,10 @@ def compared(data_dir: DataDir, look: AnyLook, first: str, second: str) -> Respo
 
 
 def last_days(counted: Mapping[str, Mapping[str, int]]) -> list[tuple[str, Mapping[str, int]]]:
-    """Return the last `DAYS` days of what was counted by day (YYYY-MM-DD), those without anything too, by their names.
+    """Return the last `DAYS` days of counts by day (YYYY-MM-DD), with a label for each; empty days are included.
 
     Raises:
-        NotFound: nothing was counted.
+        NotFound: there are no counts.
     """
     if not counted:
         raise NotFound("there is nothing to draw yet")

@@ -1,4 +1,4 @@
-"""The charts of the application: each from plain data, in one of four looks (see `drawing.Look`)."""
+"""Charts of the pages, drawn from plain data in one of four looks (see `drawing.Look`)."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from harness.server.pages.drawing import Look, drawn, figure, label, name_places
 
 MAX_BARS = 14
 MAX_POINTS = 1_000
-"""More than this is not drawn: the last ones are."""
+"""Points drawn at most; earlier ones are left out."""
 
 FROM_CACHE = ("exact", "semantic", "stale", "no results")
 NOT_FROM_CACHE = ("live", "failed")
@@ -24,7 +24,7 @@ _OF_VERDICTS = {"keep": "green", "discard": "vermillion", "inconclusive": "orang
 
 class Trial(Struct, frozen=True):
     """One experiment: its score and that of the baseline (0..1), the ends of the 95 % interval of their difference, the
-    verdict. A crash has none but the number and the verdict.
+    verdict. A crash has only the number and the verdict.
     """
 
     number: int
@@ -36,8 +36,8 @@ class Trial(Struct, frozen=True):
 
 
 class Total(Struct, frozen=True):
-    """One evaluation: the day as it is to be written, the mean of the total and its standard error (0..1), and what
-    names the tasks: only where it is the same, two can be compared, and are joined by a line.
+    """One evaluation: its day as a label, the mean total and its standard error (0..1), and an id of its tasks. Only
+    evaluations of the same tasks can be compared; a line joins them.
     """
 
     day: str
@@ -47,11 +47,11 @@ class Total(Struct, frozen=True):
 
 
 def hit_rates(days: Sequence[tuple[str, Mapping[str, int]]], look: Look) -> bytes:
-    """Draw how often searches were answered on each day, by how (see `FROM_CACHE`, `NOT_FROM_CACHE`), as stacked bars,
-    and above them the share that came from the cache. The days come in order; those left out are not filled in.
+    """Draw the answered searches of each day as stacked bars by kind of answer (see `FROM_CACHE`, `NOT_FROM_CACHE`),
+    and above them the share from the cache. `days` is in order; missing days are not added.
 
     Raises:
-        NotFound: nothing was ever asked.
+        NotFound: there are no answers.
     """
     days = days[-MAX_POINTS:]
     kinds = [kind for kind in _OF_ANSWERS if any(counts.get(kind) for _, counts in days)]
@@ -74,13 +74,13 @@ def hit_rates(days: Sequence[tuple[str, Mapping[str, int]]], look: Look) -> byte
         return drawn(picture, look, columns=6, fewer=3)
 
 
-def rounds(done: Sequence[tuple[float, float]], limits: tuple[float, float], look: Look) -> bytes:
-    """Draw novelty and score (both 0..1) by round, and as thin lines the limits of both at which a research stops.
+def rounds(values_by_round: Sequence[tuple[float, float]], limits: tuple[float, float], look: Look) -> bytes:
+    """Draw novelty and score (both 0..1) by round, and as thin lines the limits at which a research stops.
 
     Raises:
         NotFound: there was no round.
     """
-    done = done[-MAX_POINTS:]
+    done = values_by_round[-MAX_POINTS:]
     with figure(look, something=bool(done)) as picture:
         axes, numbers = picture.add_subplot(), range(1, len(done) + 1)
         series = (("novelty", "blue", "o", "stops below"), ("score", "vermillion", "s", "stops from"))
@@ -94,8 +94,8 @@ def rounds(done: Sequence[tuple[float, float]], limits: tuple[float, float], loo
 
 
 def scores(trials: Sequence[Trial], look: Look) -> bytes:
-    """Draw the score of each experiment with its 95 % interval, beside the baseline of the time; verdicts are told by
-    colour and by shape. A crash stands at the foot.
+    """Draw the score of each experiment with its 95 % interval, and the baseline at that time. Colour and shape show
+    the verdict. A crash is drawn at the bottom.
 
     Raises:
         NotFound: there is no experiment.
@@ -113,10 +113,10 @@ def scores(trials: Sequence[Trial], look: Look) -> bytes:
 
 
 def totals(evaluations: Sequence[Total], look: Look) -> bytes:
-    """Draw the mean of each evaluation with its standard error, the oldest first, evenly spaced.
+    """Draw the mean of each evaluation with its standard error, oldest first, evenly spaced.
 
     Raises:
-        NotFound: no evaluation was measured.
+        NotFound: no evaluation has a score.
     """
     evaluations = evaluations[-MAX_POINTS:]
     with figure(look, something=bool(evaluations)) as picture:
@@ -142,10 +142,10 @@ def totals(evaluations: Sequence[Total], look: Look) -> bytes:
 
 
 def differences(by_task: Mapping[str, float], look: Look) -> bytes:
-    """Draw by how much each task scored better (or worse) the second time; of many, the `MAX_BARS` that differ most.
+    """Draw the differences of task scores, second minus first: at most the `MAX_BARS` largest.
 
     Raises:
-        NotFound: no task was measured twice.
+        NotFound: no task has two scores.
     """
     most = sorted(by_task.items(), key=lambda each: (-abs(each[1]), each[0]))[:MAX_BARS]
     shown = sorted(most, key=lambda each: (each[1], each[0]))
@@ -165,12 +165,12 @@ def differences(by_task: Mapping[str, float], look: Look) -> bytes:
 
 
 def day_and_month(moment: float) -> str:
-    """Tell the day (UTC) of a time in seconds since the epoch: `22 Nov`."""
+    """Return the day (UTC) of a time in seconds since the epoch: `22 Nov`."""
     return time.strftime("%d %b", time.gmtime(moment)).lstrip("0")
 
 
 def _baseline(axes: Any, trials: Sequence[Trial], look: Look) -> None:
-    """Draw the baseline as steps, and the intervals around it; without any score, there is no scale."""
+    """Draw the baseline as steps, and the intervals around it; without a score there is no scale."""
     measured = [(each, each.baseline) for each in trials if each.score is not None and each.baseline is not None]
     if not measured:
         axes.set_yticks([])
@@ -185,7 +185,7 @@ def _baseline(axes: Any, trials: Sequence[Trial], look: Look) -> None:
 
 
 def _bars(axes: Any, feet: Sequence[int], heads: Sequence[int], colour: str, name: str) -> None:
-    """Draw bars at 0, 1, …, as one thing: as so many things they would take five times as long."""
+    """Draw bars at 0, 1, … as one collection: separate bars would take five times as long."""
     from matplotlib.collections import PolyCollection
 
     ends = [(place, foot, head) for place, (foot, head) in enumerate(zip(feet, heads, strict=True)) if head > foot]
@@ -199,14 +199,14 @@ def _mark(axes: Any, trials: Sequence[Trial], verdict: str, look: Look, size: fl
     marks = {"s": size, "color": shade, "marker": MARKERS[verdict], "linewidths": 0, "zorder": 3}
     if measured:
         axes.scatter([each.number for each in measured], [each.score for each in measured], label=verdict, **marks)
-    if lost := [each.number for each in trials if each.score is None]:
+    if crashed := [each.number for each in trials if each.score is None]:
         foot = axes.get_xaxis_transform()
         named = None if measured else verdict
-        axes.scatter(lost, [0.04] * len(lost), label=named, transform=foot, clip_on=False, **marks)
+        axes.scatter(crashed, [0.04] * len(crashed), label=named, transform=foot, clip_on=False, **marks)
 
 
 def _share(counts: Mapping[str, int]) -> float | None:
     """Return the share of answers that came from the cache, in %."""
     cached = sum(counts.get(kind, 0) for kind in FROM_CACHE)
-    asked = cached + sum(counts.get(kind, 0) for kind in NOT_FROM_CACHE)
-    return 100 * cached / asked if asked else None
+    total = cached + sum(counts.get(kind, 0) for kind in NOT_FROM_CACHE)
+    return 100 * cached / total if total else None

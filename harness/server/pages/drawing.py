@@ -1,7 +1,7 @@
-"""How every chart looks, and how it becomes SVG: the same bytes from the same data, and whatever is written is text.
+"""Look of the charts, and their output as SVG: the same data gives the same bytes, and labels stay text.
 
-Colours are those of Okabe and Ito (Color Universal Design, 2008), which the colour-blind can tell apart; on light, some
-are darkened until they stand out by 3 : 1, as WCAG 2.2 (1.4.11) asks of graphics. Backgrounds are transparent.
+The colours are those of Okabe and Ito (Color Universal Design, 2008), which colour-blind people can distinguish. For
+light backgrounds some are darkened to a contrast of 3 : 1, as WCAG 2.2 (1.4.11) requires. Backgrounds are transparent.
 """
 
 import io
@@ -19,10 +19,10 @@ WIDE = (720, 300)
 NARROW = (360, 300)
 """Width and height in CSS pixels."""
 TEXT = 9.5
-"""Points: 12.7 CSS pixels, which stay above 11 where the picture has to shrink somewhat."""
+"""Points: 12.7 CSS pixels, still above 11 if the picture shrinks a little."""
 MAX_LABEL = 24
-FEWEST_PLACES = 8
-"""Bars and points are no wider apart than if they were so many."""
+LEAST_PLACES = 8
+"""Bars and points are spaced as if there were at least this many."""
 
 LIGHT: Mapping[str, str] = {
     "ink": "#3d434b",
@@ -46,11 +46,11 @@ DARK: Mapping[str, str] = {
     "vermillion": "#e8702a",
     "purple": "#cc79a7",
 }
-_drawing = threading.Lock()  # matplotlib's settings are the process's own, and are changed while something is drawn
+_drawing = threading.Lock()  # matplotlib's settings are global to the process and change during drawing
 
 
 class Look(Struct, frozen=True):
-    """How a chart is to look: on a dark page, on a narrow one."""
+    """Look of a chart: for a dark or light page, narrow or wide."""
 
     dark: bool = False
     narrow: bool = False
@@ -67,13 +67,13 @@ class Look(Struct, frozen=True):
 
     @property
     def room(self) -> int:
-        """How many marks stand beside each other without touching."""
+        """Number of marks that fit side by side without touching."""
         return self.size[0] // 16
 
 
 @contextmanager
 def figure(look: Look, *, something: bool) -> Iterator[Any]:
-    """Yield an empty figure of that look, drawn by one thread at a time; nothing of matplotlib's state is left changed.
+    """Yield an empty figure with this look, for one thread at a time; matplotlib's settings are restored afterwards.
 
     Raises:
         NotFound: there is nothing to draw.
@@ -89,14 +89,14 @@ def figure(look: Look, *, something: bool) -> Iterator[Any]:
 
 
 def _settings(look: Look) -> Any:
-    """Return the settings of matplotlib, whose type names every one of them."""
+    """Return the settings of matplotlib. Typed `Any`: its own type lists every setting by name."""
     ink, grid = look.colours["ink"], look.colours["grid"]
     return {
         "svg.fonttype": "none",
         "svg.hashsalt": "harness",
         "text.parse_math": False,
         "font.family": "sans-serif",
-        "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib, and is wider than what browsers show instead
+        "font.sans-serif": ["DejaVu Sans"],  # part of matplotlib, and wider than the fonts that browsers use instead
         "font.size": TEXT,
         **dict.fromkeys(("axes.labelsize", "xtick.labelsize", "ytick.labelsize", "legend.fontsize"), TEXT),
         **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), ink),
@@ -113,44 +113,44 @@ def _settings(look: Look) -> Any:
 
 
 def drawn(figure: Any, look: Look, *, columns: int = 0, fewer: int = 0) -> bytes:
-    """Return the picture, with a legend above it of at most `columns` columns (`fewer`, if narrow); 0 is none."""
+    """Return the figure as SVG, with a legend of at most `columns` columns (`fewer` if narrow); 0: no legend."""
     if columns:
-        found = [axes.get_legend_handles_labels() for axes in figure.axes]
+        legends = [axes.get_legend_handles_labels() for axes in figure.axes]
         figure.legend(
-            [handle for handles, _ in found for handle in handles],
-            [name for _, names in found for name in names],
+            [handle for handles, _ in legends for handle in handles],
+            [name for _, names in legends for name in names],
             loc="outside upper left",
             ncols=fewer if look.narrow else columns,
             borderaxespad=0.0,
             handlelength=1.4,
             columnspacing=1.4,
         )
-    held = io.BytesIO()
-    figure.savefig(held, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    return held.getvalue().replace(b"'DejaVu Sans', sans-serif", b"system-ui, sans-serif")
+    output = io.BytesIO()
+    figure.savefig(output, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    return output.getvalue().replace(b"'DejaVu Sans', sans-serif", b"system-ui, sans-serif")
 
 
 def name_places(axes: Any, names: Sequence[str], look: Look) -> None:
-    """Write names below the places 0, 1, …, as many as there is room for."""
+    """Label the places 0, 1, … with as many names as there is room for."""
     room = 4 if look.narrow else 9
-    step = -(-max(len(names), FEWEST_PLACES) // room)
-    places = range((len(names) - 1) % step, len(names), step)  # the last one always has its name
+    step = -(-max(len(names), LEAST_PLACES) // room)
+    places = range((len(names) - 1) % step, len(names), step)  # always label the last one
     axes.set_xticks(places, [label(names[place]) for place in places])
-    middle, half = (len(names) - 1) / 2, max(len(names) + 0.4, FEWEST_PLACES) / 2
+    middle, half = (len(names) - 1) / 2, max(len(names) + 0.4, LEAST_PLACES) / 2
     axes.set_xlim(middle - half, middle + half)
 
 
-def ticks(most: int, *, whole: bool = False) -> Any:
-    """Return what places at most so many ticks on an axis, at `whole` numbers only if need be."""
+def ticks(limit: int, *, whole: bool = False) -> Any:
+    """Return a locator for at most `limit` ticks on an axis; with `whole`, only at whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(most, integer=whole, min_n_ticks=1 if whole else 2)
+    return MaxNLocator(limit, integer=whole, min_n_ticks=1 if whole else 2)
 
 
 def label(text: str) -> str:
-    """Make a text from outside a label: characters that the font lacks, whose width is not known, become `?`."""
+    """Return a text from outside as a label; characters that the font lacks become `?`: their width is unknown."""
     from matplotlib.font_manager import findfont, get_font
 
-    known = get_font(findfont("DejaVu Sans")).get_charmap()
+    glyphs = get_font(findfont("DejaVu Sans")).get_charmap()
     short = shorten(clean(one_line(text), 10 * MAX_LABEL), MAX_LABEL)
-    return "".join(each if ord(each) in known else "?" for each in short)
+    return "".join(each if ord(each) in glyphs else "?" for each in short)

@@ -1,4 +1,4 @@
-"""The pages that people look at. They show what the API tells, rendered by the server."""
+"""HTML pages: the data of the API, rendered by the server."""
 
 import time
 from collections.abc import Sequence
@@ -12,17 +12,18 @@ from fastapi.responses import RedirectResponse, Response
 from harness.core.freshness import is_expired
 from harness.core.text import one_line
 from harness.errors import AccessDenied, HarnessError, InvalidInput, NotFound
-from harness.research.history import SOURCES, Past
+from harness.research.history import SOURCES, HistoryPage
 from harness.research.run_view import past_run
 from harness.server.api import cache_routes, knowledge_routes
-from harness.server.api.history_routes import IdPath, OriginChosen, SourcePath, find
-from harness.server.api.research_options import chosen, engine_choices, model_choices
-from harness.server.api.research_responses import CitationReply
-from harness.server.api.research_routes import RunPath, researches_of, run_reply
-from harness.server.dependencies import Mine
+from harness.server.api.history_routes import IdPath, OriginChosen, SourcePath, find_page
+from harness.server.api.research_options import choice_of, engine_choices, model_choices
+from harness.server.api.research_routes import RunPath, jobs_of
 from harness.server.error_payload import status_of
 from harness.server.pages.templates import page
 from harness.server.request_checks import COOKIE
+from harness.server.responses.history_responses import history_response
+from harness.server.responses.research_responses import CitationResponse, run_response
+from harness.server.route_dependencies import RequestApp
 
 router = APIRouter()
 
@@ -33,10 +34,10 @@ ORIGINS = (
     ("own", "users and agents"),
     ("user", "users"),
     ("agent", "agents"),
-    ("run", "searches of researches"),
+    ("run", "searches made by researches"),
     ("evaluation", "evaluations"),
     ("experiment", "experiments"),
-    ("all", "everybody"),
+    ("all", "everyone"),
 )
 LOGIN_SECONDS = 30 * 86_400
 
@@ -44,7 +45,7 @@ LOGIN_SECONDS = 30 * 86_400
 @router.get("/")
 def history(
     request: Request,
-    app: Mine,
+    app: RequestApp,
     q: Annotated[str, Query(max_length=10_000)] = "",
     source: Annotated[str, Query(max_length=20)] = "all",
     since: Annotated[str, Query(max_length=64)] = "",
@@ -52,32 +53,31 @@ def history(
     origin: Annotated[str, Query(max_length=20)] = "own",
     part: bool = False,
 ) -> Response:
-    """Show the history; with `part`, only the list, for the script that searches while one types. Who asks for a format
-    is a client of SearXNG that was given the host alone.
+    """Show the history; with `part`, only the list, for the script that searches during typing. A request with a format
+    comes from a SearXNG client that was configured with the host only.
     """
     if "format" in request.query_params:
         return RedirectResponse(f"/search?{request.url.query}", 308)
-    items: list[Past] = []
-    failure, status, more = "", 200, None
+    found, failure, status = HistoryPage([], more=False), "", 200
     try:
-        items, more = find(app, q, since, source, PAGE_SIZE, offset, origin)
-    except HarnessError as error:  # what one has typed stays, with what is wrong about it
+        found = find_page(app, q, since, source, PAGE_SIZE, offset, origin)
+    except HarnessError as error:  # keep the typed query, and show the error
         failure, status = str(error), status_of(error)
-    working = researches_of(request)
-    asked = {"q": q, "source": source, "since": since, "origin": origin}
+    more = history_response(found, PAGE_SIZE, offset).next_offset
+    filters = {"q": q, "source": source, "since": since, "origin": origin}
     return page(
         request,
         "history_list.html" if part else "history.html",
         status=status,
         failure=failure,
-        items=items,
-        asked=asked,
-        more=f"/?{urlencode({**asked, 'offset': more})}" if more is not None else "",
-        earlier=f"/?{urlencode({**asked, 'offset': max(0, offset - PAGE_SIZE)})}" if offset else "",
+        items=found.items,
+        filters=filters,
+        more=f"/?{urlencode({**filters, 'offset': more})}" if more is not None else "",
+        earlier=f"/?{urlencode({**filters, 'offset': max(0, offset - PAGE_SIZE)})}" if offset else "",
         sources=("all", *SOURCES),
         spans=SPANS,
         origins=ORIGINS,
-        jobs=working.under_way(app.identity.tenant),
+        jobs=jobs_of(request).running(app.identity.tenant),
         engines=engine_choices(app.settings),
         models=model_choices(app.settings),
         offline=app.settings.offline,
@@ -87,41 +87,41 @@ def history(
 @router.post("/research")
 def research(
     request: Request,
-    app: Mine,
+    app: RequestApp,
     question: Annotated[str, Form(max_length=10_000)] = "",
     engine: Annotated[str, Form(max_length=500)] = "",
     model: Annotated[str, Form(max_length=500)] = "",
     refresh: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Begin a research, and show how it goes."""
+    """Start a research and show its progress."""
     if not one_line(question):
-        raise InvalidInput("what do you want to know? Write a question")
-    choice = chosen(app.settings, engine, model)
-    job = researches_of(request).begin(app, question, refresh=refresh, choice=choice)
+        raise InvalidInput("enter a question")
+    choice = choice_of(app.settings, engine, model)
+    job = jobs_of(request).start(app, question, refresh=refresh, choice=choice)
     return RedirectResponse(f"/runs/{job.run}", 303)
 
 
 @router.get("/runs/{id}")
-def run(request: Request, app: Mine, id: RunPath) -> Response:  # noqa: A002 - the address names it so
-    """Show a report with what it rests on; or the research, while it is under way."""
-    working = researches_of(request)
-    job = next((each for each in working.under_way(app.identity.tenant) if each.run == id), None)
+def run(request: Request, app: RequestApp, id: RunPath) -> Response:  # noqa: A002 - the name in the URL
+    """Show a report with its passages, or the progress of a running research."""
+    jobs = jobs_of(request)
+    job = next((each for each in jobs.running(app.identity.tenant) if each.run == id), None)
     if job is not None:
         return page(request, "watch.html", job=job)
     try:
         past = past_run(app.cache, id)
-    except NotFound:  # where it ended before it could be recorded, this server may still know why
-        ended = working.find(app.identity.tenant, id)
+    except NotFound:  # it ended before it was recorded; this server may still know why
+        ended = jobs.find(app.identity.tenant, id)
         if ended is None:
             raise
         return page(request, "error.html", message=ended.ending, code=200)
-    told = run_reply(past)
-    return page(request, "report.html", past=past, run=told, laid_out=_laid_out(told.citations))
+    run = run_response(past)
+    return page(request, "report.html", past=past, run=run, sections_of=_by_section(run.citations))
 
 
 @router.get("/entries/{source}/{id}")
-def entry(request: Request, app: Mine, source: SourcePath, id: IdPath) -> Response:  # noqa: A002
-    """Show one thing that is kept, whole."""
+def entry(request: Request, app: RequestApp, source: SourcePath, id: IdPath) -> Response:  # noqa: A002
+    """Show one complete entry."""
     if source == "knowledge":
         return RedirectResponse(f"/knowledge/{id}", 303)
     found = app.history.entry(source, id)
@@ -144,11 +144,11 @@ def entry(request: Request, app: Mine, source: SourcePath, id: IdPath) -> Respon
 @router.get("/cache")
 def cache(
     request: Request,
-    app: Mine,
+    app: RequestApp,
     q: Annotated[str, Query(max_length=10_000)] = "",
     origin: OriginChosen = "own",
 ) -> Response:
-    """Show what the cache holds and saves; and, if asked, why a search is answered as it is."""
+    """Show the cache statistics and, with a query, why it is answered as it is."""
     failure, explained = "", None
     if one_line(q):
         try:
@@ -163,26 +163,26 @@ def cache(
         explained=explained,
         failure=failure,
         origin=origin,
-        origins=[each for each in ORIGINS if each[0] != "run"],  # what is counted is the run's own origin
+        origins=[each for each in ORIGINS if each[0] != "run"],  # counts use the origin of the run itself
     )
 
 
 @router.get("/knowledge")
 def knowledge(
     request: Request,
-    app: Mine,
+    app: RequestApp,
     tag: Annotated[str, Query(max_length=100)] = "",
     agent: Annotated[str, Query(max_length=100)] = "",
 ) -> Response:
-    """List what is known."""
+    """List the documents."""
     found = app.knowledge.list(200, tags=[tag] if tag.strip() else None, agent=agent.strip() or None)
     return page(request, "knowledge.html", documents=found, tag=tag, agent=agent, now=time.time())
 
 
 @router.get("/knowledge/{id}")
-def document(request: Request, app: Mine, id: knowledge_routes.DocumentPath) -> Response:  # noqa: A002
+def document(request: Request, app: RequestApp, id: knowledge_routes.DocumentPath) -> Response:  # noqa: A002
     """Show a document with its earlier versions."""
-    knowledge_routes.document(app, id)  # raises where there is none
+    knowledge_routes.document(app, id)  # raises `NotFound`
     found, *earlier = app.knowledge.history(id)
     return page(request, "document.html", document=found, earlier=earlier, now=time.time())
 
@@ -194,11 +194,11 @@ def login(request: Request) -> Response:
 
 
 @router.post("/login")
-def let_in(request: Request, token: Annotated[str, Form(max_length=1_000)] = "") -> Response:
-    """Keep a valid token in a cookie that no script can read."""
-    admission = request.app.state.admission
+def set_cookie(request: Request, token: Annotated[str, Form(max_length=1_000)] = "") -> Response:
+    """Store a valid token in a cookie that scripts cannot read."""
+    authenticator = request.app.state.authenticator
     try:
-        admission.verify(token)
+        authenticator.verify(token)
     except AccessDenied as error:
         return page(request, "login.html", status=401, failure=str(error))
     response = RedirectResponse("/", 303)
@@ -208,7 +208,7 @@ def let_in(request: Request, token: Annotated[str, Form(max_length=1_000)] = "")
         max_age=LOGIN_SECONDS,
         httponly=True,
         samesite="lax",
-        # behind a proxy that is not configured, the browser's word is all there is; it can only make it stricter
+        # behind an unconfigured proxy only the browser's header tells; it can only make this stricter
         secure=request.url.scheme == "https" or request.headers.get("origin", "").startswith("https://"),
     )
     return response
@@ -216,15 +216,15 @@ def let_in(request: Request, token: Annotated[str, Form(max_length=1_000)] = "")
 
 @router.post("/logout")
 def logout() -> Response:
-    """Forget the token."""
+    """Delete the cookie."""
     response = RedirectResponse("/login", 303)
     response.delete_cookie(COOKIE)
     return response
 
 
-def _laid_out(citations: Sequence[CitationReply]) -> list[tuple[str, list[list[tuple[int, CitationReply]]]]]:
-    """Return sentences with their places among all, by section and paragraph, in order."""
+def _by_section(citations: Sequence[CitationResponse]) -> list[tuple[str, list[list[tuple[int, CitationResponse]]]]]:
+    """Group citations by section and paragraph, in order, each with its index."""
     return [
-        (section, [list(cited) for _, cited in groupby(held, key=lambda each: each[1].paragraph)])
-        for section, held in groupby(enumerate(citations), key=lambda each: each[1].section)
+        (section, [list(cited) for _, cited in groupby(indexed, key=lambda each: each[1].paragraph)])
+        for section, indexed in groupby(enumerate(citations), key=lambda each: each[1].section)
     ]

@@ -1,4 +1,4 @@
-"""Pages from templates: whatever a template is given is text, and is shown as text."""
+"""HTML pages from templates. All values are escaped and shown as text."""
 
 import time
 from collections.abc import Callable
@@ -15,12 +15,13 @@ from harness.core.freshness import age_in_words
 from harness.core.text import clean, one_line, shorten
 from harness.identity import LOCAL
 from harness.server.auth import REQUEST_APP
+from harness.server.responses.response_schema import iso
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
-LINKED = ("http://", "https://")
+LINK_SCHEMES = ("http://", "https://")
 MAX_TEXT = 20_000
-"""Characters of any one text that a page shows."""
+"""Characters of one text on a page."""
 
 SECTIONS = (
     ("/", "History"),
@@ -31,7 +32,7 @@ SECTIONS = (
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """Render a template with `values`, and with what every page shows: where one is, and who asks."""
+    """Render a template with `values`, the current section, and the user's identity and rights."""
     app = request.scope.get("state", {}).get(REQUEST_APP)
     identity = app.identity if app else None
     html = (
@@ -65,12 +66,12 @@ def _environment() -> Environment:
 
 
 def ago(moment: float) -> str:
-    """Tell a time in seconds since the epoch as its age: `2h ago`."""
+    """Return the age of a time in seconds since the epoch: `2h ago`."""
     return age_in_words(max(0.0, time.time() - moment))
 
 
 def in_words(moment: float) -> str:
-    """Tell a time to come, or past: `in 3 h`, `2h ago`."""
+    """Return a future or past time in words: `in 3 h`, `2h ago`."""
     seconds = moment - time.time()
     if seconds <= 0:
         return ago(moment)
@@ -81,42 +82,37 @@ _UNITS = ((2 * 86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def day(moment: float) -> str:
-    """Tell a time in seconds since the epoch as a date and the time of day, UTC: `22 Nov 2026, 10:15`."""
+    """Return a time in seconds since the epoch as date and time of day, UTC: `22 Nov 2026, 10:15`."""
     return time.strftime("%d %b %Y, %H:%M", time.gmtime(moment)).lstrip("0")
 
 
-def iso(moment: float) -> str:
-    """Tell a time in seconds since the epoch in ISO 8601, UTC."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
-
-
 def short(text: object, limit: int = 300) -> str:
-    """Make any text fit to be shown: cleaned, on one line, at most `limit` characters."""
+    """Return a text cleaned, on one line, and at most `limit` characters long."""
     return shorten(clean(one_line(str(text)[: 4 * limit]), 2 * limit), limit)
 
 
 def plain(text: object) -> str:
-    """Make a long text fit to be shown, with its lines."""
+    """Return a long text cleaned, with its line breaks."""
     return clean(text, MAX_TEXT)
 
 
 def one(value: float | None) -> str:
-    """Tell a number between 0 and 1 with two decimals; nothing is a dash."""
+    """Return a number between 0 and 1 with two decimals; a dash for `None`."""
     return "–" if value is None else f"{value:.2f}"
 
 
-def linked(address: str) -> bool:
-    """Say whether an address may be a link; any other is only text."""
-    return str(address).lower().startswith(LINKED)
+def linked(url: str) -> bool:
+    """Return whether a URL may be a link; others are shown as text."""
+    return str(url).lower().startswith(LINK_SCHEMES)
 
 
 def megabytes(size: float) -> str:
-    """Tell bytes as megabytes."""
+    """Return a number of bytes in megabytes."""
     return f"{size / 2**20:,.1f} MB"
 
 
 def grouped(number: float) -> str:
-    """Tell a number with separators: `12,345`."""
+    """Return a number with thousands separators: `12,345`."""
     return f"{number:,.0f}"
 
 

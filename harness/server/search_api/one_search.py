@@ -1,4 +1,4 @@
-"""One search for another tool, through the cache: the same entries as those of `harness search`."""
+"""One search for another tool, through the same cache entries as `harness search`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,17 +9,17 @@ from harness.app import App
 from harness.core.keys import canonical_url
 from harness.core.text import clean, one_line, shorten
 from harness.errors import SearchError
-from harness.research.search import Asked
-from harness.server.search_api.search_options import Wishes, choices
+from harness.research.search import EngineSearch
+from harness.server.search_api.search_options import SearchOptions, engine_settings
 
 MAX_TITLE = 300
-MAX_ADDRESS = 4_000
+MAX_URL = 4_000
 MAX_TEXT = 4_000
 MAX_REASON = 300
 
 
-class Found(Struct, frozen=True):
-    """One result, its texts cleaned and bounded, and the engines that found it, each with its rank there, from 1."""
+class RankedResult(Struct, frozen=True):
+    """One result, with texts cleaned and limited; `engines` found it, at these `ranks` (from 1)."""
 
     title: str
     url: str
@@ -28,47 +28,47 @@ class Found(Struct, frozen=True):
     ranks: tuple[int, ...]
 
 
-class Searched(Struct, frozen=True):
-    """What came of a search, best first; the engines that failed where others answered, with the reason; and those that
-    ranked by words alone.
+class SearchOutcome(Struct, frozen=True):
+    """Results, best first; engines that failed while others answered, with the reason; and engines that ranked by words
+    only.
     """
 
-    found: Sequence[Found]
+    found: Sequence[RankedResult]
     failed: Sequence[tuple[str, str]]
     live_calls: int
     by_words: Sequence[str]
 
 
-NOTHING = Searched((), (), 0, ())
-"""What comes of no search."""
+NOTHING = SearchOutcome((), (), 0, ())
+"""Outcome without a search."""
 
 
-def search(app: App, query: str, wishes: Wishes, max_results: int) -> Searched:
-    """Ask the engines of `app` one query, as `wishes` say, for up to `max_results` (1 to 100) results.
+def search(app: App, query: str, options: SearchOptions, max_results: int) -> SearchOutcome:
+    """Search with the engines of `app` and these `options`, for up to `max_results` (1 to 100) results.
 
     Raises:
-        InvalidInput: an unusable query, or a wish that cannot be kept.
+        InvalidInput: an invalid query, or an option that an engine does not support.
         SearchError: every engine failed.
-        OfflineMiss: the cache has no answer, and may not compute one.
+        OfflineMiss: offline, and the cache has no answer.
         StoreError: the cache cannot be read.
     """
-    specs, changes = choices(app.settings, wishes)
+    specs, changes = engine_settings(app.settings, options)
     with app.serving(app.identity, origin="agent", max_results=max_results, **changes) as mine:
-        asked, results = mine.search(query, specs)
-    ranks = _ranks(asked)
-    failures = [(each.engine, each.outcome) for each in asked if isinstance(each.outcome, SearchError)]
-    return Searched(
+        searches, results = mine.search(query, specs)
+    ranks = _ranks(searches)
+    failures = [(each.engine, each.outcome) for each in searches if isinstance(each.outcome, SearchError)]
+    return SearchOutcome(
         found=[_found(result, ranks) for result in results],
         failed=[(engine, shorten(clean(error, 2 * MAX_REASON), MAX_REASON)) for engine, error in failures],
-        live_calls=sum(not isinstance(each.outcome, SearchError) and each.outcome.how == "live" for each in asked),
-        by_words=list(dict.fromkeys(each.engine for each in asked if each.ranked_by == "words")),
+        live_calls=sum(not isinstance(each.outcome, SearchError) and each.outcome.how == "live" for each in searches),
+        by_words=list(dict.fromkeys(each.engine for each in searches if each.ranked_by == "words")),
     )
 
 
-def _ranks(asked: list[Asked]) -> dict[str, dict[str, int]]:
-    """Return of every address the engines that found it, with its rank in each."""
+def _ranks(searches: list[EngineSearch]) -> dict[str, dict[str, int]]:
+    """Return for each URL the engines that found it, with its rank in each."""
     ranks: dict[str, dict[str, int]] = {}
-    for each in asked:
+    for each in searches:
         for rank, result in enumerate(each.results, start=1):
             ranks.setdefault(_identity(result), {}).setdefault(each.engine, rank)
     return ranks
@@ -78,11 +78,11 @@ def _identity(result: Mapping[str, Any]) -> str:
     return canonical_url(str(result.get("href") or ""))
 
 
-def _found(result: Mapping[str, Any], ranks: Mapping[str, Mapping[str, int]]) -> Found:
+def _found(result: Mapping[str, Any], ranks: Mapping[str, Mapping[str, int]]) -> RankedResult:
     by_engine = ranks[_identity(result)]
-    return Found(
+    return RankedResult(
         title=one_line(clean(result.get("title"), MAX_TITLE)),
-        url=clean(result.get("href"), MAX_ADDRESS),
+        url=clean(result.get("href"), MAX_URL),
         text=clean(result.get("body"), MAX_TEXT),
         engines=tuple(by_engine),
         ranks=tuple(by_engine.values()),

@@ -1,6 +1,6 @@
-"""What another tool wishes of a search (a language, a time range, …), told in the settings of the engines set up here.
+"""Search options of other tools (language, time range, …), converted to settings of the engines set up here.
 
-A wish that an engine cannot keep is refused: a search that only looks as if it had been kept would be a wrong answer.
+An option that an engine does not support is refused: ignoring it would give wrong results.
 """
 
 import re
@@ -12,8 +12,8 @@ from msgspec import Struct
 from harness.errors import InvalidInput
 from harness.settings import Settings
 
-NOBODYS = frozenset({"", "all", "auto"})
-"""Languages that are no choice: what is set here holds."""
+ANY_LANGUAGE = frozenset({"", "all", "auto"})
+"""Values that keep the configured language."""
 
 _LANGUAGE = re.compile("[a-z]{2,3}(-([A-Z]{2}|[A-Z][a-z]{3}))?")
 _SAFETY = ("off", "moderate", "on")
@@ -26,24 +26,24 @@ _REGIONS = frozenset(
     uk-en us-en ve-es vn-vi xa-ar xa-en za-en
     """.split()
 )
-"""DuckDuckGo's regions, country and language; those whose code fits the setting `ddgs_region`.
+"""DuckDuckGo's regions (country-language) that the setting `ddgs_region` accepts.
 
 https://duckduckgo.com/duckduckgo-help-pages/settings/params/
 """
-_HOMES = {
+_COUNTRIES = {
     "ar": "SA", "ca": "ES", "cs": "CZ", "da": "DK", "el": "GR", "en": "US", "et": "EE", "he": "IL", "ja": "JP",
     "ko": "KR", "ms": "MY", "nb": "NO", "sl": "SI", "sv": "SE", "tl": "PH", "uk": "UA", "vi": "VN", "zh": "CN",
 }  # fmt: skip
-"""Countries of languages whose code is another one's, or no country's."""
-_ODD = {
+"""Countries of languages whose code is not their country's."""
+_IRREGULAR = {
     "ar-SA": "xa-ar", "ca-ES": "ct-ca", "en-GB": "uk-en", "es-US": "ue-es", "ja-JP": "jp-jp", "ko-KR": "kr-kr",
     "nb-NO": "no-no", "sl-SI": "sl-sl", "zh-Hans": "cn-zh",
 }  # fmt: skip
-"""Regions that are not called by the country's code and the language's."""
+"""Regions that are not named by country code and language code."""
 
 
-class Wishes(Struct, frozen=True):
-    """What somebody wishes of a search: nothing, as it stands here.
+class SearchOptions(Struct, frozen=True):
+    """Options of one search; the defaults change nothing.
 
     `language` is a code as `de` or `pt-BR`; `time_range` is "", "day", "week", "month" or "year"; `safety` is 0 (off),
     1 (moderate) or 2 (strict); `engines` are names of engines that are set up here.
@@ -55,27 +55,27 @@ class Wishes(Struct, frozen=True):
     engines: tuple[str, ...] = ()
 
 
-def choices(settings: Settings, wishes: Wishes) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Return the engines to ask (`NAME[:ARG]`), and the settings, others than `settings`, to ask them with.
+def engine_settings(settings: Settings, options: SearchOptions) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the engines to use (`NAME[:ARG]`), and the settings to change for them.
 
     Raises:
-        InvalidInput: no such engine, no such language, or a wish that one of the engines cannot keep.
+        InvalidInput: no such engine, no such language, or an option that one of the engines does not support.
     """
-    specs = _named(settings.engine, wishes.engines)
-    language = _one_spelling(wishes.language)
+    specs = _named(settings.engine, options.engines)
+    language = _normalised(options.language)
     changes: dict[str, Any] = {}
     for name in dict.fromkeys(map(_name, specs)):
-        if language not in NOBODYS:
+        if language not in ANY_LANGUAGE:
             changes |= _in_language(name, language, settings)
-        if wishes.time_range:
-            changes |= _within(name, wishes.time_range)
-        if wishes.safety is not None:
-            changes |= _with_safety(name, wishes.safety)
+        if options.time_range:
+            changes |= _within(name, options.time_range)
+        if options.safety is not None:
+            changes |= _with_safety(name, options.safety)
     return specs, changes
 
 
-class Abilities(Struct, frozen=True):
-    """Which choices an engine can follow: a language, a time range, strict safe search."""
+class Capabilities(Struct, frozen=True):
+    """Options that an engine supports: language, time range, strict safe search."""
 
     language: bool
     time_range: bool
@@ -83,13 +83,13 @@ class Abilities(Struct, frozen=True):
 
 
 def engine_names(settings: Settings) -> tuple[str, ...]:
-    """Return the names of the engines that are set up here, each once."""
+    """Return the names of the engines set up here, without duplicates."""
     return tuple(dict.fromkeys(map(_name, settings.engine)))
 
 
-def abilities(name: str, settings: Settings) -> Abilities:
-    """Return which choices the engine `name` can follow."""
-    return Abilities(
+def capabilities(name: str, settings: Settings) -> Capabilities:
+    """Return the options that the engine `name` supports."""
+    return Capabilities(
         _can(lambda: _in_language(name, "de", settings)),
         _can(lambda: _within(name, "day")),
         _can(lambda: _with_safety(name, len(_SAFETY) - 1)),
@@ -97,28 +97,28 @@ def abilities(name: str, settings: Settings) -> Abilities:
 
 
 def safe_search(settings: Settings) -> int:
-    """Return the level of safe search without a choice: 0 (off), 1 (moderate) or 2 (strict)."""
+    """Return the default level of safe search: 0 (off), 1 (moderate) or 2 (strict)."""
     return _SAFETY.index(settings.ddgs_safesearch) if "ddgs" in engine_names(settings) else 0
 
 
 def region_of(language: str, region: str = "") -> str:
-    """Return DuckDuckGo's region for a language; `region` itself, where that is one of a language without a country.
+    """Return DuckDuckGo's region for a language; `region` itself if it fits a language without a country.
 
     Raises:
-        InvalidInput: DuckDuckGo has none.
+        InvalidInput: DuckDuckGo has no such region.
     """
     tongue, _, country = language.partition("-")
     if not country and region.endswith(f"-{tongue}"):
         return region
-    locale = language if country else f"{tongue}-{_HOMES.get(tongue, tongue.upper())}"
-    found = _ODD.get(locale) or "-".join(reversed(locale.lower().split("-")))
+    locale = language if country else f"{tongue}-{_COUNTRIES.get(tongue, tongue.upper())}"
+    found = _IRREGULAR.get(locale) or "-".join(reversed(locale.lower().split("-")))
     if found not in _REGIONS:
-        raise InvalidInput(f"DuckDuckGo has no region for the language {language}; leave it out, or ask for another")
+        raise InvalidInput(f"DuckDuckGo has no region for the language {language}; leave it out, or choose another")
     return found
 
 
 def _can(choose: Callable[[], object]) -> bool:
-    """Return whether a choice is accepted."""
+    """Return whether an option is accepted."""
     try:
         choose()
     except InvalidInput:
@@ -129,7 +129,7 @@ def _can(choose: Callable[[], object]) -> bool:
 def _named(specs: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
     known = dict.fromkeys(map(_name, specs))
     if unknown := next((name for name in names if name not in known), None):
-        raise InvalidInput(f"no engine {unknown[:50]!r} is set up here; choose from {', '.join(known)}")
+        raise InvalidInput(f"no such engine here: {unknown[:50]!r}; choose from {', '.join(known)}")
     return tuple(spec for spec in specs if _name(spec) in names) if names else specs
 
 
@@ -137,14 +137,14 @@ def _name(spec: str) -> str:
     return spec.partition(":")[0]
 
 
-def _one_spelling(language: str) -> str:
-    """Return a code as `pt-BR` or `zh-Hans`, however it was written: `PT_br`."""
+def _normalised(language: str) -> str:
+    """Return a language code in the form `pt-BR` or `zh-Hans`; `PT_br` is accepted."""
     tongue, dash, country = language.strip().replace("_", "-").partition("-")
     spelled = tongue.lower()
     if dash:
         spelled += f"-{country.upper() if len(country) == 2 else country.capitalize()}"
-    if spelled not in NOBODYS and not _LANGUAGE.fullmatch(spelled):
-        raise InvalidInput(f"{language[:50]!r} is no code of a language; write it as de or pt-BR, or all")
+    if spelled not in ANY_LANGUAGE and not _LANGUAGE.fullmatch(spelled):
+        raise InvalidInput(f"{language[:50]!r} is not a language code; write it as de or pt-BR, or all")
     return spelled
 
 
@@ -154,8 +154,10 @@ def _in_language(name: str, language: str, settings: Settings) -> dict[str, Any]
             return {"searxng_language": language}
         case "ddgs" | "browser":
             return {"ddgs_region": region_of(language, settings.ddgs_region)}
-    if language.partition("-")[0] != "en":  # what many clients send without being asked
-        raise InvalidInput(f"the engine {name} has no choice of language; leave language out, or choose other engines")
+    if language.partition("-")[0] != "en":  # many clients send it by default
+        raise InvalidInput(
+            f"the engine {name} does not support a language; leave language out, or choose other engines"
+        )
     return {}
 
 
@@ -165,12 +167,16 @@ def _within(name: str, time_range: str) -> dict[str, Any]:
             return {"searxng_time_range": time_range}
         case "ddgs" | "browser":
             return {"ddgs_timelimit": time_range[0]}
-    raise InvalidInput(f"the engine {name} has no choice of time; leave time_range out, or choose other engines")
+    raise InvalidInput(
+        f"the engine {name} does not support a time range; leave time_range out, or choose other engines"
+    )
 
 
 def _with_safety(name: str, safety: int) -> dict[str, Any]:
     if name == "ddgs":
         return {"ddgs_safesearch": _SAFETY[safety]}
-    if safety > 1:  # less than what an engine does of itself is no promise; more is one
-        raise InvalidInput(f"the engine {name} has no strict safe search; leave it out, or choose other engines")
+    if safety > 1:  # only strict is a promise that must be kept
+        raise InvalidInput(
+            f"the engine {name} does not support strict safe search; leave it out, or choose other engines"
+        )
     return {}

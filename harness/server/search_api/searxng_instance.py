@@ -1,4 +1,4 @@
-"""`/config` and `/autocompleter` as SearXNG answers them: what can be searched here, and earlier queries.
+"""`/config` and `/autocompleter` compatible with SearXNG: the engines set up here, and earlier queries.
 
 https://docs.searxng.org/dev/search_api.html
 """
@@ -15,19 +15,19 @@ from harness.cache.tables import SEARCHES
 from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.origins import OWN
 from harness.core.text import clean, one_line
-from harness.server.api.responses import example
-from harness.server.dependencies import FAILURES, Mine
-from harness.server.search_api.search_options import abilities, engine_names, safe_search
+from harness.server.responses.response_schema import example
+from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
+from harness.server.search_api.search_options import capabilities, engine_names, safe_search
 from harness.settings import Settings
 
 CATEGORY: Literal["general"] = "general"
 MAX_SUGGESTIONS = 10
-MAX_LOOKED_AT = 1_000
-"""Queries that are compared with what was typed, the newest first."""
+MAX_COMPARED = 1_000
+"""Queries that are compared with the typed text, newest first."""
 MAX_SUGGESTION = 300
-"""Characters; a longer query is not suggested."""
+"""Characters of a suggestion; longer queries are left out."""
 _RELEVANCE = 600
-"""SearXNG's number for the first suggestion, and one less for each after it: without these, Chromium shows three."""
+"""SearXNG's number for the first suggestion, one less for each next one; without them, Chromium shows only three."""
 _SUGGESTIONS = "application/x-suggestions+json"
 
 _ENGINE: dict[str, Any] = {
@@ -46,19 +46,19 @@ _ENGINE: dict[str, Any] = {
 
 
 class SearxngEngine(BaseModel):
-    """An engine that is set up here."""
+    """An engine set up here."""
 
     model_config = example(**_ENGINE)
 
     name: str
     categories: list[Literal["general"]] = [CATEGORY]
-    shortcut: str = Field(description="Its name; there are no shorter ones.")
+    shortcut: str = Field(description="Same as the name.")
     enabled: Literal[True] = True
     paging: Literal[True] = True
     language_support: bool
-    languages: list[str] = Field(default=[], max_length=0, description="Not listed here.")
-    regions: list[str] = Field(default=[], max_length=0, description="Not listed here.")
-    safesearch: bool = Field(description="Whether strict safe search can be chosen.")
+    languages: list[str] = Field(default=[], max_length=0, description="Not listed.")
+    regions: list[str] = Field(default=[], max_length=0, description="Not listed.")
+    safesearch: bool = Field(description="Whether it supports strict safe search.")
     time_range_support: bool
     timeout: float = Field(description="Seconds.")
 
@@ -90,10 +90,8 @@ class SearxngConfig(BaseModel):
     instance_name: Literal["harness"] = "harness"
     locales: dict[str, str] = {"en": "English"}
     default_locale: Literal["en"] = "en"
-    autocomplete: Literal["harness"] = Field(
-        default="harness", description="Suggestions are the tenant's own earlier queries."
-    )
-    safe_search: int = Field(description="Without a choice: 0 off, 1 moderate, 2 strict.", ge=0, le=2)
+    autocomplete: Literal["harness"] = Field(default="harness", description="Suggests the tenant's earlier queries.")
+    safe_search: int = Field(description="Default level: 0 off, 1 moderate, 2 strict.", ge=0, le=2)
     default_theme: Literal[""] = ""
     version: str = __version__
     formats: list[Literal["json"]] = ["json"]
@@ -104,7 +102,7 @@ class SearxngConfig(BaseModel):
 
 
 class Suggestions(RootModel[list[Any]]):
-    """Suggestions in the form of OpenSearch: what was typed, the suggestions, two empty lists, how relevant each is."""
+    """Suggestions in OpenSearch format: the typed text, the suggestions, two empty lists, and their relevances."""
 
     model_config = {
         "json_schema_extra": {
@@ -114,17 +112,17 @@ class Suggestions(RootModel[list[Any]]):
 
 
 class PlainSuggestions(RootModel[list[str]]):
-    """The suggestions alone, for `X-Requested-With: XMLHttpRequest`."""
+    """Only the suggestions, for `X-Requested-With: XMLHttpRequest`."""
 
     model_config = {"json_schema_extra": {"examples": [["rag best practices"]]}}
 
 
-router = APIRouter(tags=["search for other tools"], responses=FAILURES)
+router = APIRouter(tags=["search for other tools"], responses=ERROR_RESPONSES)
 
 
 @router.get("/config")
-def searxng_config(app: Mine) -> SearxngConfig:
-    """Return what can be searched here, as SearXNG describes itself."""
+def searxng_config(app: RequestApp) -> SearxngConfig:
+    """Describe this instance as SearXNG does."""
     settings = app.settings
     return SearxngConfig(
         engines=[_engine(name, settings) for name in engine_names(settings)], safe_search=safe_search(settings)
@@ -138,16 +136,16 @@ def searxng_config(app: Mine) -> SearxngConfig:
         200: {
             "model": PlainSuggestions,
             "content": {_SUGGESTIONS: {"schema": Suggestions.model_json_schema()}},
-            "description": "Earlier queries that begin so, the newest first.",
+            "description": "Earlier queries that start with the text, newest first.",
         }
     },
 )
 def searxng_autocompleter(
-    app: Mine,
-    q: Annotated[str, Query(max_length=MAX_QUERY_CHARS, description="The beginning of a query.")] = "",
+    app: RequestApp,
+    q: Annotated[str, Query(max_length=MAX_QUERY_CHARS, description="The start of a query.")] = "",
     x_requested_with: Annotated[str, Header(max_length=100, description="`XMLHttpRequest`: a plain list.")] = "",
 ) -> JSONResponse:
-    """Complete a query from the tenant's own earlier ones. Nothing is searched."""
+    """Suggest earlier queries of the tenant. Searches nothing."""
     found = suggestions(app, q)
     if x_requested_with == "XMLHttpRequest":
         return JSONResponse(found)
@@ -157,36 +155,36 @@ def searxng_autocompleter(
 
 
 def suggestions(app: App, beginning: str) -> list[str]:
-    """Return up to 10 of the last 1,000 queries of the tenant's users and agents that begin with `beginning`, newest
+    """Return up to 10 of the last 1,000 queries of the tenant's users and agents that start with `beginning`, newest
     first.
 
-    Case, and spaces around and between words, do not matter. The query that was typed whole is left out.
+    Case and extra spaces are ignored. A query equal to `beginning` is left out.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    typed = _one_spelling(beginning)
+    typed = _normalised(beginning)
     if not typed:
         return []
-    rows = app.store.timeline(SEARCHES, app.identity.tenant, limit=MAX_LOOKED_AT, origins=OWN)
+    rows = app.store.timeline(SEARCHES, app.identity.tenant, limit=MAX_COMPARED, origins=OWN)
     found: dict[str, str] = {}
     for row in rows:
-        if len(row.text) <= MAX_SUGGESTION and (query := _one_spelling(row.text)).startswith(typed) and query != typed:
+        if len(row.text) <= MAX_SUGGESTION and (query := _normalised(row.text)).startswith(typed) and query != typed:
             found.setdefault(query, clean(one_line(row.text), MAX_SUGGESTION))
     return list(found.values())[:MAX_SUGGESTIONS]
 
 
-def _one_spelling(query: str) -> str:
+def _normalised(query: str) -> str:
     return " ".join(query.lower().split())
 
 
 def _engine(name: str, settings: Settings) -> SearxngEngine:
-    can = abilities(name, settings)
+    supports = capabilities(name, settings)
     return SearxngEngine(
         name=name,
         shortcut=name,
-        language_support=can.language,
-        safesearch=can.safety,
-        time_range_support=can.time_range,
+        language_support=supports.language,
+        safesearch=supports.safety,
+        time_range_support=supports.time_range,
         timeout=settings.search_timeout,
     )

@@ -1,4 +1,4 @@
-"""`/tavily/search` and `/tavily/extract` as Tavily answers them, for every tool whose Tavily client takes an address.
+"""`/tavily/search` and `/tavily/extract` compatible with Tavily, for clients with a configurable base URL.
 
 https://docs.tavily.com/documentation/api-reference/endpoint/search
 """
@@ -19,19 +19,20 @@ from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.pages import Page
 from harness.core.text import clean, one_line, shorten
 from harness.errors import HarnessError, InvalidInput, NotFound, OfflineMiss, PageError
-from harness.server.dependencies import FAILURES, Mine
-from harness.server.error_payload import Envelope
-from harness.server.search_api.one_search import MAX_ADDRESS, MAX_REASON, MAX_TITLE, NOTHING, Found, search
-from harness.server.search_api.search_options import Wishes
+from harness.server.error_payload import ErrorResponse
+from harness.server.route_dependencies import ERROR_RESPONSES, RequestApp
+from harness.server.search_api.one_search import MAX_REASON, MAX_TITLE, MAX_URL, NOTHING, RankedResult, search
+from harness.server.search_api.search_options import SearchOptions
 from harness.server.search_api.tavily_messages import (
     DEFAULT_RESULTS,
     MAX_PAGE,
     MAX_RESULTS,
+    Detail,
     TavilyExtract,
     TavilyFailure,
     TavilyPage,
     TavilyPages,
-    TavilyReply,
+    TavilyResponse,
     TavilyResult,
     TavilySearch,
     TavilyUnread,
@@ -43,7 +44,7 @@ PREFIX = "/tavily"
 _RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _OFF: tuple[Any, ...] = (None, False, "")
 
-_NOT_SEARCHED: Mapping[str, tuple[Any, ...]] = {
+_UNSUPPORTED_IN_SEARCH: Mapping[str, tuple[Any, ...]] = {
     "topic": (None, "", "general"),
     "start_date": _OFF,
     "end_date": _OFF,
@@ -55,61 +56,63 @@ _NOT_SEARCHED: Mapping[str, tuple[Any, ...]] = {
     "include_images": _OFF,
     "include_favicon": _OFF,
 }
-"""What a search here cannot do, each with the values that do not ask for it."""
-_NOT_EXTRACTED: Mapping[str, tuple[Any, ...]] = {"query": _OFF, "include_images": _OFF, "include_favicon": _OFF}
-_NOT_SERVED: Mapping[str, str] = {
-    "crawl": "pages are read one by one: send their addresses to /tavily/extract",
-    "map": "the pages of a site are not listed: find them with /tavily/search and include_domains",
-    "research": "ask with POST /api/researches, or with `harness research`",
-    "feedback": "feedback is not collected",
-    "usage": "the live calls of a request are in its own answer, in usage.credits",
+"""Unsupported options of a search, each with the values that do not request it."""
+_UNSUPPORTED_IN_EXTRACT: Mapping[str, tuple[Any, ...]] = {
+    "query": _OFF,
+    "include_images": _OFF,
+    "include_favicon": _OFF,
 }
-"""Tavily's other endpoints, each with what to do instead."""
-_OTHERWISE = "only POST /tavily/search and POST /tavily/extract are served here"
+_OTHER_ENDPOINTS: Mapping[str, str] = {
+    "crawl": "pages are read one by one: send their URLs to /tavily/extract",
+    "map": "the pages of a site are not listed: find them with /tavily/search and include_domains",
+    "research": "use POST /api/researches, or `harness research`",
+    "feedback": "feedback is not collected",
+    "usage": "each response has its live calls in usage.credits",
+}
+"""Tavily's other endpoints, each with an alternative."""
+_SUPPORTED = "only POST /tavily/search and POST /tavily/extract are supported"
 
 router = APIRouter(
     prefix=PREFIX,
     tags=["search for other tools"],
-    responses={status: {**told, "model": TavilyFailure} for status, told in FAILURES.items()},
+    responses={status: {**error, "model": TavilyFailure} for status, error in ERROR_RESPONSES.items()},
 )
 
 
 @router.post("/search")
-def tavily_search(asked: TavilySearch, app: Mine) -> TavilyReply:
-    """Search as in Tavily, through the cache: a search that anybody of the tenant has made costs nothing."""
+def tavily_search(request: TavilySearch, app: RequestApp) -> TavilyResponse:
+    """Search as in Tavily, through the cache: a search that the tenant made before costs nothing."""
     began = time.monotonic()
-    _refuse(asked, _NOT_SEARCHED)
-    wanted = DEFAULT_RESULTS if asked.max_results is None else asked.max_results
-    size = max(wanted, app.settings.max_results)  # as many as others ask for, so that one entry serves all
-    searched = search(app, asked.query, _wishes(asked), size) if wanted else NOTHING
-    found = [each for each in searched.found if _wanted(each, asked)][:wanted]
-    pages = _read([each.url for each in found], app) if asked.include_raw_content else [None] * len(found)
-    return TavilyReply(
-        query=clean(asked.query, MAX_QUERY_CHARS),
+    _refuse(request, _UNSUPPORTED_IN_SEARCH)
+    wanted = DEFAULT_RESULTS if request.max_results is None else request.max_results
+    size = max(wanted, app.settings.max_results)  # at least the default, so that one cache entry serves all clients
+    outcome = search(app, request.query, _options(request), size) if wanted else NOTHING
+    found = [each for each in outcome.found if _wanted(each, request)][:wanted]
+    pages = _read([each.url for each in found], app) if request.include_raw_content else [None] * len(found)
+    return TavilyResponse(
+        query=clean(request.query, MAX_QUERY_CHARS),
         results=[_result(each, rank, page) for rank, (each, page) in enumerate(zip(found, pages, strict=True))],
         response_time=_since(began),
         request_id=str(uuid.uuid4()),
-        usage=Usage(credits=searched.live_calls + sum(page.live for page in pages if page)),
-        ranked_by_words=list(searched.by_words),
+        usage=Usage(credits=outcome.live_calls + sum(page.live for page in pages if page)),
+        ranked_by_words=list(outcome.by_words),
     )
 
 
 @router.post("/extract")
-def tavily_extract(asked: TavilyExtract, app: Mine) -> TavilyPages:
-    """Read pages as in Tavily, through the cache; of one that cannot be read the reason is told."""
+def tavily_extract(request: TavilyExtract, app: RequestApp) -> TavilyPages:
+    """Read pages as in Tavily, through the cache; unreadable pages are listed with the reason."""
     began = time.monotonic()
-    _refuse(asked, _NOT_EXTRACTED)
-    urls = [asked.urls] if isinstance(asked.urls, str) else asked.urls
+    _refuse(request, _UNSUPPORTED_IN_EXTRACT)
+    urls = [request.urls] if isinstance(request.urls, str) else request.urls
     pages = _read(urls, app)
     return TavilyPages(
         results=[
-            TavilyPage(url=clean(each.url, MAX_ADDRESS), title=each.title, raw_content=each.text)
+            TavilyPage(url=clean(each.url, MAX_URL), title=each.title, raw_content=each.text)
             for each in pages
             if not each.error
         ],
-        failed_results=[
-            TavilyUnread(url=clean(each.url, MAX_ADDRESS), error=each.error) for each in pages if each.error
-        ],
+        failed_results=[TavilyUnread(url=clean(each.url, MAX_URL), error=each.error) for each in pages if each.error],
         response_time=_since(began),
         request_id=str(uuid.uuid4()),
         usage=Usage(credits=sum(each.live for each in pages)),
@@ -117,28 +120,29 @@ def tavily_extract(asked: TavilyExtract, app: Mine) -> TavilyPages:
 
 
 def not_found(request: Request) -> HarnessError:
-    """Return why nothing is served at an address below `/tavily/`.
+    """Return the error for an unsupported path below `/tavily/`.
 
-    An endpoint of Tavily is an unusable request, not a missing address: Tavily's clients show the message of that one.
+    For an endpoint of Tavily this is an invalid request, not a missing page: Tavily's clients show only the message of
+    the former.
     """
     name = request.url.path.removeprefix(f"{PREFIX}/").partition("/")[0]
-    if name in _NOT_SERVED:
-        return InvalidInput(f"Tavily's {name} is not served here; {_NOT_SERVED[name]}")
-    return NotFound(f"there is nothing here; {_OTHERWISE}")
+    if name in _OTHER_ENDPOINTS:
+        return InvalidInput(f"Tavily's {name} is not supported; {_OTHER_ENDPOINTS[name]}")
+    return NotFound(f"page not found; {_SUPPORTED}")
 
 
 def serves(request: Request) -> bool:
-    """Say whether a request is one of a client of Tavily."""
+    """Return whether a request comes from a Tavily client."""
     return request.url.path.startswith(f"{PREFIX}/")
 
 
-def failure(told: Envelope) -> dict[str, Any]:
-    """Return an envelope with its message where Tavily's clients look for it, too: in `detail.error`."""
-    return {**told, "detail": {"error": told["message"]}}
+def failure(error: ErrorResponse) -> TavilyFailure:
+    """Return an error with the message also in `detail.error`, where Tavily's clients look for it."""
+    return TavilyFailure(**error.model_dump(), detail=Detail(error=error.message))
 
 
 class _Read(Struct, frozen=True):
-    """What came of reading one page; `error` is empty where it was read."""
+    """One read page; `error` is empty on success."""
 
     url: str
     title: str
@@ -147,29 +151,29 @@ class _Read(Struct, frozen=True):
     error: str = ""
 
 
-def _refuse(asked: BaseModel, not_done: Mapping[str, tuple[Any, ...]]) -> None:
-    for name, harmless in not_done.items():
-        if (value := getattr(asked, name)) not in harmless:
-            raise InvalidInput(f"{name} cannot be {str(value)[:50]!r} here: that is not done; leave it out")
+def _refuse(request: BaseModel, unsupported: Mapping[str, tuple[Any, ...]]) -> None:
+    for name, harmless in unsupported.items():
+        if (value := getattr(request, name)) not in harmless:
+            raise InvalidInput(f"{name}={str(value)[:50]!r} is not supported; leave it out")
 
 
-def _wishes(asked: TavilySearch) -> Wishes:
-    given = asked.time_range or ""
-    return Wishes(
-        language=asked.language or "",
+def _options(request: TavilySearch) -> SearchOptions:
+    given = request.time_range or ""
+    return SearchOptions(
+        language=request.language or "",
         time_range=_RANGES.get(given, given),
-        safety=2 if asked.safe_search else None,
+        safety=2 if request.safe_search else None,
     )
 
 
-def _wanted(found: Found, asked: TavilySearch) -> bool:
+def _wanted(found: RankedResult, request: TavilySearch) -> bool:
     host = _host(found.url)
-    included = not asked.include_domains or _below(host, asked.include_domains)
-    return included and not _below(host, asked.exclude_domains or ())
+    included = not request.include_domains or _below(host, request.include_domains)
+    return included and not _below(host, request.exclude_domains or ())
 
 
 def _below(host: str, domains: Collection[str]) -> bool:
-    """Say whether a host is one of the domains, which may be written as addresses, or below one."""
+    """Return whether a host is one of the domains, or below one; domains may be written as URLs."""
     known = {_host(domain if "//" in domain else f"//{domain}").removeprefix("*.") for domain in domains} - {""}
     return any(host == domain or host.endswith(f".{domain}") for domain in known)
 
@@ -182,7 +186,7 @@ def _host(address: str) -> str:
 
 
 def _read(urls: Sequence[str], app: App) -> list[_Read]:
-    """Read pages at once, through the cache; one that cannot be read ends nothing.
+    """Read pages in parallel, through the cache; an unreadable page does not stop the others.
 
     Raises:
         StoreError: the cache cannot be read.
@@ -190,7 +194,7 @@ def _read(urls: Sequence[str], app: App) -> list[_Read]:
 
     def read(url: str) -> _Read:
         try:
-            answer = app.cache.page(url, app.reader, ttl=app.settings.page_ttl)
+            answer = app.cache.pages.answer(url, app.sources.reader, ttl=app.settings.page_ttl)
         except (PageError, OfflineMiss, InvalidInput) as error:
             return _unread(url, error)
         return _as_read(url, answer.value, answer.how == "live")
@@ -207,7 +211,7 @@ def _unread(url: str, error: HarnessError) -> _Read:
     return _Read(url, "", "", live=False, error=shorten(clean(error, 2 * MAX_REASON), MAX_REASON))
 
 
-def _result(found: Found, before: int, page: _Read | None) -> TavilyResult:
+def _result(found: RankedResult, before: int, page: _Read | None) -> TavilyResult:
     return TavilyResult(
         title=found.title,
         url=found.url,

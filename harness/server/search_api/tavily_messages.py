@@ -1,4 +1,4 @@
-"""The shapes of what Tavily's clients send, and of what they are answered."""
+"""Requests and responses in Tavily's format."""
 
 import operator
 from typing import Annotated, Any, Literal
@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from harness.core.keys import MAX_QUERY_CHARS
-from harness.server.api.responses import example
-from harness.server.dependencies import Failure
+from harness.server.error_payload import ErrorResponse
+from harness.server.responses.response_schema import example
 
 DEFAULT_RESULTS = 5
 MAX_RESULTS = 20
@@ -29,62 +29,64 @@ _RESULT: dict[str, Any] = {
 
 
 class TavilySearch(BaseModel):
-    """A search, as clients of Tavily ask for it. Fields that are not described are passed over."""
+    """A search request of a Tavily client. Other fields are ignored."""
 
     model_config = example(query="best practices for rag pipelines", max_results=5, include_raw_content="markdown")
 
-    query: str = Field(max_length=MAX_QUERY_CHARS, description="What to search for, in words.")
+    query: str = Field(max_length=MAX_QUERY_CHARS, description="The query, in words.")
     max_results: int | None = Field(DEFAULT_RESULTS, ge=0, le=MAX_RESULTS)
     time_range: Literal["day", "week", "month", "year", "d", "w", "m", "y"] | None = Field(
-        None, description="Only of the last …."
+        None, description="Only results of this age."
     )
     include_domains: list[Domain] | None = Field(
-        None, max_length=MAX_DOMAINS, description="Only results of these hosts and those below them, of what was found."
+        None, max_length=MAX_DOMAINS, description="Only results from these domains and their subdomains."
     )
     exclude_domains: list[Domain] | None = Field(
-        None, max_length=MAX_DOMAINS, description="No results of these hosts and those below them."
+        None, max_length=MAX_DOMAINS, description="No results from these domains and their subdomains."
     )
     include_raw_content: bool | Literal["markdown", "text"] | None = Field(
-        None, description="Whether every page is read as well, through the cache; its headings are as in Markdown."
+        None, description="Also read each page, through the cache; headings are in Markdown."
     )
-    language: str | None = Field(None, max_length=50, description="A code as `de` or `pt-BR`.")
-    safe_search: bool | None = Field(None, description="Whether the engine's strict safe search is wished.")
+    language: str | None = Field(None, max_length=50, description="A code such as `de` or `pt-BR`.")
+    safe_search: bool | None = Field(None, description="Use strict safe search.")
     search_depth: Literal["basic", "advanced", "fast", "ultra-fast"] | None = Field(
-        None, description="Any; there is one depth here."
+        None, description="Any value; there is only one depth."
     )
-    days: int | None = Field(None, description="Passed over, as Tavily does for the topic `general`.")
-    topic: str | None = Field(None, max_length=50, description="`general`, and nothing else.")
+    days: int | None = Field(None, description="Ignored, as Tavily does for the topic `general`.")
+    topic: str | None = Field(None, max_length=50, description="Must be `general`.")
     start_date: str | None = Field(None, max_length=50, description="Refused; see `time_range`.")
     end_date: str | None = Field(None, max_length=50, description="Refused; see `time_range`.")
-    max_age_hours: float | None = Field(None, description="Refused: how long results are kept is set here.")
+    max_age_hours: float | None = Field(
+        None, description="Refused: the server's settings decide how long results are fresh."
+    )
     country: str | None = Field(None, max_length=100, description="Refused; see `language`.")
     exact_match: bool | None = Field(None, description="Refused if true.")
     auto_parameters: bool | None = Field(None, description="Refused if true.")
-    include_answer: bool | Literal["basic", "advanced"] | None = Field(None, description="Refused if asked for.")
+    include_answer: bool | Literal["basic", "advanced"] | None = Field(None, description="Refused if set.")
     include_images: bool | None = Field(None, description="Refused if true.")
     include_favicon: bool | None = Field(None, description="Refused if true.")
 
 
 class TavilyResult(BaseModel):
-    """One result; its texts are data from elsewhere."""
+    """One result; its texts are data from the web."""
 
     model_config = example(**_RESULT)
 
     title: str
     url: str
-    content: str = Field(description="A short text of it.")
-    score: float = Field(description="By its rank: 1.0 for the first, 0.05 less for each after it.", gt=0, le=1)
-    raw_content: str | None = Field(description="The text of the page; none if not asked for, or it cannot be read.")
+    content: str = Field(description="A short excerpt.")
+    score: float = Field(description="By rank: 1.0 for the first, 0.05 less for each next one.", gt=0, le=1)
+    raw_content: str | None = Field(description="The text of the page; null if not requested or unreadable.")
 
 
 class Usage(BaseModel):
-    """What a request has cost."""
+    """Cost of a request."""
 
-    credits: int = Field(description="Live calls; 0 where the cache has answered.", ge=0)
+    credits: int = Field(description="Live calls; 0 if the cache answered.", ge=0)
 
 
-class TavilyReply(BaseModel):
-    """Results. What a search here does not bring is null or empty."""
+class TavilyResponse(BaseModel):
+    """Results. Unsupported parts are null or empty."""
 
     model_config = example(
         query="best practices for rag pipelines",
@@ -108,27 +110,27 @@ class TavilyReply(BaseModel):
     ranked_by_words: list[str] = Field(
         default=[],
         exclude_if=operator.not_,
-        description="Not Tavily's: corpora ranked by words alone: not every passage has a vector (yet).",
+        description="Not in Tavily: corpora ranked by words only, because some passages have no vector yet.",
     )
 
 
 class TavilyExtract(BaseModel):
-    """Pages to read, as clients of Tavily ask for them. Fields that are not described are passed over."""
+    """A request of a Tavily client to read pages. Other fields are ignored."""
 
     model_config = example(urls=["https://example.org/rag"], format="markdown")
 
     urls: Address | Annotated[list[Address], Field(min_length=1, max_length=MAX_URLS)]
-    format: Literal["markdown", "text"] | None = Field(None, description="Either: headings are as in Markdown.")
-    extract_depth: Literal["basic", "advanced"] | None = Field(None, description="Either; there is one depth here.")
-    query: str | None = Field(None, max_length=MAX_QUERY_CHARS, description="Refused: pages are returned whole.")
+    format: Literal["markdown", "text"] | None = Field(None, description="Either; headings are in Markdown.")
+    extract_depth: Literal["basic", "advanced"] | None = Field(None, description="Either; there is only one depth.")
+    query: str | None = Field(None, max_length=MAX_QUERY_CHARS, description="Refused: whole pages are returned.")
     include_images: bool | None = Field(None, description="Refused if true.")
     include_favicon: bool | None = Field(None, description="Refused if true.")
 
 
 class TavilyPage(BaseModel):
-    """One page that was read; its text is data from elsewhere."""
+    """One page; its text is data from the web."""
 
-    url: str = Field(description="As it was asked for.")
+    url: str = Field(description="The requested URL.")
     title: str
     raw_content: str = Field(description=f"Its text, of at most {MAX_PAGE:,} characters.")
     images: list[str] = Field(default=[], max_length=0)
@@ -142,7 +144,7 @@ class TavilyUnread(BaseModel):
 
 
 class TavilyPages(BaseModel):
-    """Pages, in the order in which they were asked for; and those that could not be read."""
+    """The read pages, in the requested order, and the unreadable ones."""
 
     model_config = example(
         results=[{"url": "https://example.org/rag", "title": "RAG", "raw_content": "# RAG\n\nChunk.", "images": []}],
@@ -160,19 +162,19 @@ class TavilyPages(BaseModel):
 
 
 class Detail(BaseModel):
-    """Where Tavily's clients look for the message."""
+    """The message, where Tavily's clients look for it."""
 
     error: str
 
 
-class TavilyFailure(Failure):
-    """Why a request was not served, also in the place where Tavily's clients look for it."""
+class TavilyFailure(ErrorResponse):
+    """Why a request failed; `detail` is for Tavily's clients."""
 
     model_config = example(
         status="error",
         code="invalid_input",
-        message="topic cannot be 'news' here: that is not done; leave it out",
-        detail={"error": "topic cannot be 'news' here: that is not done; leave it out"},
+        message="topic='news' is not supported; leave it out",
+        detail={"error": "topic='news' is not supported; leave it out"},
     )
 
     detail: Detail

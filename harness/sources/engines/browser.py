@@ -18,6 +18,7 @@ from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
+from harness.settings import Settings
 from harness.sources.http.request import base_address, origin, web_address
 
 BASE_URL = "https://html.duckduckgo.com/html"
@@ -279,3 +280,14 @@ def _left(until: float) -> float:
 
 def _rate_limited(how: str) -> RateLimited:
     return RateLimited(f"duckduckgo asks the browser for fewer requests ({how}); wait some minutes")
+
+
+def from_settings(_argument: str, settings: Settings) -> Browser:
+    """Return the engine that the settings describe."""
+    return Browser(
+        headless=settings.browser_headless,
+        executable=settings.browser_executable,
+        region=settings.ddgs_region,
+        timelimit=settings.ddgs_timelimit,
+        timeout=settings.browser_timeout,
+    )

@@ -12,6 +12,7 @@ from typing import Any
 from harness.core.text import clean
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
+from harness.settings import Settings
 
 DEFAULTS: Mapping[str, Any] = {
     "backends": ("duckduckgo",),
@@ -167,3 +168,15 @@ def _check_empty(source: Any) -> None:
 
 def _rate_limited(name: str, how: str) -> RateLimited:
     return RateLimited(f"{name} asks for fewer requests ({how}); wait some minutes, or add another of ddgs_backends")
+
+
+def from_settings(_argument: str, settings: Settings) -> DuckDuckGo:
+    """Return the engine that the settings describe."""
+    return DuckDuckGo(
+        backends=settings.ddgs_backends,
+        region=settings.ddgs_region,
+        safesearch=settings.ddgs_safesearch,
+        timelimit=settings.ddgs_timelimit,
+        proxy=settings.proxy,
+        timeout=settings.search_timeout,
+    )

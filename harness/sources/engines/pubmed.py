@@ -17,6 +17,7 @@ from harness.core.keys import MAX_QUERY_CHARS
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 from harness.ports import SearchResult
+from harness.settings import Settings
 from harness.sources.http.request import ask, base_address, check_status
 from harness.storage.forks import free_in_child
 
@@ -260,3 +261,8 @@ def _text(element: "etree._Element") -> str:
             parts.append("^")
         parts.append(str(text))
     return one_line("".join(parts))
+
+
+def from_settings(_argument: str, settings: Settings) -> PubMed:
+    """Return the engine that the settings describe."""
+    return PubMed(api_key=settings.pubmed_api_key, email=settings.pubmed_email, timeout=settings.search_timeout)

@@ -1,17 +1,10 @@
-"""The engine gate: live calls of one engine keep their distance, in all threads and processes that share a folder.
+"""Rate limit for the live calls of one engine, shared by all threads and processes that use the same folder.
 
-Who wants to call takes the next free turn, a time that may lie ahead, and sleeps until then: so turns go first come,
-first served, and how long the queue is shows before anybody joins it. A process that dies leaves its turns unused, and
-they pass. The turns of the last interval and of the future are what a bucket of pyrate-limiter holds, in one small
-SQLite file an engine. When an engine asks for fewer requests, a file beside it says until when nobody calls.
+A caller takes the next free turn, a time that may be in the future, and sleeps until then. So turns are first come,
+first served, and the length of the queue is known before joining it. If a process dies, its turns pass unused.
 
-pyrate-limiter 4.5 is used with care:
-
-- `SQLiteBucket.put` counts, then inserts, and lets another process do the same in between: eight of them got three
-  times the rate. Its own `use_file_lock` keeps them apart, but waits without limit for a process that was stopped. So
-  we hold a file lock of our own, with a time-out, around everything that is done to the file.
-- `Limiter` starts a thread that clears old entries (`Leaker`), wakes all who wait at the same time, and notes a start
-  as planned, not as it was, so that late ones bunch up. So we do without: the bucket decides, we sleep and clear.
+The time of the last turn is in a one-row table of a small SQLite file per engine, read and written in one `BEGIN
+IMMEDIATE` transaction. When an engine refuses a call, the row also holds the end of the pause.
 """
 
 import logging
@@ -21,47 +14,46 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from harness.core.keys import digest_of
 from harness.errors import HarnessError, InvalidInput, RateLimited
 from harness.ports import SearchEngine, SearchResult
 
-if TYPE_CHECKING:  # pyrate-limiter takes 0.1 s to import, and an exact hit has no turn to wait for
-    from pyrate_limiter import Rate
-
 log = logging.getLogger(__name__)
 
 BACK_OFF = 2.0
 MAX_BACK_OFF = 60.0
-"""Seconds; also the longest time for which anything in the shared file can keep everybody from calling."""
+"""Seconds; also the longest pause that a damaged file can cause."""
 
 MIN_PER_MINUTE = 0.01
 MAX_PER_MINUTE = 60_000.0
 MAX_WAIT = 3_600.0
 
 _LOCK_SECONDS = 5.0
-_LOCK_POLL_SECONDS = 0.01
-_PIECE_SECONDS = 0.25
+_SLEEP_SECONDS = 0.25
 _CLOCK_STEP_MS = 1_000
 
-# SQLITE_ERROR is a statement that the schema does not know: somebody else's tables, or none
+# SQLITE_ERROR is an unknown table or column: the file was made by another program
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 
 
-class GatedEngine:
-    """`engine`, whose calls get turns 60 / `per_minute` seconds apart (no bursts) wherever `folder` is shared.
+class RateLimitedEngine:
+    """`engine`, whose calls are at least 60 / `per_minute` seconds apart (no bursts) wherever `folder` is shared.
 
-    No call comes before its turn; one that the machine delays comes closer to the next.
-    A turn that would come more than `max_wait` seconds from now is not waited for. When the engine raises
-    `RateLimited`, everybody is held back for a random part of 2, 4, 8 … seconds ("full jitter": AWS Architecture Blog,
-    "Exponential Backoff And Jitter"), and the search is tried again, up to `retries` times.
+    No call starts before its turn; a call that the machine delays is closer to the next one.
+    A turn more than `max_wait` seconds away is refused. When the engine raises `RateLimited`, all callers wait for a
+    random part of 2, 4, 8 … seconds ("full jitter": AWS Architecture Blog, "Exponential Backoff And Jitter"), and the
+    search is tried again, up to `retries` times.
 
-    `folder` belongs to one machine: its processes share a clock and file locks. One that cannot be used costs no
-    search: calls are then spaced within this process only. `clock` gives seconds since the epoch.
+    `folder` is on one machine: its processes share a clock and file locks. If it cannot be used, calls are spaced
+    within this process only; no search fails for it. `clock` returns seconds since the epoch.
 
     Raises:
         InvalidInput: `per_minute` is not from 0.01 to 60,000, or `max_wait` not from 0 to 3,600.
@@ -95,7 +87,7 @@ class GatedEngine:
         self._random = random
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """See `SearchEngine.search`; it also raises `RateLimited` when the turn would come too late."""
+        """See `SearchEngine.search`; also raises `RateLimited` if the next turn is too far away."""
         attempt = 0
         while True:
             self._wait_for_turn()
@@ -112,162 +104,146 @@ class GatedEngine:
         while True:
             turn = self._queue.take(latest)
             left = (turn - self._queue.now()) / 1_000
-            while left > 0:  # in pieces: a Ctrl-C comes through between them where it cannot end a sleep
-                piece = min(left, _PIECE_SECONDS)
-                self._sleep(piece)
-                left -= piece
+            while left > 0:  # in short sleeps: where Ctrl-C cannot end a sleep, it works between two
+                seconds = min(left, _SLEEP_SECONDS)
+                self._sleep(seconds)
+                left -= seconds
             if self._queue.held_until() <= turn:
                 return
-            # somebody was refused meanwhile: after the pause calls must not come all at once, so take a new turn
+            # another call was refused meanwhile: take a new turn, so that not all call at once after the pause
+
+
+class _Schedule(Struct, frozen=True):
+    """The row of the file: when the last turn was taken, the time of that turn, and the end of the pause. Times are
+    milliseconds since the epoch, 0 for none.
+    """
+
+    taken: int = 0
+    turn: int = 0
+    held: int = 0
 
 
 class _Queue:
-    """The turns of one engine. Times are milliseconds since the epoch, as the library's are.
-
-    A connection lives no longer than it takes to find a turn: so there is none that a fork could copy, an interrupted
-    call leave locked, or a deleted file keep from being noticed.
+    """The turns of one engine. A connection lives for one transaction: a fork copies none, an interrupted call leaves
+    none locked, and a deleted file is noticed.
     """
 
     def __init__(self, name: str, folder: Path, *, interval: int, clock: Callable[[], float]) -> None:
         safe = "".join(char if char.isascii() and char.isalnum() else "-" for char in name.lower())[:40]
         self._name = name
         self._path = folder / f"gate-{safe}-{digest_of(name)}.db"
-        self._interval = interval
+        self._interval = interval + 1  # times are cut to milliseconds, so a call may come 1 ms after its turn
         self._clock = clock
-        self._in_memory: dict[int, tuple[threading.Lock, Any]] = {}
+        self._in_memory: dict[int, tuple[threading.Lock, list[_Schedule]]] = {}
         self._held = 0
         self._warned = False
 
     def now(self) -> int:
-        """Return the time."""
+        """Return the time in milliseconds since the epoch."""
         return int(self._clock() * 1_000)
 
     def take(self, latest: int) -> int:
-        """Take the next free turn and return its time, at which the caller may call if nobody is held back then.
+        """Take the next free turn and return its time. The caller may call then, unless there is a pause.
 
         Raises:
-            RateLimited: the next turn comes after `latest`; none was taken.
+            RateLimited: the next turn is after `latest`; none was taken.
         """
-        try:
-            with self._exclusive():
-                return self._take_from_file(latest)
-        except HarnessError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever is the matter with the file, no search is lost for it
-            self._warn(error)
-        lock, bucket = self._memory()
-        with lock:
-            return self._take_from(bucket, latest)
+        return self._update(lambda schedule: self._with_turn(schedule, latest)).turn
 
     def hold_back(self, seconds: float) -> None:
-        """Let nobody call for `seconds`, or for longer where that is the case already."""
+        """Start a pause of `seconds` for all callers; a longer pause stays."""
         log.info("%s asks for fewer requests; its searches are held back for %.1f s", self._name, seconds)
         until = self.now() + math.ceil(seconds * 1_000)
-        self._held = max(until, self.held_until())
-        try:
-            with self._exclusive():
-                new = self._beside(".until-new")
-                new.write_text(str(max(until, self.held_until())))
-                new.replace(self._beside(".until"))
-        except Exception as error:  # noqa: BLE001 - see `take`
-            self._warn(error)
+        self._held = max(until, self._pause(self._held))
+        self._update(lambda schedule: replace(schedule, held=max(until, self._pause(schedule.held))))
 
     def held_until(self) -> int:
-        """Return the time until which nobody may call, 0 if everybody may.
+        """Return the end of the pause, 0 if there is none."""
+        try:
+            with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", _LOCK_SECONDS, uri=True)) as file:
+                schedule = self._read(file)
+        except (OSError, sqlite3.Error):  # no turn was taken yet, or `take` warns of the file
+            schedule = _Schedule()
+        return max(self._pause(self._held), self._pause(schedule.held))
 
-        A time further ahead than any back-off is noise, or was written before the clock was set back.
+    # The next turn -------------------------------------------------------------------------------------------------
+
+    def _with_turn(self, schedule: _Schedule, latest: int) -> _Schedule:
+        now = self.now()
+        free = max(now, self._pause(self._held), self._pause(schedule.held))
+        if free > max(now, latest):  # a turn that is free now is never too late
+            raise RateLimited(
+                f"{self._name} asked for fewer requests and is left alone for another {(free - now) / 1_000:.0f} s; "
+                "try again then"
+            )
+        last = 0 if schedule.taken > now + _CLOCK_STEP_MS else schedule.turn  # the clock was set back
+        turn = max(free, last + self._interval)
+        if free < turn and latest < turn:
+            queued = math.ceil((last - now) / self._interval)
+            searches = "1 search is" if queued == 1 else f"{queued} searches are"
+            raise RateLimited(
+                f"{searches} queued for {self._name}, and the next turn is {(turn - now) / 1_000:.0f} s away; "
+                "raise searches_per_minute or try again later"
+            )
+        return replace(schedule, taken=now, turn=turn)
+
+    def _pause(self, until: int) -> int:
+        """Return `until` if it is the end of a pause, else 0: a time that has passed, or that no back-off reaches, as
+        after the clock was set back.
         """
         now = self.now()
-        for until in sorted((self._held, self._shared_hold()), reverse=True):
-            if now < until <= now + MAX_BACK_OFF * 1_000:
-                return until
-        return 0
+        return until if now < until <= now + MAX_BACK_OFF * 1_000 else 0
 
-    def _shared_hold(self) -> int:
+    # The file ------------------------------------------------------------------------------------------------------
+
+    def _update(self, change: Callable[[_Schedule], _Schedule]) -> _Schedule:
+        """Change the schedule in the file; if the file cannot be used, that of this process. Return the new one."""
         try:
-            with self._beside(".until").open("rb") as file:
-                return int(file.read(32))
-        except (OSError, ValueError):  # nobody was refused yet, or noise; `take` tells of an unusable folder
-            return 0
+            return self._update_file(change)
+        except HarnessError:
+            raise
+        except Exception as error:  # noqa: BLE001 - no search fails for a problem with the file
+            self._warn(error)
+        lock, schedules = self._memory()
+        with lock:
+            schedules[:] = [change(schedules[0])]
+            return schedules[0]
 
-    # Turns -------------------------------------------------------------------------------------------------------
-
-    def _take_from_file(self, latest: int) -> int:
+    def _update_file(self, change: Callable[[_Schedule], _Schedule]) -> _Schedule:
         try:
-            return self._take_from_database(latest)
+            return self._transact(change)
         except sqlite3.DatabaseError as error:
-            # an error without a code is Python's own, over text that is none
+            # an error without a code is Python's own, for text that is not UTF-8
             if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF not in _DAMAGED:
                 raise
             log.warning("%s is damaged (%s); started a new one, it holds nothing of value", self._path, error)
         for suffix in ("", "-journal", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-        return self._take_from_database(latest)
+        return self._transact(change)
 
-    def _take_from_database(self, latest: int) -> int:
-        from pyrate_limiter import SQLiteBucket
-
-        with closing(SQLiteBucket.init_from_file([self._rate()], table="turns", db_path=str(self._path))) as bucket:
-            bucket.conn.execute("PRAGMA synchronous = OFF")  # what a power failure takes is of the last minute
-            return self._take_from(bucket, latest)
-
-    def _take_from(self, bucket: Any, latest: int) -> int:
-        """Put the next turn into `bucket`, which nobody else may use meanwhile; its name is when it was taken."""
-        from pyrate_limiter import RateItem
-
-        now = self.now()
-        newest = bucket.peek(0)
-        if newest is not None and _is_noise(newest, now):
-            bucket.flush()
-        bucket.leak(now)
-        turn = RateItem(str(now), max(now, self.held_until()))
-        if turn.timestamp > max(now, latest):  # a turn that is free now is never too late
-            raise RateLimited(
-                f"{self._name} asked for fewer requests and is left alone for another "
-                f"{(turn.timestamp - now) / 1_000:.0f} s; try again then"
-            )
-        if not bucket.put(turn):
-            turn.timestamp += bucket.waiting(turn)
-            if turn.timestamp > latest:
-                raise self._queue_too_long(bucket, now, turn.timestamp)
-            bucket.put(turn)
-        return turn.timestamp
-
-    def _queue_too_long(self, bucket: Any, now: int, turn: int) -> RateLimited:
-        queued = sum(bucket.peek(index).timestamp > now for index in range(bucket.count()))
-        searches = "1 search is" if queued == 1 else f"{queued} searches are"
-        return RateLimited(
-            f"{searches} queued for {self._name}, and the next turn is {(turn - now) / 1_000:.0f} s away; "
-            "raise searches_per_minute or try again later"
-        )
-
-    def _memory(self) -> tuple[threading.Lock, Any]:
-        """Return the turns of this process alone; a forked child has its own, for the parent's lock may be taken."""
-        from pyrate_limiter import InMemoryBucket
-
-        process = os.getpid()
-        if process not in self._in_memory:
-            self._in_memory.setdefault(process, (threading.Lock(), InMemoryBucket([self._rate()])))
-        return self._in_memory[process]
-
-    def _rate(self) -> "Rate":
-        from pyrate_limiter import Rate
-
-        return Rate(1, self._interval)
-
-    # Files -------------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        from filelock import FileLock
-
+    def _transact(self, change: Callable[[_Schedule], _Schedule]) -> _Schedule:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self._beside(".lock"))
-        with lock.acquire(timeout=_LOCK_SECONDS, poll_interval=_LOCK_POLL_SECONDS):
-            yield
+        with closing(sqlite3.connect(self._path, _LOCK_SECONDS, isolation_level=None)) as file:
+            file.execute("PRAGMA synchronous = OFF")  # a power failure costs one interval
+            file.execute("BEGIN IMMEDIATE")
+            file.execute("CREATE TABLE IF NOT EXISTS schedule (id INTEGER PRIMARY KEY, taken, turn, held)")
+            schedule = change(self._read(file))
+            row = (schedule.taken, schedule.turn, schedule.held)
+            file.execute("INSERT OR REPLACE INTO schedule VALUES (1, ?, ?, ?)", row)
+            file.execute("COMMIT")
+            return schedule
 
-    def _beside(self, suffix: str) -> Path:
-        return self._path.with_suffix(suffix)
+    def _read(self, file: sqlite3.Connection) -> _Schedule:
+        """Return the schedule in the file, without values that this module cannot have written."""
+        row = file.execute("SELECT taken, turn, held FROM schedule WHERE id = 1").fetchone() or (0, 0, 0)
+        taken, turn, held = (value if isinstance(value, int) else 0 for value in row)
+        if not taken <= turn <= taken + MAX_WAIT * 1_000:
+            taken = turn = 0
+        return _Schedule(taken, turn, held)
+
+    def _memory(self) -> tuple[threading.Lock, list[_Schedule]]:
+        """Return the schedule of this process alone; a forked child gets its own, as the parent's lock may be taken."""
+        return self._in_memory.setdefault(os.getpid(), (threading.Lock(), [_Schedule()]))
 
     def _warn(self, error: Exception) -> None:
         if not self._warned:
@@ -280,12 +256,3 @@ class _Queue:
                 type(error).__name__,
                 error,
             )
-
-
-def _is_noise(newest: Any, now: int) -> bool:
-    """Tell whether the last turn is one that nobody can have taken, or that was taken before the clock was set back."""
-    try:
-        taken = int(newest.name)
-        return bool(taken > now + _CLOCK_STEP_MS or not taken <= newest.timestamp <= taken + MAX_WAIT * 1_000)
-    except (TypeError, ValueError):
-        return True

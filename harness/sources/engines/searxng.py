@@ -13,6 +13,7 @@ from harness.core.keys import MAX_QUERY_CHARS, canonical_url
 from harness.core.text import clean, one_line, shorten
 from harness.errors import EngineUnavailable, InvalidInput, SearchError
 from harness.ports import SearchResult
+from harness.settings import Settings
 from harness.sources.http.request import Answer, ask, base_address, check_status, login_of, web_address
 
 DEFAULTS: Mapping[str, Any] = {
@@ -132,4 +133,14 @@ def _all_failed(page: _Page) -> EngineUnavailable:
     reasons = ", ".join(f"{clean(name, 50)} ({clean(why, 100)})" for name, why in page.unresponsive_engines[:20])
     return EngineUnavailable(
         f"SearXNG found nothing, as engines of it failed: {shorten(reasons, 300)}; try again later, or enable others"
+    )
+
+
+def from_settings(address: str, settings: Settings) -> Searxng:
+    """Return the engine at `address`, else at that of the settings."""
+    return Searxng(
+        address or settings.searxng_url or "",
+        language=settings.searxng_language,
+        time_range=settings.searxng_time_range,
+        timeout=settings.search_timeout,
     )

@@ -63,10 +63,10 @@ class Connections:
         self._pool: Pool | None = None
         self._known: set[str] = set()
         self._reached = False
-        forks.begins_anew(self)
+        forks.reset_in_child(self)
         self.run(None, _prepare_nothing)
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Leave the parent's connections to the parent."""
         forks.leave_behind(self._pool)
         self._lock = threading.Lock()

@@ -22,9 +22,9 @@ class Turns:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._begin()
-        forks.begins_anew(self)
+        forks.reset_in_child(self)
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Leave the parent's turns to the parent."""
         forks.leave_behind(self._session)
         self._begin()

@@ -49,10 +49,10 @@ class VectorSearch:
     def __init__(self, connections: Connections, *, index_from: int = INDEX_FROM) -> None:
         self._connections = connections
         self._index_from = index_from
-        self.begin_anew()
-        forks.begins_anew(self)
+        self.reset()
+        forks.reset_in_child(self)
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Know nothing yet; in a forked child nobody makes what the parent makes."""
         self._lock = threading.Lock()
         self._looked: dict[tuple[str, str, str, int], tuple[float, bool]] = {}

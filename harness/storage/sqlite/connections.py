@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, TypeVar
 from weakref import WeakSet
 
 from harness.errors import MigrationError, StoreBusy, StoreCorrupt, StoreError
+from harness.storage import forks  # noqa: F401 - its hooks, and those of filelock, must run after the ones here
 from harness.storage.sqlite.damaged_files import (
     DAMAGED,
     beside,

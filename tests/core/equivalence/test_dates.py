@@ -1,11 +1,11 @@
-"""Dates: months, weekdays, years, centuries, and times that depend on when one asks."""
+"""Dates: months, weekdays, years, centuries, and times relative to the present."""
 
 import pytest
 
-from harness.core.equivalence.guards import Dates
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import DatesGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Dates()
+GUARD = DatesGuard()
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ GUARD = Dates()
     ],
 )
 def test_another_date_is_another_question(a: str, b: str) -> None:
-    """The guard itself refuses, whatever the embeddings say."""
+    """The guard itself rejects it, at any similarity."""
     assert_objects(GUARD, a, b)
     assert_refused(a, b)
 
@@ -62,7 +62,7 @@ def test_another_date_is_another_question(a: str, b: str) -> None:
     ],
 )
 def test_a_time_in_any_form_is_refused(a: str, b: str) -> None:
-    """Centuries, eras, spans and what comes before or after, whichever guard sees them."""
+    """Centuries, eras, spans, before and after, whichever guard rejects them."""
     assert_refused(a, b)
 
 
@@ -78,7 +78,7 @@ def test_a_time_in_any_form_is_refused(a: str, b: str) -> None:
     ],
 )
 def test_the_order_of_a_dates_parts_counts(a: str, b: str) -> None:
-    """The same numbers the other way round are another day or another span."""
+    """The same numbers reversed are another day or another span."""
     assert_refused(a, b)
 
 
@@ -91,8 +91,8 @@ def test_the_order_of_a_dates_parts_counts(a: str, b: str) -> None:
         ("open monday closed sunday", "open sunday closed monday"),
     ],
 )
-def test_calendar_words_have_a_place_too(a: str, b: str) -> None:
-    """A weekday or month taken out of the sentence leaves its direction behind."""
+def test_calendar_words_keep_their_place(a: str, b: str) -> None:
+    """A weekday or month removed from the sentence leaves its direction."""
     assert_refused(a, b)
 
 
@@ -105,8 +105,8 @@ def test_calendar_words_have_a_place_too(a: str, b: str) -> None:
         ("events until may", "events until june"),
     ],
 )
-def test_short_forms_that_are_words_are_dates_where_they_stand_as_dates(a: str, b: str) -> None:
-    """Mon, sat, sun, jan, dec and may: beside a year or a preposition they name a day or a month."""
+def test_ambiguous_short_forms_are_dates_in_the_context_of_dates(a: str, b: str) -> None:
+    """Mon, sat, sun, jan, dec and may: next to a year or a preposition they are a day or a month."""
     assert_refused(a, b)
 
 
@@ -121,7 +121,7 @@ def test_short_forms_that_are_words_are_dates_where_they_stand_as_dates(a: str, 
     ],
 )
 def test_next_and_last_are_times(a: str, b: str) -> None:
-    """Whatever they stand before: a period, an event, a number of years."""
+    """Before a period, an event, or a number of years."""
     assert_refused(a, b)
 
 
@@ -134,7 +134,7 @@ def test_next_and_last_are_times(a: str, b: str) -> None:
     ],
 )
 def test_another_tense_is_another_time(a: str, b: str) -> None:
-    """What will be is neither what is nor what was."""
+    """The future is neither the present nor the past."""
     assert_refused(a, b)
 
 
@@ -153,8 +153,8 @@ def test_another_tense_is_another_time(a: str, b: str) -> None:
         ("latest python release", "newest python release"),
     ],
 )
-def test_another_way_to_write_a_date_is_the_same_date(a: str, b: str) -> None:
-    """Months and weekdays have short forms, and a date's parts an order that says nothing."""
+def test_another_format_of_a_date_is_the_same_date(a: str, b: str) -> None:
+    """Months and weekdays have short forms, and the order of a date's parts means nothing."""
     assert_served(a, b)
 
 
@@ -167,6 +167,6 @@ def test_another_way_to_write_a_date_is_the_same_date(a: str, b: str) -> None:
         ("12 cats", "13 cats"),
     ],
 )
-def test_what_is_no_date_is_none_of_its_business(a: str, b: str) -> None:
-    """May the verb, march the walk, the sun and plain numbers are left to other guards."""
+def test_words_that_are_not_dates_are_ignored(a: str, b: str) -> None:
+    """The verb may, the walk march, the sun and plain numbers are left to other guards."""
     assert_silent(GUARD, a, b)

@@ -1,4 +1,4 @@
-"""The decision as a whole: any two strings, either way round, in bounded time, with its reasons."""
+"""The whole decision: any two strings, in both orders, in bounded time, with its reasons."""
 
 import math
 
@@ -11,7 +11,7 @@ from harness.core.equivalence import GUARDS, LEAST_REQUIRED, SHIPPED, Rule, deci
 from harness.core.equivalence.reading import MAX_CHARS
 from harness.errors import InvalidInput
 from harness.models.local.tokenizer import vocabulary
-from tests.core.equivalence.judging import RULE, SAME, TRAP, assert_refused, judge, why
+from tests.core.equivalence.assertions import RULE, SAME, TRAP, assert_refused, judge, why
 
 PROPERTY = settings(deadline=None, max_examples=100)
 
@@ -57,20 +57,20 @@ def test_any_two_strings_are_decided(a: str, b: str, similarity: float) -> None:
 @example(a="football game", b="foot ball footballgame")
 @example(a="what do lions eat", b="what eats lions")
 def test_the_order_of_the_two_never_matters(a: str, b: str) -> None:
-    """Outcome, score, requirement and reasons are the same either way round."""
+    """Outcome, score, requirement and reasons are the same in both orders."""
     assert judge(a, b, TRAP, MEANINGS) == judge(b, a, TRAP, MEANINGS)
 
 
 @PROPERTY
 @given(QUERIES.flatmap(lambda query: st.tuples(st.just(query), st.permutations(query.split()).map(" ".join))))
 def test_the_order_of_the_two_never_matters_where_words_change_places(pair: tuple[str, str]) -> None:
-    """Nor where both have the same words."""
+    """Nor if both have the same words."""
     a, b = pair
     assert judge(a, b, TRAP, MEANINGS) == judge(b, a, TRAP, MEANINGS)
 
 
 def test_the_order_of_the_two_never_matters_in_long_texts() -> None:
-    """Where only the beginning of the words' order is compared, it is not one side's beginning."""
+    """Nor if only the beginning of the word order is compared."""
     words = [f"w{chr(97 + i % 26)}{chr(97 + i // 26)}q" for i in range(70)]
     a, b = " ".join(words), " ".join([words[60], *words[:60], *words[61:]])
     assert judge(a, b, TRAP) == judge(b, a, TRAP)
@@ -83,7 +83,7 @@ def test_the_order_of_the_two_never_matters_in_long_texts() -> None:
 @example(text="ATM fees")
 @example(text="not never \x00 -5 ½")
 def test_every_string_is_accepted_for_itself(text: str) -> None:
-    """At any similarity and under any rule: the answer to a question answers it."""
+    """At any similarity and under any rule: a question has its own answer."""
     assert decide(text, text, 0.0, rule=Rule(1.0, 0.0, "the strictest"), known=vocabulary(), meanings=MEANINGS).accepted
 
 
@@ -113,12 +113,12 @@ END = [("paris", "london"), ("in 2019", "in 2020"), ("with dogs", "without dogs"
 @pytest.mark.parametrize(("a", "b"), END)
 @pytest.mark.parametrize("times", [20, 40, 100])
 def test_the_end_of_a_long_text_counts(a: str, b: str, times: int) -> None:
-    """What is not read is not known to be the same, though an embedding, which reads less, may say so."""
+    """A part that is not read may differ, even if an embedding, which reads less, sees no difference."""
     assert_refused(TALE * times + a, TALE * times + b)
 
 
 def test_texts_too_long_to_read_are_served_only_for_themselves() -> None:
-    """Beyond the limit the only equal is the identical."""
+    """Beyond the limit only identical texts are equal."""
     text = "a" * (MAX_CHARS + 1)
     assert judge(text, text, 0.0).accepted
     assert not judge(text, text + "a", 1.0).accepted
@@ -163,7 +163,7 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("other", ["backwards", "shifted"])
 def test_hostile_texts_are_decided(text: str, other: str) -> None:
-    """No pattern and no comparison grows out of hand at the limit; benchmarks tell how long each takes."""
+    """No pattern and no comparison explodes at the limit; benchmarks measure the time."""
     text = text[:MAX_CHARS]
     against = text[::-1] if other == "backwards" else text[1:] + "z"
     decision = judge(text, against, TRAP)
@@ -174,7 +174,7 @@ def test_hostile_texts_are_decided(text: str, other: str) -> None:
 
 
 def test_every_guard_gives_its_verdict() -> None:
-    """All reasons are told, not only the first."""
+    """All reasons are returned, not only the first."""
     decision = judge("convert 10 usd to eur", "do not convert 20 eur to usd", TRAP)
     assert [verdict.guard for verdict in decision.verdicts] == [guard.name for guard in GUARDS]
     assert {"numbers", "negation"} <= {verdict.guard for verdict in decision.objections}
@@ -183,12 +183,12 @@ def test_every_guard_gives_its_verdict() -> None:
 
 
 def test_a_veto_holds_at_any_similarity_and_under_any_rule() -> None:
-    """No threshold buys a wrong answer."""
+    """No threshold allows a wrong answer."""
     assert not decide("python 3.1", "python 3.10", 1.0, rule=Rule(-9.0, 1.0, "the laxest")).accepted
 
 
 def test_the_score_is_the_similarity_beyond_the_required_one() -> None:
-    """Without a veto the two add up, and the boundary belongs to the accepted."""
+    """Without a veto the two add up; a score of exactly the threshold is accepted."""
     required = judge("dog breeds list", "list of dog breeds", 1.0).required
     decision = judge("dog breeds list", "list of dog breeds", required)
     assert decision.score == 0.0
@@ -197,21 +197,21 @@ def test_the_score_is_the_similarity_beyond_the_required_one() -> None:
 
 
 @pytest.mark.parametrize(("similarity", "taken"), [(-1.0, 0.0), (2.0, 1.0), (math.inf, 1.0), (math.nan, 0.0)])
-def test_a_similarity_beyond_its_range_is_brought_into_it(similarity: float, taken: float) -> None:
-    """What is no similarity speaks for nothing."""
+def test_a_similarity_out_of_range_is_clipped(similarity: float, taken: float) -> None:
+    """An invalid similarity counts for nothing."""
     assert judge("dog breeds list", "list of dog breeds", similarity).similarity == taken
 
 
 @PROPERTY
 @given(a=QUERIES, b=QUERIES)
 def test_no_two_different_questions_need_less_than_the_least(a: str, b: str) -> None:
-    """Below `LEAST_REQUIRED` nothing but the same text is served; the cache need not look there."""
+    """Below `LEAST_REQUIRED` only the same text is served; the cache need not search there."""
     decision = judge(a, b, TRAP)
     assert decision.required >= LEAST_REQUIRED or " ".join(a.lower().split()) == " ".join(b.lower().split())
 
 
 def test_a_stricter_rule_accepts_no_more() -> None:
-    """The threshold of a smaller share of wrong answers is higher, and a share below all is refused."""
+    """A smaller share of wrong answers has a higher threshold; a share below all is an error."""
     assert rule_for(0.005).threshold > rule_for(0.01).threshold > rule_for(0.05).threshold
     assert rule_for(0.007) == rule_for(0.005)
     assert rule_for(0.01) == SHIPPED
@@ -223,26 +223,26 @@ def test_a_stricter_rule_accepts_no_more() -> None:
 
 
 def test_an_abbreviation_and_its_meaning_are_the_same() -> None:
-    """What was taught is written out on both sides."""
+    """Known abbreviations are expanded on both sides."""
     decision = judge("RAG evaluation", "retrieval-augmented generation evaluation", SAME, MEANINGS)
     assert decision.accepted, why(decision)
     assert not judge("RAG evaluation", "retrieval-augmented generation evaluation", SAME).accepted
 
 
 def test_another_abbreviation_is_another_name() -> None:
-    """Known or not, what stands on one side only has no counterpart."""
+    """Known or not, an abbreviation on one side has no counterpart."""
     assert not judge("RAG evaluation", "API evaluation", TRAP, MEANINGS).accepted
     assert not judge("the RAG evaluation", "the LLM evaluation", TRAP, MEANINGS).accepted
 
 
 def test_an_ambiguous_abbreviation_is_served_only_for_itself() -> None:
-    """Where two meanings fit, none is guessed."""
+    """If two meanings fit, none is guessed."""
     decision = judge("ATM fees", "fees of an ATM", TRAP, MEANINGS)
     assert [verdict.guard for verdict in decision.objections] == ["abbreviations"]
     assert judge("ATM fees", "atm  fees", 0.0, MEANINGS).accepted
 
 
 def test_an_abbreviation_the_query_decides_is_not_ambiguous() -> None:
-    """A word of one meaning beside it tells which is meant."""
+    """A word of one meaning next to it decides."""
     decision = judge("ATM machine fees", "automated teller machine fees", SAME, MEANINGS)
     assert "abbreviations" not in {verdict.guard for verdict in decision.objections}

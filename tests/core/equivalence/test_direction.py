@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import Direction
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import DirectionGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Direction()
+GUARD = DirectionGuard()
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ GUARD = Direction()
     ],
 )
 def test_the_other_direction_is_another_question(a: str, b: str) -> None:
-    """The guard itself refuses, whatever the embeddings say."""
+    """The guard itself rejects it, at any similarity."""
     assert_objects(GUARD, a, b)
     assert_refused(a, b)
 
@@ -66,7 +66,7 @@ def test_the_other_direction_is_another_question(a: str, b: str) -> None:
     ],
 )
 def test_a_direction_in_any_form_is_refused(a: str, b: str) -> None:
-    """Verbs and units that have a from and a to, whichever guard sees them."""
+    """Verbs and units with a from and a to, whichever guard rejects them."""
     assert_refused(a, b)
 
 
@@ -85,7 +85,7 @@ def test_a_direction_in_any_form_is_refused(a: str, b: str) -> None:
     ],
 )
 def test_prepositions_give_roles(a: str, b: str) -> None:
-    """Of, on, with, for, by, into and over: what stands before one is not what stands after it."""
+    """Of, on, with, for, by, into and over: the words before and after one have different roles."""
     assert_refused(a, b)
 
 
@@ -100,7 +100,7 @@ def test_prepositions_give_roles(a: str, b: str) -> None:
     ],
 )
 def test_an_and_elsewhere_excuses_no_change_of_places(a: str, b: str) -> None:
-    """Only what "and" or "or" joins may change places, not what else the query speaks of."""
+    """Only words joined by "and" or "or" may swap, not others in the query."""
     assert_refused(a, b)
 
 
@@ -113,8 +113,8 @@ def test_an_and_elsewhere_excuses_no_change_of_places(a: str, b: str) -> None:
         ("what is the impact of too much screen time on sleep", "what is the impact of sleep on too much screen time"),
     ],
 )
-def test_roles_are_told_by_order_not_by_place(a: str, b: str) -> None:
-    """A word more, or a role of two words, shifts the others and hides no change of roles."""
+def test_roles_follow_from_order_not_position(a: str, b: str) -> None:
+    """An extra word, or a role of two words, shifts the others but hides no change of roles."""
     assert_refused(a, b)
 
 
@@ -153,7 +153,7 @@ def test_who_does_it_to_whom_counts(a: str, b: str) -> None:
     ],
 )
 def test_keywords_may_change_their_order(a: str, b: str) -> None:
-    """In a row of keywords, and in what a word like "and" joins, the order says nothing."""
+    """In a list of keywords, and among words joined by "and", order means nothing."""
     assert_served(a, b)
 
 
@@ -166,6 +166,6 @@ def test_keywords_may_change_their_order(a: str, b: str) -> None:
         ("a", "b"),
     ],
 )
-def test_words_that_keep_their_roles_are_none_of_its_business(a: str, b: str) -> None:
+def test_words_that_keep_their_roles_are_ignored(a: str, b: str) -> None:
     """Other words in the same roles are left to other guards."""
     assert_silent(GUARD, a, b)

@@ -1,11 +1,11 @@
-"""Known gaps: pairs that should be refused, and are not at a similarity that two different texts hardly reach.
+"""Known gaps: pairs that should be rejected, but are served at a similarity that different texts hardly reach.
 
-Each is one `KNOWN_GAPS` class with its reason. A mended one turns red here: move it to the tests of its guard.
+Each is one `KNOWN_GAPS` class with its reason. A fixed one fails here: move it to the tests of its guard.
 """
 
 import pytest
 
-from tests.core.equivalence.judging import TRAP, Pairs, judge
+from tests.core.equivalence.assertions import TRAP, Pairs, judge
 
 KNOWN_GAPS: dict[str, Pairs] = {
     "has is not read as the past": [
@@ -23,7 +23,7 @@ KNOWN_GAPS: dict[str, Pairs] = {
         ("lyrics in english", "lyrics in spanish"),
         ("most populous city in europe", "most populous city in asia"),
     ],
-    "other languages in plain letters are not told from English": [
+    "other languages in plain letters are taken for English": [
         ("mit Zucker", "ohne Zucker"),
         ("con azúcar", "sin azúcar"),
     ],
@@ -59,5 +59,5 @@ CASES = [
 
 @pytest.mark.parametrize(("a", "b"), CASES)
 def test_a_known_gap_is_refused(a: str, b: str) -> None:
-    """What ought to hold; until it does, the similarity alone keeps these apart."""
+    """The desired result; until it is reached, only the similarity separates them."""
     assert not judge(a, b, TRAP).accepted

@@ -1,12 +1,12 @@
-"""Names, identifiers and content: what one side speaks of needs a counterpart on the other."""
+"""Names, identifiers and content: each needs a counterpart on the other side."""
 
 import pytest
 
-from harness.core.equivalence.guards import Content, Names
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import ContentGuard, NamesGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Names()
-CONTENT = Content()
+GUARD = NamesGuard()
+CONTENT = ContentGuard()
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ CONTENT = Content()
     ],
 )
 def test_content_that_only_one_side_has_is_another_question(a: str, b: str) -> None:
-    """The guard objects, whatever the embeddings say; without a verifier that decides."""
+    """The guard objects at any similarity; without a verifier that decides."""
     assert_objects(CONTENT, a, b)
     assert_refused(a, b)
 
@@ -47,7 +47,7 @@ def test_content_that_only_one_side_has_is_another_question(a: str, b: str) -> N
     ],
 )
 def test_a_name_without_counterpart_is_another_question(a: str, b: str) -> None:
-    """The guard itself refuses, whatever the embeddings say."""
+    """The guard itself rejects it, at any similarity."""
     assert_objects(GUARD, a, b)
     assert_refused(a, b)
 
@@ -67,7 +67,7 @@ def test_a_name_without_counterpart_is_another_question(a: str, b: str) -> None:
     ],
 )
 def test_one_name_for_another_is_another_question(a: str, b: str) -> None:
-    """A name that is exchanged has as little a counterpart as one that is left out."""
+    """An exchanged name has no counterpart, like a missing one."""
     assert_refused(a, b)
 
 
@@ -82,7 +82,7 @@ def test_one_name_for_another_is_another_question(a: str, b: str) -> None:
     ],
 )
 def test_a_name_that_is_also_a_function_word_is_a_name(a: str, b: str) -> None:
-    """IT, WHO, May: written with a capital where none is due, they are content."""
+    """IT, WHO, May: unexpected capitals make content."""
     assert_refused(a, b)
 
 
@@ -104,7 +104,7 @@ def test_a_name_that_is_also_a_function_word_is_a_name(a: str, b: str) -> None:
     ],
 )
 def test_signs_are_names_too(a: str, b: str) -> None:
-    """An emoji, an operator or a symbol may be all that is asked about; embeddings often do not see it."""
+    """An emoji, an operator or a symbol may be the whole topic; embeddings often ignore it."""
     assert_refused(a, b)
 
 
@@ -126,7 +126,7 @@ def test_signs_are_names_too(a: str, b: str) -> None:
     ],
 )
 def test_in_another_language_a_difference_is_a_difference(a: str, b: str) -> None:
-    """What is not English is not read: there another word may be another name, or a negation."""
+    """Other languages are not parsed: any other word may be another name, or a negation."""
     assert_refused(a, b)
 
 
@@ -140,8 +140,8 @@ def test_in_another_language_a_difference_is_a_difference(a: str, b: str) -> Non
         ("", "a"),
     ],
 )
-def test_without_content_nothing_is_known_to_be_the_same(a: str, b: str) -> None:
-    """Where function words are all there is, they have to be the same."""
+def test_without_content_words_only_equal_texts_are_the_same(a: str, b: str) -> None:
+    """If there are only function words, they must be the same."""
     assert_refused(a, b)
 
 
@@ -152,8 +152,8 @@ def test_without_content_nothing_is_known_to_be_the_same(a: str, b: str) -> None
         ("adele hello lyrics", "adele lyrics"),
     ],
 )
-def test_a_courtesy_that_is_spoken_of_is_content(a: str, b: str) -> None:
-    """Courtesies say nothing at either end of a query; in the middle they are what it is about."""
+def test_a_polite_phrase_that_is_the_topic_is_content(a: str, b: str) -> None:
+    """Polite phrases mean nothing at the ends of a query; in the middle they are its topic."""
     assert_refused(a, b)
 
 
@@ -164,7 +164,7 @@ def test_a_courtesy_that_is_spoken_of_is_content(a: str, b: str) -> None:
     ],
 )
 def test_one_stem_is_not_always_one_word(a: str, b: str) -> None:
-    """A stemmer also brings together what is no inflection of one word."""
+    """A stemmer also merges words that are not inflections of one word."""
     assert_refused(a, b)
 
 
@@ -175,7 +175,7 @@ def test_one_stem_is_not_always_one_word(a: str, b: str) -> None:
     ],
 )
 def test_a_real_word_is_no_typing_error_of_another(a: str, b: str) -> None:
-    """One letter may be all that tells two words apart."""
+    """A single letter may distinguish two words."""
     assert_refused(a, b)
 
 
@@ -213,7 +213,7 @@ def test_a_part_of_a_compound_is_content(a: str, b: str) -> None:
     ],
 )
 def test_a_name_in_another_spelling_is_the_same_name(a: str, b: str) -> None:
-    """Capitals, hyphens, points and apostrophes make no other name."""
+    """Capitals, hyphens, points and apostrophes do not matter."""
     assert_served(a, b)
 
 
@@ -226,6 +226,6 @@ def test_a_name_in_another_spelling_is_the_same_name(a: str, b: str) -> None:
         ("python sort list", "sort list python"),
     ],
 )
-def test_words_with_a_counterpart_are_no_matter(a: str, b: str) -> None:
-    """Inflections, synonyms, spellings and places leave no word alone."""
+def test_words_with_a_counterpart_are_ignored(a: str, b: str) -> None:
+    """Inflections, synonyms, spellings and positions leave no word without a counterpart."""
     assert_silent(GUARD, a, b)

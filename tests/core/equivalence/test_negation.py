@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import Negation
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import NegationGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Negation()
+GUARD = NegationGuard()
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ GUARD = Negation()
     ],
 )
 def test_a_negation_on_one_side_is_another_question(a: str, b: str) -> None:
-    """The guard itself refuses, whatever the embeddings say."""
+    """The guard itself rejects it, at any similarity."""
     assert_objects(GUARD, a, b)
     assert_refused(a, b)
 
@@ -86,7 +86,7 @@ def test_a_negating_prefix_negates(a: str, b: str) -> None:
     ],
 )
 def test_opposites_are_different_questions(a: str, b: str) -> None:
-    """A word against its opposite, whatever the embeddings say."""
+    """A word and its opposite, at any similarity."""
     assert_objects(GUARD, a, b)
     assert_refused(a, b)
 
@@ -121,8 +121,8 @@ def test_opposites_are_different_questions(a: str, b: str) -> None:
         ),
     ],
 )
-def test_a_word_that_says_little_still_has_an_opposite(a: str, b: str) -> None:
-    """Best, start, possible, more and up may be left out, but not turned into worst, stop, impossible, less, down."""
+def test_a_general_word_still_has_an_opposite(a: str, b: str) -> None:
+    """Best, start, possible, more and up may be omitted, but not replaced by worst, stop, impossible, less, down."""
     assert_objects(GUARD, a, b)
     assert_refused(a, b)
 
@@ -147,7 +147,7 @@ def test_a_word_that_says_little_still_has_an_opposite(a: str, b: str) -> None:
     ],
 )
 def test_function_words_have_opposites_too(a: str, b: str) -> None:
-    """On and off, in and out, few and many, above and below carry no content but turn the question round."""
+    """On and off, in and out, few and many, above and below have no content but reverse the question."""
     assert_refused(a, b)
 
 
@@ -173,7 +173,7 @@ def test_function_words_have_opposites_too(a: str, b: str) -> None:
         ("unable to install numpy", "able to install numpy"),
     ],
 )
-def test_polarity_in_a_words_parts_is_read(a: str, b: str) -> None:
+def test_parts_of_words_have_polarity(a: str, b: str) -> None:
     """-ful and -less, pre- and post-, hyper- and hypo-, in- and out-, -free."""
     assert_refused(a, b)
 
@@ -189,8 +189,8 @@ def test_polarity_in_a_words_parts_is_read(a: str, b: str) -> None:
         ("why do cats not like water but dogs do", "why do cats like water but dogs do not"),
     ],
 )
-def test_what_is_negated_counts(a: str, b: str) -> None:
-    """As many negations are not enough: they have to negate the same words."""
+def test_negations_must_negate_the_same_words(a: str, b: str) -> None:
+    """The same number of negations is not enough: they must negate the same words."""
     assert_refused(a, b)
 
 
@@ -226,7 +226,7 @@ def test_two_opposites_that_change_places_are_another_question(a: str, b: str) -
         ("non-vegetarian restaurants", "non vegetarian restaurants"),
     ],
 )
-def test_another_way_to_write_a_negation_is_the_same_negation(a: str, b: str) -> None:
+def test_another_form_of_a_negation_is_the_same_negation(a: str, b: str) -> None:
     """Contracted, written out or short; and "or not" negates nothing."""
     assert_served(a, b)
 
@@ -240,6 +240,6 @@ def test_another_way_to_write_a_negation_is_the_same_negation(a: str, b: str) ->
         ("import csv", "import json"),
     ],
 )
-def test_what_negates_nothing_is_none_of_its_business(a: str, b: str) -> None:
-    """Words that only begin like a negation, and words that are no opposites."""
+def test_words_that_negate_nothing_are_ignored(a: str, b: str) -> None:
+    """Words that only begin like a negation, and words that are not opposites."""
     assert_silent(GUARD, a, b)

@@ -1,12 +1,12 @@
-"""Numbers: another number, quantity, unit or range is another question; another way to write it is not."""
+"""Numbers: another number, quantity, unit or range is another question; another notation is not."""
 
 import pytest
 
 from harness.core.equivalence import examine
-from harness.core.equivalence.guards import Numbers
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import NumbersGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Numbers()
+GUARD = NumbersGuard()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ GUARD = Numbers()
     ],
 )
 def test_another_number_is_another_question(a: str, b: str) -> None:
-    """The guard itself refuses, whatever the embeddings say."""
+    """The guard itself rejects it, at any similarity."""
     assert_objects(GUARD, a, b)
     assert_refused(a, b)
 
@@ -73,7 +73,7 @@ def test_another_number_is_another_question(a: str, b: str) -> None:
     ],
 )
 def test_a_sign_is_part_of_its_number(a: str, b: str) -> None:
-    """Minus five is not five; a dash between words is no sign."""
+    """Minus five is not five; a dash between words is not a sign."""
     assert_refused(a, b)
 
 
@@ -93,7 +93,7 @@ def test_a_sign_is_part_of_its_number(a: str, b: str) -> None:
     ],
 )
 def test_arithmetic_is_read(a: str, b: str) -> None:
-    """Another operator, or the operands the other way round, is another sum."""
+    """Another operator, or reversed operands, is another calculation."""
     assert_refused(a, b)
 
 
@@ -129,7 +129,7 @@ def test_a_bound_is_part_of_its_number(a: str, b: str) -> None:
     ],
 )
 def test_a_number_belongs_to_its_noun(a: str, b: str) -> None:
-    """The same numbers of other things are other quantities."""
+    """The same numbers of different things are different quantities."""
     assert_refused(a, b)
 
 
@@ -151,13 +151,13 @@ def test_a_number_belongs_to_its_noun(a: str, b: str) -> None:
     ],
 )
 def test_another_unit_is_another_quantity(a: str, b: str) -> None:
-    """A unit counts also where it does not follow its number at once, or there is none. No verifier is asked."""
+    """A unit counts even apart from its number, or without one. No verifier is asked."""
     assert_refused(a, b)
     assert any(verdict.veto for verdict in examine(a, b, 1.0).verdicts)
 
 
-def test_a_length_of_time_without_a_number_may_be_told_in_another_unit() -> None:
-    """For hours may be all day."""
+def test_a_length_of_time_without_a_number_may_have_another_unit() -> None:
+    """`for hours` may be `all day`."""
     verdicts = {verdict.guard: verdict for verdict in examine("can I sit for hours", "can I sit all day", 0.9).verdicts}
     assert verdicts["numbers"].passed
 
@@ -219,7 +219,7 @@ def test_words_and_numerals_count_too(a: str, b: str) -> None:
         ("covid-19 symptoms", "covid 19 symptoms"),
     ],
 )
-def test_another_way_to_write_a_number_is_the_same_number(a: str, b: str) -> None:
+def test_another_notation_of_a_number_is_the_same_number(a: str, b: str) -> None:
     """Words, digits, separators, multipliers and units all have several spellings."""
     assert_served(a, b)
 
@@ -233,6 +233,6 @@ def test_another_way_to_write_a_number_is_the_same_number(a: str, b: str) -> Non
         ("cat food", "dog food"),
     ],
 )
-def test_what_is_no_quantity_is_none_of_its_business(a: str, b: str) -> None:
+def test_words_that_are_not_quantities_are_ignored(a: str, b: str) -> None:
     """The pronoun one, versions, years and words are left to other guards."""
     assert_silent(GUARD, a, b)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import Question
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import QuestionGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Question()
+GUARD = QuestionGuard()
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ GUARD = Question()
     ],
 )
 def test_asking_for_something_else_is_another_question(a: str, b: str) -> None:
-    """The guard itself refuses, whatever the embeddings say."""
+    """The guard itself rejects it, at any similarity."""
     assert_objects(GUARD, a, b)
     assert_refused(a, b)
 
@@ -55,7 +55,7 @@ LONG = "the central bank raise interest rates three times during the long hot su
 
 @pytest.mark.parametrize(("a", "b"), [("why did", "did"), ("why did", "how did"), ("when did", "where did")])
 def test_a_long_question_asks_for_something_too(a: str, b: str) -> None:
-    """In prose as in a short query, whether is not why: an embedding of many words hardly sees the first."""
+    """In prose as in a short query, whether is not why: an embedding of many words hardly reflects the first."""
     assert_objects(GUARD, f"{a} {LONG}", f"{b} {LONG}")
     assert_refused(f"{a} {LONG}", f"{b} {LONG}")
 
@@ -72,7 +72,7 @@ def test_a_long_question_asks_for_something_too(a: str, b: str) -> None:
         ("what is a monad", "what are monads"),
     ],
 )
-def test_another_way_to_ask_for_the_same_is_served(a: str, b: str) -> None:
+def test_another_wording_of_the_question_is_served(a: str, b: str) -> None:
     """What time is when, how come is why, and the best way to is how to."""
     assert_served(a, b)
 
@@ -86,6 +86,6 @@ def test_another_way_to_ask_for_the_same_is_served(a: str, b: str) -> None:
         ("", ""),
     ],
 )
-def test_the_same_kind_of_question_is_none_of_its_business(a: str, b: str) -> None:
-    """What is asked about is left to other guards."""
+def test_the_same_kind_of_question_passes(a: str, b: str) -> None:
+    """The topic is left to other guards."""
     assert_silent(GUARD, a, b)

@@ -1,4 +1,4 @@
-"""How a query is read: what it asks for, how its words are spelled, where its counterparts are."""
+"""Reading of queries: kind of question, spelling of words, counterparts."""
 
 import random
 from string import ascii_lowercase
@@ -6,11 +6,11 @@ from string import ascii_lowercase
 import pytest
 
 from harness.core.equivalence.comparison import Comparison, compare
-from harness.core.equivalence.guards import Content, Dates, Guard, Names, Negation
+from harness.core.equivalence.guards import ContentGuard, DatesGuard, Guard, NamesGuard, NegationGuard
 from harness.core.equivalence.reading import read
 from harness.core.equivalence.spelling import plain_text
 from harness.models.local.tokenizer import vocabulary
-from tests.core.equivalence.judging import objection
+from tests.core.equivalence.assertions import objection
 
 
 def compared(a: str, b: str) -> Comparison:
@@ -64,7 +64,7 @@ def compared(a: str, b: str) -> Comparison:
     ],
 )
 def test_a_question_asks_for_one_thing(text: str, asks: str) -> None:
-    """Its first words say which; keywords ask for none."""
+    """Its first words decide; keywords ask for nothing."""
     assert sorted(read(text).asks) == ([asks] if asks else [])
 
 
@@ -82,7 +82,7 @@ def test_a_question_asks_for_one_thing(text: str, asks: str) -> None:
     ],
 )
 def test_an_idiom_negates_nothing(text: str, negations: int) -> None:
-    """`or not`, `not only`, `I am not sure`: nothing that is asked for is negated."""
+    """`or not`, `not only`, `I am not sure`: nothing in question is negated."""
     assert read(text).negations == negations
 
 
@@ -99,13 +99,13 @@ def test_an_idiom_negates_nothing(text: str, negations: int) -> None:
         ("please explain the GIL", "the gil"),
     ],
 )
-def test_a_text_is_spelled_in_one_way(text: str, plain: str) -> None:
-    """Small letters, numbers in digits, contractions written out, no courtesies."""
+def test_spelling_is_normalised(text: str, plain: str) -> None:
+    """Lower case, numbers in digits, contractions expanded, no polite phrases."""
     assert plain_text(text) == plain
 
 
 def test_disorder_is_the_share_of_turned_pairs() -> None:
-    """Of four words in the reverse order, all six pairs; of two neighbours exchanged, one of six."""
+    """Of four words in reversed order, all six pairs; of two neighbours swapped, one of six."""
     assert compared("red cats chase mice", "red cats chase mice").disorder == 0.0
     assert compared("cats chase small mice", "mice small chase cats").disorder == 1.0
     assert compared("cats chase small mice", "chase cats small mice").disorder == pytest.approx(1 / 6)
@@ -120,13 +120,13 @@ def test_a_word_written_apart_is_the_word_written_together() -> None:
 @pytest.mark.parametrize(
     ("guard", "a", "b", "reason", "veto"),
     [
-        (Negation(), "rust is fast", "rust is not fast", "one is negated, the other is not", True),
-        (Negation(), "enable ipv6", "disable ipv6", "disable / enable are opposites", True),
-        (Names(), "what is it", "who are they", "nothing in common but function words", True),
-        (Names(), "c tutorial", "tutorial", "no counterpart for c", True),
-        (Content(), "bake bread with rye", "bake bread", "only one side speaks of rye", False),
+        (NegationGuard(), "rust is fast", "rust is not fast", "one is negated, the other is not", True),
+        (NegationGuard(), "enable ipv6", "disable ipv6", "disable / enable are opposites", True),
+        (NamesGuard(), "what is it", "who are they", "nothing in common but function words", True),
+        (NamesGuard(), "c tutorial", "tutorial", "no counterpart for c", True),
+        (ContentGuard(), "bake bread with rye", "bake bread", "only one side mentions rye", False),
         (
-            Content(),
+            ContentGuard(),
             "bake bread slowly tonight",
             "paint walls quickly now",
             "too little in common: bake, bread, paint, quickly, slowly",
@@ -134,26 +134,26 @@ def test_a_word_written_apart_is_the_word_written_together() -> None:
         ),
     ],
 )
-def test_a_guard_says_why_it_objects(guard: Guard, a: str, b: str, reason: str, veto: bool) -> None:
+def test_an_objection_has_a_reason(guard: Guard, a: str, b: str, reason: str, veto: bool) -> None:
     """And whether a verifier may overrule it."""
     found = objection(guard, a, b)
     assert found is not None
     assert (found.reason, found.veto) == (reason, veto)
 
 
-def test_two_texts_that_differ_in_too_much_are_not_compared_word_by_word() -> None:
+def test_very_different_texts_are_not_compared_word_by_word() -> None:
     """The time would grow with the product of their lengths."""
     letters = random.Random(1)
     one, other = (" ".join("".join(letters.sample(ascii_lowercase, 9)) for _ in range(60)) for _ in range(2))
-    found = objection(Negation(), one, other)
+    found = objection(NegationGuard(), one, other)
     assert found is not None
     assert found.reason == "too much differs"
 
 
 @pytest.mark.parametrize("text", ["was rust slow", "were they slow", "did it rain"])
 def test_a_question_about_the_past_is_another_one(text: str) -> None:
-    """Its tense is that of its function words."""
+    """Tense follows from the function words."""
     today = {"was": "is", "were": "are", "did": "does"}
     first, *rest = text.split()
-    assert objection(Dates(), text, " ".join([today[first], *rest])) is not None
-    assert objection(Dates(), f"am i {rest[-1]}", f"was i {rest[-1]}") is not None
+    assert objection(DatesGuard(), text, " ".join([today[first], *rest])) is not None
+    assert objection(DatesGuard(), f"am i {rest[-1]}", f"was i {rest[-1]}") is not None

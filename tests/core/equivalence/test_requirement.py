@@ -1,4 +1,4 @@
-"""How similar two queries must be where no verifier reads them: one case for each thing that may differ."""
+"""Required similarity without a verifier: one case for each kind of difference."""
 
 import pytest
 
@@ -16,13 +16,17 @@ from harness.models.local.tokenizer import vocabulary
         ("how do decorators work", "how does a decorator work", 0.94),
         ("learn to draw faces", "learn draw faces", 0.94),
         ("how do i install docker desktop on linux", "how can i install docker desktop on linux", LEAST_REQUIRED),
-        # a word that says little on one side only
+        # a general word on one side only
         ("use python decorators", "python decorators", 0.93),
         ("using python decorators to cache functions", "python decorators to cache functions", 0.89),
         # another word in its place
         ("how do i install docker", "how do i install kubernetes", 0.94),
         ("how do i install docker on ubuntu linux", "how do i install kubernetes on ubuntu linux", 0.91),
         ("install docker", "install kubernetes", 0.97),
+        # only one of them is a question
+        ("how do i install docker", "install kubernetes", 0.94),
+        # seven words are not short
+        ("how do i install docker on ubuntu", "how do i install docker on ubuntu linux", 0.91),
         (
             "docker image layers cache size limit disk usage",
             "kubernetes image layers cache size limit disk usage",
@@ -32,7 +36,7 @@ from harness.models.local.tokenizer import vocabulary
         ("benefits of green tea", "green tea benefits", 0.89),
         ("how do plants use light to make food", "how do plants make food from light", 0.93),
         ("learn to draw faces", "faces to draw learn", 1.1),
-        # told anew: the longer, the less
+        # reworded: the longer, the less
         (
             "how do cats and dogs chase mice and birds together",
             "how do dogs and cats chase birds and mice together",
@@ -45,7 +49,7 @@ from harness.models.local.tokenizer import vocabulary
         ),
     ],
 )
-def test_what_differs_decides_what_is_required(a: str, b: str, required: float) -> None:
-    """Either way round."""
+def test_the_difference_decides_the_requirement(a: str, b: str, required: float) -> None:
+    """In both orders."""
     for one, other in ((a, b), (b, a)):
         assert requirement(compare(read(one), read(other), vocabulary())) == pytest.approx(required)

@@ -1,8 +1,8 @@
-"""Rewordings: what asks the same in other words is served, at a similarity that such words reach."""
+"""Rewordings: the same question in other words is served, at a similarity that such words reach."""
 
 import pytest
 
-from tests.core.equivalence.judging import assert_served
+from tests.core.equivalence.assertions import assert_served
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from tests.core.equivalence.judging import assert_served
         ("İstanbul weather", "istanbul weather"),
     ],
 )
-def test_case_says_nothing(a: str, b: str) -> None:
+def test_case_does_not_matter(a: str, b: str) -> None:
     """Capitals in any script, at the beginning, in titles or throughout."""
     assert_served(a, b)
 
@@ -50,7 +50,7 @@ def test_case_says_nothing(a: str, b: str) -> None:
         ("  what   is\trust \n", "what is rust"),
     ],
 )
-def test_punctuation_and_spacing_say_nothing(a: str, b: str) -> None:
+def test_punctuation_and_spacing_do_not_matter(a: str, b: str) -> None:
     """Sentence marks, brackets, hyphens, apostrophes and points of initials."""
     assert_served(a, b)
 
@@ -84,8 +84,8 @@ def test_punctuation_and_spacing_say_nothing(a: str, b: str) -> None:
         ("could you give me a recipe for pancakes", "recipe for pancakes"),
     ],
 )
-def test_politeness_says_nothing(a: str, b: str) -> None:
-    """Greetings, thanks, pleas and asking whether one may ask."""
+def test_politeness_does_not_matter(a: str, b: str) -> None:
+    """Greetings, thanks, requests and asking whether one may ask."""
     assert_served(a, b)
 
 
@@ -115,8 +115,8 @@ def test_politeness_says_nothing(a: str, b: str) -> None:
         ("weather in berlin tommorow", "weather in berlin tomorrow"),
     ],
 )
-def test_typing_errors_in_ordinary_words_say_nothing(a: str, b: str) -> None:
-    """A letter left out, doubled, exchanged or turned round, in content and in function words."""
+def test_typing_errors_in_ordinary_words_do_not_matter(a: str, b: str) -> None:
+    """A letter omitted, doubled, replaced or swapped, in content and in function words."""
     assert_served(a, b)
 
 
@@ -138,7 +138,7 @@ def test_typing_errors_in_ordinary_words_say_nothing(a: str, b: str) -> None:
         ("that's how vaccines work", "that is how vaccines work"),
     ],
 )
-def test_contractions_say_nothing(a: str, b: str) -> None:
+def test_contractions_do_not_matter(a: str, b: str) -> None:
     """Written out or contracted, with a straight, a curly or no apostrophe."""
     assert_served(a, b)
 

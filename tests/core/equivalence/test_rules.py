@@ -1,4 +1,4 @@
-"""Rules that weigh what a verifier says: when it is asked, what it can and cannot overrule."""
+"""Rules with a verifier: when it is asked, what it can and cannot overrule."""
 
 import math
 
@@ -17,16 +17,16 @@ RULE = Rule(2.0, 0.01, "nothing", "says", (0.0, 1.0, *[0.0] * (len(FEATURES) - 1
 A, B = "how to learn python", "how to learn python quickly"
 TRAP = ("how to enable ipv6", "how to disable ipv6")
 STORY = "my phone keeps rebooting every few minutes since the last update, what should i do"
-RETOLD = "ever since i installed the newest update the phone restarts all the time. how can i fix that?"
+REWORDED = "ever since i installed the newest update the phone restarts all the time. how can i fix that?"
 
 
 def never(a: str, b: str) -> float:
-    """Fail: nothing was to be read."""
+    """Fail: nothing should be read."""
     raise AssertionError(f"read: {a!r}, {b!r}")
 
 
-def test_an_objection_is_overruled_by_a_sure_verifier() -> None:
-    """What only one side has is no veto; the guard's objection stays told."""
+def test_an_objection_is_overruled_by_a_confident_verifier() -> None:
+    """Content on only one side is not a veto; the objection is still reported."""
     decision = decide(A, B, 0.9, rule=RULE, verify=lambda *_: 0.99)
     assert decision.accepted
     assert (decision.probability, decision.objections) == (0.99, ())
@@ -40,25 +40,25 @@ def test_a_veto_is_not() -> None:
     assert (decision.score, [each.guard for each in decision.objections]) == (-math.inf, ["negation"])
 
 
-def test_nothing_is_accepted_that_was_not_read() -> None:
-    """Without a probability a rule that needs one refuses."""
+def test_nothing_is_accepted_unread() -> None:
+    """Without a probability, a rule that needs one rejects."""
     assert not judge(examine(A, B, 1.0), RULE, None).accepted
     assert not decide(A, B, 1.0, rule=RULE).accepted
 
 
 def test_a_query_is_itself_without_being_read() -> None:
-    """Whatever the rule."""
+    """Under any rule."""
     assert decide(A, f" {A.upper()}", 0.0, rule=RULE, verify=never).accepted
 
 
-def test_a_rule_without_weights_asks_nobody() -> None:
-    """There the similarity decides, and every objection counts."""
+def test_a_rule_without_weights_needs_no_verifier() -> None:
+    """Similarity decides, and every objection counts."""
     decision = decide(A, B, 1.0, rule=rule_for(0.01), verify=never)
     assert [verdict.guard for verdict in decision.objections] == ["content"]
 
 
 def test_the_score_is_the_weighted_sum() -> None:
-    """One weight a feature, the constant before them."""
+    """One weight per feature, the constant before them."""
     weights = tuple(float(number) for number in range(1, len(FEATURES) + 2))
     examined = examine(A, B, 0.9)
     decision = judge(examined, Rule(0.0, 0.01, "", "says", weights), 0.75)
@@ -67,28 +67,28 @@ def test_the_score_is_the_weighted_sum() -> None:
     assert len(rows) == len(weights)
 
 
-def test_where_a_question_is_told_anew_words_do_not_weigh() -> None:
-    """The constant, the verifier and the similarity have weights of their own there, and others have none."""
+def test_for_a_reworded_question_words_do_not_weigh() -> None:
+    """The constant, the verifier and the similarity have separate weights there, and other features none."""
     weights = tuple(float(number) for number in range(1, len(FEATURES) + 2))
-    told_anew = Rule(0.0, 0.01, "", "says", weights, anew=(0.5, 2.0, 4.0))
-    examined = examine(STORY, RETOLD, 0.75)
-    assert examined.anew
-    assert judge(examined, told_anew, 0.9).score == pytest.approx(0.5 + 2.0 * logit(0.9) + 4.0 * 0.75)
+    for_reworded = Rule(0.0, 0.01, "", "says", weights, reworded=(0.5, 2.0, 4.0))
+    examined = examine(STORY, REWORDED, 0.75)
+    assert examined.reworded
+    assert judge(examined, for_reworded, 0.9).score == pytest.approx(0.5 + 2.0 * logit(0.9) + 4.0 * 0.75)
     everywhere = Rule(0.0, 0.01, "", "says", weights)
-    assert judge(examined, everywhere, 0.9).score != judge(examined, told_anew, 0.9).score
+    assert judge(examined, everywhere, 0.9).score != judge(examined, for_reworded, 0.9).score
     varied = examine(A, B, 0.9)
-    assert not varied.anew
-    assert judge(varied, everywhere, 0.9) == judge(varied, told_anew, 0.9)
+    assert not varied.reworded
+    assert judge(varied, everywhere, 0.9) == judge(varied, for_reworded, 0.9)
 
 
 @given(a=st.text(max_size=60), b=st.text(max_size=60), similarity=st.floats(0, 1), said=st.floats(0, 1))
 def test_the_order_never_matters(a: str, b: str, similarity: float, said: float) -> None:
-    """Nor what the verifier says: any number from 0 to 1 will do."""
+    """Nor does the verifier's probability: any number from 0 to 1 is valid."""
     one, other = (decide(*pair, similarity, rule=RULE, verify=lambda *_: said) for pair in ((a, b), (b, a)))
     assert one == other
 
 
-def test_a_surer_verifier_never_accepts_less() -> None:
+def test_a_higher_probability_never_accepts_less() -> None:
     """The logit rises with the probability and is bounded."""
     found = [logit(each / 100) for each in range(101)]
     assert found == sorted(found)
@@ -97,7 +97,7 @@ def test_a_surer_verifier_never_accepts_less() -> None:
 
 
 def test_each_share_has_a_threshold() -> None:
-    """The largest that was calibrated within the asked one; less than all is refused."""
+    """The largest calibrated one within the limit; less than all is an error."""
     thresholds = ((0.005, 3.0), (0.01, 2.0))
     assert promised(0.007, thresholds) == (0.005, 3.0)
     assert promised(0.5, thresholds) == (0.01, 2.0)
@@ -114,8 +114,8 @@ def test_each_share_has_a_threshold() -> None:
         ("how do i learn to draw", '"how do i learn" to draw', "scope"),
     ],
 )
-def test_what_only_one_side_says_is_left_to_a_verifier(a: str, b: str, guard: str) -> None:
-    """Without one it is refused; a verifier that is sure may answer."""
+def test_content_on_one_side_is_left_to_a_verifier(a: str, b: str, guard: str) -> None:
+    """Without one it is rejected; a confident verifier may accept."""
     assert guard in [
         verdict.guard for verdict in examine(a, b, 0.95).verdicts if not verdict.passed and not verdict.veto
     ]
@@ -133,8 +133,8 @@ def test_what_only_one_side_says_is_left_to_a_verifier(a: str, b: str, guard: st
         ("flights from Paris to Rome", "flights from London to Rome", "names"),
     ],
 )
-def test_what_both_say_and_say_otherwise_is_a_veto(a: str, b: str, guard: str) -> None:
-    """And so is a version that only one side names: without one the present one is meant."""
+def test_different_content_on_both_sides_is_a_veto(a: str, b: str, guard: str) -> None:
+    """So is a version on only one side: without one the current version is meant."""
     assert guard in [verdict.guard for verdict in examine(a, b, 0.99).verdicts if verdict.veto and not verdict.passed]
     assert not decide(a, b, 0.99, rule=RULE, verify=never).accepted
 
@@ -150,6 +150,6 @@ def test_what_both_say_and_say_otherwise_is_a_veto(a: str, b: str, guard: str) -
     ],
 )
 def test_blocks_of_words_may_move(a: str, b: str, scattered: bool) -> None:
-    """A word that moves by itself makes another thing more often."""
+    """A single word that moves changes the meaning more often."""
     assert compare(read(a), read(b), vocabulary()).scattered is scattered
     assert compare(read(b), read(a), vocabulary()).scattered is scattered

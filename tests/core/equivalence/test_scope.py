@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import Scope
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import ScopeGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Scope()
+GUARD = ScopeGuard()
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ GUARD = Scope()
     ],
 )
 def test_another_scope_is_another_question(a: str, b: str) -> None:
-    """The guard itself refuses, whatever the embeddings say."""
+    """The guard itself rejects it, at any similarity."""
     assert_objects(GUARD, a, b)
     assert_refused(a, b)
 
@@ -54,7 +54,7 @@ def test_another_scope_is_another_question(a: str, b: str) -> None:
     ],
 )
 def test_a_scope_in_any_form_is_refused(a: str, b: str) -> None:
-    """Places, audiences and kinds, whichever guard sees them."""
+    """Places, audiences and kinds, whichever guard rejects them."""
     assert_refused(a, b)
 
 
@@ -68,7 +68,7 @@ def test_a_scope_in_any_form_is_refused(a: str, b: str) -> None:
     ],
 )
 def test_an_excluding_sign_is_an_operator(a: str, b: str) -> None:
-    """A minus before a word or an operator, and NOT in capitals, say what to leave out."""
+    """A minus before a word or an operator, and NOT in capitals, exclude it."""
     assert_refused(a, b)
 
 
@@ -82,8 +82,8 @@ def test_an_excluding_sign_is_an_operator(a: str, b: str) -> None:
         ('"the who" tour', '"who" tour'),
     ],
 )
-def test_a_quoted_phrase_is_taken_at_its_word(a: str, b: str) -> None:
-    """Inside quotation marks every word counts, in its very form."""
+def test_a_quoted_phrase_is_matched_exactly(a: str, b: str) -> None:
+    """Inside quotation marks every word counts, in its exact form."""
     assert_refused(a, b)
 
 
@@ -97,8 +97,8 @@ def test_a_quoted_phrase_is_taken_at_its_word(a: str, b: str) -> None:
         ("books for kids", "books for children"),
     ],
 )
-def test_the_same_scope_in_another_dress_is_served(a: str, b: str) -> None:
-    """Capitals, kinds of quotation marks, an operator's place and synonyms of an audience change no scope."""
+def test_the_same_scope_in_another_form_is_served(a: str, b: str) -> None:
+    """Capitals, kinds of quotation marks, an operator's position and synonyms of an audience do not matter."""
     assert_served(a, b)
 
 
@@ -110,6 +110,6 @@ def test_the_same_scope_in_another_dress_is_served(a: str, b: str) -> None:
         ("5' tall", "6' tall"),
     ],
 )
-def test_what_limits_nothing_is_none_of_its_business(a: str, b: str) -> None:
-    """A colon after a word, and a single quotation mark, are no operators."""
+def test_signs_without_a_scope_are_ignored(a: str, b: str) -> None:
+    """A colon after a word, and a single quotation mark, are not operators."""
     assert_silent(GUARD, a, b)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.equivalence.guards import Versions
-from tests.core.equivalence.judging import assert_objects, assert_refused, assert_served, assert_silent
+from harness.core.equivalence.guards import VersionsGuard
+from tests.core.equivalence.assertions import assert_objects, assert_refused, assert_served, assert_silent
 
-GUARD = Versions()
+GUARD = VersionsGuard()
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ GUARD = Versions()
     ],
 )
 def test_another_version_is_another_question(a: str, b: str) -> None:
-    """The guard itself refuses, whatever the embeddings say."""
+    """The guard itself rejects it, at any similarity."""
     assert_objects(GUARD, a, b)
     assert_refused(a, b)
 
@@ -61,7 +61,7 @@ def test_another_version_is_another_question(a: str, b: str) -> None:
     ],
 )
 def test_a_version_in_any_form_is_refused(a: str, b: str) -> None:
-    """Whole numbers, letters and names that tell releases apart, whichever guard sees them."""
+    """Whole numbers, letters and names of releases, whichever guard rejects them."""
     assert_refused(a, b)
 
 
@@ -78,12 +78,12 @@ def test_a_version_in_any_form_is_refused(a: str, b: str) -> None:
         ("what is new in python 3.12?", "what's new in python 3.12"),
     ],
 )
-def test_the_same_version_in_another_dress_is_served(a: str, b: str) -> None:
-    """Hyphens, spaces, capitals, a v or the word version change no version."""
+def test_the_same_version_in_another_form_is_served(a: str, b: str) -> None:
+    """Hyphens, spaces, capitals, a v or the word version do not matter."""
     assert_served(a, b)
 
 
 @pytest.mark.parametrize(("a", "b"), [("run 1.5 miles", "run 2.5 miles"), ("python 3", "python 4"), ("a", "b")])
-def test_what_is_no_version_is_none_of_its_business(a: str, b: str) -> None:
+def test_numbers_that_are_not_versions_are_ignored(a: str, b: str) -> None:
     """Decimals with a unit and whole numbers are quantities, which the guard for numbers compares."""
     assert_silent(GUARD, a, b)

@@ -1,4 +1,4 @@
-"""What keeps people out of a page, as axe finds it, and what spills over its edge."""
+"""Accessibility checks: violations found by axe, and horizontal overflow."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from playwright.sync_api import Page
 
 
 def serious(page: Page, rules: Sequence[str] | None = None) -> list[str]:
-    """Return what axe finds serious or critical, as `rule: element`; by all its rules, or by some alone."""
+    """Return axe's serious and critical violations as `rule: element`; of all its rules, or of some."""
     from axe_playwright_python.sync_playwright import Axe
 
     only = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}

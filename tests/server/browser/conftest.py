@@ -1,4 +1,4 @@
-"""A real Chromium that looks at `harness serve`; what no page may ever do: fail, ask elsewhere, or open a dialog."""
+"""Fixtures: real Chromium windows on `harness serve`; errors, external requests and dialogs fail every test."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.server.browser.furnished import Furnished, furnish
+from tests.server.browser.sample_data import Furnished, furnish
 from tests.server.browser.sites import Engine, Site
 
 if TYPE_CHECKING:  # `make test` does not install playwright
@@ -24,12 +24,12 @@ PATIENCE = 15_000
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave these tests out where they are not asked for: they import what `make test` does not install."""
+    """Skip these tests unless requested: they import packages that `make test` does not install."""
     return None if "not full" not in config.option.markexpr else True
 
 
 class Windows:
-    """Windows of one browser, kept for the next test that wants one of the same kind: a new one takes half a second."""
+    """Windows of one browser, reused by later tests of the same kind: a new one takes half a second."""
 
     def __init__(self, browser: "Browser") -> None:
         self._browser = browser
@@ -44,21 +44,20 @@ class Windows:
         return context.new_page()
 
     def give_back(self, page: "Page", **options: Any) -> None:
-        """Keep a window for the next test, emptied, or forget it if the test has closed it."""
+        """Keep a window for the next test, emptied; drop it if the test closed it."""
         if page.is_closed():
             page.context.close()
             return
-        page.goto("about:blank")  # or what it still loads (an icon) would be asked for in the middle of the next test
+        page.goto("about:blank")  # or pending requests (an icon) would disturb the next test
         page.context.clear_cookies()
         self._free[repr(options)].append(page)
 
 
 class Visitor:
-    """Somebody who looks at pages: `visit("/cache")` opens one in a window of its own.
+    """Visitor of pages: `visit("/cache")` opens one in a new window.
 
-    What goes wrong on any of them is kept: an error or warning of the console (what the content security policy blocks
-    is one), a script that fails, a request to anything but the server, a dialog. `forgive(pattern)` says which of it is
-    meant to happen.
+    Problems on any page are recorded: console errors and warnings (including violations of the content security
+    policy), failing scripts, requests to other servers, dialogs. `forgive(pattern)` lists the expected ones.
     """
 
     def __init__(self, windows: Windows, site: Site) -> None:
@@ -90,11 +89,11 @@ class Visitor:
         return page
 
     def forgive(self, pattern: str) -> None:
-        """Expect problems that `pattern` finds."""
+        """Expect problems that `pattern` matches."""
         self._forgiven.append(pattern)
 
     def close(self) -> list[str]:
-        """Give all windows back; return what went wrong."""
+        """Give all windows back; return the problems."""
         self._open.close()
         return [each for each in self.problems if not any(re.search(known, each) for known in self._forgiven)]
 
@@ -113,7 +112,7 @@ class Visitor:
 
 @pytest.fixture(scope="package")
 def windows() -> Iterator[Windows]:
-    """The windows of the system's Chromium."""
+    """Windows of the system's Chromium."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
@@ -127,20 +126,20 @@ def windows() -> Iterator[Windows]:
 
 @pytest.fixture(scope="package")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Furnished:
-    """A folder with something of everything. Nobody may change it."""
+    """A folder with sample data of every kind. Read-only."""
     return furnish(tmp_path_factory.mktemp("furnished"))
 
 
 @pytest.fixture(scope="package")
 def site(furnished: Furnished) -> Iterator[Site]:
-    """The server of that folder. Nobody may change what it serves."""
+    """The server of that folder. Its data is read-only."""
     with Site(furnished.data_dir, "--engine", furnished.engine) as started:
         yield started
 
 
 @pytest.fixture(scope="package")
 def own(furnished: Furnished, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The server of a copy of that folder, for tests that change each something else in it."""
+    """The server of a copy of that folder, for tests that change data."""
     folder = tmp_path_factory.mktemp("own") / "data"
     shutil.copytree(furnished.data_dir, folder)
     with Site(folder, "--engine", furnished.engine) as started:
@@ -158,14 +157,14 @@ def slow_engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def engine(slow_engine: Engine) -> Iterator[Engine]:
-    """The search engine that waits, for one test."""
+    """The waiting search engine, for one test."""
     yield slow_engine
     slow_engine.hold()
 
 
 @pytest.fixture
 def visit(windows: Windows, site: Site) -> Iterator[Visitor]:
-    """Somebody who looks at pages; whatever goes wrong on one fails the test."""
+    """A visitor; problems on its pages fail the test."""
     visitor = Visitor(windows, site)
     yield visitor
     assert visitor.close() == []

@@ -1,4 +1,4 @@
-"""A data folder in which everything that comes from outside is meant to do harm."""
+"""A data folder in which all texts from outside try to do harm."""
 
 import time
 from itertools import cycle
@@ -12,12 +12,13 @@ from harness_evals.outcome import Outcome
 from msgspec import Struct
 from msgspec.structs import replace
 
-from harness.app import DATABASE, App
+from harness.app import App
 from harness.cache.tables import KNOWLEDGE, RUNS, SEARCHES
 from harness.settings import Settings
+from harness.storage.opening import DATABASE
 from harness.storage.sqlite.store import SqliteStore
 from tests.evals.stand_ins import fact_tasks
-from tests.server.browser.furnished import raw_entry
+from tests.server.browser.sample_data import raw_entry
 
 TEXTS = {
     "script": "<script>window.harmed = 'script'; alert(1)</script>",
@@ -34,7 +35,7 @@ TEXTS = {
     "title": "megabyte " * 120_000,
 }
 WHOLE = ("script", "vector", "style", "backwards", "template", "word", "title")
-"""Those of which there is a page of their own; the others stand among results, sentences and lists."""
+"""Texts with a separate page; the others appear in results, sentences and lists."""
 ADDRESSES = (
     "javascript:alert(8)",
     " \tjava\nscript:alert(9)",
@@ -52,14 +53,14 @@ REPLACED = "https://example.org/replaced"
 
 
 class Harmful(Struct, frozen=True):
-    """The folder, and the pages that show what is in it."""
+    """The folder, and the pages that show its data."""
 
     data_dir: Path
     pages: tuple[str, ...]
 
 
 def harm(folder: Path) -> Harmful:
-    """Make such a folder. Rows go straight into the database, as a foreign program or a snapshot might bring them."""
+    """Make such a folder. Rows are written directly to the database, as a foreign program or a snapshot might."""
     data_dir = folder / "data"
     with App(Settings(data_dir=data_dir, corpus_meaning=False)) as app:
         known = [
@@ -90,7 +91,7 @@ def harm(folder: Path) -> Harmful:
 
 
 def record_of(text: str) -> dict[str, object]:
-    """Return the record of a finished run in which every text is `text`, and every address one that does harm."""
+    """Return the record of a finished run in which every text is `text`, and every URL is harmful."""
     citations = [
         {
             "section": text[:20_000] if number < 2 else "Answer",
@@ -129,7 +130,7 @@ def record_of(text: str) -> dict[str, object]:
 
 
 def _experiments(data_dir: Path) -> list[str]:
-    """Keep an evaluation whose errors do harm; return the pages that show it."""
+    """Write an evaluation with harmful errors; return the pages that show it."""
     header = suite.begin(fact_tasks(), Settings(data_dir=data_dir), repeats=1, now=time.time())
     writer = LogWriter(data_dir / suite.FOLDER / f"{header.id}.jsonl")
     writer.write(header)

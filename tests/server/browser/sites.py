@@ -1,4 +1,4 @@
-"""`harness serve` as a process that a test can stop and start again, and a search engine that waits to be let go."""
+"""`harness serve` as a process that a test can stop and restart, and a search engine that waits for release."""
 
 import os
 import re
@@ -14,16 +14,16 @@ import msgspec
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from tests.server.browser.furnished import NOTES
+from tests.server.browser.sample_data import NOTES
 from tests.server.conftest import PROGRAM
 
 SERVING = re.compile(r"serving on (http://127\.0\.0\.1:(\d+))/")
 PATIENCE = 20.0
-"""Seconds until a server that does not start, or an engine that nobody lets answer, is given up."""
+"""Longest wait in seconds for a server to start, or for an engine to be released."""
 
 
 class Site:
-    """The program as a server of what is in `data_dir`. It keeps its port when it is started again."""
+    """The program as a server of `data_dir`. It keeps its port across restarts."""
 
     def __init__(self, data_dir: Path, *options: str, settings: Mapping[str, str] | None = None) -> None:
         self.data_dir = data_dir
@@ -42,9 +42,11 @@ class Site:
             "XDG_CONFIG_HOME": "/nonexistent",
         }
         others = {name: value for name, value in os.environ.items() if not name.startswith("HARNESS_")}
-        with self._log.open("wb") as told:
+        with self._log.open("wb") as payload:
             self._process = subprocess.Popen(
-                [*PROGRAM, "--port", self._port, *self._options], stderr=told, env={**others, **mine, **self._settings}
+                [*PROGRAM, "--port", self._port, *self._options],
+                stderr=payload,
+                env={**others, **mine, **self._settings},
             )
         deadline = time.monotonic() + PATIENCE
         while (found := SERVING.search(self._log.read_text())) is None:
@@ -59,7 +61,7 @@ class Site:
         self._process.send_signal(how)
 
     def wait(self) -> None:
-        """Wait for its end."""
+        """Wait for its exit."""
         assert self._process is not None
         self._process.wait(PATIENCE)
 
@@ -73,7 +75,7 @@ class Site:
 
 
 class Engine:
-    """An instance of SearXNG that answers when it is told to: `let(n)` lets it answer `n` more searches."""
+    """A SearXNG instance that waits: `let(n)` lets it answer `n` more searches."""
 
     def __init__(self, server: HTTPServer) -> None:
         self.spec = f"searxng:{server.url_for('')}"
@@ -87,7 +89,7 @@ class Engine:
         self._turns.release(searches)
 
     def hold(self) -> None:
-        """Let those go that wait, and have it wait again."""
+        """Release the waiting searches, and make later ones wait again."""
         held, self._turns = self._turns, threading.Semaphore(0)
         held.release(1_000)
         self.asked.clear()

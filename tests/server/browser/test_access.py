@@ -1,10 +1,10 @@
-"""The pages by keyboard alone, without a script, and at rest."""
+"""Pages with only a keyboard, without scripts, and without motion."""
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.server.browser.conftest import Visitor
-from tests.server.browser.furnished import QUESTION, STOPPED, Furnished
+from tests.server.browser.sample_data import QUESTION, STOPPED, Furnished
 from tests.server.browser.sites import Site
 
 pytestmark = pytest.mark.full
@@ -23,16 +23,14 @@ FOCUSED = """() => {
 CONTROLS = "a[href], button, input:not([type=hidden], [hidden]), select, summary, [tabindex='0']"
 
 
-def test_the_keyboard_reaches_every_control_and_shows_where_it_is(
-    visit: Visitor, site: Site, furnished: Furnished
-) -> None:
-    """Tab after tab: as many stops as there are controls, each outlined and in sight."""
+def test_the_keyboard_reaches_every_control(visit: Visitor, site: Site, furnished: Furnished) -> None:
+    """One tab stop per control, each outlined and visible."""
     page = visit("/")
     for name in ("nothing", "written", "explain", "experiments", "document"):
         page.goto(site.address + furnished.pages[name])
         radios = page.locator("input[type=radio]").evaluate_all("all => new Set(all.map(each => each.name)).size")
         shown = page.locator(CONTROLS).filter(visible=True).count()
-        wanted = shown - page.locator("input[type=radio]").count() + radios  # a group of choices is one stop
+        wanted = shown - page.locator("input[type=radio]").count() + radios  # a group of radio buttons is one stop
         stops = 0
         while stops <= 200:
             page.keyboard.press("Tab")
@@ -46,7 +44,7 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(
 
 
 def test_one_can_skip_to_the_content(visit: Visitor, site: Site) -> None:
-    """The first stop is a link past the navigation."""
+    """The first tab stop is a link past the navigation."""
     page = visit("/knowledge")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_in_viewport()
@@ -56,8 +54,8 @@ def test_one_can_skip_to_the_content(visit: Visitor, site: Site) -> None:
     expect(page.get_by_label("Tag")).to_be_focused()
 
 
-def test_choices_are_made_with_the_arrows(visit: Visitor) -> None:
-    """The kinds of the history are radio buttons, whatever they look like."""
+def test_arrow_keys_change_the_choices(visit: Visitor) -> None:
+    """The kinds in the history are radio buttons."""
     page = visit("/")
     page.get_by_role("radio", name="All").focus()
     page.keyboard.press("ArrowRight")
@@ -66,9 +64,9 @@ def test_choices_are_made_with_the_arrows(visit: Visitor) -> None:
 
 
 def test_without_a_script_the_pages_and_forms_work(visit: Visitor, site: Site, furnished: Furnished) -> None:
-    """Content, searching, explaining, comparing, passages; and no button that would do nothing."""
+    """Content, searching, explaining, comparing, passages; without buttons that need a script."""
     page = visit("/", java_script_enabled=False)
-    page.get_by_role("searchbox", name="Search the past").fill("reuse a stored response")
+    page.get_by_role("searchbox", name="Search the history").fill("reuse a stored response")
     page.get_by_role("button", name="Search", exact=True).click()
     page.get_by_role("link", name=QUESTION).first.click()
     expect(page.locator("#panel")).to_be_hidden()
@@ -76,7 +74,7 @@ def test_without_a_script_the_pages_and_forms_work(visit: Visitor, site: Site, f
     expect(page.locator("#passage-0 mark")).to_be_visible()
     expect(page.get_by_role("button", name="Delete")).to_be_hidden()
     page.goto(f"{site.address}/cache")
-    page.get_by_label("How would this be answered?").fill("vary request fields")
+    page.get_by_label("How would this search be answered?").fill("vary request fields")
     page.get_by_role("button", name="Explain").click()
     expect(page.locator(".verdict")).to_be_visible()
     page.goto(f"{site.address}/experiments")
@@ -84,11 +82,11 @@ def test_without_a_script_the_pages_and_forms_work(visit: Visitor, site: Site, f
     expect(page.get_by_role("heading", level=1)).to_have_text("Two evaluations side by side")
     page.goto(f"{site.address}/runs/{furnished.stopped}")
     expect(page.get_by_role("heading", level=1)).to_have_text(STOPPED)
-    expect(page.get_by_role("button", name="Go on")).to_be_hidden()
+    expect(page.get_by_role("button", name="Resume")).to_be_hidden()
 
 
-def test_who_wants_no_motion_gets_none(visit: Visitor, furnished: Furnished) -> None:
-    """No transition and no animation, on anything."""
+def test_reduced_motion_is_respected(visit: Visitor, furnished: Furnished) -> None:
+    """No transition and no animation."""
     moving = "all => all.filter(e => parseFloat(getComputedStyle(e).transitionDuration) > 0).length"
     page = visit(f"/runs/{furnished.run}", reduced_motion="reduce")
     assert page.locator("*").evaluate_all(moving) == 0

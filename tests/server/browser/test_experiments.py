@@ -1,4 +1,4 @@
-"""The pages of experiments: all of them, a loop, an evaluation, two side by side."""
+"""The pages of experiments: list, loop, evaluation, comparison."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.server.browser.conftest import Visitor
-from tests.server.browser.furnished import Furnished
+from tests.server.browser.sample_data import Furnished
 
 pytestmark = pytest.mark.full
 
@@ -21,7 +21,7 @@ def drawn(page: Page) -> int:
 
 
 def test_loops_and_evaluations_are_listed_and_drawn(visit: Visitor, furnished: Furnished) -> None:
-    """The newest loop and the course of evaluations are pictures, with the numbers beside them."""
+    """With charts of the newest loop and of all evaluations, and their numbers."""
     page = visit("/experiments")
     assert drawn(page) == 2
     expect(page.get_by_role("link", name=furnished.loop)).to_be_visible()
@@ -29,8 +29,8 @@ def test_loops_and_evaluations_are_listed_and_drawn(visit: Visitor, furnished: F
         expect(page.get_by_role("link", name=name)).to_be_visible()
 
 
-def test_a_loop_tells_every_experiment(visit: Visitor, furnished: Furnished) -> None:
-    """Verdicts, numbers, reasons; and the settings that are kept."""
+def test_a_loop_shows_every_experiment(visit: Visitor, furnished: Furnished) -> None:
+    """Verdicts, numbers, reasons; and the kept settings."""
     page = visit("/experiments")
     page.get_by_role("link", name=furnished.loop).click()
     assert drawn(page) == 1
@@ -42,8 +42,8 @@ def test_a_loop_tells_every_experiment(visit: Visitor, furnished: Furnished) -> 
     expect(page.locator("pre")).to_contain_text("max_rounds: 3")
 
 
-def test_an_evaluation_tells_every_task(visit: Visitor, furnished: Furnished) -> None:
-    """A task that crashed is told of as such, with its error."""
+def test_an_evaluation_shows_every_task(visit: Visitor, furnished: Furnished) -> None:
+    """A crashed task has its error."""
     page = visit(f"/experiments/evaluations/{furnished.evaluations[0]}")
     expect(page.get_by_role("row", name="t03")).to_contain_text("crashed")
     expect(page.locator(".failure").first).to_contain_text("is it running?")
@@ -51,7 +51,7 @@ def test_an_evaluation_tells_every_task(visit: Visitor, furnished: Furnished) ->
 
 
 def test_two_evaluations_are_compared(visit: Visitor, furnished: Furnished) -> None:
-    """Choose two, press one button: by how much, how surely, task by task, and what was not the same."""
+    """Select two, press one button: difference, confidence, tasks, changed settings."""
     page = visit("/experiments")
     page.get_by_role("button", name="Compare").click()
     first, second = furnished.evaluations

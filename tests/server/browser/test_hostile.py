@@ -1,4 +1,4 @@
-"""Whatever was stored is shown as text: nothing runs, nothing leads where it should not, nothing spills over."""
+"""Stored texts are shown as text: no script runs, no link misleads, nothing overflows."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ ADDRESSES = "all => all.map(each => [each.protocol, each.host])"
 
 @pytest.fixture(scope="module")
 def harmful(tmp_path_factory: pytest.TempPathFactory) -> Harmful:
-    """A folder full of harm."""
+    """A folder full of harmful texts."""
     return harm(tmp_path_factory.mktemp("harmful"))
 
 
@@ -30,7 +30,7 @@ def beset(harmful: Harmful) -> Iterator[Site]:
 
 
 def harm_on(page: Page, address: str) -> list[str]:
-    """Return what a page shows otherwise than as text."""
+    """Return the parts of a page that are not shown as text."""
     found = []
     for what, selector in {
         "an element": "main :is(script, iframe, img:not(.chart img), svg, style, base, object, form[action*=evil])",
@@ -47,7 +47,7 @@ def harm_on(page: Page, address: str) -> list[str]:
 
 
 def test_every_page_shows_it_as_text(visit: Visitor, beset: Site, harmful: Harmful) -> None:
-    """No script runs, no element is made, no link leads to a script, and a phone shows all of it."""
+    """No script runs, no element is created, no link leads to a script, and it fits on a phone."""
     page = visit("/", site=beset, size=PHONE)
     found: dict[str, list[str]] = {}
     for path in harmful.pages:
@@ -61,21 +61,21 @@ def test_every_page_shows_it_as_text(visit: Visitor, beset: Site, harmful: Harmf
 
 
 def test_typing_it_does_no_harm(visit: Visitor, beset: Site) -> None:
-    """Nor does searching for it as one types, or explaining it."""
+    """Nor searching for it while typing, nor explaining it."""
     page = visit("/", site=beset)
     for text in (TEXTS["script"], TEXTS["vector"]):
-        page.get_by_role("searchbox", name="Search the past").fill(text)
-        expect(page.locator("#found")).to_have_text(re.compile("found|Nothing"), timeout=20_000)
+        page.get_by_role("searchbox", name="Search the history").fill(text)
+        expect(page.locator("#found")).to_have_text(re.compile("found|No matches"), timeout=20_000)
         assert harm_on(page, beset.address) == []
     page.goto(f"{beset.address}/cache")
-    page.get_by_label("How would this be answered?").fill(TEXTS["vector"])
+    page.get_by_label("How would this search be answered?").fill(TEXTS["vector"])
     page.get_by_role("button", name="Explain").click()
     expect(page.locator(".verdict")).to_be_visible()
     assert harm_on(page, beset.address) == []
 
 
 def test_its_passages_do_no_harm(visit: Visitor, beset: Site) -> None:
-    """What the script of the page copies into the panel is text there, too."""
+    """The passages that the script copies into the panel are text as well."""
     for number in (0, 2):
         page = visit(f"/runs/20261122-101500-{number:06x}", site=beset)
         page.locator(".sentence").first.hover()
@@ -84,8 +84,8 @@ def test_its_passages_do_no_harm(visit: Visitor, beset: Site) -> None:
         assert page.evaluate("window.harmed") is None
 
 
-def test_text_from_right_to_left_turns_no_neighbour(visit: Visitor, beset: Site) -> None:
-    """What stands beside a text that orders the reversal of all that follows stays where it was."""
+def test_right_to_left_text_does_not_affect_its_neighbours(visit: Visitor, beset: Site) -> None:
+    """Text next to a direction override stays in place."""
     page = visit("/entries/search/s-backwards", site=beset)
     tag, time = page.locator(".tag.search").first.bounding_box(), page.locator("main time").first.bounding_box()
     assert tag is not None
@@ -96,7 +96,7 @@ def test_text_from_right_to_left_turns_no_neighbour(visit: Visitor, beset: Site)
 
 
 def test_templates_are_not_evaluated(visit: Visitor, beset: Site) -> None:
-    """Braces are braces."""
+    """Braces stay braces."""
     page = visit("/entries/search/s-template", site=beset)
     expect(page.get_by_role("heading", level=1)).to_contain_text("{{ 7 * 7 }}")
     assert "49" not in page.get_by_role("heading", level=1).inner_text()

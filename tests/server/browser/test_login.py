@@ -1,4 +1,4 @@
-"""With access tokens: logging in and out, what each role is shown, and each tenant's own pages."""
+"""With access tokens: login and logout, roles, and tenants."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from harness.app import App
 from harness.cache.tables import SEARCHES
 from harness.settings import Settings
 from tests.server.browser.conftest import Visitor
-from tests.server.browser.furnished import NOTES, raw_entry
+from tests.server.browser.sample_data import NOTES, raw_entry
 from tests.server.browser.sites import Site
 
 pytestmark = pytest.mark.full
@@ -22,7 +22,7 @@ ROLES = ("reader", "writer", "admin")
 
 
 class Guarded(msgspec.Struct):
-    """A server that wants tokens: of the tenant `crowd` one for each role, and one of a tenant without anything."""
+    """A server with tokens: one for each role of the tenant `crowd`, and one of an empty tenant."""
 
     site: Site
     tokens: dict[str, str]
@@ -38,13 +38,13 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     for name, text in NOTES.items():
         (notes / f"{name}.md").write_text(text)
     with App(Settings(data_dir=folder / "data", corpus_meaning=False)) as app:
-        tokens = {role: app.tokens.create("crowd", f"the-{role}", role).text for role in ROLES}
-        tokens["empty"] = app.tokens.create("empty", "nobody", "admin").text
+        tokens = {role: app.databases.tokens.create("crowd", f"the-{role}", role).text for role in ROLES}
+        tokens["empty"] = app.databases.tokens.create("empty", "eve", "admin").text
         for number in range(CROWD):
             payload = msgspec.json.encode([{"title": "T", "href": "https://example.org/", "body": f"Number {number}."}])
             row = raw_entry(f"{number:064x}", f"search number {number}", payload, (10, "ddgs", "{}"), age=60 + number)
-            app.database_store.put(SEARCHES, "crowd", row)
-        with app.serving(app.tokens.verify(tokens["admin"])) as theirs:
+            app.databases.store.put(SEARCHES, "crowd", row)
+        with app.serving(app.databases.tokens.verify(tokens["admin"])) as theirs:
             document = theirs.knowledge.write("A document", "Its text.").id
     with Site(folder / "data", "--engine", f"corpus:{notes}") as started:
         yield Guarded(started, tokens, document)
@@ -61,8 +61,8 @@ def enter(visit: Visitor, guarded: Guarded, who: str, path: str = "/") -> Page:
     return page
 
 
-def test_who_has_no_token_is_asked_for_one(visit: Visitor, guarded: Guarded) -> None:
-    """Every page leads to the log-in, which shows nothing of what is behind it."""
+def test_without_a_token_every_page_leads_to_the_login(visit: Visitor, guarded: Guarded) -> None:
+    """Which shows none of the data."""
     page = visit(f"/knowledge/{guarded.document}", site=guarded.site)
     expect(page).to_have_url(re.compile("/login$"))
     expect(page.get_by_role("navigation")).to_have_count(0)
@@ -70,7 +70,7 @@ def test_who_has_no_token_is_asked_for_one(visit: Visitor, guarded: Guarded) -> 
 
 
 def test_a_wrong_token_is_refused(visit: Visitor, guarded: Guarded) -> None:
-    """It says so, and lets one try again."""
+    """With a message, and another try."""
     visit.forgive("401")
     page = visit("/login", site=guarded.site)
     page.get_by_label("Access token").fill("hrn_wrong")
@@ -80,7 +80,7 @@ def test_a_wrong_token_is_refused(visit: Visitor, guarded: Guarded) -> None:
 
 
 def test_logging_in_and_out(visit: Visitor, guarded: Guarded) -> None:
-    """The page says who one is; no script can read the token; after the log-out nothing is shown."""
+    """The page shows the user; no script can read the token; after the logout no data is shown."""
     page = enter(visit, guarded, "admin")
     expect(page.locator(".who")).to_contain_text("the-admin of crowd, admin")
     assert page.evaluate("document.cookie") == ""
@@ -90,13 +90,13 @@ def test_logging_in_and_out(visit: Visitor, guarded: Guarded) -> None:
     expect(page).to_have_url(re.compile("/login$"))
 
 
-def test_each_role_is_shown_what_it_may_do(visit: Visitor, guarded: Guarded) -> None:
-    """A reader sees no button that would write; only an admin sees one that deletes."""
+def test_buttons_depend_on_the_role(visit: Visitor, guarded: Guarded) -> None:
+    """A reader sees none that writes; only an admin sees one that deletes."""
     entry = f"/entries/search/{0:064x}"
     for who, buttons in (
         ("reader", {"/": ["Search"], entry: [], f"/knowledge/{guarded.document}": [], "/cache": ["Show", "Explain"]}),
-        ("writer", {"/": ["Research", "Search"], entry: ["Ask anew"], f"/knowledge/{guarded.document}": []}),
-        ("admin", {entry: ["Ask anew", "Delete"], "/cache": ["Show", "Explain", "Delete what has expired"]}),
+        ("writer", {"/": ["Research", "Search"], entry: ["Search again"], f"/knowledge/{guarded.document}": []}),
+        ("admin", {entry: ["Search again", "Delete"], "/cache": ["Show", "Explain", "Delete expired entries"]}),
     ):
         page = enter(visit, guarded, who)
         for path, expected in buttons.items():
@@ -105,8 +105,8 @@ def test_each_role_is_shown_what_it_may_do(visit: Visitor, guarded: Guarded) -> 
             assert shown == expected, (who, path)
 
 
-def test_experiments_are_the_machine_s_own(visit: Visitor, guarded: Guarded) -> None:
-    """A token is for one tenant; its holder is not led there, and told so who goes all the same."""
+def test_experiments_are_for_the_local_user_only(visit: Visitor, guarded: Guarded) -> None:
+    """With a token there is no link to them, and their pages are refused."""
     visit.forgive("403")
     page = enter(visit, guarded, "admin")
     expect(page.get_by_role("navigation").get_by_role("link")).to_have_text(["History", "Cache", "Knowledge"])
@@ -114,32 +114,32 @@ def test_experiments_are_the_machine_s_own(visit: Visitor, guarded: Guarded) -> 
     expect(page.get_by_role("alert")).to_be_visible()
 
 
-def test_a_token_that_is_revoked_ends_the_visit(visit: Visitor, guarded: Guarded) -> None:
-    """Who goes on typing is asked for a token, and not shown the log-in page as a list."""
+def test_a_revoked_token_leads_to_the_login(visit: Visitor, guarded: Guarded) -> None:
+    """Typing then shows the login page, not a broken list."""
     settings = Settings(data_dir=guarded.site.data_dir)
     with App(settings) as app:
-        made = app.tokens.create("crowd", "leaving", "reader")
+        made = app.databases.tokens.create("crowd", "leaving", "reader")
         guarded.tokens["leaving"] = made.text
         page = enter(visit, guarded, "leaving")
-        app.tokens.revoke(made.info.id)
-    page.get_by_role("searchbox", name="Search the past").fill("anything")
+        app.databases.tokens.revoke(made.info.id)
+    page.get_by_role("searchbox", name="Search the history").fill("anything")
     expect(page).to_have_url(re.compile("/login$"))
 
 
-def test_a_tenant_without_anything_sees_friendly_pages(visit: Visitor, guarded: Guarded) -> None:
-    """Where nothing is yet, a page says what would be there; of others' nothing shows."""
+def test_an_empty_tenant_sees_helpful_pages(visit: Visitor, guarded: Guarded) -> None:
+    """They say what to do, and show no data of others."""
     page = enter(visit, guarded, "empty")
     expect(page.locator(".empty")).to_contain_text("Nothing yet. Research a question")
     page.goto(f"{guarded.site.address}/knowledge")
-    expect(page.locator(".empty")).to_contain_text("Nothing is known yet")
+    expect(page.locator(".empty")).to_contain_text("No documents yet")
     page.goto(f"{guarded.site.address}/cache")
-    expect(page.locator(".empty")).to_contain_text("Nothing was asked yet")
+    expect(page.locator(".empty")).to_contain_text("No searches yet")
     page.goto(f"{guarded.site.address}/cache?q=anything#explain")
     expect(page.locator(".verdict .tag")).to_have_text("miss")
 
 
-def test_leafing_through_the_history(visit: Visitor, guarded: Guarded) -> None:
-    """Twenty to a page, to the last one and back, and the same in what was searched for."""
+def test_the_history_has_pages(visit: Visitor, guarded: Guarded) -> None:
+    """Twenty items each, to the last one and back; also in a search."""
     page = enter(visit, guarded, "writer", "/?source=search")
     expect(page.locator(".past > li")).to_have_count(20)
     expect(page.get_by_role("link", name="Back")).to_have_count(0)

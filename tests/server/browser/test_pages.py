@@ -12,17 +12,17 @@ from playwright.sync_api import expect
 
 from tests.server.browser.access import overflow, serious
 from tests.server.browser.conftest import PHONE, WIDE, ZOOMED, Visitor
-from tests.server.browser.furnished import Furnished
+from tests.server.browser.sample_data import Furnished
 from tests.server.browser.sites import Site
 
 pytestmark = pytest.mark.full
 
-FOLDER = os.environ.get("HARNESS_SCREENSHOTS")  # read here: for a test, no variable of the harness is set
+FOLDER = os.environ.get("HARNESS_SCREENSHOTS")  # read here: tests run without variables of the harness
 
 
 class Look(Struct, frozen=True):
-    """How a page is looked at. `rules` are those of axe that are asked, `None` for all of them: what one look has shown
-    of the markup, the others need not show again.
+    """Look of a page. `rules` are the rules of axe to check, `None` for all: markup needs to be checked in only one
+    look.
     """
 
     size: tuple[int, int]
@@ -39,10 +39,8 @@ LOOKS = {
 
 
 @pytest.mark.parametrize("name", LOOKS)
-def test_every_page_is_fit_for_everybody(
-    visit: Visitor, site: Site, furnished: Furnished, tmp_path: Path, name: str
-) -> None:
-    """Axe finds nothing serious, though all is unfolded and a passage is open; wide tables scroll within themselves."""
+def test_every_page_is_accessible(visit: Visitor, site: Site, furnished: Furnished, tmp_path: Path, name: str) -> None:
+    """Axe finds nothing serious with everything unfolded and a passage open; wide tables scroll."""
     folder, look = Path(FOLDER or tmp_path), LOOKS[name]
     folder.mkdir(parents=True, exist_ok=True)
     visit.forgive("status of 404")

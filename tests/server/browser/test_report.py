@@ -1,4 +1,4 @@
-"""The page of a report: pointing, focus and touch show what a sentence rests on; sources, rounds, print."""
+"""The report page: passages by pointer, keyboard and touch; sources, rounds, print."""
 
 import io
 import re
@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from pypdf import PdfReader
 
 from tests.server.browser.conftest import PHONE, Visitor
-from tests.server.browser.furnished import WRITTEN, Furnished
+from tests.server.browser.sample_data import WRITTEN, Furnished
 
 pytestmark = pytest.mark.full
 
@@ -16,12 +16,12 @@ HINT = "Point at a sentence"
 
 
 def shown(page: Page) -> str:
-    """Return what is marked in the panel."""
+    """Return the marked text of the panel."""
     return page.locator("#panel mark").inner_text()
 
 
 def test_pointing_at_a_sentence_shows_its_passage(visit: Visitor, furnished: Furnished) -> None:
-    """The quotation is marked in what stands around it, and the way to the panel does not change it."""
+    """With the quotation marked in it; moving to the panel does not change it."""
     page = visit(f"/runs/{furnished.run}")
     expect(page.locator("#panel")).to_contain_text(HINT)
     sentence = page.locator(".sentence").first
@@ -33,8 +33,8 @@ def test_pointing_at_a_sentence_shows_its_passage(visit: Visitor, furnished: Fur
     assert shown(page) == sentence.inner_text()
 
 
-def test_a_click_holds_a_passage_and_escape_lets_it_go(visit: Visitor, furnished: Furnished) -> None:
-    """Who wants to follow the passage's link may cross other sentences on the way."""
+def test_a_click_pins_a_passage_and_escape_closes_it(visit: Visitor, furnished: Furnished) -> None:
+    """So that one can reach its link across other sentences."""
     page = visit(f"/runs/{furnished.run}")
     sentence = page.locator(".sentence").first
     sentence.click()
@@ -48,19 +48,19 @@ def test_a_click_holds_a_passage_and_escape_lets_it_go(visit: Visitor, furnished
 
 
 def test_the_keyboard_goes_from_sentence_to_sentence(visit: Visitor, furnished: Furnished) -> None:
-    """Focus shows the passage, as pointing does."""
+    """Focus shows the passage, like pointing."""
     page = visit(f"/runs/{furnished.run}")
     sentences = page.locator(".sentence")
     sentences.first.focus()
     expect(page.locator("#panel mark")).to_have_text(sentences.first.inner_text())
-    for _ in range(2):  # the link to its source stands between
+    for _ in range(2):  # the link to its source comes first
         page.keyboard.press("Tab")
     expect(sentences.nth(1)).to_be_focused()
     expect(page.locator("#panel mark")).to_have_text(sentences.nth(1).inner_text())
 
 
 def test_a_tap_opens_the_passage_over_the_text(visit: Visitor, furnished: Furnished) -> None:
-    """On a phone the panel is a sheet that does not hide the sentence, and that can be closed."""
+    """On a phone the panel is a sheet that does not hide the sentence, and can be closed."""
     page = visit(f"/runs/{furnished.run}", size=PHONE, has_touch=True, is_mobile=True)
     panel, sentence = page.locator("#panel"), page.locator(".sentence").nth(6)
     expect(panel).to_be_hidden()
@@ -76,8 +76,8 @@ def test_a_tap_opens_the_passage_over_the_text(visit: Visitor, furnished: Furnis
     expect(panel).to_be_hidden()
 
 
-def test_a_quotation_that_stands_nowhere_is_said_to(visit: Visitor, furnished: Furnished) -> None:
-    """Such a sentence looks different, sounds different, and the panel says why."""
+def test_an_unverified_quotation_is_marked(visit: Visitor, furnished: Furnished) -> None:
+    """For eyes and screen readers, and the panel says why."""
     page = visit(f"/runs/{furnished.written}")
     expect(page.get_by_text("3 of 4 quotations verified")).to_be_visible()
     expect(page.locator(".sentence.unverified")).to_have_count(2)
@@ -86,13 +86,13 @@ def test_a_quotation_that_stands_nowhere_is_said_to(visit: Visitor, furnished: F
     assert "not verified" in sentence.evaluate("each => each.nextSibling.textContent")
     sentence.hover()
     expect(page.locator("#panel .tag.bad")).to_have_text("not verified")
-    expect(page.locator("#panel .failure")).to_have_text("No passage of the stored source holds these words.")
+    expect(page.locator("#panel .failure")).to_have_text("The stored source does not contain these words.")
     page.get_by_role("link", name="Nothing was found on caches").hover()
-    expect(page.locator("#panel .failure")).to_have_text("Nothing of a source is quoted for this sentence.")
+    expect(page.locator("#panel .failure")).to_have_text("This sentence has no quotation.")
 
 
 def test_a_number_leads_to_its_source(visit: Visitor, furnished: Furnished) -> None:
-    """Sources are numbered as the report cites them; what it does not cite is not among them."""
+    """Sources have the numbers of the report; uncited ones are not listed."""
     page = visit(f"/runs/{furnished.written}")
     page.get_by_role("link", name="source 2").click()
     expect(page).to_have_url(re.compile("#source-2$"))
@@ -103,8 +103,8 @@ def test_a_number_leads_to_its_source(visit: Visitor, furnished: Furnished) -> N
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_rounds_are_drawn_and_told(visit: Visitor, furnished: Furnished, *, dark: bool) -> None:
-    """The chart is an image that was loaded, in the colours of the page; the table has its numbers."""
+def test_rounds_are_drawn_and_listed(visit: Visitor, furnished: Furnished, *, dark: bool) -> None:
+    """The chart is loaded, in the colours of the page; the table has its numbers."""
     page = visit(f"/runs/{furnished.written}", dark=dark)
     chart = page.locator(".chart img")
     chart.scroll_into_view_if_needed()
@@ -115,7 +115,7 @@ def test_rounds_are_drawn_and_told(visit: Visitor, furnished: Furnished, *, dark
 
 
 def test_all_passages_can_be_read(visit: Visitor, furnished: Furnished) -> None:
-    """They are on the page itself, behind a summary."""
+    """On the page itself, behind a summary."""
     page = visit(f"/runs/{furnished.written}")
     page.get_by_text("All passages").click()
     expect(page.locator("#passages mark").first).to_be_visible()
@@ -123,7 +123,7 @@ def test_all_passages_can_be_read(visit: Visitor, furnished: Furnished) -> None:
 
 
 def test_a_printed_report_is_readable(visit: Visitor, furnished: Furnished) -> None:
-    """Paper has the question, all sentences and the sources in black on white, and no buttons."""
+    """Question, sentences and sources in black on white, without buttons."""
     page = visit(f"/runs/{furnished.written}", dark=True)
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.documentElement).color") == "rgb(0, 0, 0)"
@@ -134,12 +134,12 @@ def test_a_printed_report_is_readable(visit: Visitor, furnished: Furnished) -> N
         assert words in text
     for words in ("Delete", "Point at", "Experiments", "Close"):
         assert words not in text
-    page.close()  # it would be of paper for the next test, too
+    page.close()  # or the next test would get the print view
 
 
-def test_a_stopped_research_can_go_on(visit: Visitor, furnished: Furnished) -> None:
-    """It says how far it came; what to do next is one button away."""
+def test_a_stopped_research_can_be_resumed(visit: Visitor, furnished: Furnished) -> None:
+    """The page says how far it got, and has a button to resume."""
     page = visit(f"/runs/{furnished.stopped}")
     expect(page.locator(".tag.warn")).to_have_text("stopped")
-    expect(page.get_by_text("stopped while it was gathering")).to_be_visible()
-    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    expect(page.get_by_text("stopped while gathering")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()

@@ -1,4 +1,4 @@
-"""An app with notes to search in, a server made of it, and the program as a server on loopback."""
+"""Fixtures: an app with notes to search, an MCP server for it, and the program as a server on loopback."""
 
 # ruff: noqa: F401, F811 - fixtures of several conftests
 
@@ -17,7 +17,7 @@ from mcp.client.streamable_http import create_mcp_http_client, streamable_http_c
 
 from harness.app import App
 from harness.identity import Role
-from harness.server.mcp.http import Gate, build_app
+from harness.server.mcp.serve_mcp import McpChecks, build_app
 from harness.server.mcp.server import HarnessServer, build_server
 from harness.settings import Settings
 from tests.cli.program import Program
@@ -28,7 +28,7 @@ PROGRAM = [sys.executable, "-m", "harness.cli.main", "mcp"]
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """Asynchronous tests run as the server does."""
+    """Run asynchronous tests as the server runs."""
     return "asyncio"
 
 
@@ -49,7 +49,7 @@ def token(app: App) -> Callable[..., str]:
     """Make a token; return its text."""
 
     def make(tenant: str = "lab", user: str = "ada", role: Role = "writer") -> str:
-        return app.tokens.create(tenant, user, role).text
+        return app.databases.tokens.create(tenant, user, role).text
 
     return make
 
@@ -60,14 +60,14 @@ def online(app: App) -> Iterator[Callable[..., str]]:
     with ExitStack() as stack:
 
         def start(host: str = "127.0.0.1", per_minute: float = 6_000, names: Sequence[str] = ()) -> str:
-            gate = stack.enter_context(build_app(app, host, per_minute=per_minute, names=names))
-            return stack.enter_context(_listening(gate))
+            checks = stack.enter_context(build_app(app, host, per_minute=per_minute, names=names))
+            return stack.enter_context(_listening(checks))
 
         yield start
 
 
 @contextmanager
-def _listening(app: "Gate") -> Iterator[str]:
+def _listening(app: "McpChecks") -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", timeout_graceful_shutdown=1))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -89,7 +89,7 @@ async def connected(url: str, token: str = "", mode: str = "auto") -> AsyncItera
 
 
 class Served:
-    """The program, serving over HTTP in a process of its own."""
+    """The program, serving over HTTP in a separate process."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
@@ -99,7 +99,7 @@ class Served:
         self.url = line.split()[-1]
 
     def stop(self, sent: int) -> tuple[int, str]:
-        """Send it a signal; return its exit code and what it has said on standard error."""
+        """Send it a signal; return its exit code and its standard error."""
         self.process.send_signal(sent)
         _, said = self.process.communicate(timeout=20)
         return self.process.returncode, said
@@ -107,7 +107,7 @@ class Served:
 
 @pytest.fixture
 def serve(settings: Settings) -> Iterator[Callable[..., Served]]:
-    """Start the program with arguments; it is ended after the test."""
+    """Start the program with arguments; it stops after the test."""
     with ExitStack() as stack:
 
         def start(*arguments: str) -> Served:

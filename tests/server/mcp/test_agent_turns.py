@@ -1,26 +1,26 @@
-"""What was seen in a turn, and by whom."""
+"""Results that an agent received in a turn."""
 
 from harness.core.freshness import HOUR
 from harness.identity import LOCAL, Identity
-from harness.server.mcp.agent_turns import MAX_TURNS, Turns
+from harness.server.mcp.agent_turns import MAX_TURNS, AgentTurns
 
 ADA = Identity("lab", "ada", "writer", "0" * 16)
 BOB = Identity("lab", "bob", "writer", "1" * 16)
 
 
-def test_a_turn_goes_on() -> None:
-    """The same turn of the same caller has seen what it has seen; another turn, or caller, has not."""
-    turns = Turns()
+def test_a_turn_remembers_its_results() -> None:
+    """Another turn, or another caller, starts empty."""
+    turns = AgentTurns()
     turns.seen(ADA, "a").first("lab", "key")
     assert not turns.seen(ADA, "a").first("lab", "key")
     for identity, turn in ((ADA, "b"), (BOB, "a"), (LOCAL, "a")):
         assert turns.seen(identity, turn).first("lab", "key")
 
 
-def test_a_silent_turn_is_forgotten() -> None:
-    """A turn lasts an hour beyond its last call."""
+def test_an_unused_turn_is_forgotten() -> None:
+    """An hour after its last call."""
     now = 0.0
-    turns = Turns(lambda: now)
+    turns = AgentTurns(lambda: now)
     turns.seen(ADA, "a").first("lab", "key")
     now += HOUR
     assert not turns.seen(ADA, "a").first("lab", "key")
@@ -28,9 +28,9 @@ def test_a_silent_turn_is_forgotten() -> None:
     assert turns.seen(ADA, "a").first("lab", "key")
 
 
-def test_turns_are_bounded() -> None:
-    """Of too many turns, the one that was longest silent is forgotten."""
-    turns = Turns()
+def test_the_number_of_turns_is_limited() -> None:
+    """The least recently used one is forgotten."""
+    turns = AgentTurns()
     first = turns.seen(ADA, "first")
     turns.seen(ADA, "second").first("lab", "key")
     for number in range(MAX_TURNS - 2):

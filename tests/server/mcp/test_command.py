@@ -1,4 +1,4 @@
-"""`harness mcp` as a command: what it refuses, and what others do not pay for it."""
+"""The command `harness mcp`: refused options, and start-up time of other commands."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from tests.cli.program import Program
 
 
 def test_other_commands_do_not_load_the_sdk() -> None:
-    """The SDK takes more than a second to import; only the server pays for it."""
+    """The SDK takes more than a second to import; only the server imports it."""
     script = (
         "import sys\nfrom harness.cli.main import commands\n"
         "loaded = {'mcp', 'uvicorn', 'starlette', 'pydantic', 'anyio'} & set(sys.modules)\n"
@@ -19,22 +19,22 @@ def test_other_commands_do_not_load_the_sdk() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "payload"),
     [
-        (["--http", "--host", "0.0.0.0"], "others can reach 0.0.0.0, and there is no token yet"),  # noqa: S104
+        (["--http", "--host", "0.0.0.0"], "other machines can reach 0.0.0.0, and there is no token yet"),  # noqa: S104
         (["--http", "--host", "no such host"], "there is no token yet"),
         (["--http", "--rate", "0"], "at least once a minute"),
         (["--sweep-every", "0"], "--sweep-every must be 1s or more"),
         (["--sweep-every", "nan"], "--sweep-every: a duration is a number with"),
     ],
 )
-def test_what_cannot_be_served_is_told_in_a_line(harness: Program, arguments: list[str], told: str) -> None:
-    """A wrong option ends the command before anything is served."""
-    assert told in harness("mcp", *arguments).one_line_error(2)
+def test_invalid_options_are_refused_in_one_line(harness: Program, arguments: list[str], payload: str) -> None:
+    """Before anything is served."""
+    assert payload in harness("mcp", *arguments).one_line_error(2)
 
 
-def test_the_help_tells_of_both_ways(harness: Program) -> None:
-    """The help has examples for both transports."""
+def test_the_help_shows_both_transports(harness: Program) -> None:
+    """It has an example for each."""
     said = harness("mcp", "--help").out
     assert "claude mcp add harness -- harness mcp" in said
     assert "harness mcp --http" in said

@@ -1,4 +1,4 @@
-"""Tools on a corpus without vectors: a search says so, a research waits with progress."""
+"""Tools on a corpus without vectors: a search reports it, a research makes the vectors first."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Slow(MiniLM):
-    """MiniLM that takes a while for every batch."""
+    """MiniLM with a delay for every batch."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.embed`."""
@@ -28,21 +28,21 @@ class Slow(MiniLM):
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    """An app with more notes than a search embeds in passing, and no thread that makes their vectors."""
+    """An app with more notes than one search embeds, and no background thread for vectors."""
     monkeypatch.setattr("harness.sources.corpus.embedding.VectorMaker.start", lambda maker: None)
     monkeypatch.setattr("harness.sources.corpus.embedding.BATCH", 4)
-    monkeypatch.setattr("harness.server.mcp.threads.TELL_EVERY", 0.01)
+    monkeypatch.setattr("harness.server.mcp.worker_threads.REPORT_EVERY", 0.01)
     folder = tmp_path / "notes"
     folder.mkdir()
     for number in range(40):
         (folder / f"{number}.md").write_text(f"# Note {number}\n\nRetries of service {number} use backoff.\n")
     with App(Settings(data_dir=tmp_path / "data", engine=(f"corpus:{folder}",))) as opened:
-        opened.__dict__["embedder"] = Slow()
+        opened.models.__dict__["embedder"] = Slow()
         yield opened
 
 
-async def test_a_search_by_words_says_so_until_a_research_has_waited(app: App) -> None:
-    """A research makes the vectors first, and reports that as progress; then searches rank by them."""
+async def test_a_search_ranks_by_words_until_a_research_has_made_the_vectors(app: App) -> None:
+    """The research reports this work as progress."""
     steps: list[str] = []
 
     async def note(done: float, total: float | None, message: str | None) -> None:

@@ -1,8 +1,9 @@
-"""What each tool promises: its description, its types, its bounds, and an envelope for every failure."""
+"""The tools: descriptions, types, limits, and error responses."""
 
 import json
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from pytest_httpserver import HTTPServer
 
 from harness.app import App
+from harness.core.keys import tool_key
 from harness.server.mcp.paging import MAX_OUTPUT
 from harness.server.mcp.server import HarnessServer, build_server
 from harness.settings import Settings
@@ -45,7 +47,7 @@ def call(server: HarnessServer) -> Iterator[Call]:
 
 @pytest.fixture(scope="module")
 def tools() -> list[Tool]:
-    """The tools as they are listed."""
+    """The listed tools."""
 
     async def listed() -> list[Tool]:
         async with Client(build_server(None)) as client:
@@ -54,8 +56,8 @@ def tools() -> list[Tool]:
     return anyio.run(listed)
 
 
-def told(result: CallToolResult) -> dict[str, Any]:
-    """Check that a call succeeded within the bound; return what it told."""
+def payload(result: CallToolResult) -> dict[str, Any]:
+    """Check that a call succeeded within the limit; return its structured content."""
     assert not result.is_error, result
     assert result.structured_content is not None
     (content,) = result.content
@@ -64,7 +66,7 @@ def told(result: CallToolResult) -> dict[str, Any]:
 
 
 def refused(result: CallToolResult) -> str:
-    """Check that a call failed with an envelope, as text and as structure; return its code."""
+    """Check that a call failed with an error response, as text and as structure; return its code."""
     assert result.is_error, result
     assert result.structured_content is not None
     assert set(result.structured_content) == {"status", "code", "message"}
@@ -76,8 +78,46 @@ def refused(result: CallToolResult) -> str:
     return str(result.structured_content["code"])
 
 
-def test_every_tool_says_what_it_does(tools: list[Tool]) -> None:
-    """Each has a title, hints, two examples at least whose arguments it takes, and types for all it takes and gives."""
+def without_descriptions(schema: Any) -> Any:
+    """Return a JSON schema without its descriptions."""
+    if isinstance(schema, dict):
+        return {name: without_descriptions(value) for name, value in schema.items() if name != "description"}
+    return [without_descriptions(each) for each in schema] if isinstance(schema, list) else schema
+
+
+def test_input_schemas_are_stable(tools: list[Tool]) -> None:
+    """Clients depend on them: they are those of `input_schemas.json`, byte for byte, except for the descriptions."""
+    recorded = json.loads((Path(__file__).parent / "input_schemas.json").read_text())
+    listed = {tool.name: without_descriptions(tool.input_schema) for tool in tools}
+    assert json.dumps(listed) == json.dumps(recorded)
+
+
+def test_a_lookup_reads_its_row_once(call: Call, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exact hit takes one read of one row and one computation of its key; a miss does the same."""
+    payload(call("research_cache", action="store", data=[1], **SEARCH))
+    reads, keys = [], []
+    get, make_key = app.cache.store.get, tool_key
+
+    def counted_get(table: str, tenant: str, key: str) -> Any:
+        reads.append((table, key))
+        return get(table, tenant, key)
+
+    def counted_key(*arguments: str) -> str:
+        keys.append(arguments)
+        return make_key(*arguments)
+
+    monkeypatch.setattr(app.cache.store, "get", counted_get)
+    monkeypatch.setattr("harness.cache.tool_cache.tool_key", counted_key)
+    hit = payload(call("research_cache", action="lookup", **SEARCH))
+    assert (hit["results"], hit["key"], hit["expires_at"] is not None) == ([1], reads[0][1], True)
+    assert reads == [("tool_cache", hit["key"])]
+    missed = payload(call("research_cache", action="lookup", cache_type="other", query="https://example.org/new"))
+    assert (missed["found"], missed["key"]) == (False, reads[1][1])
+    assert (len(reads), len(keys)) == (2, 2)
+
+
+def test_every_tool_is_described(tools: list[Tool]) -> None:
+    """Each has a title, hints, at least two valid examples, and types for all arguments and results."""
     assert [tool.name for tool in tools] == NAMES
     for tool in tools:
         assert tool.title
@@ -96,8 +136,8 @@ def test_every_tool_says_what_it_does(tools: list[Tool]) -> None:
         assert "tenant" not in json.dumps(tool.input_schema)
 
 
-def test_what_comes_from_outside_is_called_data(tools: list[Tool]) -> None:
-    """A model that reads the description of a tool that returns foreign text is told not to follow it."""
+def test_texts_from_outside_are_called_data(tools: list[Tool]) -> None:
+    """Each description warns the model not to follow instructions in them."""
     for tool in tools:
         if tool.name != "knowledge_write":
             assert "data" in (tool.description or "")
@@ -119,8 +159,8 @@ def test_what_comes_from_outside_is_called_data(tools: list[Tool]) -> None:
         {"x" * 1_000_000: 1},
     ],
 )
-def test_wrong_arguments_are_an_envelope(call: Call, tools: list[Tool], change: dict[str, Any]) -> None:
-    """Whatever a model sends, it is told in one line what to mend, without its own megabyte."""
+def test_wrong_arguments_are_an_error_response(call: Call, tools: list[Tool], change: dict[str, Any]) -> None:
+    """One line says what to fix, without repeating a large argument."""
     taken = {tool.name: set(tool.input_schema["properties"]) for tool in tools}
     for name, takes in taken.items():
         wrong = {
@@ -131,7 +171,7 @@ def test_wrong_arguments_are_an_envelope(call: Call, tools: list[Tool], change: 
 
 
 def test_a_missing_argument_and_an_unknown_tool_are_named(call: Call) -> None:
-    """The message names what is missing, and the nearest argument to one that is not known."""
+    """With the nearest known name."""
     assert refused(call("nothing_such")) == "invalid_input"
     result = call("search")
     assert refused(result) == "invalid_input"
@@ -150,8 +190,10 @@ JSON = st.recursive(
 @pytest.mark.slow
 @hypothesis_settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), name=st.sampled_from(NAMES[:4]))
-def test_no_argument_is_a_bug(call: Call, tools: list[Tool], data: st.DataObject, name: str) -> None:
-    """Any JSON in any argument is either served or an error of the caller's, never one of the harness's."""
+def test_any_argument_is_served_or_a_client_error(
+    call: Call, tools: list[Tool], data: st.DataObject, name: str
+) -> None:
+    """Never an error of the harness."""
     takes = next(tool.input_schema["properties"] for tool in tools if tool.name == name)
     arguments = {argument: data.draw(JSON | st.just(GOOD[name].get(argument)), argument) for argument in takes}
     arguments |= (
@@ -161,24 +203,24 @@ def test_no_argument_is_a_bug(call: Call, tools: list[Tool], data: st.DataObject
     if result.is_error:
         assert refused(result) == "invalid_input"
     else:
-        told(result)
+        payload(result)
 
 
 @pytest.mark.parametrize("data", ['{"a": ', "plain text", "", [], {}, None, ["a\0b"], "x" * 1_000_000, 2**70])
-def test_data_that_cannot_be_kept_is_refused(call: Call, data: object) -> None:
-    """Broken JSON, nothing, and what no database takes are refused, and nothing is stored."""
+def test_invalid_data_is_refused(call: Call, data: object) -> None:
+    """Broken JSON, empty data, and texts that no database accepts; nothing is stored."""
     arguments = {"action": "store", "data": data, **SEARCH}
     assert refused(call("research_cache", **arguments)) == "invalid_input"
-    assert told(call("research_cache", action="list_recent"))["entries"] == []
+    assert payload(call("research_cache", action="list_recent"))["entries"] == []
 
 
-def test_a_megabyte_of_data_is_kept_and_comes_in_parts(call: Call) -> None:
-    """Results that are too long for one reply are fetched by their offsets, and are what was stored."""
+def test_a_megabyte_of_data_comes_in_parts(call: Call) -> None:
+    """The joined parts are the stored data."""
     data = [{"title": f"Job {number}", "text": 'quoted "text" \\ ' * 50} for number in range(1_000)]
-    told(call("research_cache", action="store", data=data, **SEARCH))
+    payload(call("research_cache", action="store", data=data, **SEARCH))
     parts, offset = [], 0
     while offset is not None:
-        reply = told(call("research_cache", action="lookup", offset=offset, **SEARCH))
+        reply = payload(call("research_cache", action="lookup", offset=offset, **SEARCH))
         assert reply["results"] is None
         parts.append(reply["results_text"])
         offset = reply["next_offset"]
@@ -186,61 +228,61 @@ def test_a_megabyte_of_data_is_kept_and_comes_in_parts(call: Call) -> None:
     assert refused(call("research_cache", action="lookup", offset=10**7, **SEARCH)) == "invalid_input"
 
 
-def test_more_than_the_bound_is_too_much(call: Call) -> None:
-    """Two megabytes and more of arguments are refused as a whole."""
+def test_too_large_arguments_are_refused(call: Call) -> None:
+    """Over two megabytes in total."""
     result = call("research_cache", action="store", data=["x" * 3_000_000], **SEARCH)
     assert refused(result) == "invalid_input"
     assert "3,0" in str(result.structured_content)
 
 
-def test_a_turn_is_given_the_same_results_once(call: Call) -> None:
-    """In one turn, results are not repeated; without a turn, or in another one, they are. A rest is always given."""
-    told(call("research_cache", action="store", data=["x" * 30_000], **SEARCH))
-    first = told(call("research_cache", action="lookup", turn="1", **SEARCH))
+def test_a_turn_gets_the_same_results_once(call: Call) -> None:
+    """Without a turn, or in another one, they are repeated. The rest of a long result always is."""
+    payload(call("research_cache", action="store", data=["x" * 30_000], **SEARCH))
+    first = payload(call("research_cache", action="lookup", turn="1", **SEARCH))
     assert (first["seen"], first["truncated"]) == (False, True)
-    rest = told(call("research_cache", action="lookup", turn="1", offset=first["next_offset"], **SEARCH))
+    rest = payload(call("research_cache", action="lookup", turn="1", offset=first["next_offset"], **SEARCH))
     assert json.loads(first["results_text"] + rest["results_text"]) == ["x" * 30_000]
-    again = told(call("research_cache", action="lookup", turn="1", **SEARCH))
+    again = payload(call("research_cache", action="lookup", turn="1", **SEARCH))
     assert (again["seen"], again["results"], again["results_text"]) == (True, None, None)
-    assert not told(call("research_cache", action="lookup", turn="2", **SEARCH))["seen"]
-    assert not told(call("research_cache", action="lookup", **SEARCH))["seen"]
+    assert not payload(call("research_cache", action="lookup", turn="2", **SEARCH))["seen"]
+    assert not payload(call("research_cache", action="lookup", **SEARCH))["seen"]
 
 
 def test_a_long_list_comes_in_parts(call: Call) -> None:
-    """Entries that do not fit follow from `next_offset` on, none twice, none missing."""
+    """No entry twice, none missing."""
     queries = [f"https://example.org/{number}/" + "long" * 250 for number in range(60)]
     for query in queries:
-        told(call("research_cache", action="store", cache_type="other", query=query, data=[1]))
+        payload(call("research_cache", action="store", cache_type="other", query=query, data=[1]))
     found, offset = [], 0
     while offset is not None:
-        reply = told(call("research_cache", action="list_recent", limit=100, offset=offset))
+        reply = payload(call("research_cache", action="list_recent", limit=100, offset=offset))
         found += [entry["query"].split("/")[3] for entry in reply["entries"]]
         offset = reply["next_offset"]
     assert found == [str(number) for number in reversed(range(60))]
 
 
-def test_a_hit_holds_its_content_within_its_document(call: Call) -> None:
-    """Once, and as much of it as the bound allows; `knowledge_get` goes on where it ends."""
+def test_a_hit_has_its_content_in_its_document(call: Call) -> None:
+    """As much as fits; `knowledge_get` continues where it ends."""
     content = "".join(f"{number} is a number. " for number in range(3_000)).strip()
-    written = told(call("knowledge_write", title="Numbers", content=content))
-    found = told(call("cache_lookup", query="numbers"))
+    written = payload(call("knowledge_write", title="Numbers", content=content))
+    found = payload(call("cache_lookup", query="numbers"))
     assert found["truncated"]
     assert "content" not in found
     assert len(found["document"]["content"]) == found["next_offset"]
     parts, offset = [found["document"]["content"]], found["next_offset"]
     while offset is not None:
-        reply = told(call("knowledge_get", id=written["id"], offset=offset))
+        reply = payload(call("knowledge_get", id=written["id"], offset=offset))
         parts, offset = [*parts, reply["content"]], reply["next_offset"]
     assert "".join(parts) == content
-    assert told(call("cache_lookup", query="the weather in Oslo"))["document"] is None
+    assert payload(call("cache_lookup", query="the weather in Oslo"))["document"] is None
 
 
 @pytest.mark.parametrize("char", ["x", '"', "\\", "\n", "é", "\t"])
-def test_the_longest_of_everything_stays_within_the_bound(call: Call, char: str) -> None:
-    """With every text as long as it may be, and characters that JSON doubles, no reply is longer than the bound."""
+def test_the_longest_texts_stay_within_the_limit(call: Call, char: str) -> None:
+    """Also with characters that JSON doubles."""
     title, url = char * 400 + "Title", "https://example.org/" + "a" * 9_000
     tags = [f"{number}" + char * 40 + "t" for number in range(20)]
-    written = told(
+    written = payload(
         call(
             "knowledge_write",
             title=title,
@@ -250,22 +292,22 @@ def test_the_longest_of_everything_stays_within_the_bound(call: Call, char: str)
             agent=char * 199 + "a",
         )
     )
-    assert told(call("cache_lookup", query=title, source_url=url))["hit"]
-    reply = told(call("knowledge_get", id=written["id"]))
+    assert payload(call("cache_lookup", query=title, source_url=url))["hit"]
+    reply = payload(call("knowledge_get", id=written["id"]))
     content = reply["content"]
     while reply["next_offset"] is not None:
-        reply = told(call("knowledge_get", id=written["id"], offset=reply["next_offset"]))
+        reply = payload(call("knowledge_get", id=written["id"], offset=reply["next_offset"]))
         content += reply["content"]
     assert content.strip() == (char * 199_000 + "end").strip()
     query = "q" + char * 9_900 + "q"
-    told(call("research_cache", action="store", cache_type="other", query=query, data=[char * 40_000]))
-    assert told(call("research_cache", action="lookup", cache_type="other", query=query))["truncated"]
-    assert len(told(call("research_cache", action="list_recent"))["entries"]) == 1
-    told(call("research", question=query))
+    payload(call("research_cache", action="store", cache_type="other", query=query, data=[char * 40_000]))
+    assert payload(call("research_cache", action="lookup", cache_type="other", query=query))["truncated"]
+    assert len(payload(call("research_cache", action="list_recent"))["entries"]) == 1
+    payload(call("research", question=query))
 
 
 def test_a_page_comes_in_parts(settings: Settings, httpserver: HTTPServer) -> None:
-    """A long page is read once, and its parts make up its text."""
+    """The page is read once, and the joined parts are its text."""
     paragraphs = [f"Paragraph {number} says something about retries." for number in range(2_000)]
     httpserver.expect_oneshot_request("/long").respond_with_data("\n\n".join(paragraphs), content_type="text/plain")
     with App(replace(settings, allowed_hosts=("localhost", "127.0.0.1"))) as app:
@@ -274,29 +316,29 @@ def test_a_page_comes_in_parts(settings: Settings, httpserver: HTTPServer) -> No
             text, offset, live = "", 0, 0
             while offset is not None:
                 arguments = {"url": httpserver.url_for("/long"), "offset": offset}
-                reply = told(portal.call(client.call_tool, "read_page", arguments))
+                reply = payload(portal.call(client.call_tool, "read_page", arguments))
                 text, offset, live = text + reply["text"], reply["next_offset"], live + reply["live_calls"]
     assert text.split("\n\n") == paragraphs
     assert live == 1
 
 
-def test_a_page_that_cannot_be_read_is_an_envelope(call: Call) -> None:
-    """A private address is refused with the error's own code."""
+def test_an_unreadable_page_is_an_error_response(call: Call) -> None:
+    """A private address has its own error code."""
     assert refused(call("read_page", url="http://127.0.0.1/")) == "address_refused"
     assert refused(call("read_page", url="ftp://example.org")) in {"invalid_input", "page_error"}
 
 
-def test_results_follow_from_an_offset(call: Call) -> None:
-    """The rest of a list of results is had by its offset, and there is nothing beyond its end."""
-    found = told(call("search", query="retries"))
+def test_results_can_be_listed_from_an_offset(call: Call) -> None:
+    """An offset beyond the end is an error."""
+    found = payload(call("search", query="retries"))
     assert found["total"] == len(found["results"]) >= 2
-    assert told(call("search", query="retries", offset=1))["results"] == found["results"][1:]
-    assert told(call("search", query="retries", max_results=1))["total"] == 1
+    assert payload(call("search", query="retries", offset=1))["results"] == found["results"][1:]
+    assert payload(call("search", query="retries", max_results=1))["total"] == 1
     assert refused(call("search", query="retries", offset=100)) == "invalid_input"
 
 
-def test_a_bug_is_not_told(call: Call, app: App, caplog: pytest.LogCaptureFixture) -> None:
-    """An unexpected exception is an envelope without its details, which stand in the log."""
+def test_a_bug_is_reported_without_details(call: Call, app: App, caplog: pytest.LogCaptureFixture) -> None:
+    """They are in the log."""
     app.__dict__["knowledge"] = None
     logging.getLogger("harness").propagate = True
     result = call("knowledge_get", id="a")
@@ -306,14 +348,14 @@ def test_a_bug_is_not_told(call: Call, app: App, caplog: pytest.LogCaptureFixtur
 
 
 @pytest.mark.anyio
-async def test_calls_at_once_do_not_mix(server: HarnessServer) -> None:
-    """Many calls at the same time each get their own answer."""
+async def test_parallel_calls_do_not_mix(server: HarnessServer) -> None:
+    """Each gets its own answer."""
 
     async def write(number: int) -> None:
         arguments = {"cache_type": "other", "query": f"question number {number}"}
         await client.call_tool("research_cache", {"action": "store", "data": [number], **arguments})
         found = await client.call_tool("research_cache", {"action": "lookup", **arguments})
-        assert told(found)["results"] == [number]
+        assert payload(found)["results"] == [number]
 
     async with Client(server) as client, anyio.create_task_group() as group:
         for number in range(30):
@@ -321,7 +363,7 @@ async def test_calls_at_once_do_not_mix(server: HarnessServer) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_server_without_a_app_serves_nobody() -> None:
-    """A call that brought no app of its own is never answered with another's."""
+async def test_a_server_without_an_app_serves_no_call() -> None:
+    """A call without an HTTP request never uses another app."""
     async with Client(build_server(None)) as client:
         assert refused(await client.call_tool("search", {"query": "retries"})) == "internal_error"

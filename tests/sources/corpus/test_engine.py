@@ -90,7 +90,7 @@ def lines(*documents: object) -> str:
 
 def names(corpus: Corpus, query: str, max_results: int = 10) -> list[str]:
     """Return the last part of each result's address, best first."""
-    return [result["href"].rsplit("/", 1)[-1] for result in corpus.search(query, max_results)]
+    return [result["href"].rsplit("/", 1)[-1] for result in corpus.searches.answer(query, max_results)]
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def python_docs(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 def test_results_have_title_href_and_body(folder: Path, opened: Open) -> None:
     """A result has the shape that DuckDuckGo's have; its address is that of the file."""
-    assert opened(folder).search("prunes", 5) == [
+    assert opened(folder).searches.answer("prunes", 5) == [
         {
             "title": "Plums",
             "href": (folder / "deep" / "deeper" / "plums.rst").resolve().as_uri(),
@@ -174,14 +174,14 @@ def test_no_more_results_than_asked_for(folder: Path, opened: Open) -> None:
 
 def test_nothing_found_is_an_empty_list(folder: Path, opened: Open) -> None:
     """A word that stands nowhere has no results."""
-    assert opened(folder).search("zeppelin", 5) == []
+    assert opened(folder).searches.answer("zeppelin", 5) == []
 
 
 def test_a_document_is_one_result_with_its_best_passages(tmp_path: Path, opened: Open) -> None:
     """However often a document matches, it is one result, its passages in the order of the text."""
     text = "\n\n".join(f"## Part {n}\n\nThe medlar number {n}. " + "It is a fruit. " * 60 for n in range(1, 9))
     (tmp_path / "medlar.md").write_text(text)
-    [result] = opened(tmp_path / "medlar.md").search("medlar", 10)
+    [result] = opened(tmp_path / "medlar.md").searches.answer("medlar", 10)
     found = [n for n in range(1, 9) if f"number {n}." in result["body"]]
     assert len(found) == 3
     assert [result["body"].index(f"number {n}.") for n in found] == sorted(
@@ -192,7 +192,7 @@ def test_a_document_is_one_result_with_its_best_passages(tmp_path: Path, opened:
 def test_the_heading_of_a_passage_is_part_of_the_body(folder: Path, opened: Open) -> None:
     """A passage says under which heading it stands, and that heading's words find it."""
     (folder / "guide.md").write_text("# Guide\n\nIntroduction.\n\n## Grafting\n\nCut both twigs at an angle.\n")
-    [result] = opened(folder).search("grafting", 5)
+    [result] = opened(folder).searches.answer("grafting", 5)
     assert result["title"] == "Guide"
     assert result["body"] == "Grafting\n\nCut both twigs at an angle."
 
@@ -204,13 +204,13 @@ def test_a_long_document_does_not_crowd_out_the_others(tmp_path: Path, opened: O
     (tmp_path / "notes" / "long.txt").write_text(long)
     for n in range(5):
         (tmp_path / "notes" / f"short{n}.txt").write_text("A note on a sloe. " + "It has other words, too. " * 30)
-    assert len(opened(tmp_path / "notes").search("sloe", 10)) == 6
+    assert len(opened(tmp_path / "notes").searches.answer("sloe", 10)) == 6
 
 
 def test_control_characters_of_a_file_are_dropped(folder: Path, opened: Open) -> None:
     """Text from outside is cleaned where it comes in."""
     (folder / "odd.txt").write_text("Qui\u202ence\x1b[31m jam\x07 is red.", encoding="utf-8")
-    [result] = opened(folder).search("jam", 5)
+    [result] = opened(folder).searches.answer("jam", 5)
     assert result["body"] == result["title"] == "Quince[31m jam is red."
 
 
@@ -220,7 +220,7 @@ def test_control_characters_of_a_file_are_dropped(folder: Path, opened: Open) ->
 def test_a_pdf_is_read_by_its_text_and_title(tmp_path: Path, opened: Open) -> None:
     """The text of a PDF is found, under the title that the file gives itself."""
     (tmp_path / "quince.pdf").write_bytes(pdf("The quince is too hard to eat raw."))
-    assert opened(tmp_path / "quince.pdf").search("quince", 5) == [
+    assert opened(tmp_path / "quince.pdf").searches.answer("quince", 5) == [
         {
             "title": "The quince book",
             "href": (tmp_path / "quince.pdf").resolve().as_uri(),
@@ -233,11 +233,11 @@ def test_an_html_page_is_read_by_its_article(tmp_path: Path, opened: Open) -> No
     """Of a web page the article is kept, without menus and markup."""
     (tmp_path / "page.html").write_text(ARTICLE)
     corpus = opened(tmp_path / "page.html")
-    [result] = corpus.search("pomegranate in winter", 5)
+    [result] = corpus.searches.answer("pomegranate in winter", 5)
     assert result["title"] == "Pomegranates at home"
     assert "needs hardly any water until spring." in result["body"]
     assert "<" not in result["body"]
-    assert corpus.search("copyright", 5) == []
+    assert corpus.searches.answer("copyright", 5) == []
 
 
 def test_json_lines_are_documents(tmp_path: Path, opened: Open) -> None:
@@ -248,7 +248,7 @@ def test_json_lines_are_documents(tmp_path: Path, opened: Open) -> None:
             {"id": "two", "title": "Dates", "text": "A date has one seed.", "url": "https://example.org/dates"},
         )
     )
-    assert opened(tmp_path / "d.jsonl").search("fig", 5) == [
+    assert opened(tmp_path / "d.jsonl").searches.answer("fig", 5) == [
         {"title": "Figs", "href": "https://example.org/figs", "body": "A fig is full of seeds."}
     ]
 
@@ -256,7 +256,7 @@ def test_json_lines_are_documents(tmp_path: Path, opened: Open) -> None:
 def test_a_json_line_needs_only_a_text(tmp_path: Path, opened: Open) -> None:
     """Without title and address, a document is called by its beginning and found by its line."""
     (tmp_path / "d.jsonl").write_text("\n" + lines({"text": "A fig is full of seeds."}))
-    assert opened(tmp_path / "d.jsonl").search("fig", 5) == [
+    assert opened(tmp_path / "d.jsonl").searches.answer("fig", 5) == [
         {
             "title": "A fig is full of seeds.",
             "href": f"{(tmp_path / 'd.jsonl').resolve().as_uri()}#L2",
@@ -271,7 +271,7 @@ def test_older_encodings_are_read(folder: Path, opened: Open, encoding: str) -> 
     text = "Äpfel für später."
     mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(encoding, b"")
     (folder / "german.txt").write_bytes(mark + text.encode(encoding))
-    [result] = opened(folder).search("später", 5)
+    [result] = opened(folder).searches.answer("später", 5)
     assert result["body"] == text
 
 
@@ -679,7 +679,7 @@ def test_a_bad_line_is_told_with_its_number(
     """A line that is no document is reported with its number; the lines around it are indexed."""
     file = tmp_path / "d.jsonl"
     file.write_text(lines({"text": "apples"}) + "\n" + line + "\n" + lines({"text": "more apples"}))
-    assert len(opened(file).search("apples", 5)) == 2
+    assert len(opened(file).searches.answer("apples", 5)) == 2
     [warning] = warned()
     assert "the first is line 3" in warning
     assert str(file.resolve()) in warning
@@ -698,7 +698,7 @@ def test_an_incomplete_last_line_is_told(tmp_path: Path, opened: Open, warned: C
     """A file that was cut off while it was written loses its last line only."""
     file = tmp_path / "d.jsonl"
     file.write_text(lines({"text": "apples"}, {"text": "apples"})[:-5])
-    assert len(opened(file).search("apples", 5)) == 1
+    assert len(opened(file).searches.answer("apples", 5)) == 1
     [warning] = warned()
     assert "line 2" in warning
 
@@ -742,7 +742,7 @@ def test_an_incomplete_last_line_is_told(tmp_path: Path, opened: Open, warned: C
 )
 def test_an_odd_query_never_raises(folder: Path, opened: Open, query: str) -> None:
     """No operator, quote or symbol of a query is more than a word to look for."""
-    assert isinstance(opened(folder).search(query, 5), list)
+    assert isinstance(opened(folder).searches.answer(query, 5), list)
 
 
 def test_an_operator_in_a_query_is_a_word(folder: Path, opened: Open) -> None:
@@ -805,12 +805,12 @@ def test_a_damaged_or_older_index_is_made_anew(
     for n in range(30):
         (folder / f"filler{n}.md").write_text(f"# Filler {n}\n\n" + " ".join(f"word{n}x{k}" for k in range(100)))
     before = opened(folder)
-    options, results = before.options, before.search("apple pear plum", 5)
+    options, results = before.options, before.searches.answer("apple pear plum", 5)
     [index] = (tmp_path / "indexes").glob("*.db")
     damage(index)
     after = opened(folder)
     assert after.options == options
-    assert after.search("apple pear plum", 5) == results
+    assert after.searches.answer("apple pear plum", 5) == results
 
 
 def test_a_new_index_leaves_nothing_beside_it(folder: Path, opened: Open, tmp_path: Path) -> None:
@@ -824,14 +824,14 @@ def test_a_new_index_leaves_nothing_beside_it(folder: Path, opened: Open, tmp_pa
             raise KeyboardInterrupt
 
     corpus = open_corpus(str(folder), tmp_path / "indexes", progress)
-    results = corpus.search("apple pear plum", 5)
+    results = corpus.searches.answer("apple pear plum", 5)
     [index] = (tmp_path / "indexes").iterdir()
     damage_middle(index)
     interrupting.append(True)
     with pytest.raises(KeyboardInterrupt):
-        corpus.search("apple pear plum", 5)
+        corpus.searches.answer("apple pear plum", 5)
     interrupting.clear()
-    assert corpus.search("apple pear plum", 5) == results
+    assert corpus.searches.answer("apple pear plum", 5) == results
     assert list((tmp_path / "indexes").iterdir()) == [index]
 
 
@@ -866,7 +866,7 @@ def test_threads_may_index_the_same_corpus(folder: Path, tmp_path: Path) -> None
         gate.wait()
         try:
             corpus = open_corpus(str(folder), tmp_path / "indexes", quiet)
-            outcomes.append((corpus.options["version"], len(corpus.search("apple pear plum", 9))))
+            outcomes.append((corpus.options["version"], len(corpus.searches.answer("apple pear plum", 9))))
         except Exception as error:  # noqa: BLE001 - whatever it is, the test tells it
             outcomes.append(error)
 
@@ -918,7 +918,7 @@ def test_a_corpus_that_changed_under_a_search_is_no_answer(folder: Path, opened:
     (folder / "more.md").write_text("# More\n\nAn apple, a pear and a plum that were not there.")
     opened(folder)
     with pytest.raises(EngineUnavailable, match="run the same again"):
-        before.search("apple pear plum", 5)
+        before.searches.answer("apple pear plum", 5)
 
 
 def test_threads_that_meet_a_damaged_index_all_get_the_whole_answer(folder: Path, opened: Open, tmp_path: Path) -> None:
@@ -926,9 +926,9 @@ def test_threads_that_meet_a_damaged_index_all_get_the_whole_answer(folder: Path
     for n in range(30):
         (folder / f"filler{n}.md").write_text(f"# Filler {n}\n\n" + " ".join(f"word{n}x{k}" for k in range(100)))
     corpus = opened(folder)
-    results = corpus.search("apple pear plum", 5)
+    results = corpus.searches.answer("apple pear plum", 5)
     [index] = (tmp_path / "indexes").glob("*.db")
     damage_middle(index)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: corpus.search("apple pear plum", 5), range(16)))
+        found = list(pool.map(lambda _: corpus.searches.answer("apple pear plum", 5), range(16)))
     assert all(each == results for each in found)

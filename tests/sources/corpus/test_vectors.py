@@ -73,7 +73,7 @@ def quiet(what: str, done: int, total: int) -> None:
 
 def names(corpus: Corpus, query: str, max_results: int = 10) -> list[str]:
     """Return the file names of the results, best first."""
-    return [result["href"].rsplit("/", 1)[-1] for result in corpus.search(query, max_results)]
+    return [result["href"].rsplit("/", 1)[-1] for result in corpus.searches.answer(query, max_results)]
 
 
 @pytest.fixture
@@ -148,19 +148,19 @@ def test_words_and_meaning_together_decide(folder: Path, opened: Open) -> None:
 
 def test_what_is_about_something_else_is_not_found(folder: Path, opened: Open) -> None:
     """Some passage is always nearest; one that is far away is no result."""
-    assert opened(folder).search("zeppelin", 5) == []
+    assert opened(folder).searches.answer("zeppelin", 5) == []
 
 
 def test_a_question_without_words_has_no_results(folder: Path, opened: Open) -> None:
     """Signs have no meaning that a vector could tell."""
-    assert opened(folder).search("?!", 5) == []
+    assert opened(folder).searches.answer("?!", 5) == []
 
 
 def test_a_result_shows_the_passages_that_match(tmp_path: Path, opened: Open) -> None:
     """Of a long document come the passages that have the words or the meaning, in the order of the text."""
     parts = ["An automobile.", "Roses flower.", "Rain falls.", "One more car."]
     (tmp_path / "long.md").write_text("\n\n".join(f"## Part {n}\n\n{text}" for n, text in enumerate(parts)))
-    [result] = opened(tmp_path / "long.md").search("car", 5)
+    [result] = opened(tmp_path / "long.md").searches.answer("car", 5)
     assert [text for text in parts if text in result["body"]] == ["An automobile.", "One more car."]
     assert result["body"].index("automobile") < result["body"].index("One more car")
 
@@ -172,7 +172,7 @@ def test_results_do_not_depend_on_how_the_index_was_made(folder: Path, opened: O
     again = open_corpus(str(folder), tmp_path / "others", quiet, ConceptEmbedder())
     assert again.options == first.options
     for query in ("thing3 and thing4", "vehicle", "doctor inside the garden"):
-        assert again.search(query, 10) == first.search(query, 10) == first.search(query, 10)
+        assert again.search(query, 10) == first.searches.answer(query, 10) == first.searches.answer(query, 10)
 
 
 def test_the_real_embedder_finds_what_is_said_otherwise(folder: Path, opened: Open) -> None:
@@ -187,14 +187,16 @@ def test_an_index_made_anew_under_an_open_corpus_answers_the_same(
     """Vectors held in memory are let go when another process has given the same passages other numbers."""
     monkeypatch.setattr(vectors, "HELD_BYTES", held)
     corpus = opened(folder)
-    expected = corpus.search("automobile doctor", 5)
+    expected = corpus.searches.answer("automobile doctor", 5)
     for name in ("garage.md", "clinic.md", "garden.md"):  # the same text under other numbers
         text = (folder / name).read_text()
         (folder / name).write_text("# Filler\n\nFor a while.\n" * 3)
         opened(folder)
         (folder / name).write_text(text)
         opened(folder)
-    assert sorted(r["href"] for r in corpus.search("automobile doctor", 5)) == sorted(r["href"] for r in expected)
+    assert sorted(r["href"] for r in corpus.searches.answer("automobile doctor", 5)) == sorted(
+        r["href"] for r in expected
+    )
 
 
 # --- modes
@@ -225,7 +227,7 @@ def test_an_open_corpus_stays_at_its_mode(folder: Path, opened: Open, at_once: C
     corpus = opened(folder)
     options = dict(corpus.options)
     corpus.embed()
-    assert (corpus.options, corpus.search("automobile", 5)) == (options, [])
+    assert (corpus.options, corpus.searches.answer("automobile", 5)) == (options, [])
     assert names(opened(folder), "automobile") == ["garage.md"]
 
 
@@ -236,7 +238,7 @@ def test_words_alone_rank_the_same_with_and_without_an_embedder(
     at_once(0)
     pending, without = opened(folder), opened(folder, None)
     assert pending.options == without.options
-    assert pending.search("car doctor roses", 5) == without.search("car doctor roses", 5)
+    assert pending.searches.answer("car doctor roses", 5) == without.searches.answer("car doctor roses", 5)
     pending.close()
 
 
@@ -365,7 +367,7 @@ def test_a_question_that_cannot_be_embedded_is_no_answer(folder: Path, opened: O
     opened(folder)
     corpus = opened(folder, FailingEmbedder())
     with pytest.raises(EngineUnavailable, match="the model is missing"):
-        corpus.search("car", 5)
+        corpus.searches.answer("car", 5)
 
 
 # --- behind the searches
@@ -384,7 +386,7 @@ def test_vectors_are_made_behind_the_searches(folder: Path, opened: Open, at_onc
     at_once(0)
     corpus = opened(folder)
     assert corpus.unembedded() == 3
-    corpus.search("car", 5)
+    corpus.searches.answer("car", 5)
     wait_until(lambda: corpus.unembedded() == 0)
     assert opened(folder).options["mode"] == "hybrid"
     corpus.close()
@@ -397,7 +399,7 @@ def test_closing_ends_the_making_and_keeps_what_is_made(
     at_once(0)
     many(folder, 200)
     corpus = opened(folder, ConceptEmbedder(delay=0.02))
-    corpus.search("car", 5)
+    corpus.searches.answer("car", 5)
     time.sleep(0.2)
     corpus.close()
     left = corpus.unembedded()
@@ -537,7 +539,7 @@ def test_who_waits_takes_over_from_the_background(folder: Path, opened: Open, sm
 
     slow = Noting(delay=0.05)
     corpus = opened(folder, slow, waits=False)
-    corpus.search("car", 5)
+    corpus.searches.answer("car", 5)
     assert opened(folder, slow).options["mode"] == "hybrid"
     assert corpus._maker is not None
     assert corpus._maker._thread is not None
@@ -620,7 +622,7 @@ def test_a_file_that_is_no_index_is_replaced(folder: Path, opened: Open, tmp_pat
 
 def test_an_index_of_an_older_version_is_made_anew(folder: Path, opened: Open, tmp_path: Path) -> None:
     """One without vectors, as the first version had it, is replaced."""
-    expected = opened(folder).search("car", 5)
+    expected = opened(folder).searches.answer("car", 5)
     [path] = (tmp_path / "indexes").glob("*.db")
     path.unlink()
     connection = sqlite3.connect(path)
@@ -633,7 +635,7 @@ def test_an_index_of_an_older_version_is_made_anew(folder: Path, opened: Open, t
         "INSERT INTO parts VALUES ('/gone.md', '1:1', 'digest'); PRAGMA user_version = 1;"
     )
     connection.close()
-    assert opened(folder).search("car", 5) == expected
+    assert opened(folder).searches.answer("car", 5) == expected
 
 
 @pytest.mark.parametrize(
@@ -650,9 +652,9 @@ def test_damaged_vectors_are_made_anew(
     """The index is a copy: an open corpus makes it again, vectors and all, and answers the same."""
     monkeypatch.setattr(vectors, "HELD_BYTES", 0)
     corpus = opened(folder)
-    expected = corpus.search("automobile", 5)
+    expected = corpus.searches.answer("automobile", 5)
     on_index(tmp_path, damage)
-    assert corpus.search("automobile", 5) == expected
+    assert corpus.searches.answer("automobile", 5) == expected
 
 
 def test_lost_vectors_are_no_answer(
@@ -661,8 +663,8 @@ def test_lost_vectors_are_no_answer(
     """Results by words would be cached as those by words and meaning: an error says to run again, which mends it."""
     monkeypatch.setattr(vectors, "HELD_BYTES", 0)
     corpus = opened(folder)
-    expected = corpus.search("automobile", 5)
+    expected = corpus.searches.answer("automobile", 5)
     on_index(tmp_path, "DELETE FROM vectors")
     with pytest.raises(EngineUnavailable, match="run the same again"):
-        corpus.search("automobile", 5)
-    assert opened(folder).search("automobile", 5) == expected
+        corpus.searches.answer("automobile", 5)
+    assert opened(folder).searches.answer("automobile", 5) == expected

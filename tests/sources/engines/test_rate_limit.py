@@ -1,7 +1,7 @@
-"""The gate on a clock of its own, then between real threads and processes.
+"""The rate limit with a fake clock, then between real threads and processes.
 
-What is asserted of real time is never how soon a call comes, only that it does not come too soon: the call number `n`
-(from 0) of everybody's cannot start before `n` intervals have gone by. A busy machine makes that no less true.
+Assertions about real time never say how soon a call starts, only that it does not start too soon: call number `n` (from
+0) of all callers cannot start before `n` intervals have passed. That holds on a busy machine, too.
 """
 
 import logging
@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +23,7 @@ import pytest
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
 from harness.sources.engines import rate_limit
-from harness.sources.engines.rate_limit import MAX_BACK_OFF, GatedEngine
+from harness.sources.engines.rate_limit import MAX_BACK_OFF, RateLimitedEngine
 from tests.fakes import FakeClock
 
 RESULT = SearchResult(title="Title", href="https://example.org/", body="Body.")
@@ -34,7 +33,7 @@ EARLY = 0.02
 
 
 class Engine:
-    """Notes when it is called; raises the `failures` one after the other, then answers."""
+    """Records when it is called; raises the `failures` one after the other, then answers."""
 
     def __init__(self, clock: Callable[[], float], failures: Sequence[SearchError] = (), name: str = "ddgs") -> None:
         self.name = name
@@ -65,18 +64,18 @@ def engine(clock: FakeClock) -> Engine:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return the folder that gates share; neither it nor its parent exists yet."""
+    """Return the shared folder; neither it nor its parent exists yet."""
     return tmp_path / "data" / "gates"
 
 
-def gated(engine: Engine, folder: Path, clock: FakeClock, per_minute: float = 60, **settings: Any) -> GatedEngine:
-    """Return a gate whose sleeping moves `clock`, and whose back-off is as long as it can be."""
+def gated(engine: Engine, folder: Path, clock: FakeClock, per_minute: float = 60, **settings: Any) -> RateLimitedEngine:
+    """Return an engine whose sleeping moves `clock`, with the longest back-off."""
     faked: dict[str, Any] = {"clock": clock, "sleep": clock.advance, "random": lambda: 1.0}
-    return GatedEngine(engine, folder, per_minute=per_minute, **faked | settings)
+    return RateLimitedEngine(engine, folder, per_minute=per_minute, **faked | settings)
 
 
 def refused(times: int) -> list[SearchError]:
-    """Return as many refusals of an engine."""
+    """Return `times` refusals of an engine."""
     return [RateLimited(f"HTTP 429, number {number}") for number in range(1, times + 1)]
 
 
@@ -92,36 +91,34 @@ def the_file(folder: Path, suffix: str = ".db") -> Path:
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Return what was logged as a warning or worse."""
+    """Return the logged warnings and errors."""
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-# --- the engine behind the gate
+# --- the engine behind the limit
 
 
 def test_a_gated_engine_has_the_name_and_options_of_its_engine(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """A gate changes no key."""
-    gate_ = gated(engine, folder, clock)
-    assert (gate_.name, gate_.options) == ("ddgs", {"region": "de-de"})
+    """A rate limit changes no key."""
+    limited = gated(engine, folder, clock)
+    assert (limited.name, limited.options) == ("ddgs", {"region": "de-de"})
 
 
 def test_results_come_through(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """What the engine answers is the answer."""
+    """The engine's results are returned unchanged."""
     assert gated(engine, folder, clock).search("q", 2) == [RESULT, RESULT]
 
 
 @pytest.mark.parametrize("per_minute", [0, -1, 5e-324, float("nan"), float("inf"), 1e9])
-def test_a_rate_that_is_none_is_refused(folder: Path, clock: FakeClock, engine: Engine, per_minute: float) -> None:
-    """A rate that spaces nothing, or for ever, is a mistake."""
+def test_an_unusable_rate_is_refused(folder: Path, clock: FakeClock, engine: Engine, per_minute: float) -> None:
+    """A rate without spacing, or with endless spacing, is a mistake."""
     with pytest.raises(InvalidInput, match="per_minute"):
         gated(engine, folder, clock, per_minute=per_minute)
 
 
 @pytest.mark.parametrize("max_wait", [-1, float("nan"), float("inf")])
-def test_a_longest_wait_that_is_none_is_refused(
-    folder: Path, clock: FakeClock, engine: Engine, max_wait: float
-) -> None:
-    """Nobody waits for ever."""
+def test_an_unusable_longest_wait_is_refused(folder: Path, clock: FakeClock, engine: Engine, max_wait: float) -> None:
+    """No caller waits without end."""
     with pytest.raises(InvalidInput, match="max_wait"):
         gated(engine, folder, clock, max_wait=max_wait)
 
@@ -129,11 +126,11 @@ def test_a_longest_wait_that_is_none_is_refused(
 # --- turns
 
 
-def test_calls_keep_their_distance(folder: Path, clock: FakeClock, engine: Engine) -> None:
+def test_calls_are_spaced(folder: Path, clock: FakeClock, engine: Engine) -> None:
     """Sixty a minute is one a second, not sixty at once."""
-    gate_ = gated(engine, folder, clock, per_minute=60)
+    limited = gated(engine, folder, clock, per_minute=60)
     for _ in range(4):
-        gate_.search("q", 1)
+        limited.search("q", 1)
     assert all(1.0 <= gap < 1.1 for gap in gaps(engine.calls))
 
 
@@ -145,34 +142,34 @@ def test_the_first_call_does_not_wait(folder: Path, clock: FakeClock, engine: En
 
 
 def test_a_pause_earns_no_burst(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """After an hour without a call, calls still keep their distance."""
-    gate_ = gated(engine, folder, clock)
+    """After an hour without a call, calls are still spaced."""
+    limited = gated(engine, folder, clock)
     for _ in range(2):
         clock.advance(3_600)
-        gate_.search("q", 1)
-        gate_.search("q", 1)
+        limited.search("q", 1)
+        limited.search("q", 1)
     assert all(gap >= 1.0 for gap in gaps(engine.calls))
 
 
 def test_a_call_long_after_the_last_does_not_wait(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Only what is left of the interval is waited for."""
-    gate_ = gated(engine, folder, clock)
-    gate_.search("q", 1)
+    """Only the rest of the interval is waited for."""
+    limited = gated(engine, folder, clock)
+    limited.search("q", 1)
     clock.advance(1.5)
-    gate_.search("q", 1)
+    limited.search("q", 1)
     assert gaps(engine.calls) == [pytest.approx(1.5)]
 
 
-def test_gates_of_one_folder_share_their_turns(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Two gates together call no more often than one."""
+def test_engines_with_one_folder_share_their_turns(folder: Path, clock: FakeClock, engine: Engine) -> None:
+    """Three together call no more often than one."""
     gates = [gated(engine, folder, clock) for _ in range(3)]
-    for gate_ in gates * 2:
-        gate_.search("q", 1)
+    for limited in gates * 2:
+        limited.search("q", 1)
     assert all(gap >= 1.0 for gap in gaps(engine.calls))
 
 
 def test_engines_do_not_wait_for_each_other(folder: Path, clock: FakeClock) -> None:
-    """Names that differ, if only in what no file name can hold, have turns of their own."""
+    """Names have separate turns, even if they differ only in characters that a file name cannot have."""
     before = clock()
     for name in ("a:b", "a/b", "a-b"):
         gated(Engine(clock, name=name), folder, clock, per_minute=1).search("q", 1)
@@ -188,45 +185,45 @@ def test_a_name_cannot_leave_the_folder(folder: Path, clock: FakeClock, name: st
     assert all(path.parent == folder and path.name.startswith("gate-") for path in made)
 
 
-def test_what_is_kept_does_not_grow(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Turns that have passed are cleared."""
-    gate_ = gated(engine, folder, clock)
+def test_the_file_does_not_grow(folder: Path, clock: FakeClock, engine: Engine) -> None:
+    """Past turns are not stored."""
+    limited = gated(engine, folder, clock)
     for _ in range(20):
-        gate_.search("q", 1)
+        limited.search("q", 1)
     with closing(sqlite3.connect(the_file(folder))) as database:
-        assert database.execute("SELECT count(*) FROM turns").fetchone()[0] <= 2
+        assert database.execute("SELECT count(*) FROM schedule").fetchone()[0] <= 2
 
 
 # --- a queue that is too long
 
 
 def test_a_turn_that_comes_too_late_is_not_waited_for(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Nobody hangs in a long queue: the error tells how long it is, and what to do."""
-    gate_ = gated(engine, folder, clock, max_wait=10, sleep=lambda _: None)  # time stands still: every turn is queued
+    """No caller hangs in a long queue: the error says how long it is, and what to do."""
+    limited = gated(engine, folder, clock, max_wait=10, sleep=lambda _: None)  # time stands still: every turn is queued
     for _ in range(10):
-        gate_.search("q", 1)
+        limited.search("q", 1)
     with pytest.raises(RateLimited, match=r"^9 searches are queued for ddgs.* 10 s away; raise searches_per_minute"):
-        gate_.search("q", 1)
+        limited.search("q", 1)
     assert len(engine.calls) == 10
 
 
-def test_who_does_not_wait_takes_no_turn(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Searches that were sent away do not make the queue longer."""
-    gate_ = gated(engine, folder, clock, max_wait=1.5, sleep=lambda _: None)
+def test_a_refused_caller_takes_no_turn(folder: Path, clock: FakeClock, engine: Engine) -> None:
+    """Refused searches do not make the queue longer."""
+    limited = gated(engine, folder, clock, max_wait=1.5, sleep=lambda _: None)
     for _ in range(10):
         with suppress(RateLimited):
-            gate_.search("q", 1)
+            limited.search("q", 1)
     clock.advance(1.5)
-    gate_.search("q", 1)
+    limited.search("q", 1)
     assert len(engine.calls) == 3
 
 
 def test_with_no_wait_at_all_a_free_turn_is_taken(folder: Path, clock: FakeClock, engine: Engine) -> None:
     """`max_wait=0` means now or never."""
-    gate_ = gated(engine, folder, clock, max_wait=0)
-    gate_.search("q", 1)
+    limited = gated(engine, folder, clock, max_wait=0)
+    limited.search("q", 1)
     with pytest.raises(RateLimited, match="next turn"):
-        gate_.search("q", 1)
+        limited.search("q", 1)
     assert len(engine.calls) == 1
 
 
@@ -237,7 +234,7 @@ def test_time_that_goes_by_meanwhile_makes_no_turn_too_late(folder: Path, clock:
         clock.advance(0.005)
         return clock()
 
-    GatedEngine(engine, folder, per_minute=60, max_wait=0, clock=passing, sleep=clock.advance).search("q", 1)
+    RateLimitedEngine(engine, folder, per_minute=60, max_wait=0, clock=passing, sleep=clock.advance).search("q", 1)
     assert len(engine.calls) == 1
 
 
@@ -272,7 +269,7 @@ def test_a_pause_is_never_shorter_than_the_interval(folder: Path, clock: FakeClo
     assert gaps(engine.calls) == [pytest.approx(1.0, abs=0.01)]
 
 
-def test_an_engine_that_goes_on_refusing_is_told_of(folder: Path, clock: FakeClock) -> None:
+def test_an_engine_that_always_refuses_is_an_error(folder: Path, clock: FakeClock) -> None:
     """After the last try, the engine's own error is raised."""
     engine = Engine(clock, refused(9))
     with pytest.raises(RateLimited, match="HTTP 429, number 3"):
@@ -280,18 +277,18 @@ def test_an_engine_that_goes_on_refusing_is_told_of(folder: Path, clock: FakeClo
     assert len(engine.calls) == 3
 
 
-def test_an_engine_that_does_not_answer_is_not_asked_again(folder: Path, clock: FakeClock) -> None:
-    """The engine had its own time-out; nobody is held back for it."""
+def test_an_engine_that_does_not_answer_is_not_called_again(folder: Path, clock: FakeClock) -> None:
+    """The engine had its own time-out; no pause follows."""
     engine = Engine(clock, [EngineUnavailable("no answer")])
-    gate_ = gated(engine, folder, clock)
+    limited = gated(engine, folder, clock)
     with pytest.raises(EngineUnavailable):
-        gate_.search("q", 1)
-    gate_.search("q", 1)
+        limited.search("q", 1)
+    limited.search("q", 1)
     assert gaps(engine.calls) == [pytest.approx(1.0, abs=0.01)]
 
 
-def test_a_refusal_holds_everybody_back(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Who was not refused waits, too, and then not all come at once."""
+def test_a_refusal_is_a_pause_for_all_callers(folder: Path, clock: FakeClock, engine: Engine) -> None:
+    """Callers that were not refused wait, too, and then do not call all at once."""
     before = clock()
     with pytest.raises(RateLimited):
         gated(Engine(clock, refused(1)), folder, clock, retries=0).search("q", 1)
@@ -301,8 +298,8 @@ def test_a_refusal_holds_everybody_back(folder: Path, clock: FakeClock, engine: 
     assert all(gap >= 1.0 for gap in gaps(engine.calls))
 
 
-def test_who_waits_already_is_held_back(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """A refusal counts for those, too, who have been given their turn before it."""
+def test_a_pause_holds_for_callers_that_wait_already(folder: Path, clock: FakeClock, engine: Engine) -> None:
+    """A refusal also counts for callers who took their turn before it."""
     other = gated(engine, folder, clock)
 
     def sleep(seconds: float) -> None:
@@ -310,14 +307,14 @@ def test_who_waits_already_is_held_back(folder: Path, clock: FakeClock, engine: 
             other._queue.hold_back(20)
         clock.advance(seconds)
 
-    gate_ = gated(engine, folder, clock, sleep=sleep)
-    gate_.search("q", 1)
-    gate_.search("q", 1)
+    limited = gated(engine, folder, clock, sleep=sleep)
+    limited.search("q", 1)
+    limited.search("q", 1)
     assert gaps(engine.calls)[0] >= 20
 
 
 def test_a_shorter_pause_does_not_end_a_longer_one(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Of two pauses, the one that ends later counts."""
+    """The pause that ends later counts."""
     before = clock()
     for seconds in (20, 5):
         gated(engine, folder, clock)._queue.hold_back(seconds)
@@ -335,26 +332,25 @@ def test_a_pause_that_is_too_long_is_not_waited_for(folder: Path, clock: FakeClo
     assert len(engine.calls) == 1
 
 
-@pytest.mark.parametrize("noise", [b"", b"soon", b"nan", b"inf", b"9" * 30, b"-1", b"\xff\0"])
-def test_noise_in_the_file_of_a_pause_holds_nobody_back(
-    folder: Path, clock: FakeClock, engine: Engine, noise: bytes
-) -> None:
-    """What is no time, or one that no back-off reaches, means nothing."""
-    gate_ = gated(engine, folder, clock)
-    gate_._queue.hold_back(1)
-    the_file(folder, ".until").write_bytes(noise)
+@pytest.mark.parametrize("noise", [b"", "soon", "nan", float("inf"), 9e29, 2**62, -1, b"\xff\0", None])
+def test_noise_as_the_end_of_a_pause_is_ignored(folder: Path, clock: FakeClock, engine: Engine, noise: object) -> None:
+    """A value that is not a time, or that no back-off reaches, is ignored."""
+    limited = gated(engine, folder, clock)
+    limited._queue.hold_back(1)
+    with closing(sqlite3.connect(the_file(folder))) as database, database:
+        database.execute("UPDATE schedule SET held = ?", (noise,))
     before = clock()
     gated(engine, folder, clock).search("q", 1)
     assert engine.calls == [before]
 
 
 def test_a_clock_set_back_does_not_prolong_a_pause(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Nobody waits for a time of yesterday's clock to come again."""
-    gate_ = gated(engine, folder, clock)
-    gate_._queue.hold_back(30)
+    """No caller waits for the old clock's time to come again."""
+    limited = gated(engine, folder, clock)
+    limited._queue.hold_back(30)
     clock.advance(-86_400)
     before = clock()
-    gate_.search("q", 1)
+    limited.search("q", 1)
     assert engine.calls == [before]
 
 
@@ -362,26 +358,26 @@ def test_a_clock_set_back_does_not_prolong_a_pause(folder: Path, clock: FakeCloc
 
 
 def spaced(calls: Sequence[float]) -> bool:
-    """Tell whether calls, one a second, kept their distance and waited no longer than that."""
+    """Return whether calls, one a second, were spaced and waited no longer than that."""
     return all(1.0 <= gap < 1.1 for gap in gaps(calls))
 
 
-NOT_OURS = "CREATE TABLE turns (x)"
-FAR_AHEAD = "INSERT INTO turns VALUES ('1700000000000', 9999999999999999)"
-TAKEN_LATER = "INSERT INTO turns VALUES ('9999999999999', 9999999999999)"
-NAMELESS = "INSERT INTO turns VALUES ('who?', 1700000000000)"
-TEXT = "INSERT INTO turns VALUES ('1700000000000', 'soon')"
-NO_TEXT = "INSERT INTO turns VALUES (CAST(X'FF' AS TEXT), 1700000000000)"
-NOTHING = "INSERT INTO turns VALUES (NULL, NULL)"
+NOT_OURS = "CREATE TABLE schedule (x)"
+FAR_AHEAD = "taken = 1700000000000, turn = 9999999999999999"
+TAKEN_LATER = "taken = 9999999999999, turn = 9999999999999"
+NAMELESS = "taken = 'who?', turn = 1700000000000"
+TEXT = "taken = 1700000000000, turn = 'soon'"
+NO_TEXT = "taken = CAST(X'FF' AS TEXT), turn = 1700000000000"
+NOTHING = "taken = NULL, turn = NULL"
 
 
 @pytest.mark.parametrize(
     "noise", [b"noise", b"SQLite format 3\0" + b"\xff" * 5_000, NOT_OURS], ids=["noise", "header", "not ours"]
 )
-def test_a_damaged_file_is_made_anew(
+def test_a_damaged_file_is_replaced(
     folder: Path, clock: FakeClock, engine: Engine, noise: bytes | str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The search is made, one line says what happened, and calls are spaced between gates again."""
+    """The search is made, one line says what happened, and calls are spaced again."""
     gated(engine, folder, clock).search("q", 1)
     path = the_file(folder)
     if isinstance(noise, bytes):
@@ -398,11 +394,11 @@ def test_a_damaged_file_is_made_anew(
 
 
 @pytest.mark.parametrize("noise", [FAR_AHEAD, TAKEN_LATER, NAMELESS, TEXT, NO_TEXT, NOTHING])
-def test_noise_among_the_turns_blocks_nobody(folder: Path, clock: FakeClock, engine: Engine, noise: str) -> None:
-    """A turn that nobody can have taken is not waited for."""
+def test_noise_as_a_turn_is_ignored(folder: Path, clock: FakeClock, engine: Engine, noise: str) -> None:
+    """A turn that no caller can have taken is not waited for."""
     gated(engine, folder, clock).search("q", 1)
     with closing(sqlite3.connect(the_file(folder))) as database, database:
-        database.execute(noise)
+        database.execute(f"UPDATE schedule SET {noise}")
     clock.advance(1.1)
     gated(engine, folder, clock).search("q", 1)
     gated(engine, folder, clock).search("q", 1)
@@ -411,24 +407,24 @@ def test_noise_among_the_turns_blocks_nobody(folder: Path, clock: FakeClock, eng
 
 
 def test_a_clock_set_back_does_not_block_turns(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Turns taken on yesterday's clock are no queue."""
-    gate_ = gated(engine, folder, clock)
-    gate_.search("q", 1)
+    """Turns taken on the old clock are not a queue."""
+    limited = gated(engine, folder, clock)
+    limited.search("q", 1)
     clock.advance(-86_400)
     before = clock()
-    gate_.search("q", 1)
-    gate_.search("q", 1)
+    limited.search("q", 1)
+    limited.search("q", 1)
     assert engine.calls[1:] == [before, pytest.approx(before + 1, abs=0.01)]
 
 
 def test_files_deleted_between_calls_are_made_again(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Who empties the folder loses one interval, and nothing else."""
-    gate_ = gated(engine, folder, clock)
-    gate_.search("q", 1)
+    """An emptied folder costs one interval, and nothing else."""
+    limited = gated(engine, folder, clock)
+    limited.search("q", 1)
     for path in folder.iterdir():
         path.unlink()
     folder.rmdir()
-    gate_.search("q", 1)
+    limited.search("q", 1)
     gated(engine, folder, clock).search("q", 1)
     assert gaps(engine.calls)[1] >= 1.0
 
@@ -436,11 +432,11 @@ def test_files_deleted_between_calls_are_made_again(folder: Path, clock: FakeClo
 def test_a_folder_that_cannot_be_made_costs_no_search(
     folder: Path, clock: FakeClock, engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Calls are spaced within the process then, which is said once."""
+    """Calls are then spaced within the process; one warning says so."""
     folder.parent.write_text("a file")
-    gate_ = gated(engine, folder, clock)
+    limited = gated(engine, folder, clock)
     for _ in range(3):
-        gate_.search("q", 1)
+        limited.search("q", 1)
     assert spaced(engine.calls)
     assert ["within this process only" in line for line in warnings(caplog)] == [True]
 
@@ -454,25 +450,25 @@ def test_a_pause_that_cannot_be_shared_is_kept(folder: Path, clock: FakeClock) -
 
 
 def test_a_folder_in_the_file_s_place_costs_no_search(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """Whatever stands where the file should be, the search is made."""
-    gate_ = gated(engine, folder, clock)
-    gate_.search("q", 1)
+    """The search is made."""
+    limited = gated(engine, folder, clock)
+    limited.search("q", 1)
     path = the_file(folder)
     path.unlink()
     path.mkdir()
     for _ in range(2):
-        gate_.search("q", 1)
+        limited.search("q", 1)
     assert len(engine.calls) == 3
 
 
 def test_a_file_that_can_be_used_again_is_used(folder: Path, clock: FakeClock, engine: Engine) -> None:
-    """A failure that has passed leaves no mark on a long-lived process."""
+    """A temporary failure has no lasting effect on a long-lived process."""
     folder.parent.write_text("a file")
-    gate_ = gated(engine, folder, clock)
-    gate_.search("q", 1)
+    limited = gated(engine, folder, clock)
+    limited.search("q", 1)
     folder.parent.unlink()
     clock.advance(1.0)
-    gate_.search("q", 1)
+    limited.search("q", 1)
     gated(engine, folder, clock).search("q", 1)
     assert spaced(engine.calls)
 
@@ -480,22 +476,14 @@ def test_a_file_that_can_be_used_again_is_used(folder: Path, clock: FakeClock, e
 def test_a_lock_that_is_never_released_costs_no_search(
     folder: Path, clock: FakeClock, engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A process that was stopped at the wrong moment stops nobody else."""
+    """A process that was stopped at the wrong moment stops no other."""
     monkeypatch.setattr(rate_limit, "_LOCK_SECONDS", 0.05)
-    gate_, held, done = gated(engine, folder, clock), threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with gated(engine, folder, clock)._queue._exclusive():
-            held.set()
-            done.wait(60)
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    held.wait(60)
-    gate_.search("q", 1)
-    done.set()
-    holder.join()
-    assert len(engine.calls) == 1
+    limited = gated(engine, folder, clock)
+    limited.search("q", 1)
+    with closing(sqlite3.connect(the_file(folder))) as stopped:
+        stopped.execute("BEGIN IMMEDIATE")
+        limited.search("q", 1)
+    assert len(engine.calls) == 2
     assert len(warnings(caplog)) == 1
 
 
@@ -504,7 +492,7 @@ def test_a_lock_that_is_never_released_costs_no_search(
 PROGRAM = f"""
 import logging, os, signal, sys, threading, time
 from pathlib import Path
-from harness.sources.engines.rate_limit import GatedEngine
+from harness.sources.engines.rate_limit import RateLimitedEngine
 
 class Engine:
     name, options = "ddgs", {{}}
@@ -513,7 +501,7 @@ class Engine:
         return []
 
 def gated(per_minute=60 / {INTERVAL}, max_wait=60.0):
-    return GatedEngine(Engine(), Path(sys.argv[1]), per_minute=per_minute, max_wait=max_wait)
+    return RateLimitedEngine(Engine(), Path(sys.argv[1]), per_minute=per_minute, max_wait=max_wait)
 
 gated()._queue._memory()  # imports take longer than what is measured
 print("ready", flush=True)
@@ -523,7 +511,7 @@ sys.stdin.readline()
 
 @contextmanager
 def processes(folder: Path, program: str, count: int = 1) -> Iterator[list[subprocess.Popen[str]]]:
-    """Start processes that run `PROGRAM` and then, when `go` lets them, `program`; end them in the end."""
+    """Start processes that run `PROGRAM` and then, after `go`, `program`; kill them at the end."""
     started = [
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM + program, str(folder)],
@@ -546,7 +534,7 @@ def processes(folder: Path, program: str, count: int = 1) -> Iterator[list[subpr
 
 
 def go(started: Sequence[subprocess.Popen[str]]) -> float:
-    """Let all run at once; return the time before."""
+    """Start `program` in all at once; return the time before."""
     before = time.time()
     for process in started:
         assert process.stdin
@@ -556,7 +544,7 @@ def go(started: Sequence[subprocess.Popen[str]]) -> float:
 
 
 def calls_of(started: Sequence[subprocess.Popen[str]]) -> list[float]:
-    """Wait for all to end well; return the times of all their calls, in order."""
+    """Wait until all succeed; return the sorted times of their calls."""
     calls = []
     for process in started:
         out, err = process.communicate(timeout=60)
@@ -573,7 +561,7 @@ def assert_spaced(calls: Sequence[float], start: float, interval: float = INTERV
 @pytest.mark.slow
 def test_processes_take_turns(folder: Path) -> None:
     """Four processes that start at once on a new folder call as often as one would."""
-    with processes(folder, "gate = gated()\nfor _ in range(3): gate.search('q', 1)", 4) as started:
+    with processes(folder, "limited = gated()\nfor _ in range(3): limited.search('q', 1)", 4) as started:
         start = go(started)
         calls = calls_of(started)
     assert len(calls) == 12
@@ -590,7 +578,7 @@ for _ in range(30):
 
 @pytest.mark.slow
 def test_processes_never_share_a_turn(folder: Path) -> None:
-    """However five processes race for turns, each is an interval (here 10 ms) after the one before."""
+    """When five processes race for turns, each is an interval (here 10 ms) after the one before."""
     with processes(folder, RACE, 5) as started:
         go(started)
         turns = calls_of(started)
@@ -601,7 +589,7 @@ def test_processes_never_share_a_turn(folder: Path) -> None:
 def test_threads_never_share_a_turn(folder: Path) -> None:
     """Nor do threads that have no file."""
     folder.parent.write_text("a file")
-    queue = GatedEngine(Engine(time.time), folder, per_minute=6_000)._queue
+    queue = RateLimitedEngine(Engine(time.time), folder, per_minute=6_000)._queue
     latest = queue.now() + 600_000
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -614,20 +602,22 @@ def test_threads_never_share_a_turn(folder: Path) -> None:
 
 
 def test_threads_take_turns(folder: Path) -> None:
-    """Eight threads with one gate call as often as one would."""
+    """Eight threads with one engine call as often as one would."""
     engine = Engine(time.time)
-    gate_ = GatedEngine(engine, folder, per_minute=60 / INTERVAL)
+    limited = RateLimitedEngine(engine, folder, per_minute=60 / INTERVAL)
     start = time.time()
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: gate_.search("q", 1), range(10)))
+        list(pool.map(lambda _: limited.search("q", 1), range(10)))
     assert len(engine.calls) == 10
     assert_spaced(engine.calls, start)
 
 
-def test_a_refusal_holds_another_process_back(folder: Path) -> None:
+def test_a_refusal_is_a_pause_for_another_process(folder: Path) -> None:
     """One process was refused, the other waits."""
     with processes(folder, "gated().search('q', 1)") as started:
-        refusing = GatedEngine(Engine(time.time, refused(1)), folder, per_minute=6_000, retries=0, random=lambda: 0.5)
+        refusing = RateLimitedEngine(
+            Engine(time.time, refused(1)), folder, per_minute=6_000, retries=0, random=lambda: 0.5
+        )
         before = time.time()
         with pytest.raises(RateLimited):
             refusing.search("q", 1)
@@ -637,8 +627,8 @@ def test_a_refusal_holds_another_process_back(folder: Path) -> None:
 
 
 def test_ctrl_c_ends_a_wait_at_once(folder: Path) -> None:
-    """Who waits for a turn half a minute away need not."""
-    program = "gate = gated(2)\ngate.search('q', 1)\nprint('waiting', flush=True)\ngate.search('q', 1)"
+    """Also for a turn that is half a minute away."""
+    program = "limited = gated(2)\nlimited.search('q', 1)\nprint('waiting', flush=True)\nlimited.search('q', 1)"
     with processes(folder, program) as started:
         go(started)
         [process] = started
@@ -653,36 +643,36 @@ def test_ctrl_c_ends_a_wait_at_once(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_processes_killed_while_they_wait_block_nobody(folder: Path) -> None:
-    """The turns of the dead pass unused."""
-    with processes(folder, "gate = gated()\nwhile True: gate.search('q', 1)", 2) as started:
+def test_processes_killed_while_they_wait_block_no_other(folder: Path) -> None:
+    """The turns of killed processes pass unused."""
+    with processes(folder, "limited = gated()\nwhile True: limited.search('q', 1)", 2) as started:
         go(started)
         time.sleep(0.5)
         for process in started:
             process.kill()
         engine = Engine(time.time)
-        GatedEngine(engine, folder, per_minute=60 / INTERVAL, max_wait=1.0).search("q", 1)
+        RateLimitedEngine(engine, folder, per_minute=60 / INTERVAL, max_wait=1.0).search("q", 1)
     assert len(engine.calls) == 1
 
 
 FORK = """
-gate = gated()
-gate.search('q', 1)
+limited = gated()
+limited.search('q', 1)
 child = os.fork()
-for _ in range(3): gate.search('q', 1)
+for _ in range(3): limited.search('q', 1)
 if child: os.waitpid(child, 0)
 sys.stdout.flush()
 os._exit(0)
 """
 
 FORK_WITHOUT_FILE = """
-gate = GatedEngine(Engine(), Path(os.devnull) / 'x', per_minute=60_000)
+limited = RateLimitedEngine(Engine(), Path(os.devnull) / 'x', per_minute=60_000)
 logging.disable()
-lock, _ = gate._queue._memory()
+lock, _ = limited._queue._memory()
 with lock:  # as if another thread took a turn just now
     child = os.fork()
     if not child:
-        gate.search('q', 1)
+        limited.search('q', 1)
         os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 """
@@ -701,8 +691,8 @@ def test_parent_and_child_take_turns(folder: Path) -> None:
 
 
 @forks
-def test_a_child_does_not_wait_for_its_parent_s_threads(folder: Path) -> None:
-    """A lock that a thread of the parent held when it forked is not the child's."""
+def test_a_child_does_not_wait_for_threads_of_its_parent(folder: Path) -> None:
+    """A lock that a thread of the parent holds is free in the child."""
     with processes(folder, FORK_WITHOUT_FILE) as started:
         go(started)
         assert len(calls_of(started)) == 1
@@ -710,9 +700,9 @@ def test_a_child_does_not_wait_for_its_parent_s_threads(folder: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system cannot limit the size of files")
 def test_a_full_disk_costs_no_search(folder: Path) -> None:
-    """When nothing more can be written, the search is made; one line says so."""
-    program = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\ngate = gated()\n"
-    with processes(folder, program + "for _ in range(3): gate.search('q', 1)") as started:
+    """If the disk is full, the search is made; one warning says so."""
+    program = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\nlimited = gated()\n"
+    with processes(folder, program + "for _ in range(3): limited.search('q', 1)") as started:
         start = go(started)
         out, err = started[0].communicate(timeout=60)
     assert_spaced([float(line) for line in out.split()], start)
@@ -721,22 +711,22 @@ def test_a_full_disk_costs_no_search(folder: Path) -> None:
 
 
 def test_nothing_is_left_running(folder: Path) -> None:
-    """After a search no thread is left, and the process ends without a word."""
+    """After a search no thread is left, and the process ends without output."""
     program = "gated().search('q', 1)\nassert threading.enumerate() == [threading.main_thread()]"
     with processes(folder, program) as started:
         go(started)
         assert len(calls_of(started)) == 1
 
 
-def test_a_gate_that_is_not_used_costs_nothing(folder: Path) -> None:
-    """Making a gate imports no rate limiter and touches no file: an exact hit passes none."""
+def test_an_unused_limit_costs_nothing(folder: Path) -> None:
+    """Creating one touches no file and imports no lock library: an exact hit uses neither."""
     program = f"""
 import sys
 from pathlib import Path
-from harness.sources.engines.rate_limit import GatedEngine
+from harness.sources.engines.rate_limit import RateLimitedEngine
 class Engine:
     name, options = "ddgs", {{}}
-GatedEngine(Engine(), Path({str(folder)!r}), per_minute=60)
+RateLimitedEngine(Engine(), Path({str(folder)!r}), per_minute=60)
 assert not {{"pyrate_limiter", "filelock"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True)

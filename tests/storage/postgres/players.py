@@ -116,9 +116,9 @@ def ask_together(url: str, processes: str, calls: str, ending: str) -> None:
     def use(_number: int) -> None:
         store = opened(url)
         cache = Cache(store)
-        answer = cache.search("q", engine)
+        answer = cache.searches.answer("q", engine)
         tell(answer.value[0]["by"], getattr(answer.outcome, "found", "miss"))
-        cache.flush()
+        cache.usage.flush()
         store.close()
 
     _forked(int(processes), use, killed=ending == "first-hangs")

@@ -73,7 +73,7 @@ def test_sixteen_processes_make_one_call(url: str, store: PostgresStore, tmp_pat
     told = play("ask_together", url, 16, tmp_path / "calls", "results").splitlines()
     (caller,) = (tmp_path / "calls").read_text().split()
     assert sorted(told) == sorted([f"{caller} miss"] + [f"{caller} exact"] * 15)
-    assert Cache(store, tenant=TENANT).counted() == {"live": 1, "exact": 15}
+    assert Cache(store, tenant=TENANT).usage.total() == {"live": 1, "exact": 15}
 
 
 def test_another_takes_over_from_a_killed_process(url: str, store: PostgresStore, tmp_path: Path) -> None:

@@ -1,49 +1,49 @@
 "use strict";
-// What a page does beyond what its HTML can: search as one types, show passages, watch a research, ask before deleting.
+// Scripts of the pages: search while typing, passages of a report, progress of a research, confirmation of deletions.
 document.documentElement.classList.add("scripted");
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-const ABSENT = "The server does not answer. What it has kept is not lost; this page waits for it …";
+const ABSENT = "The server does not respond. Stored results are not lost; this page waits for the server …";
 
-function say(words) {
+function announce(words) {
   one("#said").textContent = words;
 }
 
 async function ask(method, address, body) {
   const headers = { Accept: "application/json", ...(body && { "Content-Type": "application/json" }) };
   const response = await fetch(address, { method, headers, body }).catch(() => {
-    throw new Error("The server does not answer. Is it still running?");
+    throw new Error("The server does not respond. Is it still running?");
   });
-  const told = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(told.message || `The server answered ${response.status}.`);
-  return told;
+  const result = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(result.message || `The server responded with status ${response.status}.`);
+  return result;
 }
 
-// A page is loaded anew only from a server that answers: a browser's own error page would not come back.
-async function reloadOnceServed(tell) {
+// Reload only once the server responds: the browser's own error page would not recover.
+async function reloadWhenServed(show) {
   try {
     await fetch("/healthz");
     location.reload();
   } catch {
-    tell(ABSENT);
-    setTimeout(reloadOnceServed, 1000, tell);
+    show(ABSENT);
+    setTimeout(reloadWhenServed, 1000, show);
   }
 }
 
-// Buttons that ask the API, forms that ask for work ------------------------------------------------------------------
+// Buttons that call the API, forms that start work -------------------------------------------------------------------
 
 for (const button of all("button[data-address]")) {
   button.addEventListener("click", async () => {
     const { method, address, body, then } = button.dataset;
     if (button.dataset.confirm && !confirm(button.dataset.confirm)) return;
-    say("");
+    announce("");
     button.disabled = true;
     try {
-      const told = await ask(method, address, body);
+      const response = await ask(method, address, body);
       if (then === "reload") location.reload();
-      else location.assign(then === "page" ? told.page : then);
+      else location.assign(then === "page" ? response.page : then);
     } catch (error) {
-      say(error.message);
+      announce(error.message);
       button.disabled = false;
     }
   });
@@ -54,14 +54,14 @@ engine?.addEventListener("change", () => {
   one("#question").placeholder = engine.selectedOptions[0].dataset.question;
 });
 
-const asking = all('form[method="post"] button');
+const submits = all('form[method="post"] button');
 addEventListener("submit", (event) => {
-  // once it is sent: a second click would begin a second research
+  // after sending: a second click would start a second research
   if (event.target.method === "post") setTimeout(() => all("button", event.target).forEach((each) => (each.disabled = true)));
 });
-addEventListener("pageshow", () => asking.forEach((each) => (each.disabled = false)));
+addEventListener("pageshow", () => submits.forEach((each) => (each.disabled = false)));
 
-// Search as one types ------------------------------------------------------------------------------------------------
+// Search while typing ------------------------------------------------------------------------------------------------
 
 for (const form of all("form[data-live]")) {
   const list = one(form.dataset.live);
@@ -70,20 +70,20 @@ for (const form of all("form[data-live]")) {
   const search = async () => {
     latest?.abort();
     latest = new AbortController();
-    const asked = new URLSearchParams(new FormData(form));
+    const filters = new URLSearchParams(new FormData(form));
     list.setAttribute("aria-busy", "true");
     try {
-      const response = await fetch(`/?part=1&${asked}`, { signal: latest.signal });
-      if (response.redirected) return location.assign("/login"); // the token is not valid any more
+      const response = await fetch(`/?part=1&${filters}`, { signal: latest.signal });
+      if (response.redirected) return location.assign("/login"); // the token is no longer valid
       if (!response.headers.get("Content-Type")?.startsWith("text/html")) throw new Error((await response.json()).message);
       list.innerHTML = await response.text(); // made by the server's templates, which escape every text
-      history.replaceState(null, "", `/?${asked}`);
+      history.replaceState(null, "", `/?${filters}`);
       const found = all(".past > li", list).length;
       one("#found").textContent = found ? `${found}${one("[rel=next]", list) ? " or more" : ""} found` : list.textContent.trim();
-      say("");
+      announce("");
     } catch (error) {
       if (error.name === "AbortError") return;
-      say(`This could not be searched for: ${error.message}`);
+      announce(`The search failed: ${error.message}`);
     }
     list.setAttribute("aria-busy", "false");
   };
@@ -98,13 +98,13 @@ for (const form of all("form[data-live]")) {
   });
 }
 
-// Passages of a report: pointing and focus show them, a click holds one, Escape lets go ------------------------------
+// Passages of a report: pointing and focus show one, a click pins it, Escape closes it ------------------------------
 
 const panel = one("#panel");
 if (panel) {
   const shown = one("#shown");
   const hint = [...shown.childNodes];
-  let held = null;
+  let pinned = null;
   let soon = 0;
   const show = (sentence) => {
     clearTimeout(soon);
@@ -117,20 +117,20 @@ if (panel) {
     panel.scrollTop = 0;
   };
   const close = () => {
-    held = null;
+    pinned = null;
     all(".sentence.shown").forEach((each) => each.classList.remove("shown"));
     shown.replaceChildren(...hint);
     panel.classList.remove("open");
   };
   for (const sentence of all(".sentence")) {
     sentence.addEventListener("pointerenter", (event) => {
-      if (!held && event.pointerType === "mouse") soon = setTimeout(show, 80, sentence);
+      if (!pinned && event.pointerType === "mouse") soon = setTimeout(show, 80, sentence);
     });
     sentence.addEventListener("pointerleave", () => clearTimeout(soon));
     sentence.addEventListener("focus", () => show(sentence));
     sentence.addEventListener("click", (event) => {
       event.preventDefault();
-      held = sentence;
+      pinned = sentence;
       show(sentence);
       sentence.scrollIntoView({ block: "nearest" });
     });
@@ -141,11 +141,11 @@ if (panel) {
   });
   addEventListener("keydown", (event) => event.key === "Escape" && close());
   addEventListener("click", (event) => {
-    if (!event.target.closest(".sentence, #panel")) held = null;
+    if (!event.target.closest(".sentence, #panel")) pinned = null;
   });
 }
 
-// A research under way -----------------------------------------------------------------------------------------------
+// A running research -----------------------------------------------------------------------------------------------
 
 const watched = one("#watch");
 if (watched) {
@@ -164,50 +164,50 @@ if (watched) {
     made.className = "number";
     return made;
   };
-  const tell = (words) => (step.textContent = words);
+  const showStep = (words) => (step.textContent = words);
   const end = (words) => {
     source.close();
     done.remove();
     stop?.remove();
-    tell(words);
+    showStep(words);
   };
   source.addEventListener("step", (event) => {
-    if (stop?.disabled) return; // what it says of stopping stays
-    const told = JSON.parse(event.data);
-    tell(told.total ? `${told.what}: ${told.done} of ${told.total}` : told.what);
-    if (told.total) done.value = told.done / told.total;
+    if (stop?.disabled) return; // keep the message about stopping
+    const now = JSON.parse(event.data);
+    showStep(now.total ? `${now.what}: ${now.done} of ${now.total}` : now.what);
+    if (now.total) done.value = now.done / now.total;
     else done.removeAttribute("value");
   });
   source.addEventListener("round", (event) => {
-    const told = JSON.parse(event.data);
+    const round = JSON.parse(event.data);
     const row = document.createElement("tr");
     const queries = document.createElement("td");
-    for (const query of told.queries) {
+    for (const query of round.queries) {
       const line = document.createElement("bdi");
       line.textContent = query;
       queries.append(...(queries.childNodes.length ? [document.createElement("br")] : []), line);
     }
-    const counts = [told.results, told.pages, told.live_calls].map(number);
-    const shares = [told.novelty, told.score].map((each) => number(each.toFixed(2)));
-    row.append(cell(told.number, "th"), queries, ...counts, ...shares);
+    const counts = [round.results, round.pages, round.live_calls].map(number);
+    const shares = [round.novelty, round.score].map((each) => number(each.toFixed(2)));
+    row.append(cell(round.number, "th"), queries, ...counts, ...shares);
     one("#rounds").append(row);
   });
   source.addEventListener("ended", (event) => {
-    end({ finished: "Done.", stopped: "Stopped.", failed: "It failed." }[JSON.parse(event.data).state]);
-    reloadOnceServed(tell); // the page of the run shows how it ended
+    end({ finished: "Done.", stopped: "Stopped.", failed: "Failed." }[JSON.parse(event.data).state]);
+    reloadWhenServed(showStep); // the page of the run shows how it ended
   });
   source.addEventListener("error", () => {
-    if (source.readyState === EventSource.CLOSED) reloadOnceServed(tell);
-    else tell(ABSENT);
+    if (source.readyState === EventSource.CLOSED) reloadWhenServed(showStep);
+    else showStep(ABSENT);
   });
   if (stop) {
     stop.hidden = false;
     stop.addEventListener("click", async () => {
       stop.disabled = true;
-      tell("Stopping at the next step …");
+      showStep("Stopping at the next step …");
       await ask("DELETE", watched.dataset.stop).catch((error) => {
         stop.disabled = false;
-        say(error.message);
+        announce(error.message);
       });
     });
   }

@@ -1,1 +1,1 @@
-"""What stands on a store, once more, on PostgreSQL: the tests of these services with that store in place of theirs."""
+"""Tests of the services on PostgreSQL: the same tests with another store."""

@@ -1,4 +1,4 @@
-"""The agents' own tool."""
+"""`research_cache`."""
 
 # ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
 from tests.cache.conftest import clock

@@ -1,4 +1,4 @@
-"""What is counted."""
+"""Counts of answers."""
 
 # ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
 from tests.cache.conftest import clock

@@ -1,4 +1,4 @@
-"""Looking up what is known."""
+"""Knowledge lookups."""
 
 # ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
 from tests.knowledge.conftest import clock, embedder, knowledge

@@ -1,4 +1,4 @@
-"""What one tenant knows, no other does."""
+"""Knowledge of separate tenants."""
 
 # ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
 from tests.knowledge.conftest import clock, embedder, knowledge

@@ -20,7 +20,7 @@ LOOK_UP = {"action": "lookup", "cache_type": "job_search", "query": "python jobs
 async def test_every_tool_says_that_the_database_is_away(settings: Settings, postgres: Server) -> None:  # noqa: F811
     """In the envelope, and in time; when it is back, the same server answers."""
     with App(settings) as app:
-        app.__dict__["database_store"] = PostgresStore(postgres.url, busy_seconds=0.5)
+        app.databases.__dict__["store"] = PostgresStore(postgres.url, busy_seconds=0.5)
         async with Client(build_server(app)) as client:
             stored = await told(client, "research_cache", **LOOK_UP | {"action": "store", "data": [1]})
             assert stored["found"]

@@ -1,4 +1,4 @@
-"""What agents' tools brought."""
+"""The tool cache."""
 
 # ruff: noqa: F401, F403, F821 - the very tests; the store comes last, instead of theirs
 from tests.cache.conftest import clock

@@ -1,0 +1,73 @@
+"""Cached completions of language models."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from harness.cache.context import CacheContext
+from harness.cache.lookup import Answer, Lookup
+from harness.cache.lookup_request import StructRequest
+from harness.cache.tables import COMPLETIONS
+from harness.core.freshness import DAY, checked_ttl
+from harness.core.keys import completion_key
+from harness.core.text import shorten
+from harness.errors import ModelError
+from harness.ports import Completion, LanguageModel, Message
+
+COMPLETION_TTL = 30 * DAY
+MAX_TEXT = 1_000
+"""Characters of a prompt in the row; the key is made from all of them."""
+
+
+class CompletionRequest(StructRequest[Completion], frozen=True, kw_only=True, gc=False):
+    """One prompt to one model."""
+
+    table: ClassVar[str] = COMPLETIONS
+    failure: ClassVar[type[Exception]] = ModelError
+
+
+class CompletionCache:
+    """Cached completions of one tenant."""
+
+    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self._run = context.run
+
+    def answer(
+        self,
+        model: LanguageModel,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        epoch: str = "",
+        ttl: float = COMPLETION_TTL,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Answer[Completion]:
+        """Return the cached completion, else ask `model`: once for the same messages, parameters and `epoch`.
+
+        `on_text` is called with the text as it arrives; from the cache it arrives at once.
+
+        Raises:
+            InvalidInput: messages or a schema that are not JSON.
+            ModelError: the model does not answer, or its answer is unusable (see `LanguageModel.complete`).
+            OfflineMiss: it is not in the cache, and the model may not be asked.
+            StoreError: the store cannot be read.
+        """
+        checked_ttl(ttl)
+        key = completion_key(
+            model.endpoint, model.name, list(messages), parameters=dict(model.parameters), schema=schema, epoch=epoch
+        )
+        text = shorten(messages[-1]["content"], MAX_TEXT) if messages else ""
+        request = CompletionRequest(key=key, text=text, ttl=ttl, own=(model.name,), kind=Completion)
+        answer = self._lookup.answer(request, partial(model.complete, messages, schema=schema, on_text=on_text))
+        completion = answer.value
+        if on_text is not None and answer.how != "live":
+            on_text(completion.text)
+        counted = completion.prompt_tokens + completion.completion_tokens
+        self._run.tokens += counted or _estimated_tokens(completion.text, *(each["content"] for each in messages))
+        return answer
+
+
+def _estimated_tokens(*texts: str) -> int:
+    """Return about how many tokens texts have, for endpoints that do not count them."""
+    return sum(len(text) // 4 for text in texts)

@@ -1,0 +1,55 @@
+"""Records of research runs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from harness.cache.context import CacheContext
+from harness.cache.lookup import Lookup
+from harness.cache.lookup_request import encoded_json
+from harness.cache.tables import RUNS
+from harness.core.entries import Entry
+from harness.core.freshness import DAY
+from harness.errors import NotFound
+
+RUN_TTL = 400 * DAY
+"""Lifetime of the record of a run."""
+
+
+class RunRecords:
+    """Records of the runs of one tenant, by the id of the run."""
+
+    def __init__(self, context: CacheContext, lookup: Lookup) -> None:
+        self._store = context.store
+        self._tenant = context.tenant
+        self._clock = context.clock
+        self._lookup = lookup
+
+    def put(self, run: str, question: str, engine: str, record: Mapping[str, Any]) -> None:
+        """Store the record of a run (JSON).
+
+        Raises:
+            StoreError: the store cannot take it.
+        """
+        now = self._clock()
+        entry = Entry(run, question, encoded_json(record), now, now + RUN_TTL, now, (engine,))
+        self._store.put(RUNS, self._tenant, entry, sweep_before=now)
+        self._lookup.mark_origin(RUNS, run)
+
+    def get(self, run: str) -> dict[str, Any]:
+        """Return the record of a run.
+
+        Raises:
+            NotFound: there is no such run.
+            StoreError: the store cannot be read.
+        """
+        entry = self._store.get(RUNS, self._tenant, run)
+        if entry is None:
+            raise NotFound(f"no such run: {run!r}; `harness cache runs` lists them")
+        record: dict[str, Any] = orjson.loads(entry.payload)
+        return record
+
+    def all(self) -> list[Entry]:
+        """Return the rows of all runs, newest first: `key` is the id, `text` the question, `payload` the record."""
+        return sorted(self._store.scan(RUNS, self._tenant), key=lambda entry: (entry.created_at, entry.key))[::-1]

@@ -1,0 +1,94 @@
+"""`harness history`: past searches, researches and knowledge."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import JsonOption, OriginOption, in_words
+from harness.cli.output import print_json
+from harness.core.freshness import age_in_words
+
+if TYPE_CHECKING:
+    from harness.research.history import HistoryEntry
+
+
+@with_session
+def history(
+    session: Session,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QUERY", help="Text to find, by meaning; without it, the newest entries.", show_default=False
+        ),
+    ] = None,
+    source: Annotated[
+        str, typer.Option("--source", metavar="SOURCE", help="Only entries of: search, research, knowledge, or all.")
+    ] = "all",
+    since: Annotated[
+        str,
+        typer.Option(
+            "--since", metavar="TIME", help="Only entries stored since this time: 2026-11-22, a Unix time, or 7d."
+        ),
+    ] = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Maximum number of entries.")] = 20,
+    offset: Annotated[int, typer.Option("--offset", metavar="N", help="Entries to skip.")] = 0,
+    origin: OriginOption = "own",
+    as_json: JsonOption = False,
+) -> None:
+    """Search past searches, researches and knowledge.
+
+    With a query, the most similar entries come first; without one, the newest.
+
+    \b
+    Examples:
+      harness history
+      harness history "attribute lookup" --source research
+      harness history --since 7d -n 50
+      harness history --origin experiment
+      harness history "rag pipelines" --json | jq -r '.items[].title'
+    """
+    from harness.research.history import since_of
+
+    query = in_words(words)
+    with session.app({"offline": True}) as app:
+        page = app.history.page(
+            query, since=since_of(since, time.time()), source=source, limit=limit, offset=offset, origin=origin
+        )
+    if as_json:
+        from harness.server.responses.history_responses import history_response
+
+        print_json(history_response(page, limit, offset).model_dump())
+    elif page.items:
+        _print(page.items, bool(query.strip()))
+    else:
+        session.note("no past entry matches" if query.strip() else "no entries yet; try `harness search`")
+
+
+def _print(found: "list[HistoryEntry]", asked: bool) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    from harness.cli.terminal.console import SafeConsole
+    from harness.research.run_record import RUN_ID
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
+    for name in (*(("Like",) if asked else ()), "When", "What"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("Title", overflow="fold", ratio=1)
+    now = time.time()
+    for each in found:
+        title = Text(each.title, style="bold")
+        if each.count > 1:
+            title.append(f"  {each.count} runs", style="not bold")
+        if each.expired:
+            title.append("  expired", style="not bold yellow")
+        run = f"harness show {each.id}" if each.source == "research" and RUN_ID.fullmatch(each.id) else ""
+        for line in (each.snippet, each.url, run):
+            if line:
+                title.append(f"\n{line}", style="not bold dim")
+        likeness = (f"{each.similarity:.3f}",) if asked else ()
+        table.add_row(*likeness, age_in_words(now - each.timestamp), each.source, title)
+    SafeConsole().print(table)

@@ -1,0 +1,124 @@
+"""`harness search`: one cached search."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from harness.cli.command_session import Session, with_session
+from harness.cli.options import CacheOptions, Flags, JsonOption, ReplayOption, SettingOptions, in_words
+from harness.cli.output import BY_WORDS, print_json
+from harness.cli.terminal import ExitCode
+from harness.core.entries import Hit, Stale
+from harness.core.freshness import age_in_words
+from harness.core.text import shorten
+from harness.errors import SearchError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.cache import Results
+    from harness.research.search import EngineSearch
+
+SNIPPET_CHARS = 300
+
+
+@with_session
+def search(
+    session: Session,
+    *,
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="Query to search for.", show_default=False)],
+    flags: Annotated[Flags, SettingOptions("engine", "embedding_model", "max_results", "ttl", "semantic", "offline")],
+    cache: CacheOptions,
+    replay: ReplayOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search through the cache. The results of several engines are fused by rank.
+
+    On an exact miss, a cached search that means the same may answer; `harness cache explain` shows why or why not.
+
+    \b
+    Examples:
+      harness search "best practices for rag pipelines"
+      harness search "descriptor protocol" --engine corpus:python-docs -n 3
+      harness search "crispr off-target effects" --engine pubmed --engine ddgs
+      harness search "best practices for rag pipelines" --json | jq -r '.results[].href'
+    """
+    query = in_words(words)
+    with session.app(flags, refresh=cache.refresh, no_cache=cache.no_cache, replay=replay) as app:
+        found, results = app.search(query)
+        session.end_progress()
+        if as_json:
+            _print_json(query, found, results)
+        elif results:
+            _print_table(results)
+        for asked in found:
+            session.note(_summary(asked))
+        if app.settings.corpus_meaning and any(asked.ranked_by == "words" for asked in found):
+            session.note(BY_WORDS)
+        if len(found) > 1:
+            session.note(f"{len(results)} results from {len(found)} engines, fused")
+        sys.stdout.flush()
+    if not results:
+        raise typer.Exit(ExitCode.NOTHING_FOUND)
+
+
+def _summary(asked: "EngineSearch") -> str:
+    answer = asked.outcome
+    if isinstance(answer, SearchError):
+        return f"warning: {asked.engine}: {answer}"
+    count = f"{len(answer.value)} result{'' if len(answer.value) == 1 else 's'}"
+    if asked.ranked_by == "words":
+        count += ", ranked by words alone,"
+    outcome = answer.outcome
+    if isinstance(outcome, Hit):
+        how = f"{outcome.found}, {age_in_words(outcome.age)}"
+        if outcome.found == "semantic":
+            how = (
+                f"means the same as {outcome.query!r}, similarity {outcome.similarity:.2f}, {age_in_words(outcome.age)}"
+            )
+        return f"{count} from the cache ({how}); 0 live calls"
+    if isinstance(outcome, Stale) and answer.how == "stale":
+        return f"{count} from the cache (stale, {age_in_words(outcome.age)}), because the search failed"
+    if not answer.value:
+        return f"nothing found by {asked.engine}; try other words"
+    return f"{count} from {asked.engine}; 1 live call"
+
+
+def _print_json(query: str, found: "Sequence[EngineSearch]", results: "Results") -> None:
+    searches = [_as_json(asked) for asked in found]
+    value: dict[str, Any] = {"query": query}
+    value |= searches[0] if len(searches) == 1 else {"searches": searches}
+    print_json(value | {"results": results})
+
+
+def _as_json(asked: "EngineSearch") -> dict[str, Any]:
+    answer = asked.outcome
+    if isinstance(answer, SearchError):
+        return {"engine": asked.engine, "outcome": "failed", "error": answer.code, "message": str(answer)}
+    outcome = answer.outcome
+    value: dict[str, Any] = {"engine": asked.engine, "ranked_by": asked.ranked_by or None}
+    value["outcome"] = type(outcome).__name__.lower()
+    if isinstance(outcome, Hit):
+        value |= {"found": outcome.found, "matched_query": outcome.query, "age_seconds": round(outcome.age, 3)}
+        value["similarity"] = round(outcome.similarity, 4)
+    return value | {"stale": answer.how == "stale", "live_calls": int(answer.how == "live")}
+
+
+def _print_table(results: "Results") -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    from harness.cli.terminal.console import SafeConsole
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), expand=False)
+    table.add_column("#", justify="right", style="dim")
+    table.add_column("Result", overflow="fold", ratio=1)
+    table.add_column("Text", overflow="fold", ratio=2)
+    for number, result in enumerate(results, start=1):
+        title = Text(f"{result.get('title', '')}\n", style="bold").append(
+            str(result.get("href", "")), style="not bold cyan"
+        )
+        table.add_row(str(number), title, Text(shorten(str(result.get("body", "")), SNIPPET_CHARS) + "\n"))
+    SafeConsole().print(table)

@@ -1,0 +1,24 @@
+"""Services and adapters that a research uses."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from harness.cache import Cache
+from harness.ports import Embedder, PageReader, Progress, SearchEngine
+from harness.research.planner import Planner
+from harness.vector_cache import VectorCache
+
+
+class ResearchServices(Struct, frozen=True):
+    """Everything a research works with. `memory` returns the vector cache of a collection: chunks, or solved questions.
+    `engines` are searched together. `progress` counts the work of each stage.
+    """
+
+    cache: Cache
+    engines: tuple[SearchEngine, ...]
+    reader: PageReader
+    embedder: Embedder
+    memory: Callable[[str], VectorCache]
+    planner: Planner
+    progress: Progress

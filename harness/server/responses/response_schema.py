@@ -1,0 +1,29 @@
+"""Parts of all response models: example, time format, paging fields."""
+
+import time
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+def example(**values: Any) -> ConfigDict:
+    """Return a model configuration with one example for the API description.
+
+    The description leaves out `None` values, so give required fields a value.
+    """
+    return ConfigDict(json_schema_extra={"examples": [values]})
+
+
+def iso(moment: float) -> str:
+    """Return a time in seconds since the epoch as ISO 8601, UTC."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+
+class Part(BaseModel):
+    """Paging fields of a response that may be one part of a longer text."""
+
+    truncated: Annotated[
+        bool, Field(description="Whether more follows; then call again with `offset` set to `next_offset`.")
+    ] = False
+    total_chars: Annotated[int, Field(description="Characters of the whole text.")] = 0
+    next_offset: Annotated[int | None, Field(description="Where the rest starts; null if nothing is left.")] = None

@@ -1,0 +1,84 @@
+"""Settings of a research: its gathering, its pace and its report."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from harness.core.freshness import DEFAULT_TTL, HOUR, MAX_TTL
+from harness.settings.kinds import Count, Seconds, Weight, flag
+
+
+class GatheringSettings(Struct, frozen=True, kw_only=True):
+    """Settings that decide what a research gathers. All are part of its fingerprint and stored with its run."""
+
+    max_rounds: Annotated[int, flag(), Meta(ge=1, le=5, description="maximum number of search rounds")] = 5
+    enough_score: Annotated[
+        float, Meta(ge=0, le=1, description="stop when the best chunks are this similar to the question")
+    ] = 0.65
+    min_novelty: Annotated[
+        float, Meta(ge=0, le=1, description="stop after a round that adds less than this, as a cosine distance")
+    ] = 0.1
+    max_results: Annotated[
+        int, flag("--max-results", "-n"), Meta(ge=1, le=100, description="results requested from each search")
+    ] = 10
+    read_pages: Annotated[
+        int, flag(), Meta(ge=0, le=20, description="pages to read in each round, from the best results; 0: none")
+    ] = 3
+    max_live_calls: Annotated[
+        Count | None,
+        flag(),
+        Meta(description="maximum number of searches and pages in one research, cached ones included"),
+    ] = None
+    max_tokens: Annotated[
+        Count | None,
+        flag(),
+        Meta(description="maximum number of tokens of the model in one research, prompts and answers"),
+    ] = None
+    follow_ups: Annotated[int, Meta(ge=1, le=10, description="queries of every round after the first")] = 2
+    chunk_tokens: Annotated[
+        tuple[Annotated[int, Meta(ge=20, le=2_000)], Annotated[int, Meta(ge=20, le=2_000)]],
+        Meta(description="fewest and most tokens of a chunk"),
+    ] = (200, 350)
+
+
+class FetchSettings(Struct, frozen=True, kw_only=True):
+    """Lifetimes, parallel calls and the time limit of a research: not part of its fingerprint."""
+
+    ttl: Annotated[
+        Seconds, flag(), Meta(gt=0, le=MAX_TTL, description="lifetime of cached searches and researches: 15m, 24h, 7d")
+    ] = float(DEFAULT_TTL)
+    page_ttl: Annotated[Seconds, Meta(gt=0, le=MAX_TTL, description="lifetime of cached pages, seconds")] = float(HOUR)
+    concurrency: Annotated[int, Meta(ge=1, le=32, description="searches of one round at the same time")] = 4
+    max_seconds: Annotated[
+        Annotated[Seconds, Meta(gt=0)] | None,
+        flag(),
+        Meta(description="start no further round after this time: 90s, 10m"),
+    ] = None
+
+
+class WritingSettings(Struct, frozen=True, kw_only=True):
+    """Settings that decide how a report is written from the gathered sources. All are stored with its run."""
+
+    context_tokens: Annotated[
+        int, Meta(ge=200, le=200_000, description="tokens of sources in the model's prompt for the report")
+    ] = 3_000
+    writer_style: Annotated[
+        str, Meta(max_length=2_000, description="instructions on style, added to the model's rules for the report")
+    ] = ""
+    max_evidence: Annotated[int, Meta(ge=1, le=50, description="maximum number of excerpts in a report")] = 8
+    per_source: Annotated[int, Meta(ge=1, le=50, description="maximum number of excerpts from one source")] = 4
+    ranking_weights: Annotated[
+        tuple[Weight, Weight, Weight, Weight],
+        Meta(
+            description="weights of an excerpt's own similarity, its chunk's, its title's, and of the question's words"
+        ),
+    ] = (0.45, 0.15, 0.25, 0.15)
+    strict: Annotated[
+        bool,
+        flag("--strict/--marked"),
+        Meta(description="leave out sentences that no quotation supports"),
+    ] = False
+    marked: Annotated[
+        bool,
+        Meta(description="keep and mark such sentences; if neither is set, the quotation replaces the sentence"),
+    ] = False

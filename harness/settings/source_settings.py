@@ -1,0 +1,76 @@
+"""Settings of search engines and of pages."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from harness.core.search_engines import ENGINE_SPECS
+from harness.settings.kinds import LOCAL, REACHES, Seconds, Secret, flag
+
+
+class EngineSettings(Struct, frozen=True, kw_only=True):
+    """Settings of the search engines."""
+
+    engine: Annotated[
+        tuple[Annotated[str, Meta(min_length=1)], ...],
+        flag("--engine", "-e", metavar="NAME[:ARG]"),
+        REACHES,
+        Meta(
+            min_length=1,
+            description=f"search engines, fused by rank: {ENGINE_SPECS}",
+        ),
+    ] = ("ddgs",)
+    search_timeout: Annotated[Seconds, Meta(gt=0, le=300, description="seconds to wait for a search engine")] = 10.0
+    searches_per_minute: Annotated[
+        float,
+        LOCAL,
+        Meta(
+            ge=0.01, le=60_000, description="maximum number of live searches of one engine a minute, over all processes"
+        ),
+    ] = 30.0
+    rate_limit_retries: Annotated[
+        int, LOCAL, Meta(ge=0, le=10, description="retries of a search that an engine refused as one too many")
+    ] = 2
+    ddgs_backends: Annotated[tuple[str, ...], Meta(min_length=1, description="backends of ddgs, in this order")] = (
+        "duckduckgo",
+    )
+    ddgs_region: Annotated[
+        str, Meta(pattern="^[a-z]{2}-[a-z]{2}$", description="country and language for ddgs, as us-en")
+    ] = "us-en"
+    ddgs_safesearch: Annotated[Literal["on", "moderate", "off"], Meta(description="safe search of ddgs")] = "moderate"
+    ddgs_timelimit: Annotated[
+        Literal["d", "w", "m", "y"] | None, Meta(description="only results of the last day, week, month or year")
+    ] = None
+    searxng_url: Annotated[Secret | None, Meta(description="address of SearXNG for the engine searxng")] = None
+    searxng_language: Annotated[
+        str,
+        Meta(pattern="^(auto|all|[a-z]{2,3}(-[A-Za-z]{2,4})?)$", description="language of SearXNG's results, as pt-BR"),
+    ] = "auto"
+    searxng_time_range: Annotated[
+        Literal["day", "week", "month", "year"] | None,
+        Meta(description="only SearXNG's results of the last day, week, month or year"),
+    ] = None
+    pubmed_api_key: Annotated[Secret | None, Meta(description="key of NCBI: 10 requests a second instead of 3")] = None
+    pubmed_email: Annotated[str | None, LOCAL, Meta(description="address to send to NCBI, which requests one")] = None
+    browser_executable: Annotated[
+        str | None, LOCAL, Meta(description="Chromium for the engine browser; not set: the one on PATH")
+    ] = None
+    browser_headless: Annotated[bool, Meta(description="run the browser without a window")] = True
+    browser_timeout: Annotated[Seconds, Meta(gt=0, le=300, description="seconds for one search by browser")] = 30.0
+    corpus_meaning: Annotated[
+        bool, Meta(description="search a corpus by meaning as well as by words; embeds its passages once")
+    ] = True
+    proxy: Annotated[
+        Secret | None, LOCAL, Meta(description="proxy for searches, as http://user:password@host:port")
+    ] = None
+
+
+class PageSettings(Struct, frozen=True, kw_only=True):
+    """Settings of reading pages from the web."""
+
+    page_timeout: Annotated[Seconds, Meta(gt=0, le=300, description="seconds to wait for a whole page")] = 20.0
+    allowed_hosts: Annotated[
+        tuple[str, ...],
+        REACHES,
+        Meta(description="hosts (HOST or HOST:PORT) to read pages from although their address is private"),
+    ] = ()

@@ -1,0 +1,142 @@
+"""Wikipedia, through the MediaWiki API: `list=search` finds articles, `prop=extracts` returns their introductions.
+
+https://www.mediawiki.org/wiki/API:Search, https://www.mediawiki.org/wiki/Extension:TextExtracts
+"""
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from harness.core.text import clean, one_line
+from harness.errors import EngineUnavailable, InvalidInput, RateLimited
+from harness.ports import SearchResult
+from harness.settings import Settings
+from harness.sources.http.request import ask, base_address, check_status
+
+LANGUAGE = "en"
+MAX_RESULTS = 40
+MAX_BODY_CHARS = 10_000
+
+_MAX_QUERY_CHARS = 300
+"""Limit of the search of Wikipedia (CirrusSearch)."""
+_EXTRACTS_AT_ONCE = 20
+_MAX_LAG_SECONDS = 5
+"""With a longer replication lag the servers refuse the request: https://www.mediawiki.org/wiki/Manual:Maxlag_parameter"""
+
+_CODE = re.compile(r"[a-z]{2,12}(-[a-z]{2,12}){0,2}")
+_TAG = re.compile(r"<[^<>]{0,1000}>")
+_BUSY = frozenset({"maxlag", "ratelimited", "cirrussearch-too-busy-error"})
+
+
+class _Match(Struct):
+    """The part of a search result that we read. `snippet` is HTML."""
+
+    pageid: int
+    title: str
+    snippet: str = ""
+
+
+class _Article(Struct):
+    """The part of an article that we read."""
+
+    pageid: int = 0
+    extract: str = ""
+
+
+class _Query(Struct):
+    search: list[_Match] | None = None
+    pages: list[_Article] | None = None
+
+
+class _Error(Struct):
+    code: str = ""
+    info: str = ""
+
+
+class _Reply(Struct):
+    query: _Query | None = None
+    error: _Error | None = None
+
+
+class Wikipedia:
+    """Search the articles of one Wikipedia, at most `MAX_RESULTS`. A result's body is the article's introduction as
+    plain text; where there is none, the snippet that matches the query.
+
+    `language` is the code of a Wikipedia (`en`, `de`, `zh-min-nan`). `timeout` is in seconds, for each request: one to
+    search, and one for the introductions of 20 articles.
+
+    Raises:
+        InvalidInput: `language` is not such a code, or `base_url` is not a URL.
+    """
+
+    name = "wikipedia"
+
+    def __init__(self, language: str = LANGUAGE, *, timeout: float = 10.0, base_url: str = "") -> None:
+        language = language.strip().lower()
+        if not _CODE.fullmatch(language):
+            raise InvalidInput(f"no Wikipedia has the code {language[:50]!r}; write one like en, de or zh-min-nan")
+        self._url = base_address(base_url or f"https://{language}.wikipedia.org", "the address of a MediaWiki")
+        self._timeout = timeout
+        self.options: Mapping[str, Any] = {"language": language} | ({"base_url": self._url} if base_url else {})
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
+        """See `SearchEngine.search`."""
+        limit = min(max_results, MAX_RESULTS)
+        parameters = {"list": "search", "srprop": "snippet", "srlimit": str(limit)}
+        matches = self._ask(srsearch=clean(query, _MAX_QUERY_CHARS), **parameters).search
+        if matches is None:
+            raise EngineUnavailable("Wikipedia answered with something else than results; try again later")
+        found = {match.pageid: match for match in matches[:limit]}
+        extracts: dict[int, str] = {}
+        for start in range(0, len(found), _EXTRACTS_AT_ONCE):
+            extracts |= self._extracts(list(found)[start : start + _EXTRACTS_AT_ONCE])
+        return [self._result(match, extracts.get(pageid, "")) for pageid, match in found.items()]
+
+    def _extracts(self, pageids: Sequence[int]) -> dict[int, str]:
+        """Return the introductions of articles, by page id."""
+        parameters = {"prop": "extracts", "exintro": "1", "explaintext": "1", "exlimit": str(_EXTRACTS_AT_ONCE)}
+        articles = self._ask(pageids="|".join(map(str, pageids)), **parameters).pages or []
+        return {article.pageid: article.extract for article in articles}
+
+    def _result(self, match: _Match, extract: str) -> SearchResult:
+        title = one_line(clean(match.title, 500))
+        body = clean(extract, MAX_BODY_CHARS) or one_line(clean(_plain(match.snippet), MAX_BODY_CHARS))
+        path = quote(title.replace(" ", "_"), safe="/:,()")
+        return SearchResult(title=title, href=f"{self._url}/wiki/{path}", body=body)
+
+    def _ask(self, **parameters: str) -> _Query:
+        """Return the reply to one request.
+
+        Raises:
+            RateLimited: the servers are busy, or ask for fewer requests.
+            EngineUnavailable: no reply, an error, or a reply that is not of MediaWiki.
+        """
+        common = {"action": "query", "format": "json", "formatversion": "2", "maxlag": str(_MAX_LAG_SECONDS)}
+        answer = ask("Wikipedia", f"{self._url}/w/api.php", params=common | parameters, timeout=self._timeout)
+        try:
+            reply = msgspec.json.decode(answer.body, type=_Reply)
+        except (ValueError, RecursionError) as error:
+            check_status("Wikipedia", answer)
+            raise EngineUnavailable("Wikipedia answered with something else than results; try again later") from error
+        if reply.error is not None and reply.error.code in _BUSY:
+            raise RateLimited(f"Wikipedia asks for fewer requests ({reply.error.code}); wait some minutes")
+        check_status("Wikipedia", answer)
+        if reply.error is not None:
+            said = one_line(clean(reply.error.info or reply.error.code, 200)).rstrip(".")
+            raise EngineUnavailable(f"Wikipedia could not search: {said}; try again later")
+        return reply.query or _Query()
+
+
+def _plain(snippet: str) -> str:
+    """Return the text of a snippet of HTML."""
+    return html.unescape(_TAG.sub("", snippet[: 4 * MAX_BODY_CHARS]))
+
+
+def from_settings(language: str, settings: Settings) -> Wikipedia:
+    """Return the engine for `language`, else English."""
+    return Wikipedia(language or LANGUAGE, timeout=settings.search_timeout)
