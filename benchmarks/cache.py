@@ -1,8 +1,8 @@
-"""Exact hit, miss and put beside bare sqlite3, diskcache and requests-cache: `python -m benchmarks.cache`.
+"""Exact hit, miss and put compared with sqlite3, diskcache and requests-cache: `python -m benchmarks.cache`.
 
-Every contender keeps the same rows (10 results of about 300 bytes) in files of its own, and does the same work inside
-the timing, key hashing included (`benchmarks.contenders` says what each does). Calls are timed one by one, in short
-batches that take turns. Results go to standard output, what is being done to standard error.
+Every contender stores the same rows (10 results of about 300 bytes) in separate files and does the same work inside the
+timing, key hashing included (see `benchmarks.contenders`). Calls are timed one by one, in short batches that take
+turns. Results go to standard output, progress to standard error.
 """
 
 import argparse

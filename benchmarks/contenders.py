@@ -1,5 +1,5 @@
-"""The caches that are measured side by side. Each does, inside the timing, the whole way from a query to a list of
-results: normalising and hashing the key, reading, checking the expiry, decoding.
+"""Caches to compare. Inside the timing each does everything from a query to a list of results: normalising and hashing
+the key, reading, checking the expiry, decoding.
 """
 
 import json
@@ -138,7 +138,7 @@ class Bare(Contender):
         return orjson.dumps(results).decode()
 
     def put(self, request: str, answer: Results) -> object:
-        """Write one row in a transaction of its own."""
+        """Write one row in one transaction."""
         now = time.time()
         return self._connection.execute(self._replace, (hashed(request), request, self.dumps(answer), now, now + TTL))
 
@@ -202,7 +202,7 @@ class Requests(Contender):
         return Request("GET", self._url, params={"q": query}).prepare()
 
     def answer(self, query: str, results: Results) -> Response:
-        """Build the response as the network brings it: the JSON was encoded by the server."""
+        """Build the response as received: the server has encoded the JSON."""
         response = Response()
         body = orjson.dumps(results)
         response.raw = HTTPResponse(body=BytesIO(body), headers=self._headers, status=200, preload_content=False)
@@ -234,7 +234,7 @@ class Requests(Contender):
 
 
 def open_all(folder: Path) -> list[Contender]:
-    """Open every contender on files of its own in `folder`."""
+    """Open every contender on separate files in `folder`."""
     return [
         Ours(folder / "harness"),
         Bare(folder / "bare-orjson.db"),

@@ -1,4 +1,4 @@
-"""Vectors that survive the benchmark: tens of thousands of texts take ten minutes, once."""
+"""Vectors stored between runs: embedding tens of thousands of texts takes ten minutes."""
 
 import multiprocessing
 import os

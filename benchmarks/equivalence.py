@@ -1,11 +1,10 @@
 """May the answer to one question be served for another? `python -m benchmarks.equivalence --pairs DIR`.
 
-Every labelled set is halved so that no text is in both halves (pairs that share texts stay together; a hash decides).
-What can be fitted is fitted on pairs of one half, those that the verifier has not learned from; everything is measured
-on the other: the share of same questions that is served, the share of different ones that is served, wrongly, and the
-precision of what is served, with 95 % intervals. Pairs that careful readers have graded are measured by their labels,
-too.
-`benchmarks.rules` says what each contender does; all see the same MiniLM vectors.
+Every labelled set is halved by a hash so that no text is in both halves (pairs that share texts stay together). Rules
+are fitted on pairs of one half that the verifier was not trained on, and measured on the other: the share of same
+questions served, the share of different ones served (wrongly), and the precision, with 95 % intervals. Pairs that
+readers have graded are also measured by these grades. For the contenders see `benchmarks.rules`; all use the same
+MiniLM vectors.
 """
 
 import argparse
@@ -49,7 +48,7 @@ and what lies between counts for neither.
 """
 
 LIMITS_FROM = "qqp"
-"""The set whose fitted thresholds judge what has no calibration half of its own."""
+"""The set whose fitted thresholds are used for sets without a calibration half."""
 
 WRITTEN = {"traps, written one by one": read_traps, "clusters, written by subject": cluster_pairs}
 """Pairs that were written to measure, by what they are."""
@@ -226,7 +225,7 @@ def _six(embedder: RememberedEmbedder, fitted: Thresholds | None) -> dict[str, A
 
 
 def _six_taught(embedder: RememberedEmbedder) -> list[bool]:
-    """Decide as a cache does that has read what RAG stands for: it embeds and compares texts with that put in."""
+    """Decide as a cache that has read the expansion of RAG: texts are embedded and compared with it inserted."""
     told = []
     for one, other, _ in SIX:
         ours, asked = embedder.embed([RAG.expand(one), RAG.expand(other)])

@@ -1,17 +1,17 @@
 """Does the experiment loop keep only what is really better? `python -m benchmarks.experiments`.
 
 Loops are simulated with a noisy scorer on 24 tasks, 16 to tune and 8 to confirm, with the rules and defaults of
-`harness_evals.verdicts`: an A/A run for the noise floor, then experiments, each judged at its share of alpha. First
-every loop tries changes that do nothing. Then single changes that really help, by so many times the noise floor that
-was measured, or harm. "t-test" and "greedy" are rules of common loops: keep what is better at p < 0.05, one-sided, on
-all tasks, without sharing alpha; keep whatever scored higher. They judge the very same runs, repeats and all; a loop
-that runs each task once does worse. Last, changes back to the default, which only this loop prefers where they are no
+`harness_evals.verdicts`: an A/A run for the noise floor, then experiments, each judged at its share of alpha. First,
+every loop tries changes without effect. Then single changes that help or harm by a multiple of the measured noise
+floor. "t-test" and "greedy" are the rules of common loops: keep a change that is better at p < 0.05, one-sided, on all
+tasks, without sharing alpha; keep every change with a higher score. They judge the same runs, repeats included; a loop
+that runs each task once does worse. Last, changes back to the default, which only this loop prefers if they are not
 worse.
 
-What is assumed: tasks differ in difficulty and noise; one run in twenty fails half-way and loses 0.2; a change helps
-one task more than another (by half of its effect, as a standard deviation); scores are hundredths and end at 0 and 1,
-which cuts gains on easy tasks. Runs are independent: a day on which the network is slow for one side only is not here.
-The defaults were chosen by other simulated loops than those that are shown.
+Assumptions: tasks differ in difficulty and noise; one run in twenty fails half-way and loses 0.2; the effect of a
+change varies between tasks (standard deviation: half of the effect); scores are hundredths from 0 to 1, which cuts
+gains on easy tasks. Runs are independent: a slow network on one side only is not simulated. The defaults were chosen on
+other simulated loops than those shown.
 """
 
 import argparse
@@ -51,7 +51,7 @@ _POOR_RUNS, _POOR_LOSS = 0.05, 0.2
 
 @dataclass(frozen=True)
 class Experiment:
-    """What both sides would score if all was run, and what the loop knows of itself by then."""
+    """Scores of both sides if everything is run, and the state of the loop at that time."""
 
     baseline: Arm
     candidate: Arm
@@ -61,7 +61,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a rule did with an experiment: whether it kept the candidate, the gain it saw, the runs it needed."""
+    """Decision of a rule on an experiment: whether it kept the candidate, the measured gain, the number of runs."""
 
     kept: bool
     gain: float
@@ -139,7 +139,7 @@ def nothing_to_find(loops: int) -> list[dict[str, Judged]]:
 
 
 def one_change(effect: float, changes: int, changed: int = 1) -> list[dict[str, Judged]]:
-    """Return what every rule did with `changes` changes of `effect` noise floors, each in a loop of its own.
+    """Return the decisions of every rule on `changes` changes of `effect` noise floors, each in a separate loop.
 
     Candidates have `changed` settings that are not the defaults; baselines have 1.
     """

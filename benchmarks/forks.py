@@ -1,9 +1,8 @@
 """Do children that are forked from a busy process hang? `python -m benchmarks.forks`.
 
 Processes start threads that import the models, embed, read pairs and search through the cache, and fork at random
-moments from the first second on, while they import and load. Each child makes one cached search and
-one embedding. A child that has not ended after 20 seconds hangs: it prints its stack and is killed. So is a parent
-after two minutes.
+moments from the first second on, during imports and loading. Each child makes one cached search and one embedding. A
+child that has not ended after 20 seconds hangs: it prints its stacks and is killed; so is a parent after two minutes.
 """
 
 import argparse

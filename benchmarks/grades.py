@@ -1,8 +1,7 @@
-"""What careful readers say of pairs of other people's texts: how sure they are (0..1) that one answer serves both.
+"""Grades of pairs of texts by readers: how sure (0..1) they are that one answer serves both.
 
-The readers are language models that were given two texts a pair and nothing else: no label, no score, no rule. The
-texts are not ours to keep, so a line of a file of grades names them by their digests: *first second grade*, where the
-grade is of a hundred.
+The readers are language models that saw only the two texts: no label, no score, no rule. The licence of the texts does
+not allow to include them, so a line of a grades file names them by digest: *first second grade*, the grade of 100.
 """
 
 from hashlib import sha256
@@ -11,16 +10,16 @@ from pathlib import Path
 from harness.core.keys import normalise
 
 Named = tuple[str, str]
-"""The digests of two texts, the lesser one first."""
+"""Digests of two texts, the lesser one first."""
 
 
 def digest(text: str) -> str:
-    """Return what stands for `text`, normalised: 48 bits of its SHA-256, in hex."""
+    """Return the digest of `text`, normalised: 48 bits of its SHA-256, in hex."""
     return sha256(normalise(text).encode()).hexdigest()[:12]
 
 
 def named(a: str, b: str) -> Named:
-    """Return what stands for a pair, whichever text comes first."""
+    """Return the digests of a pair, in either order of its texts."""
     one, other = sorted((digest(a), digest(b)))
     return one, other
 

@@ -1,9 +1,9 @@
-"""How quick is the history over many entries? `python -m benchmarks.history`.
+"""Speed of the history over many entries: `python -m benchmarks.history`.
 
-So many searches are stored with vectors (see `neighbours.py`). Asked are questions that none of them asks in these
-words: the service, the server over HTTP, the newest instead of the most similar, MiniLM's vector of the question alone,
-and, as a peer, a scan of all vectors in memory with NumPy, which nobody could have without loading them. Then readers
-ask the server all at once while a research runs.
+Searches are stored with vectors (see `neighbours.py`). The questions are worded differently. Timed are the service, the
+server over HTTP, the newest entries instead of the most similar, the embedding of the question alone, and for
+comparison a scan of all vectors in memory with NumPy, without the time to load them. Then many readers use the server
+at once while a research runs.
 """
 
 import argparse
@@ -174,7 +174,7 @@ def main() -> None:
     print(table(f"{arguments.rows:,} entries", timings, references=REFERENCES, unit="ms"))
     beside = (timings[BY_MEANING].percentile(95) - timings[EMBEDDING].p50) / MILLISECOND
     print(f"\nrecall@{FOUND} of the truly nearest: {share:.3f}")
-    print(verdict("by meaning, p95 beside the vector's own time", beside, GOAL_MS, "ms"))
+    print(verdict("by meaning, p95 without the embedding", beside, GOAL_MS, "ms"))
     told = [(READERS, readers.calls, failures, done, *(f"{each / MILLISECOND:.0f}" for each in _spread(readers)))]
     headers = ("readers", "requests", "failures", "researches done", "p50 ms", "p95 ms")
     print("\nat once, while a research runs\n" + tabulate(told, headers=headers))

@@ -1,18 +1,17 @@
 """Does a conversation remember what matters? `python -m benchmarks.memory --data DIR`, DIR with `locomo_turns`,
-`locomo_qa` and `trec_cast` (.jsonl.gz), which are no part of this project.
+`locomo_qa` and `trec_cast` (.jsonl.gz), which are not in this project.
 
 LoCoMo: two people talk over months. Two turns of a session that follow each other are one exchange, the first the
 user's message, the second the reply (the last turn of an odd number has none); a turn is `NAME: text`, with the caption
-of a picture that was shared. Every conversation is a collection of its own, and every session a session. A question
-should find the exchanges that hold the turns that it is annotated with: recall is the share of them among the first 5
-and 10. Questions without such turns are left out. What was chosen on conversations was chosen on `TUNED`; the others
-measure it.
+of a shared picture. Every conversation has its own collection. A question should find the exchanges with the turns that
+it is annotated with: recall is the share of them among the first 5 and 10. Questions without such turns are left out.
+Constants were chosen on the conversations `TUNED` and are measured on the others.
 
-TREC CAsT: the questions of all topics of a year, as they stand for themselves, are what was asked before, a thread for
-each topic. A question as it was asked ("is it treatable?") should find its own. Left out are those that were asked as
-they stand, and first ones. What was chosen was chosen on topics of even numbers; the others measure it.
+TREC CAsT: the rewritten, self-contained questions of all topics of a year are stored, one thread per topic. A question
+as it was asked ("is it treatable?") should find its rewritten form. First questions, and those that were not rewritten,
+are left out. Constants were chosen on topics of even numbers and are measured on the others.
 
-Start-up: `harness chat` on a memory without exchanges, and on one with many, from start to end.
+Start-up: run time of `harness chat` on an empty memory, and on one with many exchanges.
 """
 
 import argparse
@@ -56,7 +55,7 @@ COSINE = "plain cosine"
 EMPTY = "no exchanges"
 AS_ONE = "as one text, cosine"
 MOST_SLOWER = 1.2
-"""How much longer a start on a full memory may take."""
+"""Limit for the extra start-up time on a full memory."""
 
 _DEPTH = max(DEPTHS)
 _RESAMPLES = 2_000
@@ -72,7 +71,7 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, of which conversation, and the exchanges that should be found."""
+    """A question, its conversation, and the exchanges that should be found."""
 
     text: str
     conversation: str
@@ -145,7 +144,7 @@ def locomo(folder: Path, remembered: RememberedEmbedder, work: Path) -> dict[str
             "questions": len(at),
             "contenders": {
                 name: {
-                    f"recall@{depth}": _told(*(_recalls(questions, at, found[each], depth) for each in (name, BM25)))
+                    f"recall@{depth}": _means(*(_recalls(questions, at, found[each], depth) for each in (name, BM25)))
                     for depth in DEPTHS
                 }
                 | {"returned": float(np.mean([len(found[name][number]) for number in at]))}
@@ -217,7 +216,7 @@ def _recalls(questions: Sequence[Question], at: Sequence[int], found: Sequence[S
     return np.array(shares)
 
 
-def _told(scores: Scores, reference: Scores) -> dict[str, float]:
+def _means(scores: Scores, reference: Scores) -> dict[str, float]:
     """Return the mean with its interval (95 %), and its difference to the mean of `reference`, in pairs."""
     chosen = np.random.default_rng(SEED).integers(0, len(scores), (_RESAMPLES, len(scores)))
     low, high = np.percentile(scores[chosen].mean(axis=1), [2.5, 97.5])
@@ -297,7 +296,7 @@ def _asked(turn: Mapping[str, Any], which: str) -> Exchange:
 
 
 def _minute(turn: Mapping[str, Any]) -> float:
-    number = str(turn["turn"]).replace("-", ".").split(".")  # turns of trees are told as 1-2 or 1.2
+    number = str(turn["turn"]).replace("-", ".").split(".")  # turns of trees are written as 1-2 or 1.2
     return float(number[0]) + (float(number[1]) / 100 if len(number) > 1 else 0.0)
 
 
@@ -323,7 +322,7 @@ def _found(store: SqliteStore, embedder: RememberedEmbedder, each: FollowUp, str
 
 
 def _found_as_one(store: SqliteStore, embedder: RememberedEmbedder, each: FollowUp) -> list[str]:
-    """Look up the question and what was asked before as one text, as is usual."""
+    """Look up the question and the earlier ones as one text, as is usual."""
     text = "\n".join([*(said.user_message for said in each.earlier[-3:]), each.text])
     memory = _memory(store, embedder, each.year, "default", 0)
     return [match.remembered.id for match in memory.search.query(text, 5)]
@@ -413,25 +412,25 @@ def _look_ups(database: Path) -> list[float]:
 
 
 def _show_locomo(figures: Mapping[str, Any]) -> None:
-    for split, told in figures.items():
+    for split, results in figures.items():
         rows = [
             [name, *(cell for depth in DEPTHS for cell in _cells(each[f"recall@{depth}"])), f"{each['returned']:.1f}"]
-            for name, each in told["contenders"].items()
+            for name, each in results["contenders"].items()
         ]
         measures = [header for depth in DEPTHS for header in (f"recall@{depth}", f"- {BM25}")]
-        headers = [f"LoCoMo, {split}: {told['questions']} questions", *measures, "returned"]
+        headers = [f"LoCoMo, {split}: {results['questions']} questions", *measures, "returned"]
         print(tabulate(rows, headers, disable_numparse=True), end="\n\n")
 
 
-def _cells(told: Mapping[str, float]) -> tuple[str, str]:
+def _cells(results: Mapping[str, float]) -> tuple[str, str]:
     return (
-        f"{told['mean']:.3f} ({told['low']:.3f}-{told['high']:.3f})",
-        f"{told['more']:+.3f} ({told['more_low']:+.3f} to {told['more_high']:+.3f})",
+        f"{results['mean']:.3f} ({results['low']:.3f}-{results['high']:.3f})",
+        f"{results['more']:+.3f} ({results['more_low']:+.3f} to {results['more_high']:+.3f})",
     )
 
 
 def _show_cast(figures: Mapping[str, Any]) -> None:
-    rows = [[name, *(f"{each:.3f}" for each in told.values())] for name, told in figures["ways"].items()]
+    rows = [[name, *(f"{each:.3f}" for each in results.values())] for name, results in figures["ways"].items()]
     print(tabulate(rows, [f"TREC CAsT: {figures['follow-ups']} follow-ups", "recall@1", "recall@5"]), end="\n\n")
 
 
@@ -445,7 +444,7 @@ def _show_start(figures: Mapping[str, Any]) -> None:
 
 
 def main() -> None:
-    """Measure what is asked for, and print the tables."""
+    """Run the command: measure and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__)
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the conversations (.jsonl.gz)")
     parser.add_argument("--cache", type=Path, metavar="FILE", help=".npz file that keeps the vectors between runs")

@@ -1,8 +1,8 @@
-"""What the semantic benchmark stores and asks: rewordings of stored questions, among many unrelated rows.
+"""Data of the semantic benchmark: rewordings of stored questions, among many unrelated rows.
 
-Some rows are real questions with MiniLM's own vectors; each has a rewording that is asked. The others fill the table
-up: their texts come from a few thousand real queries, and their vectors are those queries' vectors, turned by a
-random angle. Embedding 100,000 texts would take ten minutes and measure nothing here.
+Some rows are real questions with their MiniLM vectors; a rewording of each is the query. The others fill the table:
+their texts come from a few thousand real queries, their vectors are these queries' vectors rotated by a random angle.
+Embedding 100,000 texts would take ten minutes without effect on the result.
 """
 
 import random

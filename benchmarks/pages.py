@@ -1,9 +1,9 @@
-"""How much of an article is taken out of a page, and how little else? `python -m benchmarks.pages --pages FILE`.
+"""Precision and recall of text extraction from pages: `python -m benchmarks.pages --pages FILE`.
 
-FILE is gzipped JSON lines with the fields `url`, `html` and `articleBody` (what a person marked as the article). Texts
+FILE is gzipped JSON lines with the fields `url`, `html` and `articleBody` (the article as marked by a person). Texts
 are compared as bags of 4-grams of their words, as in the article extraction benchmark of Scrapinghub: precision and
-recall are means over the pages, F1 is made of the two. Intervals are of 95 %, by bootstrap over the pages; the last row
-is the paired difference.
+recall are means over the pages, F1 is computed from the two. Intervals are 95 %, by bootstrap over the pages; the last
+row is the paired difference.
 """
 
 import argparse
@@ -31,7 +31,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Overlap(NamedTuple):
-    """How many 4-grams two texts share, and how many only the found and only the true one has."""
+    """Numbers of 4-grams that two texts share, that only the extracted one has, and that only the true one has."""
 
     both: int
     found_only: int
@@ -88,7 +88,7 @@ def _compare(pages: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
     overlaps: dict[str, list[Overlap]] = {}
     times: dict[str, float] = {}
     for name, take in _CONTENDERS.items():
-        take(pages[0]["html"])  # the import is nobody's time
+        take(pages[0]["html"])  # the import is not timed
         start = time.perf_counter()
         found = [take(page["html"]) for page in pages]
         times[name] = 1000 * (time.perf_counter() - start) / len(pages)

@@ -1,7 +1,7 @@
-"""Labelled pairs of questions: read from a folder, halved so that no text is in both halves, measured by MiniLM.
+"""Labelled pairs of questions: read from a folder and halved so that no text is in both halves.
 
 The folder holds `qqp`, `paws` and `medical` (.jsonl.gz; fields a, b, label; 1 = the same question) and `robust_uqv`
-(topic, query: what people typed for one need). It is no part of this project; a set that is absent is said to be.
+(topic, query: queries that people typed for one topic). It is not in this project; missing sets are reported.
 """
 
 import gzip

@@ -1,11 +1,11 @@
-"""What the cache saves on a real query log: `python -m benchmarks.replay --log FILE`.
+"""Calls that the cache saves on a real query log: `python -m benchmarks.replay --log FILE`.
 
 The log (gzipped JSON lines with `query`, in the order of asking) goes through a `Cache` whose engine is a function, so
-a live call costs nothing but is counted. Nothing expires and the clock stands still: what is told is which queries find
-an answer, not for how long it stays good. Beside it, caches that decide by the cosine alone, over the same vectors.
+live calls cost nothing and are counted. The clock does not move and nothing expires: the result is which queries find
+an answer, not how long it stays good. Caches that decide by cosine alone over the same vectors are compared.
 
-A log does not say which hits are right. `--sample FILE` writes a random sample of the semantic ones for a person to
-judge; the last column of the table counts the pairs that this project's guards refuse.
+A log does not show which hits are right. `--sample FILE` writes a random sample of the semantic hits for a person to
+judge; the last column of the table counts the pairs that this project's guards reject.
 """
 
 import argparse
@@ -38,7 +38,7 @@ CUTS = {"cosine >= 0.60 (GPTCache's default)": 0.60, "cosine >= 0.85": 0.85, "co
 CUTS |= {"cosine >= 0.95": 0.95}
 TTL = 10 * 365 * 86_400.0
 NOW = 1_577_836_800.0
-"""What the clock shows all the time: 2020-01-01."""
+"""The fixed time of the clock: 2020-01-01."""
 
 SAMPLED = 200
 BYTES_A_QUERY = 8_000
@@ -49,7 +49,7 @@ Reworded = tuple[str, str, float]
 
 @dataclass
 class Replay:
-    """What became of the queries of a log: how many were exact and semantic hits, how many went to the engine."""
+    """Numbers of exact hits, semantic hits and engine calls for the queries of a log."""
 
     exact: int = 0
     semantic: int = 0

@@ -1,10 +1,10 @@
 """Does the corpus engine find what answers a question? `python -m benchmarks.retrieval --scifact DIR --pubmedqa FILE`.
 
-SciFact: a claim is the query, the abstracts that it cites are what should be found among all. The engine's one fitted
-constant was chosen on the split `train`; the other measures it. PubMedQA: a question should find its own abstract.
-Neither is part of this project. Every contender sees the same texts and the same MiniLM; "plain" are the usual ways
-over whole documents: BM25 in SQLite FTS5, cosine, and the two fused by rank. Intervals (95 %) are bootstrapped over the
-questions, those of a ratio in pairs. The time of a question includes embedding it.
+SciFact: a claim is the query and should find the abstracts that it cites. The engine's one fitted constant was chosen
+on the split `train` and is measured on the other. PubMedQA: a question should find its own abstract. Neither is in this
+project. All contenders use the same texts and the same MiniLM; "plain" ones search whole documents: BM25 in SQLite
+FTS5, cosine, and both fused by rank. Intervals (95 %) are bootstrapped over the questions, for a ratio in pairs. The
+time of a question includes its embedding.
 """
 
 import argparse
@@ -29,9 +29,9 @@ from harness.core.rank_fusion import reciprocal_rank_fusion
 from harness.core.text import words
 from harness.models.local.embedder import MiniLM
 from harness.ports import SearchEngine, Store, Vectors
-from harness.sources.corpus.documents import FileSource
 from harness.sources.corpus.engine import open_corpus
-from harness.sources.corpus.vectors import embedded_text
+from harness.sources.corpus.local_documents import FileSource
+from harness.sources.corpus.passage_vectors import embedded_text
 from harness.storage.sqlite.store import SqliteStore
 from harness.vector_cache import VectorCache
 
@@ -74,7 +74,7 @@ class Task:
 
 class QuestionsLive:
     """The `Embedder` that contenders get: texts in batches are remembered ones, a single one is a question, which is
-    always embedded anew, so that its time is told.
+    always embedded again, so that its time is measured.
     """
 
     id = MiniLM.id
@@ -109,7 +109,7 @@ def ndcg(found: Sequence[str], relevant: frozenset[str]) -> float:
 
 
 def recall(depth: int) -> Callable[[Sequence[str], frozenset[str]], float]:
-    """Return what tells the share (0..1) of the relevant documents among the first `depth`."""
+    """Return a function for the share (0..1) of the relevant documents among the first `depth`."""
     return lambda found, relevant: len(relevant.intersection(found[:depth])) / len(relevant)
 
 
@@ -168,25 +168,25 @@ def measure(task: Task, ranks: Mapping[str, Rank]) -> dict[str, Any]:
             start = time.perf_counter()
             found[name].append(rank(question.text))
             taken[name].append(1000 * (time.perf_counter() - start))
-    told = {}
+    results = {}
     for split in sorted({question.split for question in task.questions}):
         at = [number for number, question in enumerate(task.questions) if question.split == split]
-        told[split] = {
+        results[split] = {
             name: {"ms": float(np.median(taken[name])), "questions": len(at)}
             | {
-                measured: _told(*(_scores(task, at, found[which], measured) for which in (name, BM25)))
+                measured: _means(*(_scores(task, at, found[which], measured) for which in (name, BM25)))
                 for measured in task.measures
             }
             for name in ranks
         }
-    return told
+    return results
 
 
 def _scores(task: Task, at: Sequence[int], found: Sequence[Sequence[str]], measured: str) -> Scores:
     return np.array([task.measures[measured](found[number], task.questions[number].relevant) for number in at])
 
 
-def _told(scores: Scores, reference: Scores) -> dict[str, float]:
+def _means(scores: Scores, reference: Scores) -> dict[str, float]:
     """Return the mean with its interval, and its ratio to the mean of `reference`."""
     chosen = np.random.default_rng(SEED).integers(0, len(scores), (_RESAMPLES, len(scores)))
     means, others = scores[chosen].mean(axis=1), reference[chosen].mean(axis=1)
@@ -257,14 +257,14 @@ def _silent(what: str, done: int, total: int) -> None:
 def _table(name: str, split: str, figures: Mapping[str, Mapping[str, Any]]) -> str:
     measures = [each for each in next(iter(figures.values())) if each not in {"ms", "questions"}]
     number = next(iter(figures.values()))["questions"]
-    rows = [[contender, *_cells(told, measures), f"{told['ms']:.1f}"] for contender, told in figures.items()]
+    rows = [[contender, *_cells(results, measures), f"{results['ms']:.1f}"] for contender, results in figures.items()]
     headers = [f"{name}, {split}: {number} questions", *(h for m in measures for h in (m, f"x {BM25}")), "ms"]
     return tabulate(rows, headers, disable_numparse=True)
 
 
-def _cells(told: Mapping[str, Any], measures: Iterable[str]) -> Iterator[str]:
+def _cells(results: Mapping[str, Any], measures: Iterable[str]) -> Iterator[str]:
     for measured in measures:
-        each = told[measured]
+        each = results[measured]
         yield f"{each['mean']:.3f} ({each['low']:.3f}-{each['high']:.3f})"
         yield f"{each['ratio']:.2f} ({each['ratio_low']:.2f}-{each['ratio_high']:.2f})"
 
@@ -279,18 +279,18 @@ def main() -> None:
     arguments = parser.parse_args()
     given = {"SciFact": (arguments.scifact, scifact), "PubMedQA": (arguments.pubmedqa, pubmedqa)}
     remembered = RememberedEmbedder(arguments.cache)
-    told: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, Any]] = {}
     for name, (path, read) in given.items():
         if path is None:
             say(f"{name} is not measured: no --{name.lower()} given; the data are not part of this project")
             continue
         task = read(path)
         with workplace(None, _NEEDED_BYTES) as folder:
-            told[name] = measure(task, contenders(task, remembered, folder))
+            results[name] = measure(task, contenders(task, remembered, folder))
     if arguments.json:
-        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+        print(orjson.dumps(results, option=orjson.OPT_INDENT_2).decode())
         return
-    for name, splits in told.items():
+    for name, splits in results.items():
         for split, figures in splits.items():
             print(_table(name, split, figures), end="\n\n")
 

@@ -1,4 +1,4 @@
-"""The rows that every benchmark works on, the fast way to store many of them, and the room they need on disk."""
+"""Rows of all benchmarks, fast storage of many of them, and the disk space that they need."""
 
 import argparse
 import random
@@ -26,7 +26,7 @@ Results = list[dict[str, str]]
 
 SEED = 20_261_121
 BYTES_A_ROW = 5_000
-"""What a row takes on disk in any of the databases, generously: 3.1 kB of JSON, on a page of 4 kB, and its indexes."""
+"""Generous disk space of a row in any of the databases: 3.1 kB of JSON, on a page of 4 kB, and its indexes."""
 
 _RESULTS_A_ROW = 10
 _BODY_CHARS = 190

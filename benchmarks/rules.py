@@ -1,5 +1,5 @@
-"""The rules that decide whether the answer to one question is served for another: this project's, plain cosine cuts,
-and those of GPTCache and RedisVL as they come. All judge the same MiniLM vectors.
+"""Rules that decide whether the answer to one question serves another: this project's, plain cosine thresholds, and
+those of GPTCache and RedisVL with their defaults. All use the same MiniLM vectors.
 
 GPTCache: what `init_similar_cache()` sets up. Its own `SearchDistanceEvaluation` is called with the distance that its
 FAISS index returns (squared Euclidean; 2 - 2 x cosine for unit vectors); served from `Config().similarity_threshold`
@@ -8,7 +8,7 @@ of the evaluator's range up, as `gptcache.adapter.adapter.adapt` has it. At the 
 RedisVL: `SemanticCache.check` asks Redis for the vectors within `distance_threshold` (cosine distance, inclusive). The
 rule is that one comparison, made inside Redis, so only the default is taken from the class.
 
-Both rules rise with the cosine alone: tuned to a share of wrong answers, either is the calibrated cosine.
+Both rules depend on the cosine alone: tuned to a share of wrong answers, both equal the calibrated cosine.
 """
 
 import inspect
@@ -58,13 +58,13 @@ class Judged:
 
     @property
     def accepted(self) -> Flags:
-        """What our rule serves as it is shipped."""
+        """Decisions of our rule as shipped."""
         return np.array([served(each) for each in self.decisions], dtype=np.bool_)
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where each rule cuts so that it serves at most the same share of different pairs of the calibration half.
+    """Thresholds at which each rule serves at most the same share of different pairs of the calibration half.
 
     `as_shipped` is the cosine that serves as many of them as our rule does as it is shipped.
     """

@@ -1,4 +1,4 @@
-"""The exact hit from 1,000 to 1,000,000 rows: `python -m benchmarks.cache --scale`."""
+"""Exact hits from 1,000 to 1,000,000 rows: `python -m benchmarks.cache --scale`."""
 
 import gc
 import random
@@ -25,7 +25,7 @@ WARM_UP = 40
 _SELECT = "SELECT results, expires_at FROM search_cache WHERE tenant = 'default' AND key = ?"
 
 Task = float
-"""A position among the rows, 0 (the first) to before 1: the same task asks every size for a row of its own."""
+"""A position among the rows, 0 (the first) to before 1: the same task gets another row at every size."""
 
 Timings = dict[tuple[str, int], Timing]
 """By contender and number of rows."""

@@ -1,9 +1,9 @@
-"""The semantic look-up from 1,000 to 100,000 rows, beside GPTCache and Chroma: `python -m benchmarks.semantic`.
+"""Semantic lookups from 1,000 to 100,000 rows, compared with GPTCache and Chroma: `python -m benchmarks.semantic`.
 
-Every contender keeps the same rows (10 results of about 300 bytes, one vector) in files of its own and is asked the
-same rewordings (`benchmarks.neighbours` says where they come from, `benchmarks.semantic_contenders` what each does).
-The embedding is part of every call, so the embedding alone is the yardstick: everything above 1 is the cache's own.
-Memory and the first look-up of a fresh process are measured in processes of their own.
+Every contender stores the same rows (10 results of about 300 bytes, one vector) in separate files and gets the same
+rewordings as queries (see `benchmarks.neighbours` and `benchmarks.semantic_contenders`). The embedding is part of every
+call, so times are relative to the embedding alone: everything above 1 is the cache's. Memory and the first lookup of a
+fresh process are measured in separate processes.
 """
 
 import argparse
@@ -35,11 +35,9 @@ BATCH = 5
 PUTS = 100
 FRESH_RUNS = 10
 MOST_BESIDE_MS = 25
-"""What a semantic hit may take at the largest size beside its embedding: the look-up, and a verifier that reads what is
-near.
-"""
+"""Time limit of a semantic hit at the largest size: lookup and verifier, without the embedding."""
 BYTES_A_ROW = 36_000
-"""What a row takes in all three together, generously."""
+"""Generous size of a row in all three together."""
 
 REFERENCES = {"x embedding": EMBEDDING}
 ALONE = "python -c pass"
@@ -61,7 +59,7 @@ def measure(folder: Path, rows: Rows, sizes: Sequence[int]) -> tuple[Timings, li
             say(f"storing {size:,} rows in {name} ...")
             reopen = partial(make, folder / _place(name, size), embedder)
             told.append({"name": name, "rows": size} | _filled(reopen, rows.part(size)))
-            # opened anew, for one that has checked the answers may remember the queries' vectors
+            # opened again: after checking the answers it may remember the queries' vectors
             contenders[f"{name}, {size:,} rows"] = opened.enter_context(closing(reopen()))
         gc.collect()
         gc.freeze()  # or every collection during the timing would walk through the benchmark's own rows
@@ -192,7 +190,7 @@ def _show(told: dict[str, Any], rows: int) -> None:
     ours, peer = (hits[f"{name}, {rows:,} rows"].p50 for name in (OURS, GPTCACHE))
     what = f"semantic hit in {rows:,} rows at p50, {OURS}"
     beside = (ours - hits[EMBEDDING].p50) / MILLISECOND
-    print(verdict(f"{what}, beside its embedding", beside, MOST_BESIDE_MS, "ms"))
+    print(verdict(f"{what}, without its embedding", beside, MOST_BESIDE_MS, "ms"))
     print(verdict(f"{what} / {GPTCACHE}", ours / peer, 1))
 
 
@@ -222,7 +220,7 @@ def _compare(arguments: argparse.Namespace) -> None:
 def main() -> None:
     """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.semantic", description=__doc__)
-    parser.add_argument("--most", type=at_least(SIZES[0]), default=SIZES[-1], help="rows at the most (%(default)s)")
+    parser.add_argument("--most", type=at_least(SIZES[0]), default=SIZES[-1], help="maximum rows (%(default)s)")
     parser.add_argument("--queries", type=Path, metavar="FILE", help="real queries (gzipped JSON lines) to fill with")
     parser.add_argument("--cache", type=Path, metavar="FILE", help=".npz file that keeps the vectors between runs")
     parser.add_argument("--runs", type=at_least(3), default=FRESH_RUNS, help="fresh processes of each (%(default)s)")

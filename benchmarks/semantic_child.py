@@ -1,8 +1,8 @@
-"""What `benchmarks.semantic` does in processes of their own: `python -m benchmarks.semantic_child WHAT NAME FOLDER`.
+"""Separate processes of `benchmarks.semantic`: `python -m benchmarks.semantic_child WHAT NAME FOLDER`.
 
-`memory` prints, as JSON, the resident bytes with nothing but the loaded embedder, and those after `LOOK_UPS` look-ups.
-`fresh` looks one query up and ends. NAME is a contender, or `embedding` for the bare embedder. The queries come on
-standard input, one a line.
+`memory` prints, as JSON, the resident bytes with only the loaded embedder, and those after `LOOK_UPS` lookups. `fresh`
+looks up one query and ends. NAME is a contender, or `embedding` for the embedder alone. The queries come on standard
+input, one per line.
 """
 
 import sys

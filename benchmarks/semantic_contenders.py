@@ -1,9 +1,9 @@
-"""The semantic caches that are measured side by side. Each does, inside the timing, the whole way from a query's text
-to a list of results: embedding, finding neighbours, deciding, reading and decoding the row.
+"""Semantic caches to compare. Inside the timing each does everything from a query's text to a list of results:
+embedding, finding neighbours, deciding, reading and decoding the row.
 
-All of them embed with one MiniLM in this process. GPTCache is what its `init_similar_cache` sets up (SQLite and FAISS,
-its default evaluator and threshold), but for the size limit: at the default of 1,000 rows it would evict what is to be
-found. Chroma is a persistent collection with cosine distance, asked for the nearest row, whatever its distance.
+All embed with one MiniLM in this process. GPTCache is set up by its `init_similar_cache` (SQLite and FAISS, default
+evaluator and threshold) except for the size limit: at the default of 1,000 rows it would evict the rows to find. Chroma
+is a persistent collection with cosine distance and returns the nearest row at any distance.
 """
 
 import time
@@ -44,7 +44,7 @@ class Missed(Exception):
 
 
 class Contender(ABC):
-    """One semantic cache with its files in a folder of its own."""
+    """One semantic cache with its files in a separate folder."""
 
     name: str
 
@@ -251,6 +251,6 @@ def _parts(rows: "Rows", size: int) -> Iterator[range]:
 
 
 def share_right(contender: Contender, rows: "Rows") -> float:
-    """Return the share (0..1) of what is asked for which the row that it rewords comes back."""
+    """Return the share (0..1) of the queries that find the row that they reword."""
     right = sum(contender.hit(ask) == results(row) for ask, row in zip(rows.asks, rows.answers, strict=True))
     return right / len(rows.asks)

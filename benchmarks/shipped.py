@@ -1,4 +1,4 @@
-"""This project's rule and cache, put together as the app does, with the verifier if it has been trained."""
+"""This project's rule and cache, built as the app does, with the verifier if it has been trained."""
 
 import time
 from collections.abc import Callable
@@ -46,12 +46,14 @@ def decision(a: str, b: str, similarity: float, meanings: Meanings | None = None
 
 
 def served(decided: Decision, *, verified: bool = True) -> bool:
-    """Say whether the cache serves what was so decided: it must also be near enough."""
+    """Return whether the cache serves what was so decided: it must also be near enough."""
     return decided.accepted and near_enough(decided.similarity, verified=verified)
 
 
 def near_enough(similarity: float, *, verified: bool = True) -> bool:
-    """Say whether two queries are within the distance beyond which the cache serves nothing, whatever the rule says."""
+    """Return whether two queries are within the distance beyond which the cache serves nothing, whatever the rule
+    says.
+    """
     return 1.0 - similarity <= (VERIFIED_DISTANCE if verified and _verifier() else MAX_DISTANCE)
 
 

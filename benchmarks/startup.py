@@ -1,4 +1,4 @@
-"""How long the commands take from start to end, beside `python -c pass`: `python -m benchmarks.startup`."""
+"""Run time of the commands, compared with `python -c pass`: `python -m benchmarks.startup`."""
 
 import argparse
 import os

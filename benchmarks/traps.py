@@ -1,15 +1,15 @@
-"""Pairs of questions written one by one, to find out whether a semantic cache serves an answer to the wrong question.
+"""Pairs of questions that show whether a semantic cache serves an answer to the wrong question, written one by one.
 
-In each pair the cache holds the answer to one question and is asked the other. Label 1: the same answer serves both in
-full. Label 0, a trap: the two look alike, and a careful person would not accept the other's answer. `kind` names what a
-pair is about (`KINDS`); the pairs of label 1 hold it unchanged, in other words, so that a rule that refuses whatever
-contains, say, a number fails on them.
+The cache has the answer to one question of a pair and gets the other as query. Label 1: one answer serves both in full.
+Label 0, a trap: they look alike, but a careful person would not accept the other's answer. `kind` names the subject of
+a pair (`KINDS`). Pairs of label 1 keep it unchanged in other words, so that a rule that rejects, say, every number
+fails on them.
 
-Every pair was written for this project by one author, a language model: none was taken from another set or filled into
-a template, and the author had read neither the rules that the set judges nor the pairs that those were fitted on. All
-were read once more, and a label that could be disputed was mended or left out; so were 45 of the traps that
-all-MiniLM-L6-v2 found furthest apart. Nobody else has labelled them, so agreement is not known. English only, in
-everyday and clumsy wording, some with typing errors. Fit nothing on them: they only measure.
+One author, a language model, wrote every pair for this project: none is from another set or a template, and the author
+had read neither the rules that the set judges nor the pairs that these were fitted on. All were read again; disputable
+labels were corrected or left out, and so were 45 traps with the lowest cosine by all-MiniLM-L6-v2. There are no other
+labels, so agreement is unknown. English only, in everyday and clumsy wording, some with typing errors. Fit nothing on
+them: they only measure.
 
 Licence: Apache-2.0, as the rest of the project.
 """
@@ -22,15 +22,15 @@ KINDS = (
     "aspect", "audience", "comparatives", "dates", "direction", "names", "negation", "numbers", "opposites", "order",
     "reworded", "roles", "scope", "units", "versions",
 )  # fmt: skip
-"""What a pair turns on, in the order of the file."""
+"""Kinds of differences, in the order of the file."""
 
 _FILE = Path(__file__).with_suffix(".jsonl")
 
 
 class Trap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Two questions, whether one answer serves both (`label` 1) or not (0), and what they turn on (one of `KINDS`).
+    """Two questions, whether one answer serves both (`label` 1) or not (0), and their kind (one of `KINDS`).
 
-    Symmetric: either of the two may be the one whose answer is held.
+    Symmetric: the cache may have the answer to either.
     """
 
     a: str
@@ -43,7 +43,7 @@ def read_traps() -> list[Trap]:
     """Return all pairs (about 2,100), sorted by kind, then label.
 
     Raises:
-        OSError: if `traps.jsonl` is not beside this file.
-        msgspec.ValidationError: if a line is not a pair.
+        OSError: `traps.jsonl` is not in this folder.
+        msgspec.ValidationError: a line is not a pair.
     """
     return msgspec.json.Decoder(Trap).decode_lines(_FILE.read_bytes())

@@ -1,4 +1,4 @@
-"""What two texts have in common that differ in signs alone."""
+"""Wording of a text: equal for texts that differ only in signs."""
 
 import re
 

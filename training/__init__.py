@@ -1,4 +1,5 @@
-"""How the verifier's weights are made: data, generated contrasts and rewordings, training, export and measuring.
+"""Training of the verifier: data, generated contrasts and rewordings, training, export, measurements.
 
-No part of the program: it needs torch, and labelled pairs that are no part of this project. `make train` runs it whole.
+Not part of the program. It needs torch, and labelled pairs that are not in this project; see README.md. `make train`
+runs all of it.
 """

@@ -1,4 +1,4 @@
-"""Train the verifier: `python -m training --data DIR`. On two CPU cores that know bfloat16 it takes over two hours."""
+"""Train the verifier: `python -m training --data DIR`. It takes over two hours on two CPU cores with bfloat16."""
 
 import argparse
 import time
@@ -24,13 +24,13 @@ from training.passes import PASSES, SEED
 from training.sources import WRITTEN, Example, Sources, read_sources
 
 THREADS = 2
-"""Fixed: another number of threads sums in another order, and the weights come out a little different."""
+"""Fixed: another number of threads sums in another order, which changes the weights a little."""
 TUNED = 0.08
-"""How many generated pairs the rule is fitted on, compared with the first pass."""
+"""Generated pairs that the rule is fitted on, as a share of those of the first pass."""
 
 
 def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
-    """Train pass after pass; what a pass has come to is kept in `work`, and not done again."""
+    """Train pass after pass. The weights after each are stored in `work`; a stored pass is not repeated."""
     model = CrossEncoder.pretrained()
     for name in passes:
         kept = work / f"{name}.pt"
@@ -50,14 +50,15 @@ def train(sources: Sources, work: Path, passes: Sequence[str]) -> CrossEncoder:
 
 
 def _digest(examples: Sequence[Example]) -> str:
-    """Return what stands for these pairs in this order: who trains again sees whether the same is read."""
+    """Return a digest of these pairs in this order, which shows whether another training reads the same."""
     lines = "".join(f"{pair.a}\t{pair.b}\t{pair.target:g}\n" for pair in examples)
     return sha256(lines.encode()).hexdigest()[:12]
 
 
 def release(sources: Sources, weights: Path, digest: str) -> Release:
-    """Fit the rule that weighs what the model in `weights` says, and choose its thresholds: each is the highest that
-    any set of pairs needs. Generated pairs choose none: a generator's errors would look like wrong answers.
+    """Fit the rule that weighs the probability of the model in `weights`, and choose its thresholds: each is the
+    highest that any set of pairs needs. Generated pairs are not used for that: a generator's errors would look like
+    wrong answers.
     """
     tune, calibrate = (Mixture(sources, part, SEED) for part in ("tune", "calibrate"))
     fitted = fit(read_all(weights, [*_known(tune), *tune.generated(Amounts().times(TUNED))]))
@@ -73,7 +74,7 @@ def release(sources: Sources, weights: Path, digest: str) -> Release:
 
 
 def _known(mixture: Mixture) -> list[Example]:
-    """Return the labelled pairs, those that careful readers found to look alike, and the written ones, each once."""
+    """Return the labelled pairs, the look-alikes that readers graded, and the written pairs, each once."""
     written = [pair for folder in WRITTEN for pair in mixture.written(folder)]
     return list(dict.fromkeys([*mixture.labelled({}), *mixture.alike(), *written]))
 
@@ -84,7 +85,7 @@ def _tell(step: int, steps: int, loss: float, seconds: float) -> None:
 
 
 def main() -> None:
-    """Train, export, fit and measure, as the command line asks."""
+    """Run the command: train, export, fit, measure."""
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     parser.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder of the data to learn from")
     parser.add_argument(
@@ -92,7 +93,7 @@ def main() -> None:
     )
     parser.add_argument("--weights", type=Path, metavar="FILE", default=WEIGHTS, help="the file that is written")
     parser.add_argument(
-        "--passes", nargs="+", choices=PASSES, default=list(PASSES), help="only these, to see what each is good for"
+        "--passes", nargs="+", choices=PASSES, default=list(PASSES), help="only these passes, to see the effect of each"
     )
     arguments = parser.parse_args()
     torch.set_num_threads(THREADS)

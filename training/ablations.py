@@ -1,8 +1,8 @@
-"""What was tried beside the cross-encoder, measured in the same way: `python -m training.ablations --data DIR`.
+"""Alternatives to the cross-encoder, measured in the same way: `python -m training.ablations --data DIR`.
 
-Late interaction (Khattab and Zaharia, 2020, arXiv:2004.12832): every token vector of one text looks for its nearest
-in the other; a cache could store them and need no further pass of a model. And each group of features of the rule by
-itself, in a rule fitted on labelled pairs, beside the rule that is released.
+Late interaction (Khattab and Zaharia, 2020, arXiv:2004.12832): each token vector of one text is compared with its
+nearest in the other; a cache could store them and need no further model run. Also each group of features alone, in a
+rule fitted on labelled pairs, compared with the released rule.
 """
 
 import argparse
@@ -39,11 +39,11 @@ GROUPS = {
     "verifier, cosine and words": FEATURES,
 }
 CLUSTERS = 5
-"""Of the pairs of clusters that measure every fifth is read."""
+"""Every fifth pair of the clusters that measure is read."""
 
 
 def late_interaction(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-    """Return for each pair the mean similarity of every token to its nearest one on the other side (the lower of both
+    """Return for each pair the mean similarity of each token to its nearest token in the other text (the lower of both
     directions).
     """
     found = []
@@ -54,7 +54,7 @@ def late_interaction(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
 
 
 def aucs(reads: dict[str, list[Read]], learned: Sequence[Read]) -> dict[str, list[float]]:
-    """Return the area under the ROC curve of each group of features on each set, guards left aside."""
+    """Return the area under the ROC curve of each group of features on each set, without guards."""
     found = {}
     same = [read.example.same for read in learned]
     for name, features in GROUPS.items():
@@ -68,7 +68,7 @@ def aucs(reads: dict[str, list[Read]], learned: Sequence[Read]) -> dict[str, lis
 
 
 def released(reads: Sequence[Read], weights: Path) -> NDArray[np.float64]:
-    """Return what the rule that stands beside the weights makes of the pairs, guards left aside."""
+    """Return the scores of the released rule for the pairs, without guards."""
     release = msgspec.json.decode(weights.with_suffix(".json").read_bytes(), type=Release)
     rule = Rule(0.0, 1.0, "", "", release.weights, release.anew)
     return np.array([judge(replace(read.examined, verdicts=()), rule, read.probability).score for read in reads])
@@ -113,7 +113,7 @@ def _held_out(data: Path, limit: int) -> dict[str, list[Example]]:
 
 
 def _read(weights: Path, examples: Sequence[Example]) -> list[Read]:
-    """Read all pairs but those that are too long to be compared."""
+    """Return the readings of all pairs except those that are too long."""
     return [read for read in read_all(weights, examples, vetoed=True) if read.examined.features]
 
 

@@ -1,4 +1,4 @@
-"""How the generated pairs are balanced, and how hard they are: what plain cosine makes of each kind."""
+"""Balance and difficulty of the generated pairs: number and median cosine of each kind."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ SAMPLED = 60
 
 
 def shown(examples: Sequence[Example]) -> str:
-    """Return a table: how many pairs of each kind, and the median cosine of a sample of them. A contrast is hard where
-    that is high, a rewording where it is low.
+    """Return a table of the number of pairs of each kind and the median cosine of a sample. A contrast is hard if that
+    is high, a rewording if it is low.
     """
     kinds: dict[tuple[bool, str], list[Example]] = defaultdict(list)
     for example in examples:

@@ -1,4 +1,4 @@
-"""The trained model as one int8 ONNX file, which onnxruntime reads without torch."""
+"""Export of the trained model as one int8 ONNX file, which onnxruntime reads without torch."""
 
 import warnings
 from pathlib import Path
@@ -14,22 +14,22 @@ MAX_BYTES = 25_000_000
 
 
 class _Probability(nn.Module):
-    """The model as it is used: a probability instead of a logit."""
+    """The model with a probability as output instead of a logit."""
 
     def __init__(self, model: CrossEncoder) -> None:
         super().__init__()
         self.model = model
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor) -> Tensor:
-        """Read one pair or many of one length: nothing is padded, so all is attended to."""
+        """Return the probabilities of pairs of one length; there is no padding, so every token is attended to."""
         return torch.sigmoid(self.model(input_ids, torch.ones_like(input_ids), token_type_ids))
 
 
 def export(model: CrossEncoder, file: Path) -> str:
     """Write `model` to `file`; return its SHA-256.
 
-    The weights of matrices and words are int8, one scale a row; activations are scaled as they come. The weights take
-    but seven bits: with eight, processors without VNNI saturate and answer otherwise than those with it.
+    The weights of matrices and words are int8, one scale per row; activations are scaled at run time. The weights use
+    only seven bits: with eight, processors without VNNI saturate and give other results than those with it.
     """
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic

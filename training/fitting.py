@@ -1,4 +1,4 @@
-"""The rule that weighs what the verifier says: fitted on the tune part, its thresholds chosen on the calibrate part."""
+"""Fit of the rule that weighs the verifier's probability: on the tune part; thresholds on the calibrate part."""
 
 import multiprocessing
 from collections import Counter
@@ -26,18 +26,18 @@ from training.sources import Example
 
 SHARES = (0.0025, 0.005, 0.01, 0.02, 0.05)
 LOOSER = {name: most / min(MOST_WRONG.values()) for name, most in MOST_WRONG.items()}
-"""How many times as often as others a set may be wrong. Different pairs of PAWS share all of their words, as hardly two
-people's questions do, and there are so few of them that one would choose the threshold.
+"""Allowed share of wrong answers of a set, as a multiple of that of others. Different pairs of PAWS share all of their
+words, as hardly two people's questions do, and there are so few of them that one would choose the threshold.
 """
 CHANGED = frozenset({"paws", "orders", "small", "short", "contrast", "reworded", "crossed"})
-"""Kinds of pairs of which one text was made from the other by a change. Some look told anew and are not: what is to be
-made of those that are is not learned from them.
+"""Kinds of pairs of which one text is a changed version of the other. Some look reworded and are not, so the weights
+for reworded questions are not fitted on them.
 """
 PROCESSES = 2
 
 
 class Weights(NamedTuple):
-    """The constant of the rule and one weight a feature: everywhere, and where a question is told anew (see `Rule`)."""
+    """Constant of the rule and one weight per feature: in general, and for reworded questions (see `Rule`)."""
 
     everywhere: tuple[float, ...]
     anew: tuple[float, ...]
@@ -45,7 +45,7 @@ class Weights(NamedTuple):
 
 @dataclass(frozen=True)
 class Read:
-    """A pair, what is known of it before it is read, and what the verifier then says (0..1)."""
+    """A pair, its features before reading, and the verifier's probability (0..1)."""
 
     example: Example
     examined: Examined
@@ -53,19 +53,19 @@ class Read:
 
     @property
     def judged(self) -> bool:
-        """Whether the rule decides: no guard vetoes, and the two are near enough."""
+        """Whether the rule decides: no guard rejects, and the texts are near enough."""
         near = 1.0 - self.examined.similarity <= VERIFIED_DISTANCE
         return near and not (self.examined.vetoed or self.examined.identical)
 
     @property
     def row(self) -> tuple[float, ...]:
-        """What the rule weighs."""
+        """Features that the rule weighs."""
         return (logit(self.probability), *self.examined.features)
 
 
 def read_all(weights: Path, examples: Sequence[Example], *, vetoed: bool = False) -> list[Read]:
-    """Examine all pairs and have the weights' model read them (`vetoed`: those that a guard refuses, too), in two
-    processes.
+    """Examine all pairs and let the model of these weights read them, in two processes; with `vetoed` also those that
+    a guard rejects.
     """
     chunks = [examples[start : start + 200] for start in range(0, len(examples), 200)]
     with multiprocessing.get_context("spawn").Pool(PROCESSES, initializer=_open, initargs=(weights,)) as pool:
@@ -73,7 +73,7 @@ def read_all(weights: Path, examples: Sequence[Example], *, vetoed: bool = False
 
 
 def fit(reads: Sequence[Read]) -> Weights:
-    """Return what logistic regression finds, where the rarer kinds of pairs count more."""
+    """Return the weights by logistic regression, in which rarer kinds of pairs count more."""
     decided = [read for read in reads if read.judged]
     anew = [read for read in decided if read.examined.reworded and _family(read.example) not in CHANGED]
     everywhere = [read for read in decided if not read.examined.reworded]
@@ -81,13 +81,13 @@ def fit(reads: Sequence[Read]) -> Weights:
 
 
 def scores(reads: Sequence[Read], weights: Weights) -> NDArray[np.float64]:
-    """Return the log-odds a pair; minus infinity for what is never served."""
+    """Return the log-odds of each pair; minus infinity if it is never served."""
     rule = Rule(0.0, 1.0, "", "", weights.everywhere, weights.anew)
     return np.array([judge(read.examined, rule, read.probability).score if read.judged else -inf for read in reads])
 
 
 def thresholds(reads: Sequence[Read], weights: Weights) -> dict[str, list[tuple[float, float]]]:
-    """Return for each set of pairs the thresholds that keep each of `SHARES`, where it has pairs enough."""
+    """Return for each set of pairs the thresholds that keep each of `SHARES`, if it has enough pairs."""
     found: dict[str, list[tuple[float, float]]] = {}
     for family in sorted({_family(read.example) for read in reads}):
         wrong = scores([r for r in reads if not r.example.same and _family(r.example) == family], weights)

@@ -1,4 +1,4 @@
-"""What a generator is: one way in which a question is varied, and whether the variant still asks the same."""
+"""Interface of a generator: one way to vary a question, with the same answer or another one."""
 
 from random import Random
 from typing import Protocol
@@ -10,8 +10,8 @@ class Generator(Protocol):
     name: str
 
     def vary(self, text: str, chance: Random) -> str | None:
-        """Return a variant of `text`, never `text` itself; `None` where this way does not apply.
+        """Return a variant of `text`, never `text` itself; `None` if this generator does not apply.
 
-        All chance comes from `chance`: the same text and the same state give the same variant. Never raises.
+        Deterministic: the same text and the same state of `chance` give the same variant. Never raises.
         """
         ...

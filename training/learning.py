@@ -1,4 +1,4 @@
-"""The training loop: one pass over examples in an order that a seed decides, on the CPU."""
+"""Training loop: one pass over examples in a seeded order, on the CPU."""
 
 import math
 import time
@@ -25,7 +25,7 @@ POOLED = 64
 
 @dataclass(frozen=True)
 class Batch:
-    """Tensors of shape (pairs, tokens), and what is wanted (0..1), of shape (pairs,)."""
+    """Tensors of shape (pairs, tokens), and targets (0..1) of shape (pairs,)."""
 
     inputs: dict[str, Tensor]
     targets: Tensor
@@ -38,7 +38,7 @@ Tell = Callable[[int, int, float, float], None]
 def learn(model: CrossEncoder, examples: Sequence[Example], plan: Plan, kept: Path, tell: Tell) -> None:
     """Train `model` in place, one pass over `examples`.
 
-    Now and then everything is kept in the file `kept`: an interrupted pass goes on from there, to the same end.
+    The state is stored in the file `kept` from time to time; an interrupted pass continues there, with the same result.
     """
     torch.manual_seed(plan.seed)
     chance = Random(plan.seed)
@@ -78,14 +78,16 @@ def learn(model: CrossEncoder, examples: Sequence[Example], plan: Plan, kept: Pa
 
 
 def brief() -> torch.autocast:
-    """Return a context in which matrices are multiplied in bfloat16: over twice as fast where processors know it.
-    Weights and sums stay as they are.
+    """Return a context in which matrices are multiplied in bfloat16: over twice as fast on processors that support it.
+    Weights and sums keep their precision.
     """
     return torch.autocast("cpu", torch.bfloat16)
 
 
 def mean(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the mean of each tensor over the states of one model; what is not learned is the same in all."""
+    """Return the mean of each tensor over several states of one model; tensors that are not trained are equal in
+    all.
+    """
     return {name: _mean([state[name] for state in states]) for name in states[0]}
 
 
@@ -101,7 +103,7 @@ def _keep(kept: Path, parts: Sequence[Any], step: int) -> None:
 
 
 def _restore(kept: Path, parts: Sequence[Any]) -> int:
-    """Restore what was kept; return how many steps had been done."""
+    """Restore the stored state; return the number of finished steps."""
     if not kept.exists():
         return 0
     found = torch.load(kept, weights_only=True)
@@ -112,7 +114,7 @@ def _restore(kept: Path, parts: Sequence[Any]) -> int:
 
 
 def batched(examples: Sequence[Example], chance: Random) -> Iterator[Batch]:
-    """Yield batches of pairs of like length, each pair in an order that chance decides."""
+    """Yield batches of pairs of similar length, the two texts of each pair in random order."""
     words = tokenizer()
     rows = []
     for example in examples:
@@ -136,7 +138,7 @@ def _batch(rows: Sequence[tuple[list[int], list[int], float]]) -> Batch:
 
 
 def padded(rows: Sequence[tuple[list[int], list[int]]]) -> dict[str, Tensor]:
-    """Return what the model reads: word pieces, mask and types, filled up to the longest row."""
+    """Return the inputs of the model: word pieces, mask and types, padded to the longest row."""
     longest = max(len(ids) for ids, _ in rows)
     return {
         "input_ids": torch.tensor([ids + [0] * (longest - len(ids)) for ids, _ in rows]),

@@ -1,4 +1,4 @@
-"""Hard examples: those of fresh ones that the model, as it is, gets wrong or is least sure of."""
+"""Selection of hard examples: those that the current model gets wrong or is least sure of."""
 
 from collections.abc import Sequence
 
@@ -16,8 +16,8 @@ TOKENS_A_BATCH = 4_096
 
 
 def hardest(model: CrossEncoder, examples: Sequence[Example], keep: int) -> list[Example]:
-    """Return the `keep` examples with the greatest loss, but none that the model is all but sure to be labelled wrong:
-    among the very worst are the generators' own errors.
+    """Return the `keep` examples with the greatest loss, except those whose label the model is almost sure to be wrong:
+    the very worst include the generators' errors.
     """
     same = np.array([example.same for example in examples])
     logits = np.where(same, 1.0, -1.0) * scores(model, examples)
@@ -30,7 +30,7 @@ SURELY_WRONG = -3.0
 
 
 def scores(model: CrossEncoder, examples: Sequence[Example]) -> NDArray[np.float64]:
-    """Return a logit a pair, of shape (pairs,); 0 for what is too long."""
+    """Return one logit per pair, of shape (pairs,); 0 for pairs that are too long."""
     words = tokenizer()
     encoded = [words.encode(*sorted((example.a, example.b))) for example in examples]
     order = sorted(range(len(encoded)), key=lambda place: len(encoded[place].ids))

@@ -1,8 +1,8 @@
-"""What one pass of training reads: labelled pairs, and pairs generated from texts, in a balance that is measured.
+"""Examples of one training pass: labelled pairs and pairs generated from texts, in a measured balance.
 
-A generated contrast reads a little odd at times, and a model would learn that what reads odd differs. So variants stand
-on both sides of the label: a contrast with its own rewording is the same question again. And since a real look-alike
-is seldom written like what it resembles, half of the contrasts are reworded, too.
+Some generated contrasts read a little odd, and a model would learn that odd texts differ. So variants occur with both
+labels: a contrast and its own rewording ask the same. Real look-alikes are seldom written alike, so half of the
+contrasts are reworded, too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from training.written import Folder
 Each = TypeVar("Each")
 
 REPEATED_WIDE = {"qqp": 2, "paws": 4, f"paws, {THIRD}": 4, "medical": 4, f"{ALIKE}: medical": 2}
-"""How often the first pass reads the labelled and the graded pairs of a set: the smaller, the more often."""
+"""Repetitions of the labelled and graded pairs of a set in the first pass: more for smaller sets."""
 REPEATED_HARD = {"qqp": 2, "paws": 3, f"paws, {THIRD}": 2, "medical": 4, f"{ALIKE}: qqp": 2, f"{ALIKE}: medical": 4}
 """The same for the second pass."""
 REPEATED_AGAIN = {"qqp": 3, "paws": 8, f"paws, {THIRD}": 6, "medical": 4, f"{ALIKE}: qqp": 2, f"{ALIKE}: medical": 4}
@@ -29,7 +29,7 @@ REPEATED_AGAIN = {"qqp": 3, "paws": 8, f"paws, {THIRD}": 6, "medical": 4, f"{ALI
 REPEATED_CLOSING = {"qqp": 2, "paws": 4, f"paws, {THIRD}": 3, "medical": 4}
 """The same for the last, which reads what people labelled as they labelled it."""
 OTHERS = 1.6
-"""How many different pairs of the written clusters a pass reads, compared with those that are the same."""
+"""Different pairs of the written clusters per same pair, by pass."""
 SPECIAL = {
     "names": 2.0,
     "roles": 1.6,
@@ -47,27 +47,27 @@ SPECIAL = {
     "punctuation": 0.3,
     "case": 0.1,
 }
-"""How many of a class are made, compared with the others: more where the guards know least, and where more changes."""
+"""Relative number of pairs of a class: more where guards detect least and where more changes."""
 SURFACE = frozenset({"case", "punctuation", "politeness", "typing errors", "frames"})
 """Rewordings that fit nearly every text, and change little that the model sees."""
 MINED = 0.5
 """The share of the different pairs that are the hardest of their folder, where hard ones are read."""
 ROUNDS = 3
-"""How often the texts are gone through for a class that fits few of them."""
+"""Passes over the texts for a class that applies to few of them."""
 VARIED = 0.25
 """The share of texts that are varied on the surface where pairs are read again."""
 CHANGED = 0.5
-"""The share of pairs of which one text is changed a little, where what looks alike is to be told apart."""
+"""The share of pairs of which one text is changed a little, where look-alikes are to be distinguished."""
 SHORT, LONG = 140, 240
 """Characters of texts that are varied. Sentences may be longer than questions: words change places in long ones."""
 
 Choose = Callable[[Sequence[Example], int], list[Example]]
-"""Chooses so many of the examples: those that are hardest for the model as it is."""
+"""Function that chooses a number of examples: those hardest for the current model."""
 
 
 @dataclass(frozen=True)
 class Amounts:
-    """How many pairs are made of each class of contrasts and of rewordings, and of the combinations of them."""
+    """Numbers of pairs of each class of contrasts and rewordings, and of their combinations."""
 
     contrasts: int = 2_200
     rewordings: int = 1_000
@@ -76,13 +76,13 @@ class Amounts:
     variants: int = 4_000
 
     def times(self, share: float) -> "Amounts":
-        """Return as many of everything, times `share`."""
+        """Return all numbers multiplied by `share`."""
         numbers = (self.contrasts, self.rewordings, self.composed, self.crossed, self.variants)
         return Amounts(*(max(1, round(share * number)) for number in numbers))
 
 
 class Mixture:
-    """Makes examples of one part of the sources; all chance comes from `seed`."""
+    """Examples of one part of the sources, chosen with `seed`."""
 
     def __init__(self, sources: Sources, part: Part, seed: int) -> None:
         self._part = part
@@ -106,23 +106,23 @@ class Mixture:
         return _repeated(dict.fromkeys(self._labelled), repeated)
 
     def graded(self, repeated: Mapping[str, int]) -> list[Example]:
-        """Return the labelled pairs with what a careful reader says of them, where one has read them, and the pairs
-        that are known by that alone.
+        """Return the labelled pairs, with the grade of a reader if there is one, and the pairs that have only a
+        grade.
         """
         labelled = {(pair.a, pair.b): pair for pair in self._labelled}
         return _repeated((labelled | self._graded).values(), repeated)
 
     def alike(self) -> list[Example]:
-        """Return the pairs that nobody had labelled, as a careful reader grades them."""
+        """Return the pairs without a label, with the grade of a reader."""
         return [pair for pair in self.graded({}) if pair.kind.startswith(ALIKE)]
 
     def written(self, folder: Folder) -> list[Example]:
-        """Return the pairs of the clusters of `folder` that are the same, and some others."""
+        """Return the same pairs of the clusters of `folder`, and some of the different ones."""
         same, others = self._divided(folder)
         return same + self._chance.sample(others, min(len(others), round(OTHERS * len(same))))
 
     def hard(self, folder: Folder, share: float, choose: Choose) -> list[Example]:
-        """Return a share of the pairs of `folder` that are the same, and some others of which many are the hardest."""
+        """Return a share of the same pairs of `folder`, and some of the different ones, many of them the hardest."""
         same, others = self._divided(folder)
         same = self._chance.sample(same, round(share * len(same)))
         number = min(len(others), round(OTHERS * len(same)))
@@ -141,7 +141,7 @@ class Mixture:
         return [pair for pair in changed if self._fits(pair)]
 
     def slight(self, number: int, folders: Sequence[Folder]) -> list[Example]:
-        """Return texts, those of `folders` and raw ones, each with a small change of itself: the same question."""
+        """Return texts of `folders` and raw texts, each paired with a small change of itself: the same question."""
         written = [text for folder in folders for pair in self._written[folder] for text in (pair.a, pair.b)]
         texts = self._shuffled([*dict.fromkeys(written), *(text.text for text in self._texts)])
         found: list[Example] = []
@@ -160,7 +160,7 @@ class Mixture:
         return [pair for pair in self._crossed(same, number) if self._fits(pair)]
 
     def generated(self, amounts: Amounts) -> list[Example]:
-        """Return generated pairs, none of which any evaluation knows."""
+        """Return generated pairs; none has a wording of an evaluation."""
         contrasts = [
             pair
             for generator in self._contrasts
@@ -198,7 +198,7 @@ class Mixture:
                 yield self._example(text.text, variant, "reworded: composed", same=True)
 
     def _sentences(self) -> Iterator[Example]:
-        """Yield sentences in which words changed places, with and without another meaning."""
+        """Yield sentences with exchanged words, with the same and with another meaning."""
         roles = next(generator for generator in CONTRASTS if generator.name == "roles")
         for text in self._texts:
             if text.source != "paws":
@@ -210,7 +210,7 @@ class Mixture:
                     yield self._example(text.text, variant, "reworded: sentences", same=True)
 
     def _crossed(self, pairs: Sequence[Example], number: int) -> Iterator[Example]:
-        """Yield one text of an honest pair with a contrast of the other one."""
+        """Yield one text of a same pair with a contrast of the other text."""
         while pairs and number > 0:
             pair = self._chance.choice(pairs)
             ours, other = (pair.a, pair.b) if self._chance.random() < 0.5 else (pair.b, pair.a)
@@ -243,7 +243,7 @@ class Mixture:
         return self._example(pair.a, variant, f"{pair.kind}, reworded", same=False) if variant else pair
 
     def _reword(self, text: str) -> str | None:
-        """Reword in a way that tells, if there is one, and on the surface else, or as well."""
+        """Reword substantially if a generator applies, else or in addition on the surface."""
         told = self._telling.vary(text, self._chance)
         if told and self._chance.random() < 0.5:
             return told

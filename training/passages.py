@@ -1,6 +1,6 @@
-"""Make the vectors of the language reference that ship: `python -m training.passages TOPICS.py...`; under a minute.
+"""Shipped vectors of the language reference: `python -m training.passages TOPICS.py...` makes them in under a minute.
 
-Each file is a `pydoc_data/topics.py`: name one of every Python release whose reference shall need no embedding.
+Each file is a `pydoc_data/topics.py`; pass one of every Python release whose vectors should ship.
 """
 
 import argparse
@@ -16,8 +16,8 @@ from harness.core.chunking import passages
 from harness.models.local.embedder import MiniLM
 from harness.ports import Embedder
 from harness.sources.corpus.engine import topic_documents
-from harness.sources.corpus.shipped_vectors import FILE, Header
-from harness.sources.corpus.vectors import embedded_text, key_of, packed
+from harness.sources.corpus.passage_vectors import embedded_text, key_of, packed
+from harness.sources.corpus.shipped_vectors import FILE, VectorFileHeader
 
 
 def topics_in(file: Path) -> dict[str, str]:
@@ -30,7 +30,7 @@ def topics_in(file: Path) -> dict[str, str]:
 
 
 def texts_of(topics: Mapping[str, str]) -> list[str]:
-    """Return what the corpus embeds of these topics."""
+    """Return the texts that the corpus embeds for these topics."""
     return [
         embedded_text(document.title, passage.section, passage.text)
         for document in topic_documents(topics)
@@ -39,15 +39,15 @@ def texts_of(topics: Mapping[str, str]) -> list[str]:
 
 
 def encoded(texts: Iterable[str], embedder: Embedder) -> bytes:
-    """Return the file that ships for these texts, in the order of their keys."""
+    """Return the content of the shipped file for these texts, ordered by key."""
     keyed = dict(sorted((key_of(text), text) for text in texts))
     body = b"".join(keyed) + b"".join(packed(embedder.embed(list(keyed.values()))))
-    header = Header(embedder.id, embedder.dimension, len(keyed), sha256(body).hexdigest())
+    header = VectorFileHeader(embedder.id, embedder.dimension, len(keyed), sha256(body).hexdigest())
     return msgspec.json.encode(header) + b"\n" + body
 
 
 def main() -> None:
-    """Write the file for the releases that the command line names."""
+    """Run the command: write the file."""
     parser = argparse.ArgumentParser(prog="python -m training.passages", description=__doc__)
     parser.add_argument("topics", type=Path, nargs="+", metavar="TOPICS.py", help="a pydoc_data/topics.py")
     parser.add_argument("--output", type=Path, default=FILE, metavar="FILE", help="where to write (%(default)s)")

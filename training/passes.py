@@ -1,4 +1,4 @@
-"""The passes of training: what the model reads in each, and how fast it learns."""
+"""Training passes: examples and learning rates of each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from training.written import Folder
 
 SEED = 2026
 FRESH = 0.5
-"""How many fresh pairs are made for each later pass, compared with the first."""
+"""Fresh pairs of each later pass, as a share of the first."""
 KEPT = 0.3
 """The share of them that is hard enough to be read."""
 CONTRASTED = 6_000
-"""How many contrasts of written texts the first pass reads."""
+"""Contrasts of written texts in the first pass."""
 SLIGHT_WIDE, SLIGHT_HARD = 30_000, 20_000
-"""How many texts the first and the later passes read beside a slight variant of themselves."""
+"""Texts that the first and the later passes read with a slight variant of themselves."""
 READ_WIDE: Sequence[Folder] = ("subjects", "orders", "orders", "small", "short", "short")
 """The written clusters that the first pass reads; one named twice with other pairs that are different."""
 READ_HARD: Mapping[Folder, float] = {
@@ -36,13 +36,11 @@ READ_CLOSING: Mapping[Folder, float] = {
 }  # fmt: skip
 """The share of each folder's pairs that the last pass reads."""
 GENERATED_CLOSING, SLIGHT_CLOSING = 0.12, 8_000
-"""How much is generated for it, compared with the first, and how many texts it reads beside a slight variant."""
+"""Generated pairs as a share of the first pass, and number of texts read with a slight variant."""
 
 
 def wide(mixture: Mixture, _choose: Choose) -> list[Example]:
-    """Return some of everything: what others have labelled and careful readers graded, written clusters, contrasts and
-    rewordings that are generated.
-    """
+    """Return some of everything: labelled and graded pairs, written clusters, generated contrasts and rewordings."""
     return [
         *mixture.graded(REPEATED_WIDE),
         *mixture.generated(Amounts()),
@@ -53,7 +51,7 @@ def wide(mixture: Mixture, _choose: Choose) -> list[Example]:
 
 
 def hard(repeated: Mapping[str, int], mixture: Mixture, choose: Choose) -> list[Example]:
-    """Return the labelled and graded pairs again, and of the generated and the written ones those that are hard."""
+    """Return the labelled and graded pairs again, and the hard ones of the generated and written pairs."""
     fresh = mixture.generated(Amounts().times(FRESH))
     return [
         *mixture.graded(repeated),
@@ -64,8 +62,8 @@ def hard(repeated: Mapping[str, int], mixture: Mixture, choose: Choose) -> list[
 
 
 def closing(mixture: Mixture, _choose: Choose) -> list[Example]:
-    """Return the labelled pairs as people labelled them, and a little of all else: what is read last weighs most, and
-    what people ask and how they label it is the rarest of what is read.
+    """Return the labelled pairs with the labels of people, and a little of everything else: the last examples have the
+    greatest weight, and people's questions and labels are the rarest of all.
     """
     return [
         *mixture.labelled(REPEATED_CLOSING),
@@ -82,8 +80,8 @@ def closing(mixture: Mixture, _choose: Choose) -> list[Example]:
 
 @dataclass(frozen=True)
 class Plan:
-    """How fast to learn: the peak rates of body and head, reached after `warm_up` (a share of all steps), then falling
-    to zero in a line; `smoothing` is taken off the certainty of labels, which are not always right.
+    """Learning rates: peak rates of body and head, reached after `warm_up` (a share of all steps), then decreasing
+    linearly to zero. `smoothing` reduces the certainty of labels, some of which are wrong.
     """
 
     seed: int
@@ -96,9 +94,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Pass:
-    """What is read, how fast is learned, and the passes whose mean it begins with (none: it goes on from the one
-    before).
-    """
+    """Examples, learning rates, and the passes whose mean weights it begins with (none: those of the pass before)."""
 
     read: Callable[[Mixture, Choose], list[Example]]
     plan: Plan

@@ -1,7 +1,7 @@
-"""What the verifier learns from: labelled pairs, and questions as raw material, none of which any evaluation uses.
+"""Training data of the verifier: labelled pairs, and questions as raw material; no evaluation uses any of them.
 
-Labelled pairs come from the halves of `benchmarks.pairs` that are not held out, and everything is divided into the same
-parts: `train` is learned from, `tune` fits the few weights of the decision, and `calibrate` chooses thresholds.
+Labelled pairs come from the halves of `benchmarks.pairs` that are not held out. Everything is divided into the same
+parts: `train` for the model, `tune` for the few weights of the rule, and `calibrate` for its thresholds.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ from harness.core.keys import normalise
 from training.written import Folder, read_clusters
 
 MAX_CHARS = 240
-"""Longer texts are no raw material: a cross-encoder's time grows with the text."""
+"""Longer texts are not raw material: a cross-encoder's time grows with the text."""
 LOG = "query_logs/bing_2020_01.jsonl.gz"
 PAIRS = "query_pairs"
 WRITTEN: tuple[Folder, ...] = ("subjects", "orders", "small", "short", "compounds", "stories")
@@ -31,9 +31,7 @@ ALIKE = "alike"
 
 @dataclass(frozen=True)
 class Example:
-    """Two texts, whether they have the same answer, and what kind of pair it is; how sure of it (0..1) a careful reader
-    is, if one has read them.
-    """
+    """Two texts, whether they have the same answer, the kind of the pair, and the grade (0..1) of a reader, if any."""
 
     a: str
     b: str
@@ -44,15 +42,15 @@ class Example:
 
     @property
     def target(self) -> float:
-        """What the model is to say (0..1). Raters may have erred, and so may the reader: where there are both, the mean
-        of them.
+        """Target of the model (0..1): the grade if there is one, else the label. A grade of a labelled pair is already
+        the mean of both, because raters and readers err.
         """
         return float(self.same) if self.grade is None else self.grade
 
 
 @dataclass(frozen=True)
 class Text:
-    """A question or sentence to be varied, and where it comes from."""
+    """A question or sentence to vary, and its source."""
 
     text: str
     source: str
@@ -61,8 +59,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Sources:
-    """Labelled pairs, graded ones (some of the former, and others), written ones by folder, raw texts, and the wordings
-    of all texts that evaluations use: nothing has one of those, and nothing may be made that has.
+    """Labelled pairs, graded pairs (some of the former, and others), written pairs by folder, raw texts, and the
+    wordings of all texts of evaluations, which no other field has and no generated text may have.
     """
 
     pairs: list[Example]
@@ -73,10 +71,10 @@ class Sources:
 
 
 def read_sources(data: Path) -> Sources:
-    """Read everything from the folder of data.
+    """Read everything from the data folder.
 
     Raises:
-        SystemExit: a file is absent.
+        SystemExit: a file is missing.
     """
     folder = data / PAIRS
     evaluated = {wording(text) for trap in read_traps() for text in (trap.a, trap.b)}
@@ -123,7 +121,7 @@ MAX_LINKED = 12
 
 
 def _linked(pairs: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield pairs that are the same as a third text, and so each other's: two steps, for longer ways carry errors."""
+    """Yield pairs that are both the same as a third text: two steps only, because longer paths add errors."""
     near: dict[str, list[str]] = defaultdict(list)
     for a, b in pairs:
         near[a].append(b)
@@ -137,7 +135,7 @@ def _linked(pairs: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def _of_one_topic(folder: Path) -> Iterator[Example]:
-    """Yield queries of one need that share most of their words: the others are looser than one answer."""
+    """Yield pairs of queries of one topic that share most of their words; one answer may not serve the others."""
     needs: dict[str, dict[str, str]] = defaultdict(dict)
     for topic, text in topics(folder, held_out=False):
         needs[topic][normalise(text)] = text
@@ -148,7 +146,7 @@ def _of_one_topic(folder: Path) -> Iterator[Example]:
 
 
 def _graded(pairs: Iterable[Example], texts: Iterable[Text]) -> Iterator[Example]:
-    """Yield the pairs that a careful reader has graded: labelled ones, and texts of one part that nobody had paired."""
+    """Yield the graded pairs: labelled ones, and others whose texts are in the same part."""
     labelled = {named(pair.a, pair.b): pair for pair in pairs}
     known = {digest(text.text): text for text in texts}
     for name, grade in read_grades(GRADES).items():
@@ -159,9 +157,7 @@ def _graded(pairs: Iterable[Example], texts: Iterable[Text]) -> Iterator[Example
 
 
 def _written(folder: Folder) -> Iterator[Example]:
-    """Yield the pairs of the clusters that were written for this; clusters of a folder that share a text are in one
-    part.
-    """
+    """Yield the pairs of the written clusters; clusters of a folder that share a text are in one part."""
     clusters, groups = read_clusters(folder), Groups()
     for cluster in clusters:
         for text in cluster.texts[1:]:

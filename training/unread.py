@@ -1,6 +1,6 @@
-"""What is served, as shipped, of pairs like those of training that no pass has read: `python -m training.unread --data
-DIR`. Small changes and generated ones are not in the sets that people label; this is where they show. Thresholds are
-chosen on the written ones and the look-alikes among these pairs, and nothing on the others.
+"""Shares served, as shipped, of pairs like those of training that no pass has read: `python -m training.unread --data
+DIR`. The labelled sets have no small changes and no generated pairs; these are measured here. Thresholds are chosen on
+the written pairs and the look-alikes among these, on none of the others.
 """
 
 import argparse
@@ -24,7 +24,7 @@ _embedder = cache(MiniLM)
 
 
 def sets(mixture: Mixture) -> dict[str, list[Example]]:
-    """Return the pairs by what they are: written, changed slightly, generated; each evenly thinned to `MOST`."""
+    """Return the pairs by origin: written, changed slightly, generated; each evenly thinned to `MOST`."""
     generated = mixture.generated(Amounts().times(0.1))
     found = {f"written: {folder}": mixture.written(folder) for folder in WRITTEN}
     found |= {
@@ -37,7 +37,7 @@ def sets(mixture: Mixture) -> dict[str, list[Example]]:
 
 
 def shares(pairs: Sequence[Example]) -> list[str]:
-    """Return what is served of `pairs` with the verifier and without, in per cent, with 95 % intervals."""
+    """Return the shares of `pairs` served with and without the verifier, in per cent, with 95 % intervals."""
     found = np.array([_served(pair) for pair in pairs]).sum(axis=0)
     shares = [interval(int(number), len(pairs)) for number in found]
     return [f"{100 * share.share:.1f} ({100 * share.low:.1f}-{100 * share.high:.1f})" for share in shares]
@@ -51,7 +51,7 @@ def _served(pair: Example) -> tuple[bool, bool]:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the command: measure and print."""
     parser = argparse.ArgumentParser(prog="python -m training.unread", description=__doc__)
     parser.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder of the data to learn from")
     found = sets(Mixture(read_sources(parser.parse_args().data), "calibrate", SEED))

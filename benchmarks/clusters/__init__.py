@@ -1,9 +1,9 @@
-"""Clusters of questions worded as differently as people word them, and what only looks like them: they measure.
+"""Clusters of questions in the varied wordings of people, and of look-alikes: they measure.
 
 In each cluster some texts ask the same, with about half of their words in common, and others need another answer, each
-with what it turns on. 2,400 of them, by subject, were written for this project by language models that had seen
-neither rules nor training data nor any other set. Training keeps clear of their wordings. Nobody else has labelled
-them. English only. Fit nothing on them.
+with its kind of difference. Language models that had seen no rules, training data or other sets wrote 2,400 of them for
+this project, by subject. No training text has one of their wordings. There are no other labels. English only. Fit
+nothing on them.
 
 Licence: Apache-2.0, as the rest of the project.
 """
@@ -19,19 +19,19 @@ from benchmarks.wording import wording
 
 
 class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`same`: texts that one answer serves in full. `other`: texts that need another one, each with what differs."""
+    """`same`: texts that one answer serves in full. `other`: kind of difference and text that needs another answer."""
 
     same: tuple[str, ...]
     other: tuple[tuple[str, str], ...]
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All of them, the same first."""
+        """All texts, the same ones first."""
         return (*self.same, *(text for _, text in self.other))
 
     def pairs(self) -> Iterator[tuple[str, str, bool, str]]:
-        """Yield every two of the same, and each of these with each of the others: both texts, whether one answer
-        serves both, and what they differ in.
+        """Yield every two of the same texts, and each of them with each of the others: both texts, whether one answer
+        serves both, and the kind of difference.
         """
         for a, b in combinations(self.same, 2):
             yield a, b, True, "same"
@@ -39,8 +39,8 @@ class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             yield a, b, False, kind
 
     def traps(self) -> Iterator[Trap]:
-        """Yield the same two by two, no text twice, and each of the others with the one that it has most words in
-        common with.
+        """Yield the same texts two by two, no text twice, and each of the others with the same text that shares most
+        words.
         """
         for a, b in zip(self.same[::2], self.same[1::2], strict=False):
             yield Trap(a, b, 1, "reworded")
@@ -59,16 +59,16 @@ def read_clusters(folder: Path) -> list[Cluster]:
 
 
 def clusters() -> list[Cluster]:
-    """Return those that measure."""
+    """Return the clusters that measure."""
     return read_clusters(Path(__file__).parent)
 
 
 def cluster_pairs() -> list[Trap]:
-    """Return their pairs."""
+    """Return the pairs of these clusters."""
     return [trap for cluster in clusters() for trap in cluster.traps()]
 
 
 def _common(a: str, b: str) -> float:
-    """Return the share (0..1) of words that both have, of those that either has."""
+    """Return the share (0..1) of all words that both texts have."""
     one, other = (frozenset(wording(text).split()) for text in (a, b))
     return len(one & other) / max(1, len(one | other))

@@ -20,7 +20,7 @@ POOL = 200
 """Memories nearest by vector, and as many by words, that `hybrid` compares."""
 
 MEANING = 0.5
-"""Weight (0..1) of the cosine against the words, chosen on SciFact; see `harness.sources.corpus.ranking`."""
+"""Weight (0..1) of the cosine against the words, chosen on SciFact; see `harness.sources.corpus.passage_ranking`."""
 
 NEIGHBOUR_WEIGHT = 0.4
 """Share of the score of the better neighbour, right before or after a memory, that is added to it: an answer is often

@@ -1,4 +1,4 @@
-"""An embedder that may be out of reach, and one that serves in its place."""
+"""Embedder that may be unreachable, with a fallback."""
 
 import logging
 import os
@@ -12,12 +12,11 @@ log = logging.getLogger(__name__)
 
 
 class FirstAvailable:
-    """`first` where it answers, else `second`: chosen once, when anything is first asked for, for the object's life.
+    """`first` if it answers, else `second`: chosen once, at the first use of any member.
 
-    Chosen is `first` if it can tell its dimension, which costs an embedder behind an endpoint one short text. If it
-    cannot, that is said once, and `second` serves under its own `id`: vectors of the two are never compared. Whoever is
-    chosen stays: if `first` fails later, its `EmbeddingError` is raised. Safe for threads; after a fork the choice
-    stands.
+    `first` is chosen if it returns its dimension, which costs a remote embedder one short text. Otherwise a warning is
+    logged once and `second` is used under its own `id`: vectors of the two are never compared. The choice is final: if
+    `first` fails later, its `EmbeddingError` is raised. Safe for threads; a forked child keeps the choice.
     """
 
     def __init__(self, first: Embedder, second: Embedder) -> None:
@@ -32,17 +31,17 @@ class FirstAvailable:
 
     @property
     def id(self) -> str:
-        """Who was chosen; see `Embedder.id`."""
+        """Id of the chosen embedder; see `Embedder.id`."""
         return self._embedder().id
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector of the chosen one has."""
+        """Length of a vector of the chosen embedder."""
         return self._embedder().dimension
 
     @property
     def failure(self) -> EmbeddingError | None:
-        """Why `first` was not chosen, if it was not."""
+        """Error because of which `first` was not chosen, if any."""
         self._embedder()
         return self._failure
 
@@ -56,7 +55,7 @@ class FirstAvailable:
 
     def _embedder(self) -> Embedder:
         if self._chosen is None:
-            # a lock for each process: a fork may copy one that a thread of the parent holds, and nobody here lets go of
+            # one lock per process: a forked child may inherit a locked one, which nothing would release
             with self._choosing.setdefault(os.getpid(), threading.Lock()):
                 if self._chosen is None:
                     self._chosen = self._choose()
@@ -64,9 +63,9 @@ class FirstAvailable:
 
     def _choose(self) -> Embedder:
         try:
-            log.debug("vectors are made by %s, of %d numbers", self._first.id, self._first.dimension)
+            log.debug("using the embedder %s, %d dimensions", self._first.id, self._first.dimension)
         except EmbeddingError as error:
             self._failure = error
-            log.warning("the local model serves instead; its vectors are its own: %s", error)
+            log.warning("using the local embedding model instead; its vectors are separate: %s", error)
             return self._second
         return self._first

@@ -105,17 +105,19 @@ class Models:
             return None if recorded is None else RecordedModel(recorded.name, recorded.endpoint, recorded.parameters)
         if settings.model is None:
             return None
-        from harness.models.remote.chat_completions import OpenAICompatible
+        from harness.models.remote.chat_completions import CompletionSettings, OpenAICompatible
 
         return OpenAICompatible(
             settings.model,
             settings.model_url,
+            CompletionSettings(
+                temperature=settings.model_temperature,
+                max_tokens=settings.model_max_tokens,
+                timeout=settings.model_timeout,
+                max_wait=settings.model_wait,
+            ),
             api_key=key_in(settings.model_key_variable),
             key_variable=settings.model_key_variable or "OPENAI_API_KEY",
-            temperature=settings.model_temperature,
-            max_tokens=settings.model_max_tokens,
-            timeout=settings.model_timeout,
-            max_wait=settings.model_wait,
         )
 
 

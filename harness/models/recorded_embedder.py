@@ -1,4 +1,4 @@
-"""The embedder of a recorded run, for its replay."""
+"""Embedder of a recorded run, for its replay."""
 
 import math
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from harness.core.text import shorten
 from harness.errors import OfflineMiss
 from harness.ports import Vectors
 
-MAX_TOLD = 100
+MAX_EXCERPT = 100
 CHARS_PER_TOKEN = 4
-"""As `OpenAIEmbedder` estimates: documents are to be cut where they were cut at the time."""
+"""The estimate of `OpenAIEmbedder`, so that documents are cut at the same places as in the run."""
 
 
 class RecordedEmbedder:
-    """An embedder that is out of reach, and only lends its name: what was made with its vectors is found by it."""
+    """Embedder without a model: its id finds the results that were recorded with its vectors."""
 
     def __init__(self, name: str) -> None:
         self.id = name
@@ -34,10 +34,10 @@ class RecordedEmbedder:
         Raises:
             OfflineMiss: always.
         """
-        self._refuse(f" for {shorten(texts[0], MAX_TOLD)!r}" if texts else "")
+        self._refuse(f" for {shorten(texts[0], MAX_EXCERPT)!r}" if texts else "")
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Estimate how many tokens each text has, as its characters / 4, rounded up."""
+        """Estimate the tokens of each text: its characters / 4, rounded up."""
         return [math.ceil(len(text) / CHARS_PER_TOKEN) for text in texts]
 
     def _refuse(self, what: str) -> NoReturn:

@@ -1,1 +1,1 @@
-"""Adapters for what is searched and read: search engines, local corpora, web pages."""
+"""Adapters for search engines, local corpora and web pages."""

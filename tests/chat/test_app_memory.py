@@ -149,7 +149,7 @@ def test_the_local_model_replaces_a_provider_that_does_not_answer(
     with App(settings(tmp_path, **block)) as app:
         app.chat_memory.writer.remember(said("e1", "hello"))
         assert app.chat_memory.listing.stats().embedding_model == MiniLM.id
-    assert caplog.text.count("the local model serves instead") == 1
+    assert caplog.text.count("using the local embedding model instead") == 1
 
 
 def test_openai_needs_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

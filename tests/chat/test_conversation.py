@@ -11,7 +11,7 @@ from harness.chat.exchanges import MAX_MESSAGE, Exchange
 from harness.chat.prompt import MEMORY_HEADING
 from harness.errors import InvalidInput, ModelError, ModelUnavailable, StoreError
 from harness.models.remote import chat_completions
-from harness.models.remote.chat_completions import OpenAICompatible
+from harness.models.remote.chat_completions import CompletionSettings, OpenAICompatible
 from harness.ports import Completion, Message
 from harness.settings import VectorStoreSettings
 from tests.fakes import FakeClock, MemoryStore, WordEmbedder
@@ -158,7 +158,7 @@ def test_an_answer_stopped_before_the_first_text_is_not_kept(memory: Memory) -> 
 def test_an_interrupted_answer_is_kept_with_a_warning(endpoint: Endpoint, memory: Memory) -> None:
     """The connection is lost in the middle: a warning, and the text so far."""
     endpoint.answers(Reply(lambda: [said("word " * 100)], whole=False))
-    reply = Chat(OpenAICompatible("m", endpoint.url, retries=0), memory).say("Tell me", unheard)
+    reply = Chat(OpenAICompatible("m", endpoint.url, CompletionSettings(retries=0)), memory).say("Tell me", unheard)
     assert reply.ending == "failed"
     assert reply.text.startswith("word word")
     assert "m at http://127.0.0.1" in reply.warnings[0]

@@ -30,7 +30,7 @@ RESULTS = [{"title": "Caches", "href": "https://example.org/caches", "body": "Ne
 STORED, ASKED = "semantic cache false positives", "false positives in semantic caches"
 OTHER, OTHERWISE = "vector index recall", "recall of a vector index"
 QUESTION = "How do retries use exponential backoff?"
-WARNING = "the local model serves instead; its vectors are its own"
+WARNING = "using the local embedding model instead; its vectors are separate"
 
 
 def vector(text: str) -> np.ndarray:
@@ -305,7 +305,7 @@ def test_a_variable_without_a_key_is_wrong_usage(
 def test_a_key_that_is_wanted_is_asked_for_by_the_settings_name(harness: Program, endpoint: Endpoint) -> None:
     """If no variable is set, the message names the setting for it."""
     endpoint.refusal = Response("who are you", 401)
-    assert "wants a key, and none is set; set embedding_key_variable" in harness("search", ASKED).err
+    assert "needs a key; set embedding_key_variable" in harness("search", ASKED).err
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class Served(NamedTuple):
 
 
 def serve_smollm() -> Served:
-    """Serve SmolLM2-135M-Instruct from a process of its own, on a free port; it answers when this returns."""
+    """Serve SmolLM2-135M-Instruct from a child process on a free port; it is ready when this returns."""
     process = subprocess.Popen([sys.executable, "-c", SERVE], stdout=subprocess.PIPE, text=True)
     assert process.stdout
     for line in process.stdout:  # ends with the process, if that cannot serve

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback in the place of a language model's endpoint, which answers as a test tells it to."""
+"""HTTP server on loopback instead of a language model's endpoint, with the responses that a test sets."""
 
 import json
 import threading
@@ -10,7 +10,7 @@ STREAM = "text/event-stream"
 
 
 class Reply(NamedTuple):
-    """What one request gets: `body` is made anew for each; a body that is not `whole` ends without its end."""
+    """Response to one request: `body` is made again for each; a body that is not `whole` breaks off."""
 
     body: Callable[[], Iterable[bytes]]
     status: int = 200

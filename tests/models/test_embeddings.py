@@ -1,4 +1,4 @@
-"""Vectors from an endpoint on loopback; and every answer that is none."""
+"""Vectors from an endpoint on loopback, and every unusable response."""
 
 import base64
 import json
@@ -60,7 +60,7 @@ def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_each_text_gets_a_unit_vector(httpserver: HTTPServer) -> None:
-    """Rows stand in the order of the texts, whatever the order of the answer, and have unit length."""
+    """Rows have the order of the texts, for any order of the response, and unit length."""
     answering(httpserver, lambda texts: {"data": rows(texts)[::-1]})
     vectors = embedder(httpserver).embed(["aa", "b"])
     assert vectors.dtype == np.float32
@@ -80,7 +80,7 @@ def test_the_id_names_model_and_endpoint(httpserver: HTTPServer) -> None:
 
 
 def test_texts_go_out_in_batches(httpserver: HTTPServer) -> None:
-    """No request holds more texts than the bound, and the rows are put together in order."""
+    """No request has more texts than the limit, and the rows keep their order."""
     asked = answering(httpserver, lambda texts: {"data": rows(texts)})
     texts = ["a" * n for n in range(1, 6)]
     model = embedder(httpserver, batch=2)
@@ -89,7 +89,7 @@ def test_texts_go_out_in_batches(httpserver: HTTPServer) -> None:
 
 
 def test_the_dimension_is_asked_for_once(httpserver: HTTPServer) -> None:
-    """Where it was not given and nothing was embedded yet."""
+    """If it was not given and nothing was embedded yet."""
     asked = answering(httpserver, lambda texts: {"data": rows(texts)})
     model = embedder(httpserver)
     assert model.dimension == model.dimension == 3
@@ -110,7 +110,7 @@ def test_tokens_are_estimated(httpserver: HTTPServer) -> None:
 
 
 def test_nothing_of_the_environment_goes_out(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys, addresses, headers and proxies that openai and httpx look for are not for this endpoint."""
+    """Keys, URLs, headers and proxies of the environment are not sent to this endpoint."""
     for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
         monkeypatch.setenv(f"OPENAI_{name}", "leaked")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
@@ -130,20 +130,20 @@ def test_nothing_of_the_environment_goes_out(httpserver: HTTPServer, monkeypatch
         (rows(["a", "b", "c"]), "3 embeddings for 2 texts"),
         ([*rows(["a"]), *rows(["b"])], "wrongly numbered"),
         ([{"index": n, "embedding": encoded([1.0, 2.0])} for n in range(2)], "vectors of 2 numbers where 3 are"),
-        ([{"index": n, "embedding": encoded([0.0, 0.0, 0.0])} for n in range(2)], "no direction"),
-        ([{"index": n, "embedding": encoded([1.0, float("nan"), 0.0])} for n in range(2)], "no direction"),
-        ([{"index": n, "embedding": encoded([1.0, float("inf"), 0.0])} for n in range(2)], "no direction"),
-        ([{"index": n, "embedding": [1e308, 1e308, 1e308]} for n in range(2)], "no direction"),
+        ([{"index": n, "embedding": encoded([0.0, 0.0, 0.0])} for n in range(2)], "without a direction"),
+        ([{"index": n, "embedding": encoded([1.0, float("nan"), 0.0])} for n in range(2)], "without a direction"),
+        ([{"index": n, "embedding": encoded([1.0, float("inf"), 0.0])} for n in range(2)], "without a direction"),
+        ([{"index": n, "embedding": [1e308, 1e308, 1e308]} for n in range(2)], "without a direction"),
         ([{"index": n, "embedding": "?!"} for n in range(2)], "base64"),
         ([{"index": n, "embedding": "abcd"} for n in range(2)], "base64"),
         ([{"index": n, "embedding": "ä"} for n in range(2)], "base64"),
         ([{"index": n, "embedding": ""} for n in range(2)], "vectors of 0 numbers"),
-        ([{"index": n, "embedding": ["x"]} for n in range(2)], "no list of embeddings"),
-        ([{"index": n} for n in range(2)], "no list of embeddings"),
-        ("none", "no list of embeddings"),
+        ([{"index": n, "embedding": ["x"]} for n in range(2)], "not a list of embeddings"),
+        ([{"index": n} for n in range(2)], "not a list of embeddings"),
+        ("none", "not a list of embeddings"),
     ],
 )
-def test_what_is_no_answer_is_refused(httpserver: HTTPServer, data: object, problem: str) -> None:
+def test_an_unusable_response_is_refused(httpserver: HTTPServer, data: object, problem: str) -> None:
     """A wrong vector is worse than none."""
     answering(httpserver, lambda _: {"data": data})
     with pytest.raises(EmbeddingError, match=problem):
@@ -151,7 +151,7 @@ def test_what_is_no_answer_is_refused(httpserver: HTTPServer, data: object, prob
 
 
 def test_a_model_does_not_change_its_dimension(httpserver: HTTPServer) -> None:
-    """What was learnt from the first answer holds for the next."""
+    """The dimension of the first response holds for the next."""
     lengths = iter((3, 4))
     answering(httpserver, lambda _: {"data": [{"index": 0, "embedding": [1.0] * next(lengths)}]})
     model = embedder(httpserver)
@@ -164,21 +164,21 @@ def test_a_model_does_not_change_its_dimension(httpserver: HTTPServer) -> None:
     "body", ["", "<html></html>", "[1]", "[" * 100_000, '{"data": [{"index": 0, "embedding": [NaN]}]}']
 )
 def test_garbage_is_refused(httpserver: HTTPServer, body: str) -> None:
-    """Whatever comes with status 200."""
+    """Any garbage with status 200."""
     answering(httpserver, lambda _: Response(body, content_type="application/json"))
-    with pytest.raises(EmbeddingError, match=r"no list of embeddings|no direction"):
+    with pytest.raises(EmbeddingError, match=r"not a list of embeddings|without a direction"):
         embedder(httpserver).embed(["a"])
 
 
 def test_an_answer_that_is_too_long_is_not_read(httpserver: HTTPServer) -> None:
-    """The bound is what the largest vectors of so many texts can take."""
+    """The limit is the size of the largest vectors of a batch."""
     answering(httpserver, lambda _: Response(b"x" * 1_000_000, content_type="application/json"))
     with pytest.raises(EmbeddingError, match="too long"):
         embedder(httpserver, batch=1).embed(["a"])
 
 
 def test_a_compressed_answer_is_refused(httpserver: HTTPServer) -> None:
-    """A few bytes may stand for gigabytes."""
+    """A few bytes may expand to gigabytes."""
     answering(httpserver, lambda _: Response(b"x", headers={"content-encoding": "gzip"}))
     with pytest.raises(EmbeddingError, match="compressed"):
         embedder(httpserver).embed(["a"])
@@ -186,14 +186,14 @@ def test_a_compressed_answer_is_refused(httpserver: HTTPServer) -> None:
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_busy_endpoint_is_asked_again(httpserver: HTTPServer, status: int) -> None:
-    """The third try brings the vectors."""
+    """The third attempt returns the vectors."""
     refusals = [Response("busy", status), Response("busy", status)]
     answering(httpserver, lambda texts: refusals.pop() if refusals else {"data": rows(texts)})
     assert embedder(httpserver, retries=2).embed(["a"]).shape == (1, 3)
 
 
 @pytest.mark.parametrize("status", [400, 404, 429, 500])
-def test_a_refusal_is_told_in_the_endpoints_words(httpserver: HTTPServer, status: int) -> None:
+def test_a_refusal_quotes_the_endpoint(httpserver: HTTPServer, status: int) -> None:
     """Status and reason in one line."""
     answering(
         httpserver, lambda _: Response(json.dumps({"error": {"message": "no such\nmodel " + "x " * 500}}), status)
@@ -205,9 +205,9 @@ def test_a_refusal_is_told_in_the_endpoints_words(httpserver: HTTPServer, status
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_names_where_it_is_set(httpserver: HTTPServer, status: int) -> None:
-    """Missing and wrong are two messages."""
+    """A missing and a wrong key have different messages."""
     answering(httpserver, lambda _: Response("who are you", status))
-    with pytest.raises(EmbeddingError, match=r"wants a key, and none is set; set HARNESS_EMBEDDING_API_KEY"):
+    with pytest.raises(EmbeddingError, match=r"needs a key; set HARNESS_EMBEDDING_API_KEY"):
         embedder(httpserver).embed(["a"])
     with pytest.raises(EmbeddingError, match=r"refuses the key; check HARNESS_EMBEDDING_API_KEY"):
         embedder(httpserver, api_key=KEY).embed(["a"])
@@ -226,15 +226,15 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
     assert KEY not in caplog.text + repr(model) + "".join(traceback.format_exception(caught.value))
 
 
-def test_nobody_listening_is_told() -> None:
-    """A refused connection says so, with the name of whom we asked."""
+def test_a_closed_port_is_reported() -> None:
+    """A refused connection is reported with the name of the endpoint."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     with pytest.raises(EmbeddingError, match=rf"openai:m@127\.0\.0\.1:{port} cannot be reached .*refused"):
         OpenAIEmbedder("m", f"http://127.0.0.1:{port}", retries=1).embed(["a"])
 
 
-def test_silence_is_told(httpserver: HTTPServer) -> None:
+def test_silence_is_reported(httpserver: HTTPServer) -> None:
     """The time-out is in the message."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
@@ -242,14 +242,14 @@ def test_silence_is_told(httpserver: HTTPServer) -> None:
             OpenAIEmbedder("m", url, timeout=0.2, retries=0).embed(["a"])
 
 
-def test_broken_unicode_is_told(httpserver: HTTPServer) -> None:
+def test_broken_unicode_is_reported(httpserver: HTTPServer) -> None:
     """A lone surrogate cannot be sent."""
     with pytest.raises(EmbeddingError, match="lone surrogate"):
         embedder(httpserver).embed(["\ud800"])
 
 
 @pytest.mark.parametrize("url", ["", "h:1", "ftp://h", "http://u:p@h", "http://h?key=1"])
-def test_what_is_no_address_is_refused(url: str) -> None:
-    """Nothing is asked at an address that is wrong or holds a secret."""
-    with pytest.raises(InvalidInput, match="no plain address"):
+def test_an_invalid_url_is_refused(url: str) -> None:
+    """No request goes to a URL that is wrong or contains a secret."""
+    with pytest.raises(InvalidInput, match="not a plain URL"):
         OpenAIEmbedder("m", url)

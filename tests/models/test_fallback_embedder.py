@@ -75,7 +75,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 class Standing:
-    """An embedder that can be told to fail, and counts how often its dimension is asked for."""
+    """An embedder that can fail, and counts the reads of its dimension."""
 
     def __init__(self, name: str, failure: Exception | None = None) -> None:
         self.id = name
@@ -105,12 +105,12 @@ class Standing:
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What was said to the user."""
+    """Return the messages to the user."""
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 def together(ask: Callable[[], Any], count: int = 8) -> list[Any]:
-    """What `ask` returns in so many threads that begin at the same time."""
+    """Return the results of `ask` in `count` threads that start at the same time."""
     begin, got = threading.Barrier(count), list[Any]()
 
     def run() -> None:
@@ -130,7 +130,7 @@ def _no_long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_base_client, "INITIAL_RETRY_DELAY", 0.01)
 
 
-def test_nobody_is_asked_before_something_is_needed(httpserver: HTTPServer) -> None:
+def test_nothing_is_requested_before_it_is_needed(httpserver: HTTPServer) -> None:
     """Making it, showing it, keeping it: no request."""
     asked = answering(httpserver, lambda texts: {"data": rows(texts)})
     either = FirstAvailable(embedder(httpserver), MiniLM())
@@ -150,7 +150,7 @@ def test_nobody_is_asked_before_something_is_needed(httpserver: HTTPServer) -> N
     ids=["id", "dimension", "failure", "embed", "count_tokens"],
 )
 @pytest.mark.parametrize("failure", [None, EmbeddingError("down")], ids=["up", "down"])
-def test_whatever_is_needed_first_chooses(need: Callable[[Any], Any], failure: Exception | None) -> None:
+def test_the_first_use_of_any_member_chooses(need: Callable[[Any], Any], failure: Exception | None) -> None:
     """Every way in leads to the same choice, for all that is asked afterwards."""
     first = Standing("first", failure)
     either = FirstAvailable(first, Standing("second"))
@@ -173,7 +173,7 @@ def test_an_endpoint_that_answers_serves(httpserver: HTTPServer, caplog: pytest.
     assert said(caplog) == []
 
 
-def test_out_of_reach_the_local_model_serves_and_it_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unreachable_endpoint_is_replaced_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
     """With its own id, dimension and vectors; the line says what failed and what to do."""
     either = FirstAvailable(OpenAIEmbedder("m", NOBODY, retries=0), MiniLM())
     assert (either.id, either.dimension) == (MiniLM.id, MiniLM.dimension)
@@ -181,14 +181,14 @@ def test_out_of_reach_the_local_model_serves_and_it_is_said_once(caplog: pytest.
     assert either.count_tokens(["a cat"]) == [2]
     (line,) = said(caplog)
     assert "openai:m@127.0.0.1:1/v1 cannot be reached" in line
-    assert "the local model serves instead; its vectors are its own" in line
+    assert "using the local embedding model instead; its vectors are separate" in line
     assert line.endswith("is it running?")
     assert line.count("\n") == 0
 
 
 @pytest.mark.parametrize("answer", [{"data": []}, {"data": [{"index": 0, "embedding": [0.0]}]}, "no", {}])
 def test_an_endpoint_of_something_else_does_not_serve(httpserver: HTTPServer, answer: object) -> None:
-    """What answers, but with no vectors, is out of reach as an embedder."""
+    """An endpoint that answers without vectors counts as unreachable."""
     answering(httpserver, lambda _: answer)
     assert FirstAvailable(embedder(httpserver), MiniLM()).id == MiniLM.id
 
@@ -204,7 +204,7 @@ def test_many_threads_make_one_choice(caplog: pytest.LogCaptureFixture) -> None:
     assert len(said(caplog)) == 1
 
 
-def test_who_was_chosen_stays_when_it_fails_later(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_choice_stays_when_it_fails_later(caplog: pytest.LogCaptureFixture) -> None:
     """Its error is raised as it is: a vector of another model under its id would be wrong."""
     first, second = Standing("first"), Standing("second")
     either = FirstAvailable(first, second)
@@ -216,7 +216,7 @@ def test_who_was_chosen_stays_when_it_fails_later(caplog: pytest.LogCaptureFixtu
     assert said(caplog) == []
 
 
-def test_who_was_chosen_stays_when_the_other_comes_back() -> None:
+def test_the_choice_stays_when_the_other_comes_back() -> None:
     """For the object's life its rows have one id."""
     first, second = Standing("first", EmbeddingError("down")), Standing("second")
     either = FirstAvailable(first, second)
@@ -226,8 +226,8 @@ def test_who_was_chosen_stays_when_the_other_comes_back() -> None:
     assert first.asked == 1
 
 
-def test_other_errors_choose_nobody() -> None:
-    """A wrong setting is told, not papered over."""
+def test_other_errors_are_raised() -> None:
+    """A wrong setting is an error, not hidden by the fallback."""
     first = Standing("first", InvalidInput("wrong"))
     either = FirstAvailable(first, Standing("second"))
     with pytest.raises(InvalidInput):
@@ -240,7 +240,7 @@ def test_other_errors_choose_nobody() -> None:
     ("program", "ending"), [(FORKED_WHILE_CHOOSING, "0 first"), (FORKED_AFTERWARDS, "0")], ids=["while", "after"]
 )
 def test_a_fork_neither_waits_nor_asks_again(program: str, ending: str) -> None:
-    """What was chosen stands in the child; of a choice that the parent is at, the child makes its own."""
+    """The child keeps a choice; if the parent is still choosing, the child chooses itself."""
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
     assert (ended.stdout.strip(), ended.stderr) == (ending, "")

@@ -10,7 +10,7 @@ from harness.models.remote.embeddings import OpenAIEmbedder
 
 
 def test_it_lends_its_name_and_makes_no_vector() -> None:
-    """What is missing is told in one line, with the text."""
+    """The error is one line with the missing text."""
     recorded = RecordedEmbedder("openai:m@host/v1")
     assert recorded.id == "openai:m@host/v1"
     with pytest.raises(OfflineMiss, match=r"no vectors of openai:m@host/v1 for 'what is\W+a monad'; replay"):

@@ -41,7 +41,7 @@ def planning(endpoint: Endpoint) -> Endpoint:
 
 
 def test_a_model_plans_and_words_and_code_checks(harness: Program, notes: str, planning: Endpoint) -> None:
-    """Its query is asked beside the question; its sentence stands on the source's own words."""
+    """Its query is searched as well as the question; its sentence quotes the source verbatim."""
     how = ("-e", notes, "--model", "scripted", "--model-url", planning.url, "--max-rounds", "2", "--json")
     told = harness("research", QUESTION, *how).told
     asked = {search["query"] for round_ in told["rounds"] for search in round_["searches"]}
@@ -65,7 +65,7 @@ def test_a_model_plans_and_words_and_code_checks(harness: Program, notes: str, p
 def test_whatever_a_model_answers_there_is_a_report(
     harness: Program, notes: str, endpoint: Endpoint, worded: Reply
 ) -> None:
-    """Excerpts stand in, every quotation of them verified, and it is said why."""
+    """Excerpts are used, every quotation of them verified, and the reason is given."""
     endpoint.answers(saying("not a plan"), worded)
     how = ("-e", notes, "--model", "scripted", "--model-url", endpoint.url, "--max-rounds", "1", "--json")
     ended_ = harness("research", QUESTION, *how)
@@ -116,7 +116,7 @@ def test_a_silent_model_is_waited_for_once(
 
 @pytest.mark.full
 def test_a_small_model_leads_a_whole_research(harness: Program, notes: str, smollm: str) -> None:
-    """It plans, words and streams; what it quotes is checked, or excerpts stand in. Again, it costs nothing."""
+    """It plans, writes and streams; quotations are checked, or excerpts are used. Repeated, it costs nothing."""
     how = ("-e", notes, "--model", "smollm2", "--model-url", smollm, "--max-rounds", "2", "--json")
     told = harness("research", QUESTION, *how).told
     assert told["report"]

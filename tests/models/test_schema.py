@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InvalidInput, ModelError
-from harness.models.remote.chat_completions import OpenAICompatible
+from harness.models.remote.chat_completions import CompletionSettings, OpenAICompatible
 from harness.models.remote.json_answers import json_answer
 from harness.ports import Message
 from tests.models.endpoint import Endpoint, refusing, saying
@@ -24,8 +24,9 @@ ASKED: list[Message] = [{"role": "system", "content": "Be brief."}, {"role": "us
 
 
 def model(endpoint: Endpoint, **options: Any) -> OpenAICompatible:
-    """A model at the endpoint."""
-    return OpenAICompatible("m", endpoint.url, **{"timeout": 5.0, "total_timeout": 20.0, "retries": 0, **options})
+    """Return a model at the endpoint."""
+    settings = CompletionSettings(**{"timeout": 5.0, "total_timeout": 20.0, "retries": 0, **options})
+    return OpenAICompatible("m", endpoint.url, settings)
 
 
 # --- asking
@@ -72,7 +73,7 @@ def test_a_chosen_way_is_kept_to(endpoint: Endpoint) -> None:
 
 
 def test_another_refusal_is_no_reason_to_fall_back(endpoint: Endpoint) -> None:
-    """What has nothing to do with the format is told at once."""
+    """Errors unrelated to the format are raised at once."""
     endpoint.answers(refusing(400, "the context is too long"))
     with pytest.raises(ModelError, match="the context is too long"):
         model(endpoint).complete(ASKED, schema=SCHEMA)
@@ -80,7 +81,7 @@ def test_another_refusal_is_no_reason_to_fall_back(endpoint: Endpoint) -> None:
 
 
 def test_the_listener_gets_the_value_once_it_fits(endpoint: Endpoint) -> None:
-    """What it got is the text, without what stood around it; what does not fit it never gets."""
+    """It gets the JSON without the text around it, and never a value that does not fit."""
     endpoint.answers(saying("Here: ", '{"metres": 2}'), saying('{"metres": "two"}'))
     heard: list[str] = []
     assert model(endpoint).complete(ASKED, schema=SCHEMA, on_text=heard.append).text == "".join(heard)
@@ -163,9 +164,9 @@ def test_what_does_not_fit_is_refused(text: str, problem: str) -> None:
         "{" * 100_000,
     ],
 )
-def test_what_is_no_json_is_refused(text: str) -> None:
+def test_text_without_json_is_refused(text: str) -> None:
     """Nothing is guessed, and no part of a broken value is taken for the value."""
-    with pytest.raises(ModelError, match="no JSON") as caught:
+    with pytest.raises(ModelError, match="not JSON") as caught:
         json_answer(text, SCHEMA, whole=True)
     assert len(str(caught.value)) < 300
 

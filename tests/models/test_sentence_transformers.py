@@ -42,7 +42,7 @@ def model() -> SentenceTransformers:
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who asks for such a model without the library learns what to install."""
+    """Without the library, the error names the package to install."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(EmbeddingError, match=r"pip install 'research-harness\[sentence-transformers\]'"):
         SentenceTransformers("any-model").embed(["text"])
@@ -90,7 +90,7 @@ def test_no_texts_give_no_rows_of_its_dimension(model: SentenceTransformers) -> 
 
 @pytest.mark.full
 def test_a_text_alone_has_the_vector_that_it_has_in_a_batch(model: SentenceTransformers) -> None:
-    """What else is in the batch changes no bit."""
+    """The rest of the batch changes no bit."""
     texts = ["apples", "a much longer text about pears and plums " * 10, "plums"]
     together = model.embed(texts)
     assert [model.embed([text]).tobytes() for text in texts] == [row.tobytes() for row in together]
@@ -105,7 +105,7 @@ def test_the_full_model_and_the_int8_weights_agree(model: SentenceTransformers, 
 
 
 @pytest.mark.full
-def test_a_folder_without_a_model_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_a_model_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong path is one error of ours that names it."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Thoughts are taken out of a stream and its text is cleaned, wherever the stream is cut."""
+"""Thoughts are removed from a stream and its text is cleaned, wherever the stream is cut."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.text import clean
-from harness.models.remote.visible_text import CleanedStream, Thoughts
+from harness.models.remote.visible_text import CleanedStream, ThoughtFilter
 
 PARTS = st.sampled_from(
     ["<think>", "</think>", "<THINK>", "<th", "ink>", "</", "<", ">", "a", "b c", "\n", "</thinking>"]
@@ -17,7 +17,7 @@ TEXTS = st.lists(PARTS, max_size=12).map("".join)
 
 def heard(*pieces: str, hold: int | None = 0) -> str:
     """Return what is given out of `pieces`."""
-    thoughts = Thoughts(hold)
+    thoughts = ThoughtFilter(hold)
     return "".join(thoughts.feed(piece) for piece in pieces) + thoughts.finish()
 
 
@@ -48,8 +48,8 @@ def test_what_is_thought_is_not_said(text: str, spoken: str) -> None:
 
 @pytest.mark.parametrize("hold", [None, 4])
 def test_an_answer_may_begin_in_thought(hold: int | None) -> None:
-    """What stands before a first `</think>` was thought, if it can still be held back."""
-    thoughts = Thoughts(hold)
+    """Text before a first `</think>` is a thought, if it is still held back."""
+    thoughts = ThoughtFilter(hold)
     assert thoughts.feed("hmm.") == ""
     assert thoughts.feed("</think>Yes") + thoughts.finish() == "Yes"
     assert thoughts.began_in_thought
@@ -57,7 +57,7 @@ def test_an_answer_may_begin_in_thought(hold: int | None) -> None:
 
 def test_what_was_given_out_stays() -> None:
     """A `</think>` that comes too late takes nothing back; it is only not said."""
-    thoughts = Thoughts(4)
+    thoughts = ThoughtFilter(4)
     assert thoughts.feed("hmm, so") == "hmm, so"
     assert thoughts.feed("</think>Yes") == "Yes"
     assert not thoughts.began_in_thought
@@ -65,7 +65,7 @@ def test_what_was_given_out_stays() -> None:
 
 def test_a_listener_waits_only_for_the_beginning() -> None:
     """After so many characters each piece is given out as it comes."""
-    thoughts = Thoughts(4)
+    thoughts = ThoughtFilter(4)
     assert [thoughts.feed(piece) for piece in ("ab", "cd", "ef", "gh")] == ["", "", "abcdef", "gh"]
 
 

@@ -27,8 +27,8 @@ def verifier() -> MiniLMVerifier:
     return MiniLMVerifier()
 
 
-def test_it_tells_a_rewording_from_an_opposite(verifier: MiniLMVerifier) -> None:
-    """What an embedding cannot: one word turns the question round."""
+def test_it_distinguishes_a_rewording_from_an_opposite(verifier: MiniLMVerifier) -> None:
+    """Unlike an embedding, it notices one word that reverses the question."""
     assert verifier.probability(*SAME) > 0.8
     assert verifier.probability(*OTHER) < 0.2
 
@@ -36,7 +36,7 @@ def test_it_tells_a_rewording_from_an_opposite(verifier: MiniLMVerifier) -> None
 @settings(max_examples=60, deadline=None)
 @given(a=TEXTS, b=TEXTS)
 def test_any_two_texts_have_a_probability_in_either_order(a: str, b: str) -> None:
-    """Empty, long, broken or foreign: 0..1, and the same the other way round."""
+    """Empty, long, broken or foreign: 0..1, and the same with exchanged texts."""
     verifier = MiniLMVerifier()
     probability = verifier.probability(a, b)
     assert 0.0 <= probability <= 1.0
@@ -50,8 +50,8 @@ def test_a_text_is_the_same_as_itself(verifier: MiniLMVerifier, text: str) -> No
     assert verifier.probability(f"  {text.upper().lower()} ", text.lower()) >= 0.99
 
 
-def test_what_is_too_long_to_be_read_is_not_vouched_for(verifier: MiniLMVerifier) -> None:
-    """Two long texts that begin alike may differ where nobody looked."""
+def test_a_pair_that_is_too_long_has_probability_zero(verifier: MiniLMVerifier) -> None:
+    """Two long texts that begin alike may differ in the unread part."""
     long = "tell me about the history of rome " * MAX_TOKENS
     assert verifier.probability(long, f"{long} and of carthage") == 0.0
 
@@ -111,8 +111,8 @@ def test_importing_it_costs_no_library() -> None:
     assert told.strip() == "set()"
 
 
-def test_the_weights_are_those_that_were_released() -> None:
-    """Their digest stands beside them, and the rule has a weight for every feature, also of questions told anew."""
+def test_the_weights_are_the_released_ones() -> None:
+    """The JSON file has their digest and a weight for every feature, also for reworded questions."""
     release = msgspec.json.decode(cross_encoder.WEIGHTS.with_suffix(".json").read_bytes(), type=Release)
     assert digest(cross_encoder.WEIGHTS.read_bytes()) == release.sha256
     assert (len(release.weights), len(release.anew)) == (1 + len(FEATURES), 1 + len(REWORDED_FEATURES))
@@ -121,7 +121,7 @@ def test_the_weights_are_those_that_were_released() -> None:
 
 
 def test_the_model_card_is_of_these_weights() -> None:
-    """It names their digest, and nobody forgot to write it anew."""
+    """It names their digest, so it was updated with them."""
     card = cross_encoder.WEIGHTS.with_name("MODEL_CARD.md").read_text()
     assert digest(cross_encoder.WEIGHTS.read_bytes()) in card
     assert f"{cross_encoder.WEIGHTS.stat().st_size:,} bytes" in card

@@ -1,4 +1,4 @@
-"""The clusters that measure are what they are said to be."""
+"""The clusters that measure are as described."""
 
 from collections import Counter
 
@@ -31,7 +31,7 @@ def test_each_of_the_others_is_put_beside_what_it_looks_like() -> None:
 
 
 def test_there_are_enough_of_each_kind_to_say_that_few_are_served() -> None:
-    """Of 130 pairs, none served means at most 3 % with 95 % confidence; rare kinds are in the traps, too."""
+    """None of 130 pairs served means at most 3 % with 95 % confidence; rare kinds are in the traps, too."""
     counts = Counter(trap.kind for trap in cluster_pairs())
     assert counts["reworded"] > 4_000
     assert sum(counts.values()) - counts["reworded"] > 9_000

@@ -181,18 +181,18 @@ def test_a_long_text_is_left_alone() -> None:
 
 
 def test_a_text_with_a_question_asks_there_only() -> None:
-    """What is told before the question is not asked about."""
+    """Text before the question is not part of the question."""
     text = "I am 30 years old. Is it safe?"
     assert [text[start:end] for start, end in asking(text)] == ["Is it safe?"]
 
 
 def test_a_long_account_without_a_question_asks_nothing() -> None:
-    """Of a personal story that asks nothing outright, no word is known to matter."""
+    """In a personal story without a question, no word is known to matter."""
     assert asking("I have had a cough and my head hurts " + "and it goes on " * 10) == []
 
 
 def test_the_article_fits_the_word_put_in() -> None:
-    """`a` and `an` are mended where the word after them changes."""
+    """`a` and `an` are corrected when the next word changes."""
     assert "What is an unrealistic plan?" in variants("negation", "What is a realistic plan?")
 
 

@@ -1,4 +1,4 @@
-"""The rule is fitted on what it decides: pairs that vary in a point, and apart from them questions told anew."""
+"""The rule is fitted on the pairs that it decides: pairs that differ in one point, and separately reworded ones."""
 
 from math import inf
 from typing import TYPE_CHECKING

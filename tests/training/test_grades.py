@@ -1,4 +1,4 @@
-"""What careful readers say of pairs: kept by digest, apart from what measures, weighed with the raters' labels."""
+"""Grades of pairs: stored by digest, separate from the sets that measure, combined with the raters' labels."""
 
 from pathlib import Path
 from random import Random
@@ -35,7 +35,7 @@ def test_a_pair_is_named_whichever_text_comes_first() -> None:
 
 @pytest.mark.parametrize("file", [sources.GRADES, equivalence.GRADES], ids=["training", "benchmark"])
 def test_every_grade_is_a_share_of_a_pair_named_once(file: Path) -> None:
-    """The lesser digest comes first, no text stands beside itself, and grades are spread over the scale."""
+    """The lesser digest comes first, no text is paired with itself, and grades are spread over the scale."""
     grades = read_grades(file)
     assert len(grades) == len(file.read_text().splitlines()) > 3_000
     assert all(first < second and len(first) == len(second) == 12 for first, second in grades)

@@ -1,4 +1,4 @@
-"""What a model has learned, over several ends of its training."""
+"""Training: means of several states, interruption and continuation."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_the_mean_of_states_is_taken_weight_by_weight() -> None:
 def test_a_pass_begins_with_the_mean_of_others_or_where_the_last_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And what is kept is not trained again."""
+    """A stored pass is not trained again."""
     import torch
 
     from training import __main__ as training

@@ -1,4 +1,4 @@
-"""What training reads: made without chance of its own, apart from every evaluation, on both sides of the label."""
+"""Training examples: deterministic, separate from every evaluation, balanced between the labels."""
 
 import gzip
 from collections import Counter
@@ -60,7 +60,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sources(data: Path) -> Sources:
-    """What is read from it."""
+    """Its examples."""
     return read_sources(data)
 
 
@@ -124,7 +124,7 @@ def test_the_same_seed_makes_the_same_pairs(sources: Sources) -> None:
 
 
 def test_variants_stand_on_both_sides_of_the_label(sources: Sources) -> None:
-    """What reads odd is not always different: contrasts are reworded, too, and neither label is rare."""
+    """Odd texts are not always different: contrasts are reworded, too, and neither label is rare."""
     made = Mixture(sources, "train", 1).generated(AMOUNTS)
     labels = Counter(pair.same for pair in made)
     assert 0.2 < labels[True] / len(made) < 0.8
@@ -135,7 +135,7 @@ def test_variants_stand_on_both_sides_of_the_label(sources: Sources) -> None:
 
 
 def test_a_pass_reads_the_written_pairs_that_are_the_same_and_some_others(sources: Sources) -> None:
-    """All of the former, of its own part only, and more of the latter."""
+    """All of the former, only of its part, and more of the latter."""
     read = Mixture(sources, "train", 1).written("orders")
     same = [pair for pair in read if pair.same]
     assert same == [pair for pair in sources.written["orders"] if pair.same and pair.part == "train"]
@@ -191,7 +191,7 @@ def test_contrasts_of_written_texts_are_different(sources: Sources) -> None:
 
 
 def test_pairs_that_are_the_same_as_a_third_are_the_same(sources: Sources) -> None:
-    """Two steps at the most."""
+    """At most two steps."""
     linked = [pair for pair in sources.pairs if "third" in pair.kind]
     assert all(pair.same and normalise(pair.a) != normalise(pair.b) for pair in linked)
 

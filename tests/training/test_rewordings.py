@@ -1,4 +1,4 @@
-"""What every rewording does, where it leaves a text alone, and what holds for all of them."""
+"""Every rewording: its changes, the texts that it leaves alone, and properties of all of them."""
 
 from random import Random
 
@@ -26,7 +26,7 @@ TEXTS = (
 
 
 def variants(name: str, text: str) -> set[str]:
-    """All that one generator makes of `text` over many seeds."""
+    """Return all variants of `text` by one generator over many seeds."""
     found = (BY_NAME[name].vary(text, Random(seed)) for seed in range(SEEDS))
     return {variant for variant in found if variant is not None}
 
@@ -63,7 +63,7 @@ def test_every_class_is_there_once_by_its_name() -> None:
     "generator", [*REWORDINGS, *BY_SMALL, Composed(REWORDINGS, 2, 4)], ids=lambda generator: generator.name
 )
 class TestEveryGenerator:
-    """What the protocol promises."""
+    """Promises of the protocol."""
 
     def test_same_seed_same_variant(self, generator: Generator) -> None:
         """All chance comes from the generator of chance that is passed."""
@@ -80,7 +80,7 @@ class TestEveryGenerator:
     @given(text=st.text(max_size=80), seed=st.integers(0, 9))
     @settings(max_examples=60, deadline=None)
     def test_never_raises_on_any_text(self, generator: Generator, text: str, seed: int) -> None:
-        """Whatever is typed, there is a variant or none."""
+        """For any text there is a variant or none."""
         varied = generator.vary(text, Random(seed))
         assert varied is None or varied != text
 
@@ -258,7 +258,7 @@ def test_a_rewording_that_is_made(name: str, text: str, variant: str) -> None:
     ],
 )
 def test_a_text_that_is_left_alone(name: str, text: str) -> None:
-    """Where a class would change what is asked, or cannot be sure, it does not apply."""
+    """A class does not apply where it would, or might, change the question."""
     assert variants(name, text) == set()
 
 
@@ -307,7 +307,7 @@ def test_a_verb_of_unsure_tense_stays(text: str) -> None:
 
 
 def test_inflections_follow() -> None:
-    """The synonym has the form of the word it stands for."""
+    """The synonym has the form of the word that it replaces."""
     assert variants("synonyms", "she bought a horse") == {"she purchased a horse"}
     assert variants("synonyms", "the best screenshots") == {"the best screen captures"}
 
@@ -344,7 +344,7 @@ def test_synonyms_have_many_groups() -> None:
 
 
 def test_abbreviations_are_many() -> None:
-    """At least 120 short forms with what they stand for."""
+    """At least 120 short forms with their long forms."""
     from training.rewordings.abbreviations import _NAMES, _WORDS
 
     assert sum("=" in line or ">" in line for line in f"{_NAMES}{_WORDS}".splitlines()) >= 120

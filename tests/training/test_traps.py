@@ -40,7 +40,7 @@ def test_no_pair_asks_the_same_words_twice(traps: list[Trap]) -> None:
 
 
 def test_no_pair_is_there_twice(traps: list[Trap]) -> None:
-    """Neither in the same order nor the other way round."""
+    """Neither in the same order nor reversed."""
     pairs = Counter(frozenset(map(wording, (trap.a, trap.b))) for trap in traps)
     assert [pair for pair, times in pairs.items() if times > 1] == []
 

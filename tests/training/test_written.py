@@ -1,4 +1,4 @@
-"""The clusters that were written for training are what they are said to be."""
+"""The clusters written for training are as described."""
 
 from collections import Counter
 

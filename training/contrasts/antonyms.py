@@ -1,4 +1,4 @@
-"""Words and their opposites, as `word/opposite`; of a phrase, `_` stands for the space."""
+"""Words and their opposites, as `word/opposite`; in a phrase, `_` is a space."""
 
 VERBS = """
     enable/disable increase/decrease reduce/increase decrease/increase buy/sell sell/buy install/uninstall

@@ -1,4 +1,4 @@
-"""What is asked: when for why, where for how, who for when; or the maker, the cost, the cause for the thing itself."""
+"""Contrasts of the question word (when for why, where for how, who for when), or of maker, cost and cause."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is asked about a thing: its price or its size, its symptoms or its causes, its history or its uses."""
+"""Contrasts of the aspect of a thing: its price or its size, its symptoms or its causes, its history or its uses."""
 
 import re
 from collections.abc import Iterator
@@ -140,7 +140,7 @@ def _edits(text: str, chance: Random) -> Iterator[Edit]:
 
 
 def _agrees(word: str, other: str, text: str) -> bool:
-    """Say whether the verb of the question, if it has one, still fits the aspect."""
+    """Return whether the verb of the question, if it has one, still fits the aspect."""
     many, others_many = _is_many(word), _is_many(other)
     if _SINGULAR.search(text) or _PLURAL.search(text) or re.search(r"\b(?:is|are|has|have)\b", text, re.IGNORECASE):
         return many == others_many

@@ -10,7 +10,7 @@ from harness.core.equivalence.lexicon import EMPTY, MONTHS, WEEKDAYS
 from harness.core.text import STOP_WORDS
 
 MIN_COUNT = 6
-"""A name that stands in fewer texts is not known well enough."""
+"""Minimum number of texts with a name."""
 CAPITAL_SHARE = 0.5
 """A name has a capital in this share of its places, or more."""
 MAX_WORDS = 3
@@ -69,7 +69,7 @@ def distinct(sentences: Iterable[list[Token]]) -> list[list[Token]]:
 
 
 class Vocabulary:
-    """The names of texts: how they are written, which are told apart, which are parts of one name."""
+    """The names of texts: how they are written, which differ, which are parts of one name."""
 
     def __init__(self, sentences: list[list[Token]]) -> None:
         self._capital: Counter[str] = Counter()
@@ -125,7 +125,7 @@ class Vocabulary:
 
 
 def _titled(words: list[Token]) -> bool:
-    """Say whether a text is written as a title, where capitals tell nothing."""
+    """Return whether a text is written as a title, where capitals tell nothing."""
     letters = [word.text for word in words if word.text[0].isalpha() and len(word.text) > 3]
     return len(letters) > 3 and sum(word[0].isupper() for word in letters) > 0.6 * len(letters)
 
@@ -146,7 +146,7 @@ def units(words: list[Token], vocabulary: Vocabulary) -> Iterator[Unit]:
 
 
 def contexts(unit: Unit, words: list[Token]) -> Iterable[str]:
-    """Return the contexts that a name stands in: the words before and after it, two of each, and both sides."""
+    """Return the contexts of a name: the words before and after it, two of each, and both sides."""
     plain = [_plain(words, place) for place in (unit.first - 2, unit.first - 1, unit.last + 1, unit.last + 2)]
     found = [f"_ {plain[2]}", f"{plain[0]} {plain[1]} _", f"_ {plain[2]} {plain[3]}"]
     if plain[1] not in _ARTICLES:

@@ -115,7 +115,7 @@ def _turned(text: str) -> Iterator[Edit]:
 
 
 def _goes_somewhere(to: str, rest: str) -> bool:
-    """Say whether what follows a `to` is a place or a thing, not what is to be done."""
+    """Return whether what follows a `to` is a place or a thing, not what is to be done."""
     return to.lower() != "to" or bool(re.match(r" (?:the|a|an|my|his|her|another|other) | [A-Z]", rest))
 
 

@@ -62,7 +62,7 @@ def asking(text: str) -> list[tuple[int, int]]:
 
 
 def applied(text: str, edit: Edit) -> str:
-    """Make the change, and mend what stands beside it: the article, the spaces, the capital in front."""
+    """Make the change, and adapt its surroundings: the article, the spaces, the leading capital."""
     before, new, after = text[: edit.start], edit.new, text[edit.end :]
     if not new:
         before, after = (before.rstrip(), after) if not after[:1].isalnum() else (before, after.lstrip())

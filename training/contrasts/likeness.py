@@ -49,7 +49,7 @@ def neighbours(vocabulary: Vocabulary, sentences: list[list[Token]]) -> dict[str
 
 
 def _counted(vocabulary: Vocabulary, sentences: list[list[Token]]) -> tuple[list[str], Any]:
-    """Return the names and how often each name stands in each context."""
+    """Return the names and how often each name occurs in each context."""
     pairs: Counter[tuple[str, str]] = Counter()
     for words in sentences:
         for unit in units(words, vocabulary):
@@ -86,7 +86,7 @@ def _weights(values: Any) -> Any:
 
 
 def _distinct(one: str, two: str, vocabulary: Vocabulary) -> bool:
-    """Say whether two names of one type name two things, neither a part of one name with the other."""
+    """Return whether two names of one type name two things, neither a part of one name with the other."""
     beside = {(a, b) for a in one.split() for b in two.split()}
     return not same_thing(one, two) and not any(
         vocabulary.together[a, b] + vocabulary.together[b, a] for a, b in beside

@@ -1,6 +1,6 @@
 """Names of one type, learned from texts: a country for a country, an app for an app, a drug for a drug.
 
-Two names are of one type when they stand in the same contexts: the same words before and after them (Harris 1954),
+Two names are of one type when they occur in the same contexts: the same words before and after them (Harris 1954),
 weighed by positive pointwise mutual information and compared by cosine (Turney and Pantel 2010). Words that are no
 names are exchanged only where writers themselves tell such words apart, by "vs", "or" or "between … and".
 """
@@ -57,7 +57,7 @@ class Names:
         return Edit(start, end, made)
 
     def _in_longer_name(self, first: int, last: int, words: list[Token]) -> bool:
-        """Say whether a name is part of one that is not known: capitals beside it, or a hyphen."""
+        """Return whether a name is part of an unknown one: next to capitals or a hyphen."""
         if words[first].text.islower():
             return False
         before = words[first - 1].text if first else ""

@@ -180,7 +180,7 @@ def _edits(text: str, chance: Random) -> Iterator[Edit]:
 
 
 def _describes(match: re.Match[str], text: str) -> bool:
-    """Say whether a word that may also be a verb or a part of one stands as an adjective."""
+    """Return whether a word that may also be a verb or a part of one is an adjective."""
     before, after = text[: match.start()], text[match.end() :]
     if re.match(
         r" (?:issues?|process|system|advice|actions?|age|rights|team|notice|department|procedures?|"

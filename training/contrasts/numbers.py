@@ -96,7 +96,7 @@ def _figures(text: str, chance: Random) -> Iterator[Edit]:
 
 
 def _counts(written: str, before: str, after: str) -> bool:
-    """Say whether a lone 2 or 4 counts something, and is no "to" or "for" of a hasty writer."""
+    """Return whether a lone 2 or 4 counts something, and is no "to" or "for" of a hasty writer."""
     if written not in {"2", "4", "8"} or not before.strip():
         return True
     return bool(
@@ -119,7 +119,7 @@ def changed(written: str, chance: Random, *, far: bool = False) -> str:
 
 
 def _near(value: int, chance: Random) -> int:
-    """Return a number near `value`, but one that can be told from it: a round one moves by a fifth at least."""
+    """Return a number near `value`, but clearly different: a round one moves by a fifth at least."""
     if value <= 12:
         return chance.choice([other for other in range(2, value + 4) if other != value])
     digits = str(value)

@@ -95,7 +95,7 @@ def _edits(text: str, chance: Random) -> Iterator[Edit]:
 
 
 def _bound(match: re.Match[str], text: str) -> bool:
-    """Say whether a word is a part of a file name, or what goes with it does not go with its opposite."""
+    """Return whether a word is a part of a file name, or what goes with it does not go with its opposite."""
     before, after = text[: match.start()], text[match.end() :]
     if before[-1:] in set("._/@#") or after[:1] in set("_/@") or re.match(r"\.\w", after):
         return True
@@ -105,7 +105,7 @@ def _bound(match: re.Match[str], text: str) -> bool:
 
 
 def _named(match: re.Match[str], text: str) -> bool:
-    """Say whether a word is part of a name: a capital within a sentence that has small letters."""
+    """Return whether a word is part of a name: a capital within a sentence that has small letters."""
     before, after = text[: match.start()].rstrip(), text[match.end() :].lstrip()
     inside = bool(before) and before[-1] not in '.?!:"“(,'
     return match.group()[0].isupper() and (inside or after[:1].isupper()) and not text.istitle()

@@ -104,7 +104,7 @@ def _edits(text: str, chance: Random) -> Iterator[Edit]:
 
 
 def _ordered(text: str, first: Span, second: Span) -> bool:
-    """Say whether it matters which of two stretches stands first."""
+    """Return whether it matters which of two stretches stands first."""
     one, two, between = text[slice(*first)].lower(), text[slice(*second)].lower(), text[first[1] : second[0]]
     if (
         len(between) > MAX_BETWEEN
@@ -123,7 +123,7 @@ def _ordered(text: str, first: Span, second: Span) -> bool:
 
 
 def _listed(between: str) -> bool:
-    """Say whether two stand in one list: only others like them, commas and "and" between them."""
+    """Return whether two are in one list: only others like them, commas and "and" between them."""
     return bool(_SIDE.match(_ADJECTIVE.sub("", _NUMBER.sub("", _NAME.sub("", between)))))
 
 
@@ -149,7 +149,7 @@ def _is_name(match: re.Match[str], text: str, start: int) -> bool:
 
 
 def _stands_free(text: str, span: Span) -> bool:
-    """Say whether a name is a phrase of its own: no noun right after it, no article before it; or a subject."""
+    """Return whether a name is a phrase: no noun right after it, no article before it; or a subject."""
     after = re.match(r"\s+([a-z]+)", text[span[1] :])
     if re.search(r"\b(?:did|does|will|can|should|could|would)\s+$", text[: span[0]], re.IGNORECASE):
         return after is not None and not after.group(1).endswith("s")
@@ -159,14 +159,14 @@ def _stands_free(text: str, span: Span) -> bool:
 
 
 def _alike(text: str, first: Span, second: Span) -> bool:
-    """Say whether an article stands before both names or before neither."""
+    """Return whether an article stands before both names or before neither."""
     return (
         len({bool(re.search(r"\b(?:a|an|the)\s+$", text[: span[0]], re.IGNORECASE)) for span in (first, second)}) == 1
     )
 
 
 def _related(text: str, first: Span, second: Span) -> bool:
-    """Say whether something is told of two names: a word that carries meaning stands between them, no bracket."""
+    """Return whether a statement connects two names: a content word is between them, no bracket."""
     between = text[first[1] : second[0]]
     bracketed = {text[span[0] - 1 : span[0]] for span in (first, second)} & set("([")
     return (

@@ -85,7 +85,7 @@ for _number, _group in enumerate(_ALIASES):
 
 @cache
 def same_thing(one: str, two: str) -> bool:
-    """Say whether two names, in small letters, may name the same thing."""
+    """Return whether two names, in small letters, may name the same thing."""
     if set(one.split()) & set(two.split()) or _GROUPS.get(one, frozenset()) & _GROUPS.get(two, frozenset()):
         return True
     if SYNONYMS.get(one, one) == SYNONYMS.get(two, two) or _initials(one) == two or _initials(two) == one:

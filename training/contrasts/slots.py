@@ -13,7 +13,7 @@ from training.contrasts.sameness import same_thing
 MIN_COUNT = 2
 """A term that fills a slot more rarely is not known to."""
 MAX_FILLERS = 400
-"""So many of the most frequent terms of a slot are kept."""
+"""Number of the most frequent terms of a slot that are kept."""
 
 _SLOTS = tuple(
     tuple(" ".join(line.split()).split("/"))

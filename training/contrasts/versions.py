@@ -25,7 +25,7 @@ PRODUCTS = tuple(
     samsung galaxy s|galaxy tab
     """.strip().split("|")
 )
-"""Products that are told apart by a version, as patterns."""
+"""Products with versions, as patterns."""
 
 _NAMES = "|".join(sorted(PRODUCTS, key=len, reverse=True))
 _VERSION = re.compile(
@@ -83,7 +83,7 @@ def _edits(text: str, chance: Random) -> Iterator[Edit]:
 
 
 def _takes_no_number(name: str, text: str) -> bool:
-    """Say whether a name that is also a common word stands small, where capitals stand elsewhere."""
+    """Return whether a name that is also a common word stands small, where capitals stand elsewhere."""
     plain = name.strip(" -").lower()
     common = {
         "go",

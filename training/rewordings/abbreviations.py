@@ -1,4 +1,4 @@
-"""Short forms and what they stand for."""
+"""Short forms and their long forms."""
 
 import re
 from collections.abc import Sequence
@@ -279,7 +279,7 @@ def _may_stand(pieces: Sequence[str], start: int, end: int) -> bool:
 
 
 def _is_read_so(found: str, pieces: Sequence[str]) -> bool:
-    """Say whether a short form is written with its capitals, or in small letters where all are and none may err."""
+    """Return whether a short form is written with its capitals, or in small letters where all are and none may err."""
     low = found.lower()
     if low not in _SHORT:
         return not (found.islower() and low in _AMBIGUOUS)
@@ -287,7 +287,7 @@ def _is_read_so(found: str, pieces: Sequence[str]) -> bool:
 
 
 def _is_meant(found: str, before: str, after: str) -> bool:
-    """Say whether the words beside a short form bear its usual meaning out."""
+    """Return whether the words beside a short form bear its usual meaning out."""
     low = found.lower()
     if low in {"us", "u.s."}:
         return not after[:1].isdigit()
@@ -303,14 +303,16 @@ def _is_meant(found: str, before: str, after: str) -> bool:
 
 
 def _in_name(found: str, pieces: Sequence[str], start: int) -> bool:
-    """Say whether a word with a capital is one of a longer name, or follows the name of a paper, a school or a firm."""
+    """Return whether a word with a capital is one of a longer name, or follows the name of a paper, a school or a
+    firm.
+    """
     before = neighbour(pieces, start, -1)
     word = found.isalpha() and found == found.capitalize() and found.lower() not in _NAMED
     return (word and is_name(pieces, start)) or (found[:1].isupper() and before.lower() in _TITLED)
 
 
 class Abbreviations:
-    """Exchanges short forms and what they stand for, of names and of words, where the short form is read one way."""
+    """Exchanges unambiguous short and long forms of names and words."""
 
     name = "abbreviations"
 

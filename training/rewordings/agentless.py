@@ -116,7 +116,7 @@ def _parted(rest: str) -> tuple[str, str] | None:
 
 
 def _is_thing(said: str) -> bool:
-    """Say whether `said` is one plain noun phrase."""
+    """Return whether `said` is one plain noun phrase."""
     words = {word.lower() for word in said.split()}
     return (
         1 <= len(said.split()) <= 5

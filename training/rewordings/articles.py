@@ -10,7 +10,7 @@ _COUNTING = frozenset("same only few lot bit little most more less best worst fi
 _RATES = frozenset(
     "once twice times thousand million hours minutes dollars rupees euros pounds much many often".split()
 )
-"""After these `a` may stand for `per`."""
+"""After these `a` may mean `per`."""
 
 
 class Articles:
@@ -30,7 +30,7 @@ class Articles:
 
 
 def _is_free(pieces: list[str], place: int) -> bool:
-    """Say whether an article stands at `place`, with a space and a common word behind it."""
+    """Return whether an article is at `place`, followed by a space and a common word."""
     after = pieces[place + 2]
     before = pieces[place - 2].lower() if place >= 2 else ""
     return (

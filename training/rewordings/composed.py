@@ -8,7 +8,7 @@ from training.generator import Generator
 _LAST = ("punctuation", "case", "typing errors")
 """After these the others may no longer know the words."""
 _SHORTENING = "dropped words"
-"""What is left of a question is no topic that a frame may be put around."""
+"""The rest of such a question is not a topic for a frame."""
 _MOST_LATE = 2
 
 

@@ -32,7 +32,7 @@ _WRONG_AFTER = (
 
 
 class Contractions:
-    """Writes `what is` as `what's`, `do not` as `don't`, and the other way round, at one place."""
+    """Writes `what is` as `what's`, `do not` as `don't`, and the reverse, at one place."""
 
     name = "contractions"
 

@@ -19,12 +19,12 @@ ABOUT_WORDS = re.compile(
 _QUOTES = frozenset('"“”`«»')
 _JOINING = frozenset("[]<>@#\\_/=&+*-")
 TWICE = 0.25
-"""How often two places are exchanged where there are several."""
+"""Probability of exchanging two places where there are several."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A run of tokens, from `start` to before `end`, and what may stand there instead."""
+    """A run of tokens, from `start` to before `end`, and its replacements."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ def no_name(pieces: Sequence[str], start: int, _end: int) -> bool:
 
 
 def is_name(pieces: Sequence[str], at: int) -> bool:
-    """Say whether the word at `at` is written with a capital that no beginning of a sentence explains."""
+    """Return whether the word at `at` is written with a capital that no beginning of a sentence explains."""
     word = pieces[at]
     if not word[:1].isupper():
         return False
@@ -141,7 +141,7 @@ class Exchange:
 
 
 def _is_joined(pieces: Sequence[str], place: Place) -> bool:
-    """Say whether a sign that makes names, paths or marks stands right beside the place."""
+    """Return whether a sign of names, paths or marks is next to the place."""
     before = pieces[place.start - 1] if place.start else " "
     after = pieces[place.end] if place.end < len(pieces) else " "
     return before in _JOINING or after in _JOINING

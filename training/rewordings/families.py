@@ -1,7 +1,7 @@
 """Families of questions that ask for the same answer. The forms of one are parted by bars; after a bar at the
 end of a line it goes on in the next.
 
-A slot's letter says what may stand in it: `v` a verb phrase that begins with a base form; `n` a noun phrase of any
+A slot's letter is its type: `v` a verb phrase that begins with a base form; `n` a noun phrase of any
 number; `o` a singular or uncountable one; `m` a plural one; `w` one or two common words;
 `a`, `b` the sides of a comparison; `p` a proper name; `c` a clause; `x` anything short. A form that ends in `!` is only
 written, never read; one that begins with `<` is only read, never written.

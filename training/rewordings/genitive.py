@@ -60,7 +60,7 @@ class Genitive:
 
 
 def _stands_alone(before: str) -> bool:
-    """Say whether a noun after `before` has neither article nor attribute."""
+    """Return whether a noun after `before` has neither article nor attribute."""
     return not before.strip() or before.rstrip().endswith((",", " is", " was", " as", " became", " become"))
 
 

@@ -67,7 +67,7 @@ class DroppedWords:
 
 
 def _has_clause(pieces: list[str]) -> bool:
-    """Say whether `I` or `we` stands deep inside, or right after a word that says may or must."""
+    """Return whether `I` or `we` stands deep inside, or right after a word that says may or must."""
     return any(
         piece.lower() in {"i", "we"} and at and (at > 2 or pieces[at - 1].lower() not in {"do", "did", "am"})
         for at, piece in enumerate(pieces)
@@ -80,7 +80,7 @@ def _kept(pieces: list[str], thoroughly: bool) -> list[str]:
 
 
 def _says_nothing(pieces: list[str], at: int, thoroughly: bool) -> bool:
-    """Say whether the word at `at`, which is not the last one, may go; `of`, `in`, `on` only where `thoroughly`."""
+    """Return whether the word at `at`, which is not the last one, may go; `of`, `in`, `on` only where `thoroughly`."""
     piece, before, after = pieces[at], pieces[at - 1] if at else "", pieces[at + 1]
     if piece.lower() in _DROPPED:
         return piece not in {"A", "AM", "ARE"} and before.lower() != "to"

@@ -13,7 +13,7 @@ _LITTLE = frozenset("a an the of in on at to for and or but with from by as is v
 class LetterCase:
     """Writes a text in small letters, in capitals, as a title, or with a capital in front only.
 
-    Not where a word or a unit is told from another by its letters' size (`US`, `AIDS`, `Mb`).
+    Not where case distinguishes a word or unit from another (`US`, `AIDS`, `Mb`).
     """
 
     name = "case"

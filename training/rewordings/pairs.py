@@ -69,13 +69,13 @@ def paired(body: str) -> str | None:
 
 
 def _in_name(before: str) -> bool:
-    """Say whether the words before a preposition end in a capital: `Ministry of ...`."""
+    """Return whether the words before a preposition end in a capital: `Ministry of ...`."""
     words = before.split()
     return bool(words) and words[-1][:1].isupper()
 
 
 def compared(body: str) -> str | None:
-    """Swap what stands on both sides of a difference or of `which is better, A or B`."""
+    """Swap both sides of a difference or of `which is better, A or B`."""
     between = _BETWEEN.fullmatch(body)
     if between and are_sides(between["first"], between["second"]):
         return f"{between['head']} {between['second']} and {between['first']}"
@@ -97,7 +97,9 @@ def versus(body: str) -> str | None:
 
 
 def are_sides(first: str, second: str) -> bool:
-    """Say whether these are two whole sides of a comparison, of as many words: not `fixed` and `floating caliper`."""
+    """Return whether these are two whole sides of a comparison, of as many words: not `fixed` and `floating
+    caliper`.
+    """
     return _whole(first) and _whole(second) and _counted(first) == _counted(second)
 
 
@@ -106,7 +108,7 @@ def _counted(side: str) -> int:
 
 
 def _whole(side: str) -> bool:
-    """Say whether one side of a comparison holds nothing that belongs to both, or to neither."""
+    """Return whether one side of a comparison holds nothing that belongs to both, or to neither."""
     words = {word.lower().strip(",") for word in side.split()}
     return not words & (
         PREPOSITIONS | {"and", "or", "is", "are", "what", "which", "their", "its", "the", "other", "them"}

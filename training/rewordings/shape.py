@@ -53,12 +53,12 @@ def first_word(text: str) -> str:
 
 
 def is_one_sentence(text: str) -> bool:
-    """Say whether no sentence ends inside `text`."""
+    """Return whether no sentence ends inside `text`."""
     return not _INNER_END.search(split_end(text)[0])
 
 
 def is_question(text: str) -> bool:
-    """Say whether the text is one question: it begins as one, or its only end is a question mark."""
+    """Return whether the text is one question: it begins as one, or its only end is a question mark."""
     if not is_one_sentence(text):
         return False
     first, stripped = first_word(text), text.rstrip()
@@ -68,7 +68,7 @@ def is_question(text: str) -> bool:
 
 
 def is_keywords(text: str) -> bool:
-    """Say whether the text is a line of search words: short, without signs, not a question, not a sentence."""
+    """Return whether the text is a line of search words: short, without signs, not a question, not a sentence."""
     first = first_word(text)
     return (
         0 < len(text.split()) <= 8
@@ -80,12 +80,12 @@ def is_keywords(text: str) -> bool:
 
 
 def begins_small(text: str) -> bool:
-    """Say whether the first letter is a small one."""
+    """Return whether the first letter is a small one."""
     return text[:1].islower()
 
 
 def is_common(word: str) -> bool:
-    """Say whether a word is in every reader's vocabulary, in small letters."""
+    """Return whether a word is in every reader's vocabulary, in small letters."""
     return word in vocabulary()
 
 

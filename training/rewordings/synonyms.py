@@ -45,7 +45,7 @@ def _exchanges(form: VerbForms, others: list[VerbForms]) -> Iterator[str]:
 
 
 def _as_sure(form: VerbForms, other: VerbForms) -> bool:
-    """Say whether a past form of one verb tells which form of the other is right."""
+    """Return whether a past form of one verb determines the right form of the other."""
     return form[2] != form[3] or other[2] == other[3]
 
 

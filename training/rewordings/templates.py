@@ -72,7 +72,7 @@ def _read(form: Form, body: str) -> re.Match[str] | None:
 
 
 def _may_stand(slot: str, said: str) -> bool:
-    """Say whether `said` is what a slot of this letter takes."""
+    """Return whether `said` is what a slot of this letter takes."""
     words = said.lower().split()
     if not words or words[0] in {"and", "or", "not"} or words[-1] in {"and", "or", "the", "a", "is", "of"}:
         return False
@@ -88,7 +88,7 @@ def _may_stand(slot: str, said: str) -> bool:
 
 
 def _may_name(slot: str, said: str, words: list[str]) -> bool:
-    """Say whether `said`, which holds no clause, is what a noun slot of this letter takes."""
+    """Return whether `said`, which holds no clause, is what a noun slot of this letter takes."""
     if slot == "w":
         return (
             len(words) <= 2
@@ -118,7 +118,7 @@ def _may_name(slot: str, said: str, words: list[str]) -> bool:
 
 
 def _fits(other: Form, form: Form, match: re.Match[str]) -> bool:
-    """Say whether the words of `match` may stand in `other`."""
+    """Return whether the words of `match` fit `other`."""
     if other is form or other.written.startswith("<") or set(other.slots) - set(match.groupdict()) - {"n", "o"}:
         return False
     filled = _filled(other, match)

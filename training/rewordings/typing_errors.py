@@ -132,7 +132,7 @@ def _doubled(word: str, chance: Random) -> str:
 
 @lru_cache(maxsize=100_000)
 def _is_clear(wrong: str, meant: str) -> bool:
-    """Say whether `wrong` is no word and one slip away from no common word but `meant` and its own forms."""
+    """Return whether `wrong` is no word and one slip away from no common word but `meant` and its own forms."""
     if (
         wrong in _OTHER_WORDS
         or is_common(wrong)

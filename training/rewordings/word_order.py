@@ -51,7 +51,7 @@ _FACETS = frozenset(
     chicago seattle python java javascript php excel matlab linux windows android ubuntu mysql sql bash
     """.split()
 )
-"""Words that stand as well at the front of a line of search words as at its end."""
+"""Words that may be at the front or the end of a line of search words."""
 
 
 class WordOrder:
@@ -79,7 +79,7 @@ _BACKWARD = frozenset("it they he she them him her his its their this that".spli
 
 
 def _simple(clause: str) -> bool:
-    """Say whether a clause is one alone: no second verb can be reached by what is moved."""
+    """Return whether a clause is one alone: no second verb can be reached by what is moved."""
     words = {word.lower() for word in clause.split()}
     return not words & (LINKS | {"and", "or", "before", "after", ";", "--"}) and len(words) > 2
 

@@ -1,12 +1,10 @@
-"""Clusters of questions that were written for training: some ask the same in other words, others only look like it.
+"""Clusters of questions written for training: some ask the same in other words, others only look alike.
 
-Each line of the files is a cluster: those in `subjects/` were written subject by subject, those in `orders/` are about
-words that change places, with another meaning and without, those in `short/` about compounds and other few words that
-do, those in `small/` about changes of a letter, a word or a place, those in `compounds/` about what is regrouped, named
-otherwise or counted in other units, those in `stories/` about questions that tell a story. One author, a language
-model, wrote them for this project by hand, by subject; none was copied or filled into a template, and the author had
-not seen what the verifier is measured on.
-Licence: Apache-2.0, as the rest of the project.
+Each line of a file is a cluster. `subjects/`: by subject. `orders/`: words that change places, with and without another
+meaning. `short/`: the same in compounds and other few words. `small/`: a letter, a word or a place changes.
+`compounds/`: regrouped, renamed, or in other units. `stories/`: questions that tell a story. Language models wrote them
+for this project by subject; none was copied or filled into a template, and the authors had not seen the sets that
+measure the verifier. Licence: Apache-2.0, as the rest of the project.
 """
 
 from pathlib import Path

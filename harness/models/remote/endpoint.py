@@ -1,4 +1,4 @@
-"""What language models and embedding models behind an OpenAI-compatible endpoint share: address, key, and its words."""
+"""URL, key and error messages of an OpenAI-compatible endpoint, for language and embedding models."""
 
 import re
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ ANONYMOUS: Mapping[str, Any] = {
     "project": "",
     "webhook_secret": "",
 }
-"""What openai's client is given in the place of what it would look for in the environment."""
+"""Arguments of openai's client that it would otherwise take from the environment."""
 
 
 def checked_address(endpoint: str) -> str:
-    """Return the address of an endpoint, without a slash at its end.
+    """Return the URL of an endpoint without a trailing slash.
 
     Raises:
-        InvalidInput: it is no address, or holds more than one; the message does not repeat it.
+        InvalidInput: it is not a plain URL; the message does not repeat it, because it may contain a password.
     """
     try:
         parts = urlsplit(endpoint.strip())
@@ -34,29 +34,29 @@ def checked_address(endpoint: str) -> str:
         usable = False
     if not usable or parts.username is not None or parts.query or parts.fragment:
         raise InvalidInput(
-            "the endpoint is no plain address; write it as https://host/v1, without user, password, ? or #"
+            "the endpoint is not a plain URL; write it as https://host/v1, without user, password, ? or #"
         )
     return endpoint.strip().rstrip("/")
 
 
 def checked_key(key: str | None, what: str, variable: str) -> str | None:
-    """Return the key without white space around it, `None` for none. `what` it is for, and the `variable` that sets it,
-    stand in the error.
+    """Return the key without surrounding white space, `None` if empty. The error names `what` the key is for and the
+    `variable` that sets it.
 
     Raises:
-        InvalidInput: it has characters that no key has; the message does not show it.
+        InvalidInput: the key has invalid characters; the message does not show it.
     """
     key = (key or "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise InvalidInput(f"the key for {what} has characters that no key has; set {variable} anew")
+        raise InvalidInput(f"the key for {what} has invalid characters; correct {variable}")
     return key or None
 
 
 def words_of(body: object, key: str | None) -> str:
-    """Return what an endpoint says, in one line of at most 200 characters, without markup and the key."""
+    """Return an endpoint's message in one line of at most 200 characters, without markup and the key."""
     if isinstance(body, dict):
         body = body.get("message") or body.get("detail") or body
     text = clean(body, MAX_ERROR_BYTES)
     if key:
         text = text.replace(key, "[key]")
-    return shorten(re.sub(r"<[^>]*>", " ", text), MAX_WORDS) or "no words"
+    return shorten(re.sub(r"<[^>]*>", " ", text), MAX_WORDS) or "no message"

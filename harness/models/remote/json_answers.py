@@ -1,4 +1,4 @@
-"""The JSON value in a model's answer: found, parsed, cleaned, and checked against the schema that was asked for."""
+"""Extraction of the JSON value in a model's answer, cleaned and checked against its schema."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,12 +20,12 @@ _MARKS = re.compile(r'[{}\[\]"\\]')
 def json_answer(text: str, schema: Mapping[str, Any], *, whole: bool) -> str:
     """Return the one JSON value of `text`, as compact JSON, that fits `schema` (JSON schema, draft 2020-12 by default).
 
-    Markdown fences and prose around the outermost object or list are passed over; strings are cleaned. `whole` tells
-    whether the text was not cut off. At most 20 candidates are looked at.
+    Markdown fences and prose around the outermost object or list are skipped; strings are cleaned. `whole`: the text
+    was not cut off. At most 20 candidates are tried.
 
     Raises:
-        ModelError: it was cut off, is no JSON, or does not fit.
-        InvalidInput: `schema` is no JSON schema.
+        ModelError: the text was cut off, is not JSON, or does not fit.
+        InvalidInput: `schema` is not a JSON schema.
     """
     if not whole:
         raise ModelError(f"the answer was cut off before its JSON ended; raise max_tokens ({_excerpt(text)})")
@@ -39,16 +39,16 @@ def json_answer(text: str, schema: Mapping[str, Any], *, whole: bool) -> str:
                 return orjson.dumps(value).decode()
         except orjson.JSONDecodeError:
             continue
-        except (RecursionError, TypeError) as error:  # TypeError: orjson's own limit of depth, when writing
-            raise ModelError(f"the answer's JSON is nested too deeply ({_excerpt(text)}); ask again") from error
+        except (RecursionError, TypeError) as error:  # TypeError: orjson's depth limit when writing
+            raise ModelError(f"the answer's JSON is nested too deeply ({_excerpt(text)}); try again") from error
         wrong = wrong or problem
     if wrong:
-        raise ModelError(f"the answer does not fit the schema: {wrong}; ask again, or another model")
-    raise ModelError(f"the answer is no JSON ({_excerpt(text)}); ask again, or another model")
+        raise ModelError(f"the answer does not fit the schema: {wrong}; try again, or another model")
+    raise ModelError(f"the answer is not JSON ({_excerpt(text)}); try again, or another model")
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """Yield what may be the JSON value: the whole, what stands in a fence, then each outermost object or list."""
+    """Yield candidates: the whole text, the content of a fence, then each outermost object or list."""
     yield text
     if fenced := _FENCED.search(text):
         yield fenced[1]
@@ -56,10 +56,10 @@ def _candidates(text: str) -> Iterator[str]:
 
 
 def _outermost(text: str) -> Iterator[str]:
-    """Yield every stretch from an opening bracket to the one that closes it, none within another.
+    """Yield every outermost stretch from an opening bracket to its closing bracket.
 
-    Brackets are only counted: whether the kinds match is for the parser. What is never closed is not looked into, so
-    that no part of a broken value is taken for the value.
+    Brackets are only counted; the parser checks that their kinds match. A stretch that is never closed is skipped as a
+    whole, so that no part of a broken value passes as the value.
     """
     depth, start, escaped, in_string = 0, 0, -1, False
     for mark in _MARKS.finditer(text):
@@ -81,7 +81,7 @@ def _outermost(text: str) -> Iterator[str]:
 
 
 def _cleaned(value: Any) -> Any:
-    """Return `value` with every string cleaned: an escape in JSON can bring in what the text itself did not hold."""
+    """Return `value` with every string cleaned: JSON escapes can add characters that the text itself did not have."""
     match value:
         case str():
             return clean(value, len(value))
@@ -93,7 +93,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def _checker(schema: Mapping[str, Any]) -> Any:
-    """Return a function that tells what is wrong with a value, "" if nothing is."""
+    """Return a function that returns the problem of a value, "" if there is none."""
     from jsonschema.exceptions import SchemaError, best_match
     from jsonschema.validators import validator_for
     from referencing import Registry
@@ -103,14 +103,16 @@ def _checker(schema: Mapping[str, Any]) -> Any:
     try:
         kind.check_schema(schema)
     except SchemaError as error:
-        raise InvalidInput(f"the schema is no JSON schema: {shorten(error.message, MAX_EXCERPT)}") from error
-    validator = kind(schema, registry=Registry())  # an empty one: without it, a $ref to an address would be fetched
+        raise InvalidInput(f"the schema is not a JSON schema: {shorten(error.message, MAX_EXCERPT)}") from error
+    validator = kind(schema, registry=Registry())  # empty: the default one would fetch a $ref to a URL
 
     def problem(value: Any) -> str:
         try:
             error = best_match(validator.iter_errors(value))
         except Unresolvable as unresolvable:
-            raise InvalidInput(f"the schema points to what it does not hold: {unresolvable.ref}") from unresolvable
+            raise InvalidInput(
+                f"the schema has a $ref to a definition that it lacks: {unresolvable.ref}"
+            ) from unresolvable
         if error is None:
             return ""
         return f"{shorten(error.json_path, MAX_EXCERPT)}: {shorten(error.message, MAX_EXCERPT)}"

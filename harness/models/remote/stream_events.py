@@ -1,10 +1,10 @@
-"""What the events of a streamed chat completion say, and what of it is heard."""
+"""Events of a streamed chat completion, and the answer that they add up to."""
 
 from collections.abc import Callable
 
 from msgspec import Struct
 
-from harness.models.remote.visible_text import CleanedStream, Thoughts
+from harness.models.remote.visible_text import CleanedStream, ThoughtFilter
 
 _CHARS_PER_TOKEN = 4
 
@@ -23,21 +23,21 @@ class _Usage(Struct):
     completion_tokens: int | None = None
 
 
-class Chunk(Struct):
-    """One event, as far as it is of interest: not the thoughts that some endpoints send in `reasoning_content`."""
+class CompletionChunk(Struct):
+    """The fields of one event that are read; not `reasoning_content`, in which some endpoints send thoughts."""
 
     choices: list[_Choice] | None = None
     usage: _Usage | None = None
 
     @property
     def text(self) -> str:
-        """What the event adds to the answer."""
+        """Text that the event adds to the answer."""
         delta = self.choices[0].delta if self.choices else None
         return (delta.content if delta else None) or ""
 
 
-class Ending:
-    """What the events so far tell of the end: how many they are, why it ended ("" if it did not), tokens."""
+class StreamEnd:
+    """Number of events so far, reason of the end ("" before it), and token counts."""
 
     def __init__(self) -> None:
         self.chunks = 0
@@ -45,8 +45,8 @@ class Ending:
         self.prompt_tokens = 0
         self.completion_tokens = 0
 
-    def note(self, chunk: Chunk) -> None:
-        """Take note of an event."""
+    def note(self, chunk: CompletionChunk) -> None:
+        """Add an event."""
         self.chunks += 1
         if chunk.choices and chunk.choices[0].finish_reason:
             self.reason = chunk.choices[0].finish_reason
@@ -55,11 +55,11 @@ class Ending:
             self.completion_tokens = max(0, chunk.usage.completion_tokens or 0)
 
 
-class Heard:
-    """The answer so far: at most `max_chars` characters, thoughts included, given on to `on_text` as they are clear.
+class StreamedAnswer:
+    """The answer so far: at most `max_chars` characters, thoughts included. Visible text goes to `on_text`.
 
-    `full` is set by what goes beyond that, or beyond `max_tokens` by any count: more pieces than tokens, and more than
-    4 characters a token. `hold` is that of `Thoughts`.
+    `full` is set when a piece exceeds that, or when both counts exceed `max_tokens`: more pieces than tokens, and more
+    than 4 characters a token. For `hold` see `ThoughtFilter`.
     """
 
     def __init__(
@@ -71,33 +71,33 @@ class Heard:
         self._on_text = on_text
         self._max_chars = max_chars
         self._max_tokens = max_tokens
-        self._thoughts = Thoughts(hold)
+        self._thoughts = ThoughtFilter(hold)
         self._cleaned = CleanedStream()
         self._text: list[str] = []
 
     @property
     def began_in_thought(self) -> bool:
-        """Whether the answer began with a thought that nothing opened."""
+        """Whether the answer began with a thought without an opening tag."""
         return self._thoughts.began_in_thought
 
     def take(self, piece: str) -> None:
-        """Hear the next piece; what `on_text` raises goes through."""
+        """Add the next piece; an exception of `on_text` propagates."""
         if not piece:
             return
-        heard = piece[: self._max_chars - self.chars]
-        self.chars += len(heard)
+        taken = piece[: self._max_chars - self.chars]
+        self.chars += len(taken)
         self._pieces += 1
         most = self._max_tokens
         endless = most is not None and self._pieces > most and self.chars > _CHARS_PER_TOKEN * most
-        self.full = endless or len(heard) < len(piece)
-        self._say(self._thoughts.feed(heard))
+        self.full = endless or len(taken) < len(piece)
+        self._emit(self._thoughts.feed(taken))
 
     def finish(self) -> str:
-        """Say that nothing follows; return the whole text."""
-        self._say(self._thoughts.finish())
+        """End the answer and return its text."""
+        self._emit(self._thoughts.finish())
         return "".join(self._text)
 
-    def _say(self, text: str) -> None:
+    def _emit(self, text: str) -> None:
         text = self._cleaned.feed(text)
         if not text:
             return

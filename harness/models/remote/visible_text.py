@@ -1,7 +1,7 @@
-"""What a model says aloud: its text as it comes, without its thoughts, cleaned.
+"""Visible text of a model: thoughts removed, cleaned.
 
-Both steps work on a stream: what they have given out stands, and their result is the same however the text is cut into
-pieces. The work is linear in the text.
+Both steps work on a stream: text given out is final, and the result does not depend on how the text is cut into pieces.
+The work is linear in the text.
 """
 
 import re
@@ -12,12 +12,12 @@ _TAG = re.compile(r"<(/?)think>", re.IGNORECASE)
 _TAGS = ("<think>", "</think>")
 
 
-class Thoughts:
-    """Takes `<think>…</think>` out of a stream. What follows a `<think>` that nothing closes is thought to the end.
+class ThoughtFilter:
+    """Filter that removes `<think>…</think>` from a stream, and everything after an unclosed `<think>`.
 
-    Some models begin in thought: their prompt holds the `<think>`, and only `</think>` is seen. So the beginning is
-    held back: up to `hold` characters, or with `None` to the end, are not given out until it is clear that no
-    `</think>` follows them. What stands before one that comes later was given out already and stays; the tag goes.
+    Some models begin in thought: their prompt contains the `<think>`, so only `</think>` arrives. Therefore the first
+    `hold` characters (`None`: all) are held back until no `</think>` can follow within them. Text before a later
+    `</think>` was given out already and stays; the tag is removed.
     """
 
     def __init__(self, hold: int | None) -> None:
@@ -30,25 +30,25 @@ class Thoughts:
         self._tail = ""
 
     def feed(self, piece: str) -> str:
-        """Take the next piece; return what can be given out."""
+        """Add the next piece; return the text that can be given out."""
         text = self._tail + piece
-        said: list[str] = []
+        visible: list[str] = []
         end = 0
         for tag in _TAG.finditer(text):
-            said.append(self._say(text[end : tag.start()]))
-            said.append(self._turn(closes=bool(tag[1])))
+            visible.append(self._filtered(text[end : tag.start()]))
+            visible.append(self._turn(closes=bool(tag[1])))
             end = tag.end()
         rest = text[end:]
         self._tail = _begun_tag(rest)
-        said.append(self._say(rest[: len(rest) - len(self._tail)]))
-        return "".join(said)
+        visible.append(self._filtered(rest[: len(rest) - len(self._tail)]))
+        return "".join(visible)
 
     def finish(self) -> str:
-        """Say that nothing follows; return what was still held back."""
+        """End the stream; return the text that was still held back."""
         tail, self._tail = self._tail, ""
-        return self._say(tail) + self._release()
+        return self._filtered(tail) + self._release()
 
-    def _say(self, text: str) -> str:
+    def _filtered(self, text: str) -> str:
         if self._thinking:
             return ""
         if self._begun:
@@ -71,28 +71,28 @@ class Thoughts:
 
 
 class CleanedStream:
-    """`harness.core.text.clean` for a stream: what is given out, joined, is what `clean` makes of the whole."""
+    """`harness.core.text.clean` for a stream: the pieces given out, joined, equal `clean` of the whole text."""
 
     def __init__(self) -> None:
         self._begun = False
         self._space: list[str] = []
 
     def feed(self, piece: str) -> str:
-        """Take the next piece; return it cleaned. White space waits for the text that follows it."""
-        text = clean(f"|{piece}|", len(piece) + 2)[1:-1]  # between bars, for `clean` takes white space off the ends
+        """Add the next piece; return it cleaned. White space is held back until text follows it."""
+        text = clean(f"|{piece}|", len(piece) + 2)[1:-1]  # bars, because `clean` strips white space at both ends
         solid = text.rstrip()
         if not solid:
             self._space.append(text)
             return ""
         space = "".join(self._space)
         self._space = [text[len(solid) :]]
-        said = space + solid if self._begun else solid.lstrip()
+        visible = space + solid if self._begun else solid.lstrip()
         self._begun = True
-        return said
+        return visible
 
 
 def _begun_tag(text: str) -> str:
-    """Return the end of `text` that may be the beginning of a tag."""
+    """Return the end of `text` that may begin a tag."""
     start = text.rfind("<")
     end = text[start:].lower() if start >= 0 else ""
     return text[start:] if end and any(tag.startswith(end) for tag in _TAGS) else ""

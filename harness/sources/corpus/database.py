@@ -1,4 +1,4 @@
-"""The SQLite file that the index of a corpus lives in: its schema, connections to it, and its errors in our words."""
+"""SQLite file of a corpus index: schema, connections, and SQLite's errors as our errors."""
 
 import os
 import sqlite3
@@ -9,15 +9,15 @@ from pathlib import Path
 from harness.errors import StoreBusy, StoreCorrupt, StoreError
 
 SCHEMA_VERSION = 2
-"""Raise it when the schema or the way of cutting passages changes: older indexes are then made anew."""
+"""Increase it when the schema or the division into passages changes: older indexes are then rebuilt."""
 
 BUSY_SECONDS = 60.0
 
-# SQLITE_ERROR is a statement that the schema does not know: somebody else's tables, or none
+# SQLITE_ERROR: the file has other tables, or none
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 
-# `made` is another one each time that a part is indexed, and its passages get their numbers
-# vectors are keyed by what was embedded, not by passage: a file that is touched or moved keeps them
+# `made` changes each time a part is indexed and its passages are renumbered
+# vectors are keyed by the embedded text, not by passage: a file that is touched or moved keeps them
 _SCHEMA = (
     "CREATE TABLE parts (part TEXT PRIMARY KEY, state TEXT NOT NULL, digest TEXT NOT NULL, made BLOB NOT NULL)",
     "CREATE TABLE documents (id INTEGER PRIMARY KEY, part TEXT NOT NULL, title TEXT NOT NULL, href TEXT NOT NULL)",
@@ -38,10 +38,10 @@ _SCHEMA = (
 
 
 class IndexDatabase:
-    """The database in the file at `path`, with the tables of a corpus index; one of another version is emptied.
+    """Database file at `path` with the tables of a corpus index; one of another version is emptied.
 
     Raises:
-        StoreError: if the file cannot be made.
+        StoreError: the file cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -52,10 +52,10 @@ class IndexDatabase:
 
     @contextmanager
     def connected(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection for a while; transactions are the caller's.
+        """Yield a connection; the caller handles transactions.
 
         Raises:
-            StoreBusy: somebody else held the lock for longer than `BUSY_SECONDS`.
+            StoreBusy: another process held the lock for longer than `BUSY_SECONDS`.
             StoreCorrupt: the file is damaged.
             StoreError: SQLite refused for another reason.
         """
@@ -63,11 +63,11 @@ class IndexDatabase:
             yield connection
 
     @contextmanager
-    def made_anew(self) -> Iterator["IndexDatabase"]:
-        """Give an empty database to fill, which then takes the place of this one; if that fails, nothing changes.
+    def rebuilt(self) -> Iterator["IndexDatabase"]:
+        """Yield an empty database to fill, which then replaces this one; on an exception, nothing changes.
 
-        It is filled under another name: whoever still reads the damaged file would take the journal of a new one of
-        the same name for what a crash has left of theirs, and undo what is being written.
+        It is filled under another name. Under the same name, a process that still reads the damaged file would take
+        the new journal for its own after a crash, and roll the new data back.
         """
         fresh = IndexDatabase(self.path.with_name(f"{self.path.name}.{os.getpid()}.new"))
         try:
@@ -102,7 +102,7 @@ class IndexDatabase:
     def _opened(self) -> "closing[sqlite3.Connection]":
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
-            connection.execute("PRAGMA synchronous = OFF")  # a copy: what a power cut damages is made anew
+            connection.execute("PRAGMA synchronous = OFF")  # a copy: rebuilt if a power cut damages it
         except sqlite3.DatabaseError:
             connection.close()
             raise
@@ -116,11 +116,11 @@ class IndexDatabase:
             if _primary(error) == sqlite3.SQLITE_BUSY:
                 raise StoreBusy(f"another process is writing {self.path}; try again in a minute") from error
             if _primary(error) in _DAMAGED:
-                raise StoreCorrupt(f"the index {self.path} is damaged ({error}); remove that file") from error
-            raise StoreError(f"cannot use the index {self.path} ({error}); free space or remove that file") from error
+                raise StoreCorrupt(f"the index {self.path} is damaged ({error}); delete that file") from error
+            raise StoreError(f"cannot use the index {self.path} ({error}); free space or delete that file") from error
         except OSError as error:
             raise StoreError(
-                f"cannot make the index {self.path} ({error.strerror}); choose another --data-dir"
+                f"cannot create the index {self.path} ({error.strerror}); choose another --data-dir"
             ) from error
 
 

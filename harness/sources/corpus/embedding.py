@@ -1,4 +1,4 @@
-"""Making the vectors of a corpus: for a caller that waits, or in the background of a long-lived process."""
+"""Embedding of a corpus: for a caller that waits, or in a background thread of a long-lived process."""
 
 import logging
 import threading
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.errors import HarnessError, StoreBusy, StoreError
 from harness.ports import Embedder, Progress, Vectors
-from harness.sources.corpus import vectors
+from harness.sources.corpus import passage_vectors
 from harness.sources.corpus.database import IndexDatabase
 from harness.sources.corpus.shipped_vectors import shipped
 from harness.storage.forks import free_in_child
@@ -18,21 +18,21 @@ from harness.storage.forks import free_in_child
 log = logging.getLogger(__name__)
 
 BATCH = 32
-"""Texts that are stored at once; a crash costs at most one batch, one to three seconds of work."""
+"""Texts stored together; a crash loses at most one batch, one to three seconds of work."""
 
 LOCK_POLL_SECONDS = 1.0
 YIELD_SECONDS = 0.2
-"""The background thread leaves the lock free for this long between two batches: a caller that waits is faster."""
+"""The background thread releases the lock for this long between batches, so that a waiting caller gets it."""
 
 STUCK_SECONDS = 120.0
-"""So long another process may hold the lock without a new vector; longer than any batch takes."""
+"""Time that another process may hold the lock without a new vector; no batch takes as long."""
 
 
 class VectorMaker:
-    """Gives the passages in `database` their vectors of `embedder`, batch by batch.
+    """Embeds the passages of `database` with `embedder`, in batches.
 
-    Among all threads and processes one batch is made at a time, under a file lock beside the index that dies with its
-    holder: nothing is embedded twice, and a crash loses one batch.
+    Across all threads and processes one batch is made at a time, under a file lock next to the index that ends with
+    its process: no text is embedded twice, and a crash loses one batch.
     """
 
     def __init__(self, database: IndexDatabase, embedder: Embedder) -> None:
@@ -43,32 +43,32 @@ class VectorMaker:
         self._thread: threading.Thread | None = None
 
     def missing(self) -> int:
-        """Return how many texts have no vector yet."""
+        """Return the number of texts without a vector."""
         with self._database.connected() as connection:
-            return vectors.missing(connection, self._embedder.id)
+            return passage_vectors.missing(connection, self._embedder.id)
 
     def take_shipped(self) -> int:
-        """Store those of the missing vectors that ship with the program; return how many are still missing.
+        """Store the missing vectors that ship with the program; return how many are still missing.
 
         Raises:
             StoreError: the index cannot be written.
         """
         embedder = self._embedder.id
         with self._database.connected() as connection:
-            keys = vectors.missing_keys(connection, embedder)
+            keys = passage_vectors.missing_keys(connection, embedder)
             if not keys:
                 return 0
             known = shipped(embedder)
             if found := {key: known[key] for key in keys if key in known}:
-                vectors.keep(connection, embedder, found)
+                passage_vectors.keep(connection, embedder, found)
         return len(keys) - len(found)
 
     def finish(self, what: str, progress: Progress, *, patience: float = STUCK_SECONDS) -> None:
         """Make all missing vectors, or wait while another process makes them; report `what` to `progress`.
 
         Raises:
-            EmbeddingError: the embedder failed; what it made before is kept.
-            StoreBusy: another process has held the lock for `patience` seconds and made nothing.
+            EmbeddingError: the embedder failed; earlier vectors are kept.
+            StoreBusy: another process held the lock for `patience` seconds without a new vector.
             StoreError: the index cannot be written.
         """
         left = total = self.missing()
@@ -87,10 +87,10 @@ class VectorMaker:
             progress(what, total, total)
 
     def start(self) -> None:
-        """Make what is missing in a thread, one text at a time, until it is done, `stop`, or the program ends.
+        """Make the missing vectors in a thread, one text at a time, until all are made, `stop`, or the program ends.
 
-        Does nothing while the thread is at work; the thread ends when another one, or another process, is at it: one
-        that waits for the vectors takes over.
+        Does nothing while the thread runs. The thread ends when another thread or process has the lock, for example a
+        caller that waits for the vectors.
         """
         with self._starting:
             if not self._stopped.is_set() and (self._thread is None or not self._thread.is_alive()):
@@ -98,7 +98,7 @@ class VectorMaker:
                 self._thread.start()
 
     def stop(self) -> None:
-        """End the thread after the text that it is at; what it has made is kept."""
+        """End the thread after its current text; finished vectors are kept."""
         self._stopped.set()
         with self._starting:
             if self._thread is not None:
@@ -117,19 +117,19 @@ class VectorMaker:
                 if self._may_go_on():
                     self._stopped.wait(YIELD_SECONDS)
         except HarnessError as error:
-            self._stopped.set()  # the next search would only fail in the same way
-            log.warning("searching by words alone, no vectors are made: %s", error)
+            self._stopped.set()  # the next search would fail in the same way
+            log.warning("searching by words only, the corpus cannot be embedded: %s", error)
         finally:
             log.info("embedded %d passages of %s in the background", made, self._database.path)
 
     def _may_go_on(self) -> bool:
-        # the thread is no daemon, which would be cut off inside the model: it sees itself that the program ends
+        # a daemon thread would be killed inside the model; so it checks itself whether the program ends
         return not self._stopped.is_set() and threading.main_thread().is_alive()
 
     def _make_batch(self, *, one_by_one: bool = False) -> int:
-        """Embed and store one batch of what is missing; return how many. One by one, it may be ended between texts."""
+        """Embed and store one batch of missing vectors; return their number. `one_by_one` can stop between texts."""
         with self._database.connected() as connection:
-            batch = vectors.unembedded(connection, self._embedder.id, BATCH)
+            batch = passage_vectors.unembedded(connection, self._embedder.id, BATCH)
         if not batch:
             return 0
         texts = [text for _, text in batch]
@@ -137,8 +137,8 @@ class VectorMaker:
         if len(made):
             with self._database.connected() as connection:
                 keys = (key for key, _ in islice(batch, len(made)))
-                packed = dict(zip(keys, vectors.packed(made), strict=True))
-                vectors.keep(connection, self._embedder.id, packed)
+                packed = dict(zip(keys, passage_vectors.packed(made), strict=True))
+                passage_vectors.keep(connection, self._embedder.id, packed)
         return len(made)
 
     def _one_by_one(self, texts: list[str]) -> Vectors:
@@ -148,9 +148,8 @@ class VectorMaker:
         for text in texts:
             if not self._may_go_on():
                 break
-            vectors.append(
-                self._embedder.embed([text])
-            )  # of one text it makes one core busy; the searches need the other
+            # one text uses one core, which leaves the other to searches
+            vectors.append(self._embedder.embed([text]))
         return np.concatenate(vectors)
 
     @property
@@ -159,7 +158,7 @@ class VectorMaker:
 
     @contextmanager
     def _turn(self, wait: float = LOCK_POLL_SECONDS) -> Iterator[bool]:
-        """Hold the lock; yields whether it was got within `wait` seconds."""
+        """Hold the lock; yield whether it was acquired within `wait` seconds."""
         from filelock import FileLock, Timeout
 
         lock = FileLock(self._lock_file)

@@ -1,4 +1,4 @@
-"""Research over local text: a folder, a JSON Lines file, or the language reference inside every Python interpreter."""
+"""Search engine over local text: a folder, a JSON Lines file, or the language reference inside Python."""
 
 import logging
 import sys
@@ -11,9 +11,9 @@ from harness.core.keys import digest_of
 from harness.core.text import one_line
 from harness.errors import EmbeddingError, EngineUnavailable, InvalidInput, StoreCorrupt, StoreError
 from harness.ports import Embedder, Progress, SearchResult
-from harness.sources.corpus.documents import Document, FileSource, Source
+from harness.sources.corpus.corpus_index import CorpusIndex, Meaning
 from harness.sources.corpus.embedding import STUCK_SECONDS, VectorMaker
-from harness.sources.corpus.index import CorpusIndex, Meaning
+from harness.sources.corpus.local_documents import CorpusDocument, CorpusSource, FileSource
 from harness.storage.forks import free_in_child
 
 log = logging.getLogger(__name__)
@@ -22,47 +22,47 @@ T = TypeVar("T")
 BUNDLED = "python-docs"
 
 EMBED_AT_ONCE = 1_000
-"""At most this many passages are embedded on opening for a caller that waits: up to a minute on two slow cores."""
+"""Maximum number of passages embedded on opening for a caller that waits: up to a minute on two slow cores."""
 
 EMBED_IN_PASSING = 16
-"""At most this many for a caller that does not wait, which takes less than a second."""
+"""Maximum for a caller that does not wait: less than a second."""
 
 PATIENCE_SECONDS = 1.0
-"""A caller that does not wait gives another process this long to finish these."""
+"""Time that a caller that does not wait gives another process to finish these."""
 
 
 class PythonDocs:
-    """The reference of the Python that runs this program (`pydoc_data.topics`), one document a topic."""
+    """Language reference of the running Python (`pydoc_data.topics`), one document per topic."""
 
     label = BUNDLED
 
     def parts(self) -> Mapping[str, str]:
-        """See `Source.parts`: one part, which changes with the interpreter."""
+        """See `CorpusSource.parts`: one part, which changes with the interpreter."""
         return {"topics": sys.version}
 
-    def read(self, part: str) -> Iterator[Document]:  # noqa: ARG002 - there is only one
-        """See `Source.read`."""
+    def read(self, part: str) -> Iterator[CorpusDocument]:  # noqa: ARG002 - there is only one
+        """See `CorpusSource.read`."""
         from pydoc_data.topics import topics
 
         return topic_documents(topics)
 
 
-def topic_documents(topics: Mapping[str, str]) -> Iterator[Document]:
-    """Yield one document a topic, in the order of their labels."""
+def topic_documents(topics: Mapping[str, str]) -> Iterator[CorpusDocument]:
+    """Yield one document per topic, in the order of their labels."""
     for label in sorted(topics):
         heading = next(iter(topics[label].splitlines()), label)
-        yield Document(id=label, title=one_line(heading), text=topics[label], href=f"pydoc:{label}")
+        yield CorpusDocument(id=label, title=one_line(heading), text=topics[label], href=f"pydoc:{label}")
 
 
 class Corpus:
-    """A `SearchEngine` over an index of local text, brought up to date when it is opened.
+    """A `SearchEngine` over an index of local text, updated when it is opened.
 
-    With an `embedder` it searches by words and meaning (`mode` in its options: "hybrid") once every passage has a
-    vector, until then by words alone ("words"), and stays at what it was opened with. Vectors that ship with the
-    program are taken on opening. If the caller `waits`, up to `EMBED_AT_ONCE` others are made then, else up to
-    `EMBED_IN_PASSING`. The rest is made by `embed`, and in the background of searches, for the next time it is opened.
+    With an `embedder` it searches by words and meaning (`mode` in its options: "hybrid") if every passage has a vector
+    on opening, else by words only ("words"); an open corpus keeps its mode. On opening it takes the vectors that ship
+    with the program and makes up to `EMBED_AT_ONCE` others if the caller `waits`, else up to `EMBED_IN_PASSING`. The
+    rest is made by `embed` and in the background of searches, for the next opening.
 
-    A change of the text or of the mode is a change of `options`, so of every key. A damaged index is made again.
+    A change of text or mode changes `options`, and so every cache key. A damaged index is rebuilt.
 
     Raises:
         StoreError: the index cannot be written.
@@ -72,7 +72,7 @@ class Corpus:
 
     def __init__(
         self,
-        source: Source,
+        source: CorpusSource,
         index: CorpusIndex,
         progress: Progress,
         embedder: Embedder | None = None,
@@ -85,27 +85,27 @@ class Corpus:
         self._progress = progress
         self._embedder = embedder
         self._maker = VectorMaker(index.database, embedder) if embedder else None
-        self._mending = free_in_child(threading.Lock())
+        self._rebuilding = free_in_child(threading.Lock())
         self._version, self._hybrid = self._on_index(self._up_to_date)
         self.options: Mapping[str, Any] = {"corpus": source.label, "version": self._version, "mode": "words"}
         if embedder and self._hybrid:
             self.options |= {"mode": "hybrid", "embedder": embedder.id}
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """See `SearchEngine.search`: one result a document, its best passages as the body."""
+        """See `SearchEngine.search`: one result per document, its best passages as the body."""
         if self._maker and not self._hybrid:
             self._maker.start()
         meaning = self._meaning(query) if self._hybrid else None
         return self._on_index(lambda index: index.search(query, max_results, version=self._version, meaning=meaning))
 
     def unembedded(self) -> int:
-        """Return how many passages' texts have no vector yet; 0 without an embedder."""
+        """Return the number of texts without a vector; 0 without an embedder."""
         return self._maker.missing() if self._maker else 0
 
     def embed(self) -> None:
-        """Make every vector that is missing, with progress; interrupted, it goes on there the next time.
+        """Make all missing vectors, with progress; an interrupted call continues at the next one.
 
-        What is opened from then on searches by meaning, too; this object stays at the mode of its options.
+        A corpus opened afterwards searches by meaning, too; this one keeps its mode.
 
         Raises:
             EmbeddingError: the embedder failed.
@@ -115,30 +115,30 @@ class Corpus:
             self._maker.finish(f"embedding {self._source.label}", self._progress)
 
     def close(self) -> None:
-        """End the making of vectors in the background; what is made is kept. Searching goes on working."""
+        """Stop embedding in the background; finished vectors are kept. Searching still works."""
         if self._maker:
             self._maker.stop()
 
     def _up_to_date(self, index: CorpusIndex) -> tuple[str, bool]:
-        """Bring the index up to date; return its version and whether all of it has vectors."""
+        """Update the index; return its version and whether every passage has a vector."""
         index.update(self._source, self._progress)
         return index.version(), self._maker is not None and self._is_embedded(self._maker)
 
     def _is_embedded(self, maker: VectorMaker) -> bool:
-        """Make the missing vectors if they are few enough; return whether none is missing now."""
+        """Make the missing vectors if they are few enough; return whether all are there now."""
         at_once, patience = (EMBED_AT_ONCE, STUCK_SECONDS) if self._waits else (EMBED_IN_PASSING, PATIENCE_SECONDS)
         try:
             left = maker.take_shipped()
             if left > at_once:
-                log.info("searching %s by words alone: %d of its passages have no vector", self._source.label, left)
+                log.info("searching %s by words only: %d of its passages have no vector", self._source.label, left)
                 return False
             maker.finish(f"embedding {self._source.label}", self._progress, patience=patience)
         except StoreCorrupt:
             raise
         except (EmbeddingError, StoreError) as error:
-            if self._waits and isinstance(error, StoreError):  # who waits wants an answer that repeats
+            if self._waits and isinstance(error, StoreError):  # a caller that waits needs a repeatable answer
                 raise
-            log.warning("searching %s by words alone: %s", self._source.label, error)
+            log.warning("searching %s by words only: %s", self._source.label, error)
             return False
         return True
 
@@ -154,21 +154,21 @@ class Corpus:
         try:
             return operation(self._index)
         except (StoreCorrupt, EngineUnavailable):
-            with self._mending:  # another thread may be making it again
+            with self._rebuilding:  # another thread may be rebuilding it
                 try:
                     return operation(self._index)
                 except StoreCorrupt as error:
-                    log.warning("%s: making it again", error)
-                    self._index.make_anew(self._source, self._progress)
+                    log.warning("%s: rebuilding it", error)
+                    self._index.rebuild(self._source, self._progress)
                     self._up_to_date(self._index)
                     return operation(self._index)
 
 
-def source_of(argument: str) -> Source:
-    """Return what `argument` (`python-docs` or a path) names; nothing is read or indexed.
+def source_of(argument: str) -> CorpusSource:
+    """Return the source that `argument` (`python-docs` or a path) names, without reading or indexing it.
 
     Raises:
-        InvalidInput: no argument, no such path, or a file of a kind that cannot be read.
+        InvalidInput: no argument, no such path, or an unsupported file type.
     """
     if not argument:
         raise InvalidInput("which corpus? pass --engine corpus:python-docs or --engine corpus:PATH")
@@ -178,12 +178,10 @@ def source_of(argument: str) -> Source:
 def open_corpus(
     argument: str, index_dir: Path, progress: Progress, embedder: Embedder | None = None, *, waits: bool = True
 ) -> Corpus:
-    """Open the corpus that `argument` names (`python-docs` or a path), bringing its index up to date first.
-
-    With an `embedder` it is searched by words and meaning, without one by words; see `Corpus` for that and `waits`.
+    """Open the corpus that `argument` (`python-docs` or a path) names, and update its index; see `Corpus`.
 
     Raises:
-        InvalidInput: see `source_of`; or there is nothing in it that can be read.
+        InvalidInput: see `source_of`; or it has no readable text.
         StoreError: the index cannot be written.
     """
     source = source_of(argument)

@@ -1,7 +1,7 @@
-"""Vectors that ship with the program: those of the language reference, so that its first use computes hardly any.
+"""Vectors of the language reference, shipped with the program so that its first use embeds hardly any text.
 
-The file is made by `python -m training.passages`: one line of JSON (see `Header`), then the key of each text
-(`corpus_vectors.key_of`), then their packed vectors in the same order. A text that is not in it is embedded as usual.
+`python -m training.passages` makes the file: one line of JSON (see `VectorFileHeader`), then the key of each text
+(`passage_vectors.key_of`), then their packed vectors in the same order. Other texts are embedded as usual.
 """
 
 import logging
@@ -13,15 +13,15 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from harness.sources.corpus.vectors import KEY_BYTES, packed_bytes
+from harness.sources.corpus.passage_vectors import KEY_BYTES, packed_bytes
 
 log = logging.getLogger(__name__)
 
 FILE = Path(__file__).with_name("python_docs.vectors")
 
 
-class Header(Struct, frozen=True, forbid_unknown_fields=True):
-    """The first line of the file: whose vectors follow, how many of which dimension, and the SHA-256 (hex) of them."""
+class VectorFileHeader(Struct, frozen=True, forbid_unknown_fields=True):
+    """First line of the file: id of the embedder, dimension and number of vectors, SHA-256 (hex) of the rest."""
 
     embedder: str
     dimension: int
@@ -31,20 +31,20 @@ class Header(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def shipped(embedder: str) -> Mapping[bytes, bytes]:
-    """Return the packed vectors of `embedder` that ship, by the key of their text; empty for any other embedder.
+    """Return the shipped packed vectors of `embedder` by the key of their text; empty for any other embedder.
 
-    A damaged or missing file is logged once, and then no vector ships.
+    A damaged or missing file is logged once and treated as empty.
     """
     try:
         return dict(_read(embedder))
     except (OSError, ValueError, msgspec.MsgspecError) as error:
-        log.warning("the vectors that ship cannot be read (%s) and are computed; reinstall research-harness", error)
+        log.warning("cannot read the shipped vectors (%s), so they are computed; reinstall research-harness", error)
         return {}
 
 
 def _read(embedder: str) -> Iterator[tuple[bytes, bytes]]:
     line, _, body = FILE.read_bytes().partition(b"\n")
-    header = msgspec.json.decode(line, type=Header)
+    header = msgspec.json.decode(line, type=VectorFileHeader)
     if sha256(body).hexdigest() != header.sha256:
         raise ValueError(f"{FILE} is damaged")
     if header.embedder == embedder:

@@ -1,7 +1,6 @@
-"""DuckDuckGo's page of results for browsers without scripts, read through a real one: Chromium, led by playwright.
+"""DuckDuckGo's result page for browsers without scripts, read with Chromium through playwright.
 
-It is for where a plain request gets no answer. Where the page is a test for robots, that is told, and nothing is done
-about it.
+Use it where a plain request gets no answer. A robot test is reported as an error, never bypassed.
 """
 
 import os
@@ -29,7 +28,7 @@ MAX_PAGE_CHARS = 5_000_000
 COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 FLAGS = (
-    "--no-sandbox",  # it cannot start as root or in most containers; scripts are off, and one host alone is asked
+    "--no-sandbox",  # it cannot start as root or in most containers; scripts are off, only one host is contacted
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
@@ -41,26 +40,26 @@ FLAGS = (
 
 _CHALLENGES = ("anomaly", "captcha", "cf-challenge", "consent")
 _MARKS = "//@id | //@class | //form/@action | //script/@src | //iframe/@src"
-"""Where a test for robots or a demand for consent shows; not in texts and values, which repeat the query."""
+"""Places that reveal a robot test or a consent page; not texts and values, which repeat the query."""
 
 _TIMES_GONE = 4
-"""How often, a tenth of a second apart, a profile must be found gone before it is believed to be."""
-_FAREWELL_SECONDS = 5.0
-"""How long a browser may take to end whose driver has died."""
+"""Number of checks, 0.1 s apart, that must find a profile gone."""
+_EXIT_SECONDS = 5.0
+"""Time for a browser to end after its driver has died."""
 
 _REFUSED = frozenset({202, 403, 429})
 _NEXT = "form input[type=submit][value=Next]"
 
 
 class Browser:
-    """Search DuckDuckGo with a Chromium that is started for each search and closed after it, with an empty profile.
+    """Search DuckDuckGo with a Chromium that is started with an empty profile and closed for each search.
 
-    `executable` is a browser of the Chromium family; without it, one of `COMMANDS` found on PATH, else playwright's
-    own. `timeout` is in seconds, for the whole search but the closing. The browser runs no scripts, keeps nothing,
-    downloads nothing, and asks no other host than that of `base_url`. Safe in any thread that runs no event loop.
+    `executable` is a Chromium-based browser; the default is the first of `COMMANDS` on PATH, else playwright's own.
+    `timeout` is in seconds, for the whole search except closing. The browser runs no scripts, keeps and downloads
+    nothing, and contacts only the host of `base_url`. Safe in any thread without a running event loop.
 
     Raises:
-        InvalidInput: `base_url` is no address of the web; at a search, `executable` is no program.
+        InvalidInput: `base_url` is not an http(s) URL; at a search, `executable` is not a program.
     """
 
     name = "browser"
@@ -75,7 +74,7 @@ class Browser:
         timeout: float = 30.0,
         base_url: str = BASE_URL,
     ) -> None:
-        self._url = base_address(base_url, "the address of the page of results")
+        self._url = base_address(base_url, "the URL of the result page")
         chosen = {"base_url": self._url, "region": region, "timelimit": timelimit}
         self.options: Mapping[str, Any] = {name: value for name, value in chosen.items() if value != DEFAULTS[name]}
         self._parameters = {"kl": region} | ({"df": timelimit} if timelimit else {})
@@ -84,7 +83,7 @@ class Browser:
         self._timeout = timeout
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """See `SearchEngine.search`. A page that fails after others did not leaves what they brought."""
+        """See `SearchEngine.search`. If a later page fails, the results so far are returned."""
         command = self._command()
         try:
             from playwright.sync_api import Error, TimeoutError  # noqa: A004 - playwright's own name for it
@@ -96,13 +95,13 @@ class Browser:
             return self._search(command, query, max_results)
         except TimeoutError as error:
             raise EngineUnavailable(
-                f"the browser had no page of results within {self._timeout:g} s; check the network, "
+                f"the browser had no result page within {self._timeout:g} s; check the network, "
                 "or raise browser_timeout"
             ) from error
         except Error as error:
-            said = one_line(clean(error, 2_000))[:200]
+            reason = one_line(clean(error, 2_000))[:200]
             raise EngineUnavailable(
-                f"the browser failed ({said}); check the network, or use --engine corpus:PATH"
+                f"the browser failed ({reason}); check the network, or use --engine corpus:PATH"
             ) from error
 
     def _search(self, command: str | None, query: str, max_results: int) -> list[SearchResult]:
@@ -126,18 +125,18 @@ class Browser:
                 except (Error, SearchError):
                     if not found:
                         raise
-                    break  # a later page was refused; what came before stands
+                    break  # a later page was refused; keep the results so far
         return list(found.values())[:max_results]
 
     def _page(self, window: Any, answer: Any, until: float) -> str:
-        """Return the page that the window shows, in HTML, at most `MAX_PAGE_CHARS` of it."""
+        """Return the HTML of the page in the window, at most `MAX_PAGE_CHARS` of it."""
         status = answer.status if answer else 200
         if status in _REFUSED:
             raise _rate_limited(f"HTTP {status}")
         if status != 200:
             raise EngineUnavailable(f"duckduckgo answered the browser with HTTP {status}; try again later")
         if origin(window.url) != origin(self._url):
-            raise EngineUnavailable(f"duckduckgo led the browser to {origin(window.url)}, which is not read")
+            raise EngineUnavailable(f"duckduckgo redirected the browser to {origin(window.url)}, which is not read")
         shown = window.locator("html").evaluate(
             "(page, most) => page.outerHTML.slice(0, most)", MAX_PAGE_CHARS, timeout=_left(until)
         )
@@ -145,7 +144,7 @@ class Browser:
 
     @contextmanager
     def _window(self, command: str | None, until: float) -> Iterator[Any]:
-        """Start a browser that can do little, lend its window, and leave nothing of it."""
+        """Start a restricted browser, yield its window, and remove it and its profile."""
         from playwright.sync_api import Error, sync_playwright
 
         host = urlsplit(self._url).hostname
@@ -160,7 +159,7 @@ class Browser:
                 profile,
                 headless=self._headless,
                 executable_path=executable,
-                # a route does not see what a redirect leads to, and no DNS prefetch; this does
+                # a route sees neither redirect targets nor DNS prefetches; this does
                 args=[*FLAGS, f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {host}"],
                 timeout=_left(until),
                 java_script_enabled=False,
@@ -172,31 +171,31 @@ class Browser:
                 context.route("**/*", self._let_through)
                 yield context.pages[0] if context.pages else context.new_page()
             finally:
-                with suppress(Error):  # it may be dead; what ended the search is what counts, Ctrl-C most of all
+                with suppress(Error):  # it may be dead; keep the exception that ended the search, such as Ctrl-C
                     context.close()
 
     def _let_through(self, route: Any) -> None:
-        """Let a request through to the page of results, and to nobody else."""
+        """Allow requests to the result page's host only."""
         if origin(route.request.url) == origin(self._url):
             route.continue_()
         else:
             route.abort("blockedbyclient")
 
     def _command(self) -> str | None:
-        """Return the browser to start: the setting's or the system's; `None` is playwright's own."""
+        """Return the browser to start, from the setting or the system; `None` means playwright's own."""
         if self._executable is None:
             return next((path for command in COMMANDS if (path := shutil.which(command))), None)
         if found := shutil.which(self._executable):
             return found
-        raise InvalidInput(f"there is no program {self._executable!r}; mend browser_executable, or leave it out")
+        raise InvalidInput(f"there is no program {self._executable!r}; correct or remove browser_executable")
 
 
 def results_of(page: str) -> list[SearchResult]:
-    """Read the results of a page of DuckDuckGo in HTML, with the paths that ddgs keeps for it.
+    """Return the results of an HTML page of DuckDuckGo, found with the XPaths of ddgs.
 
     Raises:
-        RateLimited: a test for robots, or a demand for consent.
-        EngineUnavailable: not a page of results.
+        RateLimited: a robot test, or a consent page.
+        EngineUnavailable: not a result page.
     """
     from ddgs.engines.duckduckgo import Duckduckgo
     from lxml import etree, html
@@ -204,14 +203,14 @@ def results_of(page: str) -> list[SearchResult]:
     try:
         tree = html.document_fromstring(page, parser=html.HTMLParser(remove_comments=True, remove_pis=True))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
-        raise EngineUnavailable("duckduckgo answered the browser with no page; try again later") from error
+        raise EngineUnavailable("duckduckgo sent the browser no page; try again later") from error
     results = []
     for found in tree.xpath(Duckduckgo.items_xpath):
         title, href, body = (
             " ".join("".join(found.xpath(path)).split())
             for path in map(Duckduckgo.elements_xpath.__getitem__, ("title", "href", "body"))
         )
-        if address := _address(href):  # what only looks like a result has none
+        if address := _address(href):  # things that only look like results have none
             results.append(SearchResult(title=clean(title, 500), href=address, body=clean(body, 5_000)))
     if not results:
         _check_empty(tree)
@@ -219,7 +218,7 @@ def results_of(page: str) -> list[SearchResult]:
 
 
 def _address(href: str) -> str:
-    """Return where a link of the page leads: it may go through a page that counts clicks; advertisements have none."""
+    """Return the target of a link, which may go through a click counter; "" for advertisements."""
     try:
         parts = urlsplit(href)
     except ValueError:
@@ -233,16 +232,16 @@ def _address(href: str) -> str:
 
 
 def _check_empty(tree: Any) -> None:
-    """Tell true emptiness from a page that only looks empty."""
+    """Raise if a page without results is a robot test or not a result page."""
     marks = " ".join(tree.xpath(_MARKS)).lower()
     if any(mark in marks for mark in _CHALLENGES):
-        raise _rate_limited("a test for robots or a demand for consent")
+        raise _rate_limited("a robot test or a consent page")
     if not tree.xpath("//input[@name='q']"):
-        raise EngineUnavailable("duckduckgo answered the browser with something that is no result page")
+        raise EngineUnavailable("duckduckgo sent the browser something that is not a result page")
 
 
 def _next(window: Any, until: float) -> Any:
-    """Go to the next page; return the answer."""
+    """Go to the next page; return its response."""
     with window.expect_navigation(timeout=_left(until), wait_until="domcontentloaded") as navigation:
         window.locator(_NEXT).first.click(timeout=_left(until))
     return navigation.value
@@ -250,22 +249,22 @@ def _next(window: Any, until: float) -> Any:
 
 @contextmanager
 def _profile() -> Iterator[str]:
-    """Lend an empty folder and remove it, once the browser that used it has gone: until then it would come back."""
+    """Yield an empty folder and remove it after its browser has ended, which would otherwise create it again."""
     folder = mkdtemp(prefix="harness-browser-")
     try:
         yield folder
     finally:
-        until, gone = time.monotonic() + _FAREWELL_SECONDS, 0
+        until, gone = time.monotonic() + _EXIT_SECONDS, 0
         while gone < _TIMES_GONE and time.monotonic() < until:
             if not _in_use(folder):
-                shutil.rmtree(folder, ignore_errors=True)  # a process that is just ending may write it anew
+                shutil.rmtree(folder, ignore_errors=True)  # a process that is just ending may write it again
             gone = 0 if Path(folder).exists() else gone + 1
             time.sleep(0.1)
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _in_use(folder: str) -> bool:
-    """Tell whether a browser has this profile open; its lock is a link to HOST-PID."""
+    """Return whether a browser uses this profile; its lock is a link to HOST-PID."""
     try:
         os.kill(int((Path(folder) / "SingletonLock").readlink().name.rpartition("-")[2]), 0)
     except (OSError, ValueError, OverflowError):
@@ -274,7 +273,7 @@ def _in_use(folder: str) -> bool:
 
 
 def _left(until: float) -> float:
-    """Return the milliseconds until `until` (monotonic seconds), at least one, for zero means no limit."""
+    """Return the milliseconds until `until` (monotonic seconds), at least 1, because 0 means no limit."""
     return max(1.0, (until - time.monotonic()) * 1_000)
 
 

@@ -1,8 +1,8 @@
-"""DuckDuckGo and its like, through the library ddgs (the maintained successor of duckduckgo-search).
+"""DuckDuckGo and other search engines through the library ddgs (the maintained successor of duckduckgo-search).
 
-`DDGS.text()` turns a refusal (HTTP 429), a dead network and a page without results into the same exception, and picks
-backends at random. So this adapter asks the library's own backends one by one, in a pinned order, and looks at the
-status of their answer before it lets them parse it.
+`DDGS.text()` raises the same exception for a refusal (HTTP 429), a dead network and a page without results, and picks
+backends at random. So this adapter calls the library's backends one by one, in a fixed order, and checks the HTTP
+status before they parse the page.
 """
 
 import re
@@ -13,6 +13,7 @@ from harness.core.text import clean
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited, SearchError
 from harness.ports import SearchResult
 from harness.settings import Settings
+from harness.sources.http.request import web_address
 
 DEFAULTS: Mapping[str, Any] = {
     "backends": ("duckduckgo",),
@@ -22,25 +23,24 @@ DEFAULTS: Mapping[str, Any] = {
 }
 MAX_PAGES = 5
 MAX_PAGE_CHARS = 5_000_000
-MAX_ADDRESS_CHARS = 4_000
 
 _REFUSED = frozenset({202, 403, 429})
-"""DuckDuckGo answers 202, other engines 403 or 429, when they take us for a robot."""
+"""Statuses for suspected robots: DuckDuckGo answers 202, other engines 403 or 429."""
 
 _CHALLENGES = ("anomaly-modal", "anomaly.js", "g-recaptcha", "h-captcha", "cf-challenge", "captcha-form")
 
 
 _SEARCH_FIELD = re.compile(r"<input[^>]{0,500}\bname=[\"']?q[\"'\s>/]")
-"""Every page of a search engine has a field to search again, a page without results most of all."""
+"""Every page of a search engine has a search field, also one without results."""
 
 
 class DuckDuckGo:
     """Search through ddgs. Backends are tried in order; the first that answers, with or without results, counts.
 
-    `timeout` is in seconds and holds for each request. `options` holds what differs from `DEFAULTS`.
+    `timeout` is in seconds per request. `options` has the values that differ from `DEFAULTS`.
 
     Raises:
-        InvalidInput: a backend that ddgs does not have.
+        InvalidInput: ddgs has no such backend.
     """
 
     name = "ddgs"
@@ -83,21 +83,21 @@ class DuckDuckGo:
         raise failures[0]
 
     def _ask(self, backend: str, query: str, max_results: int) -> list[SearchResult]:
-        """Return up to `max_results` results of one backend, page after page until one brings nothing new."""
+        """Return up to `max_results` results of one backend, page after page until one has no new results."""
         source = self._observed(backend)
-        found: dict[str, SearchResult] = {}
+        results: dict[str, SearchResult] = {}
         for page in range(1, MAX_PAGES + 1):
-            before = len(found)
+            before = len(results)
             try:
                 for result in self._page(source, query, page):
-                    found.setdefault(result["href"], result)
+                    results.setdefault(result["href"], result)
             except SearchError:
-                if not found:
+                if not results:
                     raise
-                break  # a later page was refused; what came before stands
-            if len(found) >= max_results or len(found) == before:
+                break  # a later page was refused; keep the results so far
+            if len(results) >= max_results or len(results) == before:
                 break
-        return list(found.values())[:max_results]
+        return list(results.values())[:max_results]
 
     def _page(self, source: Any, query: str, page: int) -> list[SearchResult]:
         from ddgs.exceptions import DDGSException, TimeoutException
@@ -114,7 +114,7 @@ class DuckDuckGo:
             ) from error
         except SearchError:
             raise
-        except Exception as error:  # whatever a parser throws at a page that it was not made for
+        except Exception as error:  # on unexpected pages, the parsers raise any kind of exception
             raise EngineUnavailable(
                 f"{source.name} answered with a page that ddgs cannot read ({type(error).__name__}); "
                 "try `pip install -U ddgs` or another of ddgs_backends"
@@ -122,14 +122,14 @@ class DuckDuckGo:
         found = [
             SearchResult(title=clean(each.title, 500), href=address, body=clean(each.body, 5_000))
             for each in results
-            if (address := _web_address(each.href))  # what only looks like a result has none
+            if (address := web_address(each.href))  # things that only look like results have none
         ]
         if not found and page == 1:
             _check_empty(source)
         return found
 
     def _observed(self, backend: str) -> Any:
-        """Return a backend of ddgs that raises on a refusal instead of hiding it, and keeps its last page."""
+        """Return a backend of ddgs that raises on a refusal and keeps its last page."""
         from ddgs.engines import ENGINES
 
         class Observed(ENGINES["text"][backend]):  # type: ignore[misc]
@@ -146,24 +146,17 @@ class DuckDuckGo:
 
         try:
             return Observed(proxy=self._proxy, timeout=self._timeout, verify=True)
-        except Exception:  # noqa: BLE001 - primp's own; not chained, for its message may show the password
-            raise InvalidInput("the setting proxy is no address; write it as http://user:password@host:port") from None
-
-
-def _web_address(href: str) -> str:
-    """Return a result's address if it is one of the web and not absurdly long, else an empty string."""
-    address = "".join(clean(href, MAX_ADDRESS_CHARS + 1).split())
-    usable = address.lower().startswith(("http://", "https://")) and len(address) <= MAX_ADDRESS_CHARS
-    return address if usable else ""
+        except Exception:  # noqa: BLE001 - primp's own; not chained, because its message may show the password
+            raise InvalidInput("the setting proxy is not a URL; write it as http://user:password@host:port") from None
 
 
 def _check_empty(source: Any) -> None:
-    """Tell true emptiness from a page that only looks empty: a challenge for robots, or no page of this engine."""
+    """Raise if a page without results is a robot test or not a result page."""
     page = source.last_page.lower()
     if any(mark in page for mark in _CHALLENGES):
-        raise _rate_limited(source.name, "a test for robots")
+        raise _rate_limited(source.name, "a robot test")
     if not _SEARCH_FIELD.search(page):
-        raise EngineUnavailable(f"{source.name} answered with something that is no result page; try again later")
+        raise EngineUnavailable(f"{source.name} answered with something that is not a result page; try again later")
 
 
 def _rate_limited(name: str, how: str) -> RateLimited:

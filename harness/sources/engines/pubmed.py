@@ -1,7 +1,7 @@
-"""PubMed, through the E-utilities of NCBI: `esearch` finds, `efetch` brings the abstracts.
+"""PubMed through the E-utilities of NCBI: `esearch` finds papers, `efetch` returns their abstracts.
 
-https://www.ncbi.nlm.nih.gov/books/NBK25499/. Both are asked by POST: then the API key is in no address, and so in no
-line that an HTTP library logs, and a long query fits.
+https://www.ncbi.nlm.nih.gov/books/NBK25499/. Both use POST: so the API key is in no URL that an HTTP library logs, and
+a long query fits.
 """
 
 import re
@@ -30,16 +30,16 @@ MAX_BODY_CHARS = 10_000
 
 PER_SECOND = 3
 PER_SECOND_WITH_KEY = 10
-"""Requests that NCBI allows."""
+"""Requests per second that NCBI allows."""
 
 _PMID = re.compile(r"[1-9][0-9]{0,9}")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)[0-9]{2}\b")
 _NOT_FAILURES = frozenset({"phrasesnotfound", "fieldsnotfound"})
-"""What `errorlist` tells of the query, not of the search."""
+"""Kinds in `errorlist` that are about the query, not failures."""
 
 
 class _Found(Struct):
-    """The part of the answer of esearch that we read."""
+    """Fields of a response of esearch that are read."""
 
     count: str = ""
     idlist: list[str] = []
@@ -54,13 +54,13 @@ class _Search(Struct):
 class PubMed:
     """Search the abstracts of biomedical papers and books, most relevant first; at most `MAX_RESULTS`.
 
-    A result's body is where and when it was published, and its PMID, then the abstract, its sections apart by an empty
-    line. `tool` and `email` tell NCBI who asks; an `api_key` allows `PER_SECOND_WITH_KEY` requests a second instead of
-    `PER_SECOND`, and requests of this object keep that distance. `timeout` is in seconds, for each of the two requests
-    of a search. `clock` gives monotonic seconds.
+    A result's body has the place and year of publication and the PMID, then the abstract with empty lines between its
+    sections. `tool` and `email` identify the client to NCBI. An `api_key` allows `PER_SECOND_WITH_KEY` requests a
+    second instead of `PER_SECOND`; this object spaces its requests accordingly. `timeout` is in seconds, for each of
+    the two requests of a search. `clock` returns monotonic seconds.
 
     Raises:
-        InvalidInput: `base_url` is no address of the web.
+        InvalidInput: `base_url` is not an http(s) URL.
     """
 
     name = "pubmed"
@@ -76,7 +76,7 @@ class PubMed:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._url = base_address(base_url, "the address of the E-utilities")
+        self._url = base_address(base_url, "the URL of the E-utilities")
         self.options: Mapping[str, Any] = {} if self._url == BASE_URL else {"base_url": self._url}
         self._identity = (
             {"tool": tool} | ({"email": email} if email else {}) | ({"api_key": api_key} if api_key else {})
@@ -96,27 +96,31 @@ class PubMed:
             return []
         fetched = _read(self._ask("efetch", id=",".join(pmids), rettype="abstract", retmode="xml"))
         if not any(pmid in fetched for pmid in pmids):
-            raise EngineUnavailable("PubMed found papers and sent none of them; try again later")
+            raise EngineUnavailable("PubMed found papers but sent none of them; try again later")
         return [fetched[pmid] for pmid in pmids if pmid in fetched]
 
     def _find(self, query: str, retmax: int) -> list[str]:
-        """Return the PMIDs of what was found, best first."""
+        """Return the PMIDs of the papers found, best first."""
         term = clean(query, MAX_QUERY_CHARS)
         answer = self._ask("esearch", term=term, retmax=str(retmax), sort="relevance", retmode="json")
         try:
             found = msgspec.json.decode(answer, type=_Search).esearchresult
         except (ValueError, RecursionError) as error:
-            raise EngineUnavailable("PubMed answered with something else than a list of papers") from error
+            raise EngineUnavailable("PubMed answered with something other than a list of papers") from error
         failures = [found.error] if found.error else []
         failures += [text for kind, texts in found.errorlist.items() if kind not in _NOT_FAILURES for text in texts]
         if failures:
             raise EngineUnavailable(f"PubMed could not search: {self._shown('; '.join(failures))}; try again later")
         if not all(_PMID.fullmatch(pmid) for pmid in found.idlist) or (found.count != "0" and not found.idlist):
-            raise EngineUnavailable("PubMed answered with something else than a list of papers")
+            raise EngineUnavailable("PubMed answered with something other than a list of papers")
         return list(dict.fromkeys(found.idlist))[:retmax]
 
     def _ask(self, utility: str, **parameters: str) -> bytes:
-        """Return the answer of one utility, its turn awaited and its refusals raised."""
+        """Wait for the next turn, call one utility and return its response.
+
+        Raises:
+            RateLimited, InvalidInput, EngineUnavailable: NCBI refuses.
+        """
         self._pace.wait()
         form = {"db": "pubmed", **parameters, **self._identity}
         answer = ask("PubMed", f"{self._url}/{utility}.fcgi", form=form, timeout=self._timeout)
@@ -130,12 +134,12 @@ class PubMed:
         return answer.body
 
     def _shown(self, text: str) -> str:
-        """Return what NCBI says in a form that fits a message, without the key."""
+        """Return a message of NCBI, shortened and without the key."""
         return shorten(clean(text.replace(self._api_key, "…") if self._api_key else text, 2_000), 200).rstrip(".")
 
 
 class _Pace:
-    """Turns at least `interval` seconds apart, in all threads of this process."""
+    """Spaces requests by at least `interval` seconds, across all threads of this process."""
 
     def __init__(self, interval: float, clock: Callable[[], float], sleep: Callable[[float], object]) -> None:
         self._interval = interval
@@ -155,7 +159,7 @@ class _Pace:
 
 
 def _refusal(body: bytes) -> str:
-    """Return what NCBI's gateway says when it does not let a request through, with status 200 at times."""
+    """Return the message with which NCBI's gateway refused a request (sometimes with status 200), "" if it did not."""
     if not body[:100].lstrip().startswith(b'{"error"'):
         return ""
     try:
@@ -168,11 +172,11 @@ def _refusal(body: bytes) -> str:
 
 
 def _read(document: bytes) -> dict[str, SearchResult]:
-    """Return the results of an answer of efetch by their PMIDs."""
+    """Return the results of a response of efetch by PMID."""
     root = _parsed(document)
     if root.tag != "PubmedArticleSet":
-        said = f" ({shorten(clean(_text(root), 2_000), 200)})" if root.tag == "eFetchResult" else ""
-        raise EngineUnavailable(f"PubMed answered with something else than papers{said}; try again later")
+        message = f" ({shorten(clean(_text(root), 2_000), 200)})" if root.tag == "eFetchResult" else ""
+        raise EngineUnavailable(f"PubMed answered with something other than papers{message}; try again later")
     results: dict[str, SearchResult] = {}
     for article in root.iterchildren("PubmedArticle", "PubmedBookArticle"):
         pmid = _first(article, "MedlineCitation/PMID", "BookDocument/PMID")
@@ -183,7 +187,7 @@ def _read(document: bytes) -> dict[str, SearchResult]:
 
 
 def _parsed(document: bytes) -> "etree._Element":
-    """Parse XML without loading, resolving or expanding anything; NCBI's declares no entities, so none are let in."""
+    """Parse XML without loading, resolving or expanding anything; entities are refused: NCBI declares none."""
     from lxml import etree
 
     parser = etree.XMLParser(
@@ -200,7 +204,7 @@ def _parsed(document: bytes) -> "etree._Element":
         raise EngineUnavailable("PubMed sent broken XML; try again later") from error
     declared = root.getroottree().docinfo.internalDTD
     if declared is not None and declared.entities():
-        raise EngineUnavailable("PubMed sent XML that declares entities, which are not read; try again later")
+        raise EngineUnavailable("PubMed sent XML with entity declarations, which are refused; try again later")
     return root
 
 
@@ -217,7 +221,7 @@ def _paper(article: "etree._Element", pmid: str) -> SearchResult:
 
 
 def _book(article: "etree._Element", pmid: str) -> SearchResult:
-    """Return a book, or a chapter of one, which then has a title of its own."""
+    """Return a book, or a chapter with its own title."""
     book, chapter = "BookDocument/Book", _first(article, "BookDocument/ArticleTitle")
     title = _first(article, f"{book}/BookTitle")
     publisher = _first(article, f"{book}/CollectionTitle", f"{book}/Publisher/PublisherName")
@@ -246,13 +250,13 @@ def _result(pmid: str, *, title: str, source: str, date: str, sections: Any) -> 
 
 
 def _first(element: "etree._Element", *paths: str) -> str:
-    """Return the text of the first of these that is there and not empty."""
+    """Return the first text at these paths that is not empty, else an empty string."""
     texts = (_text(found) for path in paths if (found := element.find(path)) is not None)
     return next((text for text in texts if text), "")
 
 
 def _text(element: "etree._Element") -> str:
-    """Return the text of an element without its mark-up, in one line. 10<sup>6</sup> is 10^6, not 106."""
+    """Return the text of an element without mark-up, on one line. 10<sup>6</sup> becomes 10^6, not 106."""
     parts: list[str] = []
     found: Any = element.xpath(".//text()")
     for text in found:

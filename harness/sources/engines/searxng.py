@@ -1,4 +1,4 @@
-"""SearXNG: a search engine of one's own that asks many others, through its JSON API.
+"""SearXNG, a self-hosted metasearch engine, through its JSON API.
 
 https://docs.searxng.org/dev/search_api.html
 """
@@ -14,7 +14,7 @@ from harness.core.text import clean, one_line, shorten
 from harness.errors import EngineUnavailable, InvalidInput, SearchError
 from harness.ports import SearchResult
 from harness.settings import Settings
-from harness.sources.http.request import Answer, ask, base_address, check_status, login_of, web_address
+from harness.sources.http.request import HttpResponse, ask, base_address, check_status, login_of, web_address
 
 DEFAULTS: Mapping[str, Any] = {
     "language": "auto",
@@ -28,7 +28,7 @@ _SAFESEARCH = {"off": "0", "moderate": "1", "on": "2"}
 
 
 class _Result(Struct):
-    """The part of a result that we read."""
+    """Fields of a result that are read."""
 
     url: str | None = None
     title: str | None = None
@@ -36,21 +36,21 @@ class _Result(Struct):
 
 
 class _Page(Struct):
-    """The part of an answer that we read; of the unresponsive engines, pairs of a name and a reason."""
+    """Fields of a response that are read; `unresponsive_engines` are pairs of name and reason."""
 
     results: list[_Result]
     unresponsive_engines: list[tuple[str, str]] = []
 
 
 class Searxng:
-    """Search through the instance of SearXNG at `url`, which must have the format `json` enabled.
+    """Search through the SearXNG instance at `url`, which must have the format `json` enabled.
 
-    `url` may hold a user and a password (basic authentication); `options` hold it without them, and what differs from
-    `DEFAULTS`. `language` is a code as `de` or `pt-BR`, `auto` or `all`. `timeout` is in seconds, for each page; at
-    most `MAX_PAGES` pages are asked for. The instance may be anywhere, on this machine, too.
+    `url` may contain a user and a password (basic authentication); `options` has it without them, and the values that
+    differ from `DEFAULTS`. `language` is a code such as `de` or `pt-BR`, `auto` or `all`. `timeout` is in seconds per
+    page; at most `MAX_PAGES` pages are requested. The instance may have any address, including this machine.
 
     Raises:
-        InvalidInput: `url` is no address of the web, or an unknown level of `safesearch`.
+        InvalidInput: `url` is not an http(s) URL, or an unknown level of `safesearch`.
     """
 
     name = "searxng"
@@ -67,7 +67,7 @@ class Searxng:
     ) -> None:
         if safesearch not in _SAFESEARCH:
             raise InvalidInput(f"safesearch cannot be {safesearch!r}; choose on, moderate or off")
-        self._url = base_address(url, "the address of a SearXNG instance")
+        self._url = base_address(url, "the URL of a SearXNG instance")
         self._login = login_of(url)
         self._timeout = timeout
         chosen = {
@@ -86,7 +86,7 @@ class Searxng:
         } | ({"time_range": time_range} if time_range else {})
 
     def search(self, query: str, max_results: int) -> Sequence[SearchResult]:
-        """See `SearchEngine.search`. A page that fails after others did not leaves what they brought."""
+        """See `SearchEngine.search`. If a later page fails, the results so far are returned."""
         found: dict[str, SearchResult] = {}
         for number in range(1, MAX_PAGES + 1):
             before = len(found)
@@ -108,8 +108,8 @@ class Searxng:
 
     def _page(self, query: str, number: int) -> _Page:
         who = f"the SearXNG instance {self._url}"
-        asked = {"q": clean(query, MAX_QUERY_CHARS), "pageno": str(number), **self._parameters}
-        answer = ask(who, f"{self._url}/search", params=asked, login=self._login, timeout=self._timeout)
+        params = {"q": clean(query, MAX_QUERY_CHARS), "pageno": str(number), **self._parameters}
+        answer = ask(who, f"{self._url}/search", params=params, login=self._login, timeout=self._timeout)
         if answer.status == 403:
             raise EngineUnavailable(
                 f"{who} answered HTTP 403: most likely the format JSON is not enabled; "
@@ -119,20 +119,20 @@ class Searxng:
         return _decoded(who, answer)
 
 
-def _decoded(who: str, answer: Answer) -> _Page:
+def _decoded(who: str, answer: HttpResponse) -> _Page:
     try:
         return msgspec.json.decode(answer.body, type=_Page)
     except (ValueError, RecursionError) as error:
-        html = answer.body[:500].lstrip()[:1] == b"<"
-        what = "HTML instead of JSON; is that the address of SearXNG itself?" if html else "something else than results"
+        is_html = answer.body[:500].lstrip()[:1] == b"<"
+        what = "HTML instead of JSON; is that the URL of SearXNG itself?" if is_html else "something other than results"
         raise EngineUnavailable(f"{who} answered with {what}") from error
 
 
 def _all_failed(page: _Page) -> EngineUnavailable:
-    """Return the error that tells which engines of the instance failed, and why."""
+    """Return the error that lists the failed engines of the instance and their reasons."""
     reasons = ", ".join(f"{clean(name, 50)} ({clean(why, 100)})" for name, why in page.unresponsive_engines[:20])
     return EngineUnavailable(
-        f"SearXNG found nothing, as engines of it failed: {shorten(reasons, 300)}; try again later, or enable others"
+        f"SearXNG found nothing because its engines failed: {shorten(reasons, 300)}; try again later, or enable others"
     )
 
 

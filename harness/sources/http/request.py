@@ -1,4 +1,4 @@
-"""One bounded request over HTTP, for the engines that are asked in this way."""
+"""One bounded HTTP request, for search engines with an HTTP API."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from harness.core.keys import canonical_url
 from harness.core.text import clean, one_line
 from harness.errors import EngineUnavailable, InvalidInput, RateLimited
 
-if TYPE_CHECKING:  # httpx2 takes 0.1 s to import, and an exact hit asks nobody
+if TYPE_CHECKING:  # httpx2 takes 0.1 s to import, and an exact hit sends no request
     import httpx2
 
 MAX_BYTES = 5_000_000
@@ -22,11 +22,11 @@ HEADERS = {
     "Accept-Language": "en",
     "Accept-Encoding": "gzip",
 }
-"""The limiter of SearXNG takes who does not accept HTML, gzip and some language for a robot."""
+"""SearXNG's limiter treats clients that do not accept HTML, gzip and a language as robots."""
 
 
-class Answer(Struct, frozen=True):
-    """What a server answered: at most `MAX_BYTES` bytes of `body`; `location` is where a redirect leads."""
+class HttpResponse(Struct, frozen=True):
+    """Response of a server: a `body` of at most `MAX_BYTES` bytes; `location` is the target of a redirect."""
 
     status: int
     location: str
@@ -41,14 +41,14 @@ def ask(
     params: Mapping[str, str] | None = None,
     form: Mapping[str, str] | None = None,
     login: tuple[str, str] | None = None,
-) -> Answer:
-    """Send one request (a POST where there is a `form`, else a GET) and return the answer, whatever its status.
+) -> HttpResponse:
+    """Send one request (POST with a `form`, else GET) and return the response, with any status.
 
-    `timeout` is in seconds and holds from the first connection to the last byte. No redirect is followed, no proxy or
+    `timeout` is in seconds, from the first connection to the last byte. Redirects are not followed; no proxy or
     password is taken from the environment. `who` names the server in errors, which show neither `params` nor `form`.
 
     Raises:
-        EngineUnavailable: no answer in time, a broken one, or one of more than `MAX_BYTES`.
+        EngineUnavailable: no response in time, a broken one, or one of more than `MAX_BYTES`.
     """
     import httpx2
 
@@ -61,47 +61,47 @@ def ask(
             client.stream("GET" if form is None else "POST", url, params=params, data=form, auth=login) as response,
         ):
             location = clean(response.headers.get("location"), MAX_ADDRESS_CHARS)
-            return Answer(response.status_code, location, _body(who, response))
+            return HttpResponse(response.status_code, location, _body(who, response))
     except httpx2.TimeoutException as error:
         raise EngineUnavailable(
             f"{who} did not answer within {timeout:g} s; check the network, or raise search_timeout"
         ) from error
     except httpx2.DecodingError as error:
-        raise EngineUnavailable(f"{who} sent an answer that cannot be unpacked; try again later") from error
+        raise EngineUnavailable(f"{who} sent a response that cannot be decompressed; try again later") from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise EngineUnavailable(
             f"{who} cannot be reached ({type(error).__name__}); check the network, or use --engine corpus:PATH"
         ) from error
 
 
-def check_status(who: str, answer: Answer) -> None:
+def check_status(who: str, answer: HttpResponse) -> None:
     """Raise unless the status is 200.
 
     Raises:
         RateLimited: the server asks for fewer requests (429).
-        EngineUnavailable: a redirect, whose host is told, or any other status.
+        EngineUnavailable: a redirect (the message names its host) or any other status.
     """
     if answer.status == 429:
         raise RateLimited(f"{who} asks for fewer requests (HTTP 429); wait some minutes")
     if 300 <= answer.status < 400:
         target = origin(answer.location) or "another path"
-        raise EngineUnavailable(f"{who} answered HTTP {answer.status}, a redirect to {target}; use the final address")
+        raise EngineUnavailable(f"{who} answered HTTP {answer.status}, a redirect to {target}; use the final URL")
     if answer.status != 200:
         raise EngineUnavailable(f"{who} answered HTTP {answer.status}; try again later")
 
 
 def web_address(href: str | None) -> str:
-    """Return a result's address if it is one of the web and not absurdly long, else an empty string."""
+    """Return a result's URL if it is http(s) and at most `MAX_ADDRESS_CHARS` long, else an empty string."""
     address = "".join(clean(href, MAX_ADDRESS_CHARS + 1).split())
     usable = address.lower().startswith(("http://", "https://")) and len(address) <= MAX_ADDRESS_CHARS
     return address if usable else ""
 
 
 def base_address(url: str, what: str) -> str:
-    """Return the one spelling of a server's address: no user, no trailing slash. `what` names it in the error.
+    """Return the canonical URL of a server: no user, no trailing slash. `what` names it in the error.
 
     Raises:
-        InvalidInput: not an address of the web, or one with a query.
+        InvalidInput: not an http(s) URL, or one with a query.
     """
     address = canonical_url(url)
     try:
@@ -110,12 +110,12 @@ def base_address(url: str, what: str) -> str:
     except ValueError:
         usable = False
     if not usable or parts.query or address.split() != [address]:
-        raise InvalidInput(f"{what} must be an address like https://search.example.org, without a query")
+        raise InvalidInput(f"{what} must be a URL like https://search.example.org, without a query")
     return address
 
 
 def login_of(url: str) -> tuple[str, str] | None:
-    """Return user and password of an address, if it has any."""
+    """Return user and password of a URL, if it has any."""
     from urllib.parse import unquote
 
     parts = urlsplit(url.strip())
@@ -123,7 +123,7 @@ def login_of(url: str) -> tuple[str, str] | None:
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port of an address, without user and password; an empty string if it has none."""
+    """Return scheme, host and port of a URL, without user and password; an empty string if it has none."""
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
@@ -138,6 +138,6 @@ def _body(who: str, response: "httpx2.Response") -> bytes:
         body += piece
         if len(body) > MAX_BYTES:
             raise EngineUnavailable(
-                f"{who} answered with more than {MAX_BYTES // 1_000_000} MB; that is no result list"
+                f"{who} answered with more than {MAX_BYTES // 1_000_000} MB, too much for a result list"
             )
     return bytes(body)

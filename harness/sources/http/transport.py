@@ -1,7 +1,7 @@
-"""HTTP on which nothing outlives one deadline. Import it where it is first needed: with httpx2 it takes 0.1 s.
+"""HTTP transport with one deadline. Import it in the function that needs it: httpx2 takes 0.1 s to import.
 
-A time-out of the socket is not enough: a server that sends a byte a second keeps every single `recv` within it. So each
-operation on a connection gets what is left of the whole.
+A socket time-out is not enough: a server that sends a byte a second keeps every `recv` within it. So each operation on
+a connection gets the remaining time.
 """
 
 import ssl
@@ -16,11 +16,11 @@ import httpx2
 from harness.models.remote.endpoint import MAX_ERROR_BYTES
 
 _KEPT = ("host", "content-length", "content-type", "accept", "connection")
-"""The headers that go out as openai makes them; what it takes from OPENAI_CUSTOM_HEADERS and tells of us does not."""
+"""Headers sent as openai sets them; those from OPENAI_CUSTOM_HEADERS and those about this machine are dropped."""
 
 
 class Deadline:
-    """The time `seconds` from now, by the monotonic clock; `inf` for none."""
+    """Time `seconds` from now on the monotonic clock; `inf` for no deadline."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
@@ -31,10 +31,10 @@ class Deadline:
         return self._end - time.monotonic()
 
     def within(self, timeout: float | None = None) -> float:
-        """Return `timeout`, or what is left if that is less.
+        """Return `timeout`, or the remaining time if that is less.
 
         Raises:
-            httpx2.ReadTimeout: nothing is left.
+            httpx2.ReadTimeout: no time remains.
         """
         left = self.left
         if left <= 0:
@@ -43,7 +43,7 @@ class Deadline:
 
 
 class Sockets(httpcore2.SyncBackend):
-    """Makes connections whose every operation ends at the deadline."""
+    """Network backend whose every operation ends at the deadline."""
 
     def __init__(self, deadline: Deadline) -> None:
         self.deadline = deadline
@@ -51,24 +51,24 @@ class Sockets(httpcore2.SyncBackend):
     def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, *args: Any, **kwargs: Any
     ) -> httpcore2.NetworkStream:
-        """See `httpcore2.NetworkBackend.connect_tcp`; raises as `Deadline.within` does, too."""
+        """See `httpcore2.NetworkBackend.connect_tcp`; also raises as `Deadline.within` does."""
         stream = super().connect_tcp(host, port, self.deadline.within(timeout), *args, **kwargs)
         return _TimedStream(stream, self.deadline)
 
 
 class Transport(httpx2.HTTPTransport):
-    """Sends requests over `sockets`, and raises the errors of httpx2. `tls` may be `None` where nothing asks https."""
+    """httpx2 transport over `sockets`. `tls` may be `None` if no URL is https."""
 
     def __init__(self, sockets: Sockets, tls: ssl.SSLContext | None, proxy: httpcore2.Proxy | None = None) -> None:
-        # not the parent's, which takes no sockets; if it came to name its pool otherwise, no request would go out
+        # the parent takes no sockets; if it renamed its pool, no request would go out
         self._pool = httpcore2.ConnectionPool(ssl_context=tls, proxy=proxy, network_backend=sockets)
 
 
 class EndpointTransport(Transport):
-    """HTTP to the OpenAI-compatible endpoint at `address`. It alone knows the `key`, and reads nothing compressed.
+    """Transport to the OpenAI-compatible endpoint at `address`. Only it has the `key`; it refuses compressed bodies.
 
-    Of a body at most `max_bytes` are read. A longer one breaks off with an error if it has to be `whole`. Else it is
-    cut, and that of an answer that tells of an error is cut after 65,536 bytes.
+    At most `max_bytes` of a body are read. A longer body is an error if it has to be `whole`, else it is cut. The body
+    of an error response is cut after 65,536 bytes.
     """
 
     def __init__(self, address: str, key: str | None, deadline: Deadline, max_bytes: int, *, whole: bool) -> None:
@@ -78,16 +78,16 @@ class EndpointTransport(Transport):
         self._whole = whole
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """See `httpx2.BaseTransport.handle_request`; a compressed answer is a `DecodingError`."""
+        """See `httpx2.BaseTransport.handle_request`; a compressed response is a `DecodingError`."""
         headers = {name: request.headers[name] for name in _KEPT if name in request.headers}
         headers |= {"user-agent": "research-harness", "accept-encoding": "identity"}
         if self._key:
             headers["authorization"] = f"Bearer {self._key}"
         request.headers = httpx2.Headers(headers)
         response = super().handle_request(request)
-        if response.headers.get("content-encoding", "identity") != "identity":  # a few bytes may stand for gigabytes
+        if response.headers.get("content-encoding", "identity") != "identity":  # a few bytes may expand to gigabytes
             response.close()
-            raise httpx2.DecodingError("a compressed answer, which was not asked for")
+            raise httpx2.DecodingError("a compressed response, which was not requested")
         bound = self._max_bytes if self._whole or response.is_success else MAX_ERROR_BYTES
         response.stream = _BoundedStream(response.stream, bound, whole=self._whole)
         return response
@@ -95,7 +95,7 @@ class EndpointTransport(Transport):
 
 @cache
 def trusted() -> ssl.SSLContext:
-    """Trust what the system trusts; made once, for reading the certificates takes tens of milliseconds."""
+    """Return the system's trust store; made once, because reading the certificates takes tens of milliseconds."""
     return httpx2.create_ssl_context(trust_env=False)
 
 
@@ -133,7 +133,7 @@ class _BoundedStream(httpx2.SyncByteStream):
         left = self._bound
         for piece in self._stream:
             if self._whole and len(piece) > left:
-                raise httpx2.ReadError("an answer that is too long")
+                raise httpx2.ReadError("a response that is too long")
             yield piece[:left]
             left -= len(piece)
             if left <= 0 and not self._whole:

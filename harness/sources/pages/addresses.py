@@ -1,8 +1,8 @@
-"""Which addresses may be asked: those of the public internet, and the hosts that the user allows by name.
+"""Address checks: only the public internet and the hosts that the user allows by name.
 
-A page, or a redirect, may name a host that leads into the user's own network (server-side request forgery). A name
-says nothing, so what is checked is what it resolves to, and the caller connects to exactly what was checked: a DNS
-answer that changes afterwards (rebinding) changes nothing.
+A page or redirect may name a host in the user's own network (server-side request forgery). So the addresses that the
+name resolves to are checked, and the caller connects to exactly those: a DNS answer that changes later (rebinding) has
+no effect.
 """
 
 import socket
@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 from harness.errors import AddressRefused, InvalidInput, PageError
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
-"""Turns a host and a port into literal addresses; raises `OSError` or `ValueError` when there are none."""
+"""Function from host and port to IP addresses; raises `OSError` or `ValueError` when there are none."""
 
 MAX_ADDRESSES = 8
-"""More of a host are checked, but not tried."""
+"""Number of a host's addresses that are tried; all are checked."""
 
 _GLOBAL_IPV6 = ip_network("2000::/3")
 _NAT64 = ip_network("64:ff9b::/96")
@@ -40,10 +40,10 @@ def resolve(host: str, port: int) -> Sequence[str]:
 
 
 def is_public(address: str) -> bool:
-    """Whether a literal address is one of the public internet.
+    """Return whether an IP address is on the public internet.
 
-    Private, loopback, link-local, shared (RFC 6598), multicast, reserved and unspecified ones are not, nor is an IPv6
-    address that only carries such an IPv4 address inside (mapped, 6to4, NAT64), nor any of Teredo.
+    Not public: private, loopback, link-local, shared (RFC 6598), multicast, reserved and unspecified addresses, IPv6
+    addresses that contain such an IPv4 address (mapped, 6to4, NAT64), and Teredo.
     """
     try:
         parsed = ip_address(address)
@@ -58,19 +58,19 @@ def is_public(address: str) -> bool:
 
 
 def _carried(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that packets to `address` finally go to, if it is one that translates."""
+    """Return the IPv4 address that `address` is translated to, if any."""
     if address in _NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour
 
 
 class AddressGuard:
-    """Tells which addresses of a host may be connected to.
+    """Check of the addresses of a host.
 
-    `allowed_hosts` are asked wherever they are: exact names or literal addresses, each with or without `:port`.
+    `allowed_hosts` may have any address: exact names or IP addresses, each with or without `:port`.
 
     Raises:
-        InvalidInput: an allowed host that cannot be one.
+        InvalidInput: an invalid allowed host.
     """
 
     def __init__(self, allowed_hosts: Collection[str] = (), resolver: Resolver = resolve) -> None:
@@ -81,8 +81,8 @@ class AddressGuard:
         """Return the addresses to connect to, in order, at most `MAX_ADDRESSES`. `timeout` is in seconds.
 
         Raises:
-            AddressRefused: one or more of the host's addresses are not public, and the host is not allowed.
-            PageError: the host has no address, or none was told in time.
+            AddressRefused: one of the host's addresses is not public, and the host is not allowed.
+            PageError: the host has no address, or it was not resolved in time.
         """
         found = self._resolved(host, port, timeout)
         name = host.lower().rstrip(".")
@@ -90,13 +90,13 @@ class AddressGuard:
             for address in found:
                 if not is_public(address):
                     raise AddressRefused(
-                        f"{host} is at {address}, which is not an address of the public internet; if it is meant, add "
-                        f"{name} to the setting allowed_hosts"
+                        f"{host} is at {address}, which is not a public address; to allow it, add {name} to the "
+                        "setting allowed_hosts"
                     )
         return found[:MAX_ADDRESSES]
 
     def _resolved(self, host: str, port: int, timeout: float) -> Sequence[str]:
-        """Resolve in a thread that nobody waits for: the system's resolver has no time-out of its own."""
+        """Resolve in a daemon thread: the system's resolver has no time-out."""
         answers: SimpleQueue[Sequence[str] | Exception] = SimpleQueue()
 
         def ask() -> None:
@@ -121,8 +121,8 @@ def _host_and_port(entry: str) -> tuple[str, int | None]:
     try:
         parts = urlsplit(f"//{bracketed.strip()}")
         host, port = (parts.hostname or "").rstrip(".").encode("idna").decode(), parts.port
-    except ValueError:  # a port that is no number, a label that is too long
+    except ValueError:  # a port that is not a number, a label that is too long
         host, port = "", None
     if not host or parts.path or parts.query or parts.fragment or "@" in parts.netloc:
-        raise InvalidInput(f"{entry!r} in allowed_hosts is no host; write it as host or host:port, without http://")
+        raise InvalidInput(f"{entry!r} in allowed_hosts is not a host; write it as host or host:port, without http://")
     return host, port

@@ -1,7 +1,7 @@
-"""Decoding bytes of the web, whose declarations are often missing and sometimes wrong.
+"""Decoding of web pages, whose declared character set is often missing and sometimes wrong.
 
-The order is that of the HTML standard (byte order mark, HTTP header, `meta`), but that bytes which are valid UTF-8, and
-not only ASCII, are UTF-8 whatever is declared: text in another character set is so by chance next to never.
+The order is that of the HTML standard (byte order mark, HTTP header, `meta`), with one exception: bytes that are valid
+UTF-8 and not only ASCII are UTF-8, whatever is declared. Text in another character set is almost never valid UTF-8.
 """
 
 import codecs
@@ -16,8 +16,8 @@ _OF_THE_WEB = re.compile(
     r"utf-8|utf-16(-[bl]e)?|cp125[0-8]|cp8(66|74)|cp9(32|49)|iso8859-\d+|koi8-[ru]|mac-(roman|cyrillic)|big5(hkscs)?"
     r"|gb18030|euc_(jp|jis_2004)|iso2022_jp"
 )
-"""What may be decoded: not Python's other codecs, some of which take time that grows with the square (punycode) or
-stand for no character set (unicode_escape).
+"""Codecs that may be used. Some of Python's others take quadratic time (punycode) or are not character sets
+(unicode_escape).
 """
 
 _REALLY = {
@@ -32,14 +32,14 @@ _REALLY = {
     "euc_kr": "cp949",
     "big5": "big5hkscs",
 }
-"""The larger set that pages mean which declare the smaller one, as in the WHATWG Encoding standard."""
+"""Larger character set to use for a declared smaller one, as in the WHATWG Encoding standard."""
 
 _MOST_BROKEN = 0.05
-"""The share of the bytes beyond ASCII that may be broken in text of the declared character set."""
+"""Share of the non-ASCII bytes that may be invalid in the declared character set."""
 
 
 def decode(body: bytes, content_type: str) -> str:
-    """Return `body` as text. Bytes that its character set has no meaning for become U+FFFD; nothing is raised."""
+    """Return `body` as text. Bytes that are invalid in its character set become U+FFFD; nothing is raised."""
     for mark, of_mark in _MARKS:
         if body.startswith(mark):
             return body[len(mark) :].decode(of_mark, "replace")
@@ -65,7 +65,7 @@ def _declarations(body: bytes, content_type: str) -> Iterator[str]:
 
 
 def _codec(label: str) -> str | None:
-    """Return Python's name of a character set of the web, `None` if it is none."""
+    """Return Python's name of a character set, `None` if it is not used on the web."""
     try:
         name = codecs.lookup(label).name
     except LookupError:
@@ -75,7 +75,7 @@ def _codec(label: str) -> str | None:
 
 
 def _guessed(body: bytes) -> str | None:
-    """Guess from the bytes of both ends, as much as is quick to judge."""
+    """Guess from the first and last `_SAMPLE_BYTES`, which is quick."""
     from charset_normalizer import from_bytes
 
     best = from_bytes(body[:_SAMPLE_BYTES] + body[-_SAMPLE_BYTES:]).best()

@@ -1,8 +1,8 @@
-"""Taking the text out of what was fetched: HTML, PDF, or plain text.
+"""Text extraction from HTML, PDF and plain text.
 
-The libraries that do it were made for friendly documents: their time grows with the square of a page's elements, of the
-attributes of one tag, of a script's brackets, and a parser in C may crash. So ordinary large pages are cut to what
-takes some seconds, and `harness.sources.pages.extraction_process` runs all of this in a process that can be ended.
+The libraries are made for friendly documents: their time grows with the square of a page's elements, of a tag's
+attributes or of a script's brackets, and a C parser may crash. So large pages are cut to a size that takes seconds, and
+`harness.sources.pages.extraction_process` runs all of this in a process that can be killed.
 """
 
 import logging
@@ -21,12 +21,12 @@ from harness.sources.pages.charsets import decode
 MAX_TEXT_CHARS = 2_000_000
 MAX_TITLE_CHARS = 500
 MAX_ELEMENTS = 20_000
-"""What stands behind the elements of a long encyclopaedia article is left out: trafilatura's time grows with their
-square, and is some seconds here.
+"""Later elements are left out. A long encyclopaedia article has fewer; trafilatura's time grows with their square,
+to some seconds here.
 """
 
 LARGE_ELEMENTS = 5_000
-"""A page of more is not extracted a second and third time by other rules, which takes twice as long."""
+"""Above this, trafilatura does not extract the page again by its other rules, which would take twice as long."""
 
 MAX_PDF_PAGES = 200
 
@@ -42,14 +42,14 @@ _NO_CHARACTER = re.compile(
     "|x0*(?:[0-8bcef]|1[0-9a-f]|fff[ef])(?![0-9a-f]));?",
     re.IGNORECASE,
 )
-"""What XML has no place for, as it is or by reference: one of these would make trafilatura give the whole page up."""
+"""Characters and references that XML forbids: one of them makes trafilatura give up the whole page."""
 
 _UNSEEN = ("script", "style", "svg", "noscript", "template", "iframe")
 _NOTHING = "no text found; it may need JavaScript, or hold only images"
 
 
 class Extracted(Struct, frozen=True, tag=True):
-    """The text of a page, as in `harness.core.pages.Page`; `title` is empty when the page has none."""
+    """Text of a page, as in `harness.core.pages.Page`; `title` is empty if the page has none."""
 
     title: str
     text: str
@@ -57,12 +57,10 @@ class Extracted(Struct, frozen=True, tag=True):
 
 
 def extract(body: bytes, content_type: str) -> Extracted:
-    """Return the text of `body`, which came with the header `content_type`. Never empty, cleaned and bounded.
-
-    What the bytes are counts more than what the header says.
+    """Return the text of `body`, cleaned, bounded and never empty. The bytes count more than the header `content_type`.
 
     Raises:
-        PageError: no text can be taken out of it.
+        PageError: no text can be extracted.
     """
     declared = content_type.partition(";")[0].strip().lower()
     kind = media_type(body, declared)
@@ -79,15 +77,15 @@ def extract(body: bytes, content_type: str) -> Extracted:
 
 
 def media_type(body: bytes, declared: str) -> str:
-    """Return what `body` is: `text/html`, `application/pdf`, or a kind of text.
+    """Return the media type of `body`: `text/html`, `application/pdf`, or a text type.
 
     Raises:
-        PageError: something else, which the message names.
+        PageError: any other type; the message names it.
     """
     if body[:1024].lstrip().startswith(b"%PDF-"):
         return "application/pdf"
     if declared in _PDF_TYPES:
-        raise PageError("said to be a PDF, but is none; open it in a browser to see what it is")
+        raise PageError("declared as a PDF, but is not one; open it in a browser to check")
     if declared in _HTML:
         return "text/html"
     if declared in _TEXT:
@@ -97,13 +95,13 @@ def media_type(body: bytes, declared: str) -> str:
             return "text/html"
         if not declared and b"\0" not in body:
             return "text/plain"
-    kind = shorten(declared, 80) or "something without a type"
-    raise PageError(f"is {kind}, which has no text to read; pass a page of HTML, a PDF or plain text")
+    kind = shorten(declared, 80) or "of an unknown type"
+    raise PageError(f"is {kind}, which has no text to read; pass an HTML page, a PDF or plain text")
 
 
 def _plain(text: str) -> tuple[str, str]:
     if "\0" in text:
-        raise PageError("said to be text, but is binary; open it in a browser to see what it is")
+        raise PageError("declared as text, but is binary; open it in a browser to check")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     title = next((bare for line in text[:10_000].split("\n") if (bare := line.strip("#=-*~ \t"))), "")
     return shorten(title, 200), text
@@ -113,14 +111,14 @@ def _pdf(body: bytes) -> tuple[str, str]:
     """Return title and text of the first `MAX_PDF_PAGES` pages."""
     from pypdf import PdfReader
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of every oddity that it then reads past
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns about every oddity that it can handle
     try:
         reader = PdfReader(BytesIO(body))
         locked = reader.is_encrypted and not reader.decrypt("")
         pieces = [] if locked else list(_pdf_pages(reader))
         title = str(reader.metadata.title or "") if not locked and reader.metadata else ""
-    except Exception as error:  # a damaged PDF makes pypdf raise whatever its parser runs into
-        raise PageError(f"a PDF that cannot be read ({type(error).__name__}); it may be damaged") from error
+    except Exception as error:  # on a damaged PDF, pypdf raises any kind of exception
+        raise PageError(f"an unreadable PDF ({type(error).__name__}); it may be damaged") from error
     if locked:
         raise PageError("an encrypted PDF; remove its password to read it")
     text = "\n\n".join(piece.strip() for piece in pieces if piece.strip())
@@ -140,23 +138,23 @@ def _pdf_pages(reader: Any) -> Iterator[str]:
 
 
 def _html(html: str) -> tuple[str, str]:
-    """Return title and main text of a page. Nothing of it is interpreted: it is parsed, and its text is data."""
+    """Return title and main text of a page. It is only parsed; no script runs."""
     from trafilatura import bare_extraction
 
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # what it cannot read is said here, once
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # this function reports what it cannot read
     try:
         tree = _tree(html)
         title = _title(tree)
         large = _element(tree, LARGE_ELEMENTS) is not None
         page: Any = bare_extraction(tree, include_comments=False, fast=large)
         blocks = [] if page is None else list(_blocks(page.body))
-    except Exception as error:  # trafilatura raises whatever its rules run into on a page that it was not made for
-        raise PageError(f"HTML that cannot be read ({type(error).__name__}); {_NOTHING}") from error
+    except Exception as error:  # on unexpected pages, trafilatura raises any kind of exception
+        raise PageError(f"unreadable HTML ({type(error).__name__}); {_NOTHING}") from error
     return title, "\n\n".join(block for block in blocks if block)
 
 
 def _tree(html: str) -> Any:
-    """Parse a page, as far as `MAX_ELEMENTS`; scripts and the like do not count."""
+    """Parse a page up to `MAX_ELEMENTS`, not counting scripts and the like."""
     from lxml import etree
     from lxml.html import HTMLParser, document_fromstring
 
@@ -171,12 +169,12 @@ def _tree(html: str) -> Any:
 
 
 def _element(tree: Any, number: int) -> Any:
-    """Return the element with this number, from 0 and in the order of the page; `None` if there are not so many."""
+    """Return the element with this number (from 0, in page order), `None` if there are fewer."""
     return next(islice(tree.iter("*"), number, None), None)
 
 
 def _cut(first: Any) -> None:
-    """Remove `first` and all that comes after it in the page."""
+    """Remove `first` and everything after it."""
     parent = first.getparent()
     del parent[parent.index(first) :]
     for element in (parent, *parent.iterancestors()):
@@ -185,14 +183,14 @@ def _cut(first: Any) -> None:
 
 
 def _title(tree: Any) -> str:
-    """Return what the page calls itself: to those who share it, in the window, or in its first heading."""
+    """Return the page's title: that for sharing, else the window's, else the first heading."""
     shared = tree.xpath("string((//meta[@property='og:title']/@content)[1])")
     window = tree.xpath("string((//head/title)[1])")
     return next((each for each in (shared, window, tree.xpath("string((//h1)[1])")) if each.strip()), "")
 
 
 def _blocks(body: Any) -> Iterator[str]:
-    """Yield the headings, paragraphs, lists, tables and pieces of code of what trafilatura kept, each as text."""
+    """Yield the headings, paragraphs, lists, tables and code blocks that trafilatura kept, each as text."""
     from lxml.etree import Element
     from trafilatura.xml import xmltotxt
 

@@ -1,7 +1,7 @@
-"""Extraction in a process of its own, which is ended when a page takes too long, and may crash without harm.
+"""Extraction in a child process, which is killed when a page takes too long and may crash without harm.
 
-The process is started by the first page, takes one page after the other, and ends with the `Worker`. Its memory is
-bounded (where the system can do that), so a page that swells is a page that cannot be read.
+The first page starts the process. It handles one page at a time and ends with the `Worker`. Its memory is bounded
+(where the system can do that), so a page that expands too much cannot be read.
 """
 
 import os
@@ -21,14 +21,14 @@ from harness.errors import PageError
 from harness.sources.pages.extraction import Extracted, extract
 
 MAX_SECONDS = 15.0
-"""How long one page may take; what `extraction` lets through takes a third of it at most, if friendly."""
+"""Time limit for one page; a friendly page within the limits of `extraction` takes at most a third of it."""
 
 MAX_MEMORY = 2 * 2**30
 _START_SECONDS = 60.0
-"""What a very busy machine may need to start Python and import the parsers."""
+"""Time limit for starting Python and importing the parsers, on a very busy machine."""
 
 _ORPHAN_SECONDS = 120
-"""The same, should the process that would end this one be gone itself."""
+"""Time limit for one page when the parent process, which would kill this one, has died."""
 
 _BOOT = "import sys; sys.path[:] = {path!r}; from harness.sources.pages.extraction_process import serve; serve()"
 
@@ -46,7 +46,7 @@ class _Refused(Struct, frozen=True, tag=True):
 
 
 class Worker:
-    """Extracts pages, one at a time, from any thread. `seconds` is the most that one may take."""
+    """Extracts pages one at a time, from any thread; `seconds` is the time limit for one page."""
 
     def __init__(self, seconds: float = MAX_SECONDS) -> None:
         self._seconds = seconds
@@ -59,7 +59,7 @@ class Worker:
         """See `harness.sources.pages.extraction.extract`.
 
         Raises:
-            PageError: no text can be taken out of it, not in time, or not without a crash.
+            PageError: no text can be extracted, not in time, or not without a crash.
         """
         with self._lock:
             process = self._started()
@@ -71,19 +71,19 @@ class Worker:
             except _BROKEN as error:
                 self._stop()
                 late = time.monotonic() >= end
-                why = f"took longer than {self._seconds:g} s to find" if late else "made the parser crash"
+                why = f"took longer than {self._seconds:g} s to extract" if late else "made the parser crash"
                 raise PageError(f"its text {why}; read another page on this") from error
         if isinstance(answer, _Refused):
             raise PageError(answer.reason)
         return answer
 
     def start(self) -> None:
-        """Start the process, if there is none, and return at once: it gets ready while a page is fetched."""
+        """Start the process if there is none, without waiting: it gets ready while a page is fetched."""
         with self._lock:
             self._started()
 
     def close(self) -> None:
-        """End the process. The next page starts another one."""
+        """End the process. The next page starts a new one."""
         with self._lock:
             self._stop()
 
@@ -99,7 +99,7 @@ class Worker:
         return self._process
 
     def _wait_for(self, process: subprocess.Popen[bytes]) -> None:
-        """Wait for the word that the process has imported its parsers: that is no page's time."""
+        """Wait until the process has imported its parsers; this does not count as a page's time."""
         if self._ready:
             return
         try:
@@ -107,7 +107,7 @@ class Worker:
                 _receive(_answers_of(process))
         except _BROKEN as error:
             self._stop()
-            raise PageError("the process that takes out the text does not start; run `harness doctor`") from error
+            raise PageError("the process that extracts text does not start; run `harness doctor`") from error
         self._ready = True
 
     def _stop(self) -> None:
@@ -117,7 +117,7 @@ class Worker:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> None:
-    process.kill()  # it holds nothing that could be lost
+    process.kill()  # it has no state to lose
     process.wait()
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
@@ -127,7 +127,7 @@ def _ended(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Kill the process unless the block is done in time, so that what waits for it ends."""
+    """Kill the process if the block takes longer, so that reading from it ends."""
     timer = Timer(seconds, process.kill)
     timer.daemon = True
     timer.start()
@@ -157,20 +157,20 @@ def _receive(pipe: IO[bytes]) -> bytes:
     head = pipe.read(8)
     message = pipe.read(int.from_bytes(head))
     if len(head) < 8 or len(message) < int.from_bytes(head):
-        raise EOFError("the other side is gone")
+        raise EOFError("the other process has ended")
     return message
 
 
 def serve() -> None:
-    """Be the process: answer pages from standard input on standard output until the former ends."""
+    """Run the process: read pages from standard input and answer on standard output until the input ends."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not get among the answers
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started us
+    os.dup2(2, 1)  # output of libraries must not mix with the answers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process
     _bound_memory()
     import pypdf
     import trafilatura
 
-    del pypdf, trafilatura  # imported only so that the first page need not wait for it
+    del pypdf, trafilatura  # imported early so that the first page does not wait for it
     _send(answers, b"")
     while True:
         try:
@@ -189,11 +189,11 @@ def _answer(task: _Task) -> Extracted | _Refused:
     except PageError as error:
         return _Refused(str(error))
     except MemoryError:
-        return _Refused("its text takes too much memory; read another page on this")
+        return _Refused("extracting its text takes too much memory; read another page on this")
 
 
 def _alarm(seconds: int) -> None:
-    """Have the system end this process after `seconds`; 0 takes that back."""
+    """Make the system end this process after `seconds`; 0 cancels."""
     if sys.platform != "win32":
         signal.alarm(seconds)
 

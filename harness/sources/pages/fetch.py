@@ -1,4 +1,4 @@
-"""Fetching what is behind an address: redirects, limits, and every failure as a `PageError`."""
+"""Fetching of a URL: redirects, limits, and every failure as a `PageError`."""
 
 import ssl
 from collections.abc import Mapping
@@ -12,21 +12,21 @@ from harness.core.text import clean, shorten
 from harness.errors import AddressRefused, InvalidInput, PageError
 from harness.sources.http.transport import Deadline
 from harness.sources.pages.addresses import AddressGuard
-from harness.sources.pages.connections import CONNECT_SECONDS, transport
+from harness.sources.pages.checked_connections import CONNECT_SECONDS, transport
 
 MAX_ADDRESS_CHARS = 4_000
 MAX_HEADER_CHARS = 500
 
 _HEADERS = {
-    "User-Agent": "Mozilla/5.0 (compatible; research-harness)",  # what does not begin so is refused by many sites
+    "User-Agent": "Mozilla/5.0 (compatible; research-harness)",  # many sites refuse other beginnings
     "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/plain;q=0.8,text/markdown;q=0.8,*/*;q=0.1",
-    "Accept-Encoding": "gzip, deflate",  # what is decoded in bounded pieces, whatever else is installed
+    "Accept-Encoding": "gzip, deflate",  # the codings that are decoded in bounded pieces
 }
 _CODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ADVICE: Mapping[int, str] = {
-    401: "it asks for a login",
-    403: "it refuses robots, or asks for a login",
+    401: "it requires a login",
+    403: "it refuses robots or requires a login",
     404: "there is no such page",
     410: "the page is gone",
     429: "it asks for fewer requests; wait some minutes",
@@ -35,17 +35,15 @@ _ADVICE: Mapping[int, str] = {
 
 
 class Fetched(Struct, frozen=True):
-    """What was behind an address: `url` is where it was finally found, `body` is decompressed, `content_type` is the
-    header as it came.
-    """
+    """Result of a fetch: `url` after redirects, decompressed `body`, `content_type` header as received."""
 
     url: str
     content_type: str
     body: bytes
 
 
-class Limits(Struct, frozen=True):
-    """`timeout` seconds for all of a read, `max_bytes` of a decompressed body, `max_redirects` in a row."""
+class FetchLimits(Struct, frozen=True):
+    """Limits of one fetch: `timeout` in seconds, `max_bytes` of the decompressed body, `max_redirects` in a row."""
 
     timeout: float
     max_bytes: int
@@ -53,10 +51,10 @@ class Limits(Struct, frozen=True):
 
 
 def web_address(url: str) -> httpx2.URL:
-    """Return `url` as an address to ask: http or https, with a host, without user, password and fragment.
+    """Return `url` parsed, without user, password and fragment.
 
     Raises:
-        InvalidInput: it is no such address.
+        InvalidInput: it is not an http(s) URL with a host.
     """
     try:
         parsed = httpx2.URL(url.strip())
@@ -65,11 +63,11 @@ def web_address(url: str) -> httpx2.URL:
             return parsed.copy_with(userinfo=b"", fragment=None)
     except (httpx2.InvalidURL, ValueError):  # ValueError: a host that cannot be encoded
         pass
-    raise InvalidInput(f"{told(url)!r} is no address of the web; pass one that begins with http:// or https://")
+    raise InvalidInput(f"{shown_url(url)!r} is not a URL; pass one that begins with http:// or https://")
 
 
-def told(url: object) -> str:
-    """Return an address as a message shows it: on one line, not too long."""
+def shown_url(url: object) -> str:
+    """Return a URL for a message: on one line, at most 200 characters."""
     return shorten(clean(url, MAX_ADDRESS_CHARS), 200)
 
 
@@ -77,26 +75,26 @@ def usable_proxy(address: str | None) -> httpx2.Proxy | None:
     """Return the proxy at `address`, if any.
 
     Raises:
-        InvalidInput: it is no address of a proxy, or of a kind that needs a package that is not there.
+        InvalidInput: it is not the URL of a proxy, or a SOCKS proxy without the package `socksio`.
     """
     if address is None:
         return None
     try:
         proxy = httpx2.Proxy(address)
     except (httpx2.InvalidURL, ValueError):  # not chained: its message may show the password
-        raise InvalidInput("the setting proxy is no address; write it as http://user:password@host:port") from None
+        raise InvalidInput("the setting proxy is not a URL; write it as http://user:password@host:port") from None
     if proxy.url.scheme.startswith("socks") and find_spec("socksio") is None:
         raise InvalidInput("a SOCKS proxy needs the package socksio; run `pip install socksio`, or name an HTTP proxy")
     return proxy
 
 
-def fetch(url: str, guard: AddressGuard, limits: Limits, proxy: httpx2.Proxy | None) -> Fetched:
-    """Fetch `url`, following redirects; every address on the way is checked by `guard`.
+def fetch(url: str, guard: AddressGuard, limits: FetchLimits, proxy: httpx2.Proxy | None) -> Fetched:
+    """Fetch `url`, following redirects; `guard` checks every address on the way.
 
     Raises:
-        InvalidInput: not an address of the web.
-        AddressRefused: it, or one that it leads to, is not public and not allowed, or not of the web.
-        PageError: no answer in time, an error status, too large, too many redirects.
+        InvalidInput: not an http(s) URL.
+        AddressRefused: it, or a redirect, leads to an address that is neither public nor allowed, or is not http(s).
+        PageError: no response in time, an error status, too large, too many redirects.
     """
     address = web_address(url)
     deadline = Deadline(limits.timeout)
@@ -108,7 +106,7 @@ def fetch(url: str, guard: AddressGuard, limits: Limits, proxy: httpx2.Proxy | N
             trust_env=False,
         ) as client:
             for _ in range(limits.max_redirects + 1):
-                if proxy:  # it resolves the host itself, so this is the only check there is
+                if proxy:  # it resolves the host itself, so this is the only check
                     guard.addresses(address.host, _port(address), deadline.within())
                 with client.stream("GET", address) as response:
                     if response.status_code not in _REDIRECTS or "location" not in response.headers:
@@ -132,22 +130,22 @@ def _next(address: httpx2.URL, location: str) -> httpx2.URL:
     try:
         target = address.join(location)
     except (httpx2.InvalidURL, ValueError) as error:
-        raise PageError(f"it redirects to {told(location)!r}, which is no address") from error
+        raise PageError(f"it redirects to {shown_url(location)!r}, which is not a URL") from error
     try:
         return web_address(str(target))
     except InvalidInput as error:
-        raise AddressRefused(f"it redirects to {told(location)!r}, which is no address of the web") from error
+        raise AddressRefused(f"it redirects to {shown_url(location)!r}, which is not an http(s) URL") from error
 
 
-def _body(response: httpx2.Response, limits: Limits, deadline: Deadline) -> Fetched:
-    """Read the body as far as the limit; what is larger is no page, and half of it would look like all of it."""
+def _body(response: httpx2.Response, limits: FetchLimits, deadline: Deadline) -> Fetched:
+    """Read the body. A body above the limit is an error: half of it would look like all of it."""
     if not 200 <= response.status_code < 300:
         advice = _ADVICE.get(response.status_code, "try again later, or read another page")
         raise PageError(f"answered HTTP {response.status_code}: {advice}")
     codings = {each.strip().lower() for each in response.headers.get("content-encoding", "").split(",")}
     if unknown := codings - _CODINGS:
-        raise PageError(f"compressed as {shorten(clean(min(unknown), 100), 40)!r}, which was not asked for")
-    too_large = PageError(f"larger than {limits.max_bytes:,} bytes; raise max_bytes to read it all the same")
+        raise PageError(f"compressed as {shorten(clean(min(unknown), 100), 40)!r}, which was not requested")
+    too_large = PageError(f"larger than {limits.max_bytes:,} bytes; raise max_bytes to read it")
     length = response.headers.get("content-length", "")
     if length.isdecimal() and len(length) < 20 and int(length) > limits.max_bytes:
         raise too_large
@@ -161,10 +159,10 @@ def _body(response: httpx2.Response, limits: Limits, deadline: Deadline) -> Fetc
     return Fetched(url=str(response.url), content_type=content_type, body=bytes(body))
 
 
-def _why(error: httpx2.HTTPError, limits: Limits, deadline: Deadline) -> str:
+def _why(error: httpx2.HTTPError, limits: FetchLimits, deadline: Deadline) -> str:
     if isinstance(error, httpx2.TimeoutException):
         if deadline.left <= 0:
-            return f"it took longer than {limits.timeout:g} s; try again later, or allow more time"
+            return f"it took longer than {limits.timeout:g} s; try again later, or raise the time limit"
         return "did not answer in time; try again later"
     if isinstance(error, httpx2.DecodingError):
         return "its compression is damaged; try again later"

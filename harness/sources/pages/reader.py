@@ -1,4 +1,4 @@
-"""Reading pages of the web."""
+"""Reader of web pages."""
 
 from collections.abc import Collection
 
@@ -9,16 +9,16 @@ from harness.sources.pages.extraction_process import Worker
 
 
 class WebReader:
-    """Fetches pages over HTTP and takes their text out; see `PageReader`. Safe from any thread.
+    """Fetches pages over HTTP and extracts their text; see `PageReader`. Safe from any thread.
 
-    `timeout` is in seconds and holds for all of a fetch, redirects included; taking the text out may last another 15.
-    `max_bytes` bounds the body after decompression. Only addresses of the public internet are asked, and those of
-    `allowed_hosts` (exact name or literal address, each with or without `:port`). With a `proxy` (`http://…`,
-    `socks5://…`) the target is checked by what it resolves to here; the proxy then resolves it anew. The proxies of the
-    environment are ignored. `resolver` stands in for the system's in tests.
+    `timeout` is in seconds for a whole fetch, redirects included; extracting the text may take another 15 s.
+    `max_bytes` bounds the decompressed body. Only public addresses are fetched, and `allowed_hosts` (exact name or IP
+    address, each with or without `:port`). With a `proxy` (`http://…`, `socks5://…`) the target is checked by the
+    addresses that it resolves to here; the proxy resolves it again. Proxies of the environment are ignored. Tests
+    replace the system's `resolver`.
 
     Raises:
-        InvalidInput: an allowed host that cannot be one; of a proxy, `read` says so.
+        InvalidInput: an invalid allowed host. `read` raises it for an invalid proxy.
     """
 
     name = "web-1"
@@ -41,20 +41,21 @@ class WebReader:
         self._worker = Worker()
 
     def read(self, url: str) -> Page:
-        """See `PageReader.read`. Page and PDF alike are data: nothing in them is run, loaded or obeyed."""
-        from harness.sources.pages.fetch import Limits, fetch, told, usable_proxy, web_address
+        """See `PageReader.read`. Pages and PDFs are data: nothing in them is run or loaded."""
+        from harness.sources.pages.fetch import FetchLimits, fetch, shown_url, usable_proxy, web_address
 
         web_address(url)
         proxy = usable_proxy(self._proxy)
         self._worker.start()
-        limits = Limits(self._timeout, self._max_bytes, self._max_redirects)
+        limits = FetchLimits(self._timeout, self._max_bytes, self._max_redirects)
         try:
             fetched = fetch(url, self._guard, limits, proxy)
-            found = self._worker.extract(fetched.body, fetched.content_type)
+            extracted = self._worker.extract(fetched.body, fetched.content_type)
         except PageError as error:
-            raise type(error)(f"{told(url)}: {error}") from error
-        return Page(url=fetched.url, title=found.title or fetched.url, text=found.text, media_type=found.media_type)
+            raise type(error)(f"{shown_url(url)}: {error}") from error
+        title = extracted.title or fetched.url
+        return Page(url=fetched.url, title=title, text=extracted.text, media_type=extracted.media_type)
 
     def close(self) -> None:
-        """End the process that takes the text out. A later read starts another one."""
+        """End the extraction process. A later read starts a new one."""
         self._worker.close()

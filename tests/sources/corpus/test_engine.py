@@ -20,10 +20,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import EngineUnavailable, InvalidInput, StoreError
+from harness.sources.corpus.corpus_index import CorpusIndex
 from harness.sources.corpus.database import SCHEMA_VERSION
-from harness.sources.corpus.documents import Document, FileSource
 from harness.sources.corpus.engine import Corpus, open_corpus
-from harness.sources.corpus.index import CorpusIndex
+from harness.sources.corpus.local_documents import CorpusDocument, FileSource
 
 Open = Callable[[Path], Corpus]
 
@@ -90,7 +90,7 @@ def lines(*documents: object) -> str:
 
 def names(corpus: Corpus, query: str, max_results: int = 10) -> list[str]:
     """Return the last part of each result's address, best first."""
-    return [result["href"].rsplit("/", 1)[-1] for result in corpus.searches.answer(query, max_results)]
+    return [result["href"].rsplit("/", 1)[-1] for result in corpus.search(query, max_results)]
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Open:
-    """Open a corpus whose index is kept beside the test's files."""
+    """Open a corpus with its index in the test's folder."""
     return lambda path: open_corpus(str(path), tmp_path / "indexes", quiet)
 
 
@@ -117,7 +117,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that are read, in order."""
     read, names_read = FileSource.read, list[str]()
 
-    def noted(self: FileSource, part: str) -> Iterator[Document]:
+    def noted(self: FileSource, part: str) -> Iterator[CorpusDocument]:
         names_read.append(Path(part).name)
         return read(self, part)
 
@@ -127,7 +127,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def warned(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    """Return the warnings so far, whoever gave them."""
+    """Return the warnings of all loggers so far."""
     return lambda: [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
@@ -142,7 +142,7 @@ def python_docs(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 def test_results_have_title_href_and_body(folder: Path, opened: Open) -> None:
     """A result has the shape that DuckDuckGo's have; its address is that of the file."""
-    assert opened(folder).searches.answer("prunes", 5) == [
+    assert opened(folder).search("prunes", 5) == [
         {
             "title": "Plums",
             "href": (folder / "deep" / "deeper" / "plums.rst").resolve().as_uri(),
@@ -174,14 +174,14 @@ def test_no_more_results_than_asked_for(folder: Path, opened: Open) -> None:
 
 def test_nothing_found_is_an_empty_list(folder: Path, opened: Open) -> None:
     """A word that stands nowhere has no results."""
-    assert opened(folder).searches.answer("zeppelin", 5) == []
+    assert opened(folder).search("zeppelin", 5) == []
 
 
 def test_a_document_is_one_result_with_its_best_passages(tmp_path: Path, opened: Open) -> None:
     """However often a document matches, it is one result, its passages in the order of the text."""
     text = "\n\n".join(f"## Part {n}\n\nThe medlar number {n}. " + "It is a fruit. " * 60 for n in range(1, 9))
     (tmp_path / "medlar.md").write_text(text)
-    [result] = opened(tmp_path / "medlar.md").searches.answer("medlar", 10)
+    [result] = opened(tmp_path / "medlar.md").search("medlar", 10)
     found = [n for n in range(1, 9) if f"number {n}." in result["body"]]
     assert len(found) == 3
     assert [result["body"].index(f"number {n}.") for n in found] == sorted(
@@ -192,25 +192,25 @@ def test_a_document_is_one_result_with_its_best_passages(tmp_path: Path, opened:
 def test_the_heading_of_a_passage_is_part_of_the_body(folder: Path, opened: Open) -> None:
     """A passage says under which heading it stands, and that heading's words find it."""
     (folder / "guide.md").write_text("# Guide\n\nIntroduction.\n\n## Grafting\n\nCut both twigs at an angle.\n")
-    [result] = opened(folder).searches.answer("grafting", 5)
+    [result] = opened(folder).search("grafting", 5)
     assert result["title"] == "Guide"
     assert result["body"] == "Grafting\n\nCut both twigs at an angle."
 
 
 def test_a_long_document_does_not_crowd_out_the_others(tmp_path: Path, opened: Open) -> None:
-    """Who asks for ten results and has six documents that match gets six."""
+    """A search for ten results with six matching documents returns six."""
     long = "\n\n".join(f"The sloe number {n} is a sloe of sloes. " + "More words follow. " * 50 for n in range(300))
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "long.txt").write_text(long)
     for n in range(5):
         (tmp_path / "notes" / f"short{n}.txt").write_text("A note on a sloe. " + "It has other words, too. " * 30)
-    assert len(opened(tmp_path / "notes").searches.answer("sloe", 10)) == 6
+    assert len(opened(tmp_path / "notes").search("sloe", 10)) == 6
 
 
 def test_control_characters_of_a_file_are_dropped(folder: Path, opened: Open) -> None:
     """Text from outside is cleaned where it comes in."""
     (folder / "odd.txt").write_text("Qui\u202ence\x1b[31m jam\x07 is red.", encoding="utf-8")
-    [result] = opened(folder).searches.answer("jam", 5)
+    [result] = opened(folder).search("jam", 5)
     assert result["body"] == result["title"] == "Quince[31m jam is red."
 
 
@@ -220,7 +220,7 @@ def test_control_characters_of_a_file_are_dropped(folder: Path, opened: Open) ->
 def test_a_pdf_is_read_by_its_text_and_title(tmp_path: Path, opened: Open) -> None:
     """The text of a PDF is found, under the title that the file gives itself."""
     (tmp_path / "quince.pdf").write_bytes(pdf("The quince is too hard to eat raw."))
-    assert opened(tmp_path / "quince.pdf").searches.answer("quince", 5) == [
+    assert opened(tmp_path / "quince.pdf").search("quince", 5) == [
         {
             "title": "The quince book",
             "href": (tmp_path / "quince.pdf").resolve().as_uri(),
@@ -230,25 +230,25 @@ def test_a_pdf_is_read_by_its_text_and_title(tmp_path: Path, opened: Open) -> No
 
 
 def test_an_html_page_is_read_by_its_article(tmp_path: Path, opened: Open) -> None:
-    """Of a web page the article is kept, without menus and markup."""
+    """Only the article of a web page is indexed, without menus and markup."""
     (tmp_path / "page.html").write_text(ARTICLE)
     corpus = opened(tmp_path / "page.html")
-    [result] = corpus.searches.answer("pomegranate in winter", 5)
+    [result] = corpus.search("pomegranate in winter", 5)
     assert result["title"] == "Pomegranates at home"
     assert "needs hardly any water until spring." in result["body"]
     assert "<" not in result["body"]
-    assert corpus.searches.answer("copyright", 5) == []
+    assert corpus.search("copyright", 5) == []
 
 
 def test_json_lines_are_documents(tmp_path: Path, opened: Open) -> None:
-    """Each line of a .jsonl is a document of its own, with its own title and address."""
+    """Each line of a .jsonl file is a document with title and URL."""
     (tmp_path / "d.jsonl").write_text(
         lines(
             {"id": 1, "title": "Figs", "text": "A fig is full of seeds.", "url": "https://example.org/figs"},
             {"id": "two", "title": "Dates", "text": "A date has one seed.", "url": "https://example.org/dates"},
         )
     )
-    assert opened(tmp_path / "d.jsonl").searches.answer("fig", 5) == [
+    assert opened(tmp_path / "d.jsonl").search("fig", 5) == [
         {"title": "Figs", "href": "https://example.org/figs", "body": "A fig is full of seeds."}
     ]
 
@@ -256,7 +256,7 @@ def test_json_lines_are_documents(tmp_path: Path, opened: Open) -> None:
 def test_a_json_line_needs_only_a_text(tmp_path: Path, opened: Open) -> None:
     """Without title and address, a document is called by its beginning and found by its line."""
     (tmp_path / "d.jsonl").write_text("\n" + lines({"text": "A fig is full of seeds."}))
-    assert opened(tmp_path / "d.jsonl").searches.answer("fig", 5) == [
+    assert opened(tmp_path / "d.jsonl").search("fig", 5) == [
         {
             "title": "A fig is full of seeds.",
             "href": f"{(tmp_path / 'd.jsonl').resolve().as_uri()}#L2",
@@ -271,7 +271,7 @@ def test_older_encodings_are_read(folder: Path, opened: Open, encoding: str) -> 
     text = "Äpfel für später."
     mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(encoding, b"")
     (folder / "german.txt").write_bytes(mark + text.encode(encoding))
-    [result] = opened(folder).searches.answer("später", 5)
+    [result] = opened(folder).search("später", 5)
     assert result["body"] == text
 
 
@@ -284,7 +284,7 @@ def test_suffixes_are_read_in_any_case(folder: Path, opened: Open) -> None:
 def test_hidden_and_other_files_are_left_alone(
     folder: Path, opened: Open, reads: list[str], warned: Callable[[], list[str]]
 ) -> None:
-    """What is hidden, or of another kind, is neither read nor complained of."""
+    """Hidden files and other file types are skipped without a warning."""
     (folder / ".git").mkdir()
     (folder / ".git" / "notes.md").write_text("apple")
     (folder / ".hidden.md").write_text("apple")
@@ -326,7 +326,7 @@ def test_a_new_file_is_added(folder: Path, opened: Open, reads: list[str]) -> No
 
 
 def test_a_removed_file_vanishes(folder: Path, opened: Open, reads: list[str]) -> None:
-    """What is no longer there is no longer found, at no cost."""
+    """Removed files are no longer found, without indexing again."""
     opened(folder)
     reads.clear()
     (folder / "apples.md").unlink()
@@ -361,7 +361,7 @@ def test_a_mere_touch_leaves_the_version(folder: Path, opened: Open) -> None:
 
 
 def test_content_that_comes_back_brings_its_version_back(folder: Path, opened: Open) -> None:
-    """The version tells the text, not its history."""
+    """The version depends on the text, not on its history."""
     before, text = opened(folder).options, (folder / "apples.md").read_text()
     (folder / "apples.md").write_text("Something else for a while.")
     opened(folder)
@@ -391,7 +391,7 @@ def test_an_interrupted_update_goes_on_where_it_stopped(folder: Path, tmp_path: 
 
 
 def test_progress_counts_up_to_the_end(folder: Path, tmp_path: Path) -> None:
-    """Progress is told from 0 to the number of changed files and ends there."""
+    """Progress goes from 0 to the number of changed files."""
     told: list[tuple[str, int, int]] = []
     open_corpus(str(folder), tmp_path / "indexes", lambda *step: told.append(step))
     assert [(done, total) for _, done, total in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
@@ -399,7 +399,7 @@ def test_progress_counts_up_to_the_end(folder: Path, tmp_path: Path) -> None:
 
 
 def test_progress_within_a_large_file_stays_below_the_end(tmp_path: Path) -> None:
-    """A file of many documents is told along the way: never more done than there is, and at last all."""
+    """Progress within a file of many documents never exceeds the total and ends at it."""
     told: list[tuple[int, int]] = []
     (tmp_path / "d.jsonl").write_text(lines(*({"text": f"Text number {n}."} for n in range(600))))
     open_corpus(str(tmp_path / "d.jsonl"), tmp_path / "indexes", lambda _, done, total: told.append((done, total)))
@@ -407,7 +407,7 @@ def test_progress_within_a_large_file_stays_below_the_end(tmp_path: Path) -> Non
 
 
 def test_an_up_to_date_corpus_tells_no_progress(folder: Path, opened: Open, tmp_path: Path) -> None:
-    """Where there is no work, there is no bar."""
+    """Without work there is no progress bar."""
     opened(folder)
     told: list[object] = []
     open_corpus(str(folder), tmp_path / "indexes", lambda *step: told.append(step))
@@ -457,7 +457,7 @@ def test_no_argument_is_refused_with_both_forms(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("argument", ["nowhere", "/nowhere/at/all", "a\0b", "~no-such-user-here/notes", "x" * 5_000])
 def test_a_missing_path_is_refused(tmp_path: Path, argument: str) -> None:
-    """What is not there is told as not there."""
+    """A missing path is an error that names it."""
     with pytest.raises(InvalidInput, match="no such corpus"):
         open_corpus(argument, tmp_path, quiet)
 
@@ -490,12 +490,12 @@ def test_a_folder_with_nothing_to_read_is_refused(tmp_path: Path, opened: Open, 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, opened: Open) -> None:
     """A spreadsheet is no corpus; the kinds that are one are named."""
     (tmp_path / "table.xlsx").write_bytes(b"PK")
-    with pytest.raises(InvalidInput, match=r"table\.xlsx is no corpus: a file must be one of \.md .*\.jsonl"):
+    with pytest.raises(InvalidInput, match=r"table\.xlsx is not a corpus: a file must be one of \.md .*\.jsonl"):
         opened(tmp_path / "table.xlsx")
 
 
 def test_an_index_folder_that_cannot_be_made_is_a_store_error(folder: Path, tmp_path: Path) -> None:
-    """Where the index cannot be kept, the message says what to change."""
+    """If the index cannot be stored, the message says what to change."""
     (tmp_path / "indexes").write_text("a file, where a folder should be")
     with pytest.raises(StoreError, match="choose another --data-dir"):
         open_corpus(str(folder), tmp_path / "indexes", quiet)
@@ -527,7 +527,7 @@ def test_an_unreadable_file_is_named_once_and_the_others_are_indexed(
     assert names(opened(folder), "apple pear plum") != []
     [warning] = warned()
     assert warning.startswith(f"skipped {folder.resolve() / name}: ")
-    assert warning.endswith("; mend or remove it")
+    assert warning.endswith("; fix or remove it")
 
 
 def test_a_dangling_link_is_named_once(folder: Path, opened: Open, warned: Callable[[], list[str]]) -> None:
@@ -557,7 +557,7 @@ def test_a_file_that_fails_while_it_is_read_is_named_once(
 
 
 def test_a_pipe_in_the_folder_does_not_hang(folder: Path, opened: Open, warned: Callable[[], list[str]]) -> None:
-    """What is no regular file is skipped with a warning: reading a pipe would wait for ever."""
+    """Other than regular files are skipped with a warning: reading a pipe would wait for ever."""
     pipe = folder / "pipe.txt"
     os.mkfifo(pipe)
     thread = threading.Thread(target=opened, args=(folder,), daemon=True)
@@ -597,7 +597,7 @@ def test_a_file_name_that_is_no_text_is_named_once(folder: Path, opened: Open, w
 def test_a_folder_name_that_is_no_text_is_named_once(
     folder: Path, opened: Open, warned: Callable[[], list[str]]
 ) -> None:
-    """What lies in a folder with such a name is skipped, too, and the rest is indexed."""
+    """Files in a folder with such a name are skipped, too, and the rest is indexed."""
     inner = Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9"))
     inner.mkdir()
     (inner / "inner.md").write_text("apple")
@@ -679,7 +679,7 @@ def test_a_bad_line_is_told_with_its_number(
     """A line that is no document is reported with its number; the lines around it are indexed."""
     file = tmp_path / "d.jsonl"
     file.write_text(lines({"text": "apples"}) + "\n" + line + "\n" + lines({"text": "more apples"}))
-    assert len(opened(file).searches.answer("apples", 5)) == 2
+    assert len(opened(file).search("apples", 5)) == 2
     [warning] = warned()
     assert "the first is line 3" in warning
     assert str(file.resolve()) in warning
@@ -694,11 +694,11 @@ def test_many_bad_lines_are_one_warning(tmp_path: Path, opened: Open, warned: Ca
     assert "1000 lines" in warning
 
 
-def test_an_incomplete_last_line_is_told(tmp_path: Path, opened: Open, warned: Callable[[], list[str]]) -> None:
+def test_an_incomplete_last_line_is_reported(tmp_path: Path, opened: Open, warned: Callable[[], list[str]]) -> None:
     """A file that was cut off while it was written loses its last line only."""
     file = tmp_path / "d.jsonl"
     file.write_text(lines({"text": "apples"}, {"text": "apples"})[:-5])
-    assert len(opened(file).searches.answer("apples", 5)) == 1
+    assert len(opened(file).search("apples", 5)) == 1
     [warning] = warned()
     assert "line 2" in warning
 
@@ -742,7 +742,7 @@ def test_an_incomplete_last_line_is_told(tmp_path: Path, opened: Open, warned: C
 )
 def test_an_odd_query_never_raises(folder: Path, opened: Open, query: str) -> None:
     """No operator, quote or symbol of a query is more than a word to look for."""
-    assert isinstance(opened(folder).searches.answer(query, 5), list)
+    assert isinstance(opened(folder).search(query, 5), list)
 
 
 def test_an_operator_in_a_query_is_a_word(folder: Path, opened: Open) -> None:
@@ -754,7 +754,7 @@ def test_an_operator_in_a_query_is_a_word(folder: Path, opened: Open) -> None:
 @given(st.one_of(st.text(max_size=30), st.text(alphabet="aB\"'’*^(){}:+-_~\\|&,. \u0301²ª", max_size=30)))
 @example("a’b 'c")
 def test_no_query_raises(python_docs: Corpus, query: str) -> None:
-    """Whatever is asked, the answer is a list of at most as many results as wanted."""
+    """Any query returns a list of at most `max_results` results."""
     assert len(python_docs.search(query, 3)) <= 3
 
 
@@ -798,19 +798,19 @@ def damage_version(index: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [damage_all, damage_end, damage_middle, damage_tables, damage_version])
-def test_a_damaged_or_older_index_is_made_anew(
+def test_a_damaged_or_older_index_is_rebuilt(
     folder: Path, opened: Open, tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
     """The index is a copy: whatever happened to it, the corpus opens, with the same version and results."""
     for n in range(30):
         (folder / f"filler{n}.md").write_text(f"# Filler {n}\n\n" + " ".join(f"word{n}x{k}" for k in range(100)))
     before = opened(folder)
-    options, results = before.options, before.searches.answer("apple pear plum", 5)
+    options, results = before.options, before.search("apple pear plum", 5)
     [index] = (tmp_path / "indexes").glob("*.db")
     damage(index)
     after = opened(folder)
     assert after.options == options
-    assert after.searches.answer("apple pear plum", 5) == results
+    assert after.search("apple pear plum", 5) == results
 
 
 def test_a_new_index_leaves_nothing_beside_it(folder: Path, opened: Open, tmp_path: Path) -> None:
@@ -824,14 +824,14 @@ def test_a_new_index_leaves_nothing_beside_it(folder: Path, opened: Open, tmp_pa
             raise KeyboardInterrupt
 
     corpus = open_corpus(str(folder), tmp_path / "indexes", progress)
-    results = corpus.searches.answer("apple pear plum", 5)
+    results = corpus.search("apple pear plum", 5)
     [index] = (tmp_path / "indexes").iterdir()
     damage_middle(index)
     interrupting.append(True)
     with pytest.raises(KeyboardInterrupt):
-        corpus.searches.answer("apple pear plum", 5)
+        corpus.search("apple pear plum", 5)
     interrupting.clear()
-    assert corpus.searches.answer("apple pear plum", 5) == results
+    assert corpus.search("apple pear plum", 5) == results
     assert list((tmp_path / "indexes").iterdir()) == [index]
 
 
@@ -866,8 +866,8 @@ def test_threads_may_index_the_same_corpus(folder: Path, tmp_path: Path) -> None
         gate.wait()
         try:
             corpus = open_corpus(str(folder), tmp_path / "indexes", quiet)
-            outcomes.append((corpus.options["version"], len(corpus.searches.answer("apple pear plum", 9))))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test tells it
+            outcomes.append((corpus.options["version"], len(corpus.search("apple pear plum", 9))))
+        except Exception as error:  # noqa: BLE001 - the test reports any exception
             outcomes.append(error)
 
     threads = [threading.Thread(target=index) for _ in range(4)]
@@ -880,7 +880,7 @@ def test_threads_may_index_the_same_corpus(folder: Path, tmp_path: Path) -> None
 
 
 def test_opening_waits_while_another_process_makes_the_index(tmp_path: Path) -> None:
-    """A lock that somebody holds for a moment is waited for, from the very first statement."""
+    """A lock held for a moment is waited for, from the first statement on."""
     path = tmp_path / "new.db"
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
@@ -917,18 +917,18 @@ def test_a_corpus_that_changed_under_a_search_is_no_answer(folder: Path, opened:
     before = opened(folder)
     (folder / "more.md").write_text("# More\n\nAn apple, a pear and a plum that were not there.")
     opened(folder)
-    with pytest.raises(EngineUnavailable, match="run the same again"):
-        before.searches.answer("apple pear plum", 5)
+    with pytest.raises(EngineUnavailable, match="try again"):
+        before.search("apple pear plum", 5)
 
 
 def test_threads_that_meet_a_damaged_index_all_get_the_whole_answer(folder: Path, opened: Open, tmp_path: Path) -> None:
-    """One of them makes it anew; none searches what is half made."""
+    """One of them rebuilds it; none searches a half-built index."""
     for n in range(30):
         (folder / f"filler{n}.md").write_text(f"# Filler {n}\n\n" + " ".join(f"word{n}x{k}" for k in range(100)))
     corpus = opened(folder)
-    results = corpus.searches.answer("apple pear plum", 5)
+    results = corpus.search("apple pear plum", 5)
     [index] = (tmp_path / "indexes").glob("*.db")
     damage_middle(index)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: corpus.searches.answer("apple pear plum", 5), range(16)))
+        found = list(pool.map(lambda _: corpus.search("apple pear plum", 5), range(16)))
     assert all(each == results for each in found)

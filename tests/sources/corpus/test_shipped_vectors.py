@@ -12,8 +12,8 @@ from harness.models.local.embedder import MiniLM
 from harness.ports import Vectors
 from harness.sources.corpus import shipped_vectors
 from harness.sources.corpus.engine import open_corpus
+from harness.sources.corpus.passage_vectors import key_of, packed
 from harness.sources.corpus.shipped_vectors import shipped
-from harness.sources.corpus.vectors import key_of, packed
 from tests.sources.corpus.test_vectors import ConceptEmbedder, on_index, quiet
 from training.passages import encoded, texts_of
 

@@ -21,7 +21,7 @@ from harness.core.text import stems
 from harness.errors import EmbeddingError, EngineUnavailable, StoreBusy
 from harness.models.local.embedder import MiniLM
 from harness.ports import Vectors
-from harness.sources.corpus import embedding, vectors
+from harness.sources.corpus import embedding, passage_vectors
 from harness.sources.corpus import engine as corpus_module
 from harness.sources.corpus.engine import Corpus, open_corpus
 
@@ -73,7 +73,7 @@ def quiet(what: str, done: int, total: int) -> None:
 
 def names(corpus: Corpus, query: str, max_results: int = 10) -> list[str]:
     """Return the file names of the results, best first."""
-    return [result["href"].rsplit("/", 1)[-1] for result in corpus.searches.answer(query, max_results)]
+    return [result["href"].rsplit("/", 1)[-1] for result in corpus.search(query, max_results)]
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(tmp_path: Path, embedder: ConceptEmbedder) -> Open:
-    """Open a corpus whose index is kept beside the test's files."""
+    """Open a corpus with its index in the test's folder."""
     return lambda path, used=embedder, waits=True: open_corpus(
         str(path), tmp_path / "indexes", quiet, used, waits=waits
     )
@@ -135,7 +135,7 @@ def on_index(tmp_path: Path, statement: str) -> list[tuple[object, ...]]:
 
 
 def test_what_means_the_same_in_other_words_is_found(folder: Path, opened: Open) -> None:
-    """No word of the question stands in the note."""
+    """The note has no word of the question."""
     assert names(opened(folder), "automobile") == ["garage.md"]
     assert names(opened(folder, None), "automobile") == []
 
@@ -148,19 +148,19 @@ def test_words_and_meaning_together_decide(folder: Path, opened: Open) -> None:
 
 def test_what_is_about_something_else_is_not_found(folder: Path, opened: Open) -> None:
     """Some passage is always nearest; one that is far away is no result."""
-    assert opened(folder).searches.answer("zeppelin", 5) == []
+    assert opened(folder).search("zeppelin", 5) == []
 
 
 def test_a_question_without_words_has_no_results(folder: Path, opened: Open) -> None:
     """Signs have no meaning that a vector could tell."""
-    assert opened(folder).searches.answer("?!", 5) == []
+    assert opened(folder).search("?!", 5) == []
 
 
 def test_a_result_shows_the_passages_that_match(tmp_path: Path, opened: Open) -> None:
-    """Of a long document come the passages that have the words or the meaning, in the order of the text."""
+    """A long document returns its passages with the words or the meaning, in text order."""
     parts = ["An automobile.", "Roses flower.", "Rain falls.", "One more car."]
     (tmp_path / "long.md").write_text("\n\n".join(f"## Part {n}\n\n{text}" for n, text in enumerate(parts)))
-    [result] = opened(tmp_path / "long.md").searches.answer("car", 5)
+    [result] = opened(tmp_path / "long.md").search("car", 5)
     assert [text for text in parts if text in result["body"]] == ["An automobile.", "One more car."]
     assert result["body"].index("automobile") < result["body"].index("One more car")
 
@@ -172,7 +172,7 @@ def test_results_do_not_depend_on_how_the_index_was_made(folder: Path, opened: O
     again = open_corpus(str(folder), tmp_path / "others", quiet, ConceptEmbedder())
     assert again.options == first.options
     for query in ("thing3 and thing4", "vehicle", "doctor inside the garden"):
-        assert again.search(query, 10) == first.searches.answer(query, 10) == first.searches.answer(query, 10)
+        assert again.search(query, 10) == first.search(query, 10) == first.search(query, 10)
 
 
 def test_the_real_embedder_finds_what_is_said_otherwise(folder: Path, opened: Open) -> None:
@@ -181,29 +181,27 @@ def test_the_real_embedder_finds_what_is_said_otherwise(folder: Path, opened: Op
 
 
 @pytest.mark.parametrize("held", [0, 64 * 2**20])
-def test_an_index_made_anew_under_an_open_corpus_answers_the_same(
+def test_an_index_rebuilt_under_an_open_corpus_answers_the_same(
     folder: Path, opened: Open, tmp_path: Path, held: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Vectors held in memory are let go when another process has given the same passages other numbers."""
-    monkeypatch.setattr(vectors, "HELD_BYTES", held)
+    monkeypatch.setattr(passage_vectors, "HELD_BYTES", held)
     corpus = opened(folder)
-    expected = corpus.searches.answer("automobile doctor", 5)
+    expected = corpus.search("automobile doctor", 5)
     for name in ("garage.md", "clinic.md", "garden.md"):  # the same text under other numbers
         text = (folder / name).read_text()
         (folder / name).write_text("# Filler\n\nFor a while.\n" * 3)
         opened(folder)
         (folder / name).write_text(text)
         opened(folder)
-    assert sorted(r["href"] for r in corpus.searches.answer("automobile doctor", 5)) == sorted(
-        r["href"] for r in expected
-    )
+    assert sorted(r["href"] for r in corpus.search("automobile doctor", 5)) == sorted(r["href"] for r in expected)
 
 
 # --- modes
 
 
 def test_the_options_tell_the_mode(folder: Path, opened: Open) -> None:
-    """What was answered by words alone is never taken for what words and meaning answer, or another embedder."""
+    """Results by words are never reused for words and meaning, or for another embedder."""
     words, hybrid = opened(folder, None).options, opened(folder).options
     assert (words["mode"], hybrid["mode"], hybrid["embedder"]) == ("words", "hybrid", "concepts")
     assert words["version"] == hybrid["version"]
@@ -227,7 +225,7 @@ def test_an_open_corpus_stays_at_its_mode(folder: Path, opened: Open, at_once: C
     corpus = opened(folder)
     options = dict(corpus.options)
     corpus.embed()
-    assert (corpus.options, corpus.searches.answer("automobile", 5)) == (options, [])
+    assert (corpus.options, corpus.search("automobile", 5)) == (options, [])
     assert names(opened(folder), "automobile") == ["garage.md"]
 
 
@@ -238,7 +236,7 @@ def test_words_alone_rank_the_same_with_and_without_an_embedder(
     at_once(0)
     pending, without = opened(folder), opened(folder, None)
     assert pending.options == without.options
-    assert pending.searches.answer("car doctor roses", 5) == without.searches.answer("car doctor roses", 5)
+    assert pending.search("car doctor roses", 5) == without.search("car doctor roses", 5)
     pending.close()
 
 
@@ -282,7 +280,7 @@ def test_equal_passages_share_a_vector(tmp_path: Path, opened: Open, embedder: C
 
 
 def test_progress_counts_the_vectors(folder: Path, tmp_path: Path, small_batches: None) -> None:
-    """Embedding is told from 0 to the number of missing vectors and ends there."""
+    """Progress of embedding goes from 0 to the number of missing vectors."""
     told: list[tuple[str, int, int]] = []
     open_corpus(str(folder), tmp_path / "indexes", lambda *step: told.append(step), ConceptEmbedder())
     assert [(done, total) for what, done, total in told if what.startswith("embedding")] == [(0, 3), (2, 3), (3, 3)]
@@ -306,12 +304,12 @@ def test_an_interrupted_embedding_goes_on_where_it_stopped(
 
 
 def test_a_process_that_dies_loses_one_batch(folder: Path, opened: Open, tmp_path: Path, small_batches: None) -> None:
-    """What was stored before the crash is there, the lock is free, and the rest is made."""
+    """Vectors stored before the crash are kept, the lock is free, and the rest is made."""
     many(folder, 7)
     program = """
 import os, sys
 from pathlib import Path
-from harness.sources.corpus import embedding, vectors
+from harness.sources.corpus import embedding, passage_vectors
 from harness.sources.corpus.engine import open_corpus
 from tests.sources.corpus.test_vectors import ConceptEmbedder
 embedding.BATCH = 2
@@ -358,7 +356,7 @@ def test_without_its_model_a_corpus_is_searched_by_words(
     corpus = opened(folder, FailingEmbedder())
     assert corpus.options["mode"] == "words"
     assert names(corpus, "car") == ["garage.md"]
-    assert "by words alone: the model is missing" in caplog.text
+    assert "by words only: the model is missing" in caplog.text
     corpus.close()
 
 
@@ -367,14 +365,14 @@ def test_a_question_that_cannot_be_embedded_is_no_answer(folder: Path, opened: O
     opened(folder)
     corpus = opened(folder, FailingEmbedder())
     with pytest.raises(EngineUnavailable, match="the model is missing"):
-        corpus.searches.answer("car", 5)
+        corpus.search("car", 5)
 
 
 # --- behind the searches
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait until something holds, ten seconds at the most."""
+    """Wait until a condition holds, at most ten seconds."""
     end = time.monotonic() + 10
     while not condition():
         assert time.monotonic() < end, "it never happened"
@@ -386,7 +384,7 @@ def test_vectors_are_made_behind_the_searches(folder: Path, opened: Open, at_onc
     at_once(0)
     corpus = opened(folder)
     assert corpus.unembedded() == 3
-    corpus.searches.answer("car", 5)
+    corpus.search("car", 5)
     wait_until(lambda: corpus.unembedded() == 0)
     assert opened(folder).options["mode"] == "hybrid"
     corpus.close()
@@ -399,7 +397,7 @@ def test_closing_ends_the_making_and_keeps_what_is_made(
     at_once(0)
     many(folder, 200)
     corpus = opened(folder, ConceptEmbedder(delay=0.02))
-    corpus.searches.answer("car", 5)
+    corpus.search("car", 5)
     time.sleep(0.2)
     corpus.close()
     left = corpus.unembedded()
@@ -491,7 +489,7 @@ def test_a_small_corpus_is_embedded_in_passing(folder: Path, opened: Open) -> No
 
 
 def test_what_ranks_by_words_has_a_key_of_its_own(folder: Path, opened: Open) -> None:
-    """What was cached before the vectors were there never answers a search that ranks by them."""
+    """Results cached before the vectors existed never answer a search that ranks by them."""
     many(folder, corpus_module.EMBED_IN_PASSING)
     before, after = opened(folder, waits=False).options, opened(folder).options
     assert search_key("car", "corpus", before) != search_key("car", "corpus", after)
@@ -517,7 +515,7 @@ def test_who_waits_gets_an_error_for_a_stuck_process(
     lock_held: Callable[[], contextlib.AbstractContextManager[None]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What must repeat is not ranked by words instead: an error names the lock."""
+    """A caller that waits does not get a ranking by words instead: an error names the lock."""
     opened(folder)
     (folder / "more.md").write_text("# More\n\nAn automobile.\n")
     monkeypatch.setattr(corpus_module, "STUCK_SECONDS", 0.1)
@@ -539,7 +537,7 @@ def test_who_waits_takes_over_from_the_background(folder: Path, opened: Open, sm
 
     slow = Noting(delay=0.05)
     corpus = opened(folder, slow, waits=False)
-    corpus.searches.answer("car", 5)
+    corpus.search("car", 5)
     assert opened(folder, slow).options["mode"] == "hybrid"
     assert corpus._maker is not None
     assert corpus._maker._thread is not None
@@ -577,7 +575,7 @@ def test_a_full_disk_costs_the_vectors_alone(folder: Path, opened: Open, tmp_pat
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     mode, error = done.stdout.splitlines()
     assert mode == "words 1"
-    assert "free space or remove that file" in error
+    assert "free space or delete that file" in error
     embedder = ConceptEmbedder()
     assert opened(folder, embedder).options["mode"] == "hybrid"
     assert len(embedder.embedded) <= 303
@@ -620,9 +618,9 @@ def test_a_file_that_is_no_index_is_replaced(folder: Path, opened: Open, tmp_pat
     assert names(corpus, "automobile") == ["garage.md"]
 
 
-def test_an_index_of_an_older_version_is_made_anew(folder: Path, opened: Open, tmp_path: Path) -> None:
+def test_an_index_of_an_older_version_is_rebuilt(folder: Path, opened: Open, tmp_path: Path) -> None:
     """One without vectors, as the first version had it, is replaced."""
-    expected = opened(folder).searches.answer("car", 5)
+    expected = opened(folder).search("car", 5)
     [path] = (tmp_path / "indexes").glob("*.db")
     path.unlink()
     connection = sqlite3.connect(path)
@@ -635,7 +633,7 @@ def test_an_index_of_an_older_version_is_made_anew(folder: Path, opened: Open, t
         "INSERT INTO parts VALUES ('/gone.md', '1:1', 'digest'); PRAGMA user_version = 1;"
     )
     connection.close()
-    assert opened(folder).searches.answer("car", 5) == expected
+    assert opened(folder).search("car", 5) == expected
 
 
 @pytest.mark.parametrize(
@@ -646,25 +644,25 @@ def test_an_index_of_an_older_version_is_made_anew(folder: Path, opened: Open, t
         "DROP TABLE vectors",
     ],
 )
-def test_damaged_vectors_are_made_anew(
+def test_damaged_vectors_are_rebuilt(
     folder: Path, opened: Open, tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The index is a copy: an open corpus makes it again, vectors and all, and answers the same."""
-    monkeypatch.setattr(vectors, "HELD_BYTES", 0)
+    monkeypatch.setattr(passage_vectors, "HELD_BYTES", 0)
     corpus = opened(folder)
-    expected = corpus.searches.answer("automobile", 5)
+    expected = corpus.search("automobile", 5)
     on_index(tmp_path, damage)
-    assert corpus.searches.answer("automobile", 5) == expected
+    assert corpus.search("automobile", 5) == expected
 
 
 def test_lost_vectors_are_no_answer(
     folder: Path, opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Results by words would be cached as those by words and meaning: an error says to run again, which mends it."""
-    monkeypatch.setattr(vectors, "HELD_BYTES", 0)
+    """Results by words would be cached as those by words and meaning: an error says to try again, which works."""
+    monkeypatch.setattr(passage_vectors, "HELD_BYTES", 0)
     corpus = opened(folder)
-    expected = corpus.searches.answer("automobile", 5)
+    expected = corpus.search("automobile", 5)
     on_index(tmp_path, "DELETE FROM vectors")
-    with pytest.raises(EngineUnavailable, match="run the same again"):
-        corpus.searches.answer("automobile", 5)
-    assert opened(folder).searches.answer("automobile", 5) == expected
+    with pytest.raises(EngineUnavailable, match="try again"):
+        corpus.search("automobile", 5)
+    assert opened(folder).search("automobile", 5) == expected

@@ -1,4 +1,4 @@
-"""What the adapter reads from a page; then a real Chromium on pages that a real HTTP server on loopback gives it."""
+"""Results read from a page; then a real Chromium with pages of an HTTP server on loopback."""
 
 import gc
 import os
@@ -45,7 +45,7 @@ def page_of(*results: Result, more: str = "") -> Response:
 
 
 def test_results_of_a_page_come_in_order() -> None:
-    """What the page shows is what comes back, as plain text."""
+    """The results are those of the page, as plain text."""
     assert results_of(text_of(("RAG & friends", "https://example.org/a?b=1&c=2", "Größer."), *numbered(2, 2))) == [
         {"title": "RAG & friends", "href": "https://example.org/a?b=1&c=2", "body": "Größer."},
         {"title": "Title 2", "href": "https://example.org/2", "body": "Body 2."},
@@ -59,7 +59,7 @@ def test_markup_inside_a_result_is_plain_text() -> None:
 
 
 def test_a_link_that_counts_clicks_is_unwrapped() -> None:
-    """DuckDuckGo leads through a page of its own at times; what is cited is where it leads."""
+    """Some links go through a page of DuckDuckGo; the result has the final URL."""
     link = "//duckduckgo.com/l/?uddg=https%3A%2F%2Fexample.org%2Fa%3Fb%3D1&rut=0af"
     assert [each["href"] for each in results_of(text_of(("T", link, "B")))] == ["https://example.org/a?b=1"]
 
@@ -92,7 +92,7 @@ def test_hostile_text_is_cleaned_and_bounded() -> None:
 
 @pytest.mark.parametrize("page", [PAGE.format(results=NO_RESULT), PAGE.format(results="")], ids=["told", "empty list"])
 def test_a_page_without_results_is_an_empty_list(page: str) -> None:
-    """Where the engine truly found nothing, nothing is raised."""
+    """A true empty result raises nothing."""
     assert results_of(page) == []
 
 
@@ -113,9 +113,9 @@ def test_a_query_about_robots_is_no_test_for_robots() -> None:
     ],
     ids=["anomaly", "recaptcha", "hcaptcha", "consent form", "consent"],
 )
-def test_a_challenge_or_a_demand_for_consent_is_a_rate_limit(page: str) -> None:
-    """They are told, and nothing is done about them."""
-    with pytest.raises(RateLimited, match="a test for robots or a demand for consent"):
+def test_a_robot_test_or_a_consent_page_is_a_rate_limit(page: str) -> None:
+    """They are reported, never bypassed."""
+    with pytest.raises(RateLimited, match="a robot test or a consent page"):
         results_of(page)
 
 
@@ -123,14 +123,14 @@ def test_a_challenge_or_a_demand_for_consent_is_a_rate_limit(page: str) -> None:
     "page", ["", "hello", '{"ok": true}', "<html><body><h1>It works!</h1></body></html>", "<!-- -->"]
 )
 def test_what_is_no_page_of_results_is_unavailable(page: str) -> None:
-    """A page of somebody else is a failure, not an empty result."""
+    """A foreign page is a failure, not an empty result."""
     with pytest.raises(EngineUnavailable):
         results_of(page)
 
 
 @given(st.text() | st.text(alphabet="<>/div class=\"body'ah2&;#0"))
 def test_no_page_breaks_the_reader(page: str) -> None:
-    """Whatever is on a page, it gives results or an error of ours."""
+    """Any page gives results or a `HarnessError`."""
     with suppress(SearchError):
         assert isinstance(results_of(page), list)
 
@@ -150,7 +150,7 @@ def test_no_page_breaks_the_reader(page: str) -> None:
 def test_only_what_differs_and_changes_results_is_an_option(
     arguments: Mapping[str, Any], options: Mapping[str, Any]
 ) -> None:
-    """How the browser runs changes no results."""
+    """Settings of the browser process are not in the options."""
     assert Browser(**arguments).options == options
 
 
@@ -162,9 +162,9 @@ def test_without_playwright_the_error_says_what_to_install(monkeypatch: pytest.M
         Browser().search("q", 1)
 
 
-def test_a_browser_that_there_is_not_is_refused() -> None:
+def test_a_missing_browser_is_refused() -> None:
     """A mistyped path ends in one line that names the setting."""
-    with pytest.raises(InvalidInput, match=r"no program '/no/such/chromium'; mend browser_executable"):
+    with pytest.raises(InvalidInput, match=r"no program '/no/such/chromium'; correct or remove browser_executable"):
         Browser(executable="/no/such/chromium").search("q", 1)
 
 
@@ -246,7 +246,7 @@ def test_a_refused_later_page_leaves_what_came_before(httpserver: HTTPServer, fo
 
 @pytest.mark.full
 def test_no_results_is_an_empty_list(httpserver: HTTPServer, folder: Path) -> None:
-    """Where the engine truly found nothing, nothing is raised."""
+    """A true empty result raises nothing."""
     served(httpserver, Response(PAGE.format(results=NO_RESULT), content_type=HTML))
     assert engine(httpserver).search("xqzzyv", 5) == []
 
@@ -256,7 +256,7 @@ def test_no_results_is_an_empty_list(httpserver: HTTPServer, folder: Path) -> No
     ("response", "error", "why"),
     [
         (Response(ANOMALY, 202, content_type=HTML), RateLimited, "HTTP 202"),
-        (Response(ANOMALY, 200, content_type=HTML), RateLimited, "a test for robots"),
+        (Response(ANOMALY, 200, content_type=HTML), RateLimited, "a robot test"),
         (Response("slow down", 429), RateLimited, "HTTP 429"),
         (Response("<p>oops</p>", 500, content_type=HTML), EngineUnavailable, "HTTP 500"),
         (Response("", content_type=HTML), EngineUnavailable, "no result page"),
@@ -264,7 +264,7 @@ def test_no_results_is_an_empty_list(httpserver: HTTPServer, folder: Path) -> No
     ],
     ids=["202", "challenge", "429", "500", "nothing", "download"],
 )
-def test_what_is_no_answer_is_told(
+def test_an_unusable_response_is_reported(
     httpserver: HTTPServer, folder: Path, response: Response, error: type[SearchError], why: str
 ) -> None:
     """Refusals are rate limits, everything else is a failure; nothing is downloaded."""
@@ -354,12 +354,12 @@ def test_a_driver_that_dies_is_unavailable(httpserver: HTTPServer, folder: Path)
     httpserver.expect_request("/html/").respond_with_handler(crash)
     with pytest.raises(EngineUnavailable, match="the browser failed"):
         engine(httpserver).search("q", 5)
-    gc.collect()  # so that what playwright left open is told of here
+    gc.collect()  # so that resources left open by playwright are reported here
 
 
 @pytest.mark.full
 def test_a_program_that_is_no_browser_is_unavailable(httpserver: HTTPServer, folder: Path) -> None:
-    """What ends at once is told as a failure."""
+    """A browser that ends at once is a failure."""
     with pytest.raises(EngineUnavailable, match="the browser failed"):
         engine(httpserver, executable="false").search("q", 5)
 
@@ -377,7 +377,7 @@ def test_without_a_browser_the_error_says_which_package(
 
 @pytest.mark.full
 def test_threads_search_at_the_same_time(httpserver: HTTPServer, folder: Path) -> None:
-    """Each search has a browser of its own."""
+    """Each search has its own browser."""
     served(httpserver, page_of(*numbered(1, 1)))
     shared = engine(httpserver)
     with ThreadPoolExecutor(3) as pool:

@@ -71,7 +71,7 @@ def results_page(*results: Result) -> Response:
 
 
 def numbered(first: int, last: int) -> list[Result]:
-    """Return results that can be told apart by their number."""
+    """Return results that differ by their number."""
     return [(f"Title {n}", f"https://example.org/{n}", f"Body {n}.") for n in range(first, last + 1)]
 
 
@@ -97,7 +97,7 @@ def duckduckgo(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> HTTPS
 
 @pytest.fixture
 def closed_port() -> int:
-    """A port of this machine on which nobody listens."""
+    """Return a local port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
     return port
@@ -107,7 +107,7 @@ def closed_port() -> int:
 
 
 def test_results_come_in_order_with_title_href_and_body(duckduckgo: HTTPServer) -> None:
-    """What the page shows is what comes back, best first."""
+    """The results are those of the page, best first."""
     served(
         duckduckgo,
         results_page(
@@ -129,7 +129,7 @@ def test_advertisements_are_left_out(duckduckgo: HTTPServer) -> None:
 
 
 def test_a_result_without_an_address_is_left_out(duckduckgo: HTTPServer) -> None:
-    """What cannot be cited is no result."""
+    """An entry without a usable URL is not a result."""
     served(duckduckgo, results_page(("No address", "", "Nowhere."), *numbered(1, 1)))
     assert [r["title"] for r in DuckDuckGo().search("q", 1)] == ["Title 1"]
 
@@ -152,7 +152,7 @@ def test_region_and_time_limit_reach_the_engine(duckduckgo: HTTPServer) -> None:
 
 
 def test_safe_search_reaches_the_engine(duckduckgo: HTTPServer) -> None:
-    """A backend that knows safe search is told of it."""
+    """A backend with safe search gets the setting."""
     asked = served(duckduckgo, Response(MOJEEK_PAGE, content_type=HTML), uri="/search")
     DuckDuckGo(backends=["mojeek"], safesearch="on").search("q", 1)
     assert asked == [{"q": "q", "safe": "1"}]
@@ -218,7 +218,7 @@ def test_a_refused_later_page_leaves_what_came_before(duckduckgo: HTTPServer, re
     ids=["429", "403", "202 with a challenge", "202"],
 )
 def test_a_refusal_is_a_rate_limit(duckduckgo: HTTPServer, refusal: Response) -> None:
-    """How an engine says "too many requests" is told as that, with advice, and never as no results."""
+    """Each form of "too many requests" is a `RateLimited` with advice, never an empty result."""
     asked = served(duckduckgo, refusal)
     with pytest.raises(RateLimited, match=r"duckduckgo asks for fewer requests .*wait some minutes"):
         DuckDuckGo().search("q", 5)
@@ -241,7 +241,7 @@ def test_a_refusal_is_a_rate_limit(duckduckgo: HTTPServer, refusal: Response) ->
 def test_a_challenge_with_status_200_is_a_rate_limit(duckduckgo: HTTPServer, challenge: str) -> None:
     """A test for robots is no result page, whatever its status says and however it is laid out."""
     served(duckduckgo, Response(challenge, content_type=HTML))
-    with pytest.raises(RateLimited, match="a test for robots"):
+    with pytest.raises(RateLimited, match="a robot test"):
         DuckDuckGo().search("q", 5)
 
 
@@ -250,7 +250,7 @@ def test_a_challenge_with_status_200_is_a_rate_limit(duckduckgo: HTTPServer, cha
 
 @pytest.mark.parametrize("status", [400, 404, 500, 503])
 def test_a_failing_engine_is_unavailable(duckduckgo: HTTPServer, status: int) -> None:
-    """An error of the server is told with its status."""
+    """A server error is reported with its status."""
     served(duckduckgo, Response("oops", status))
     with pytest.raises(EngineUnavailable, match=f"duckduckgo answered HTTP {status}; try again later"):
         DuckDuckGo().search("q", 5)
@@ -291,7 +291,7 @@ def test_a_trickle_is_unavailable_within_the_time_out(duckduckgo: HTTPServer) ->
 
 @pytest.mark.parametrize("page", [PAGE.format(results=NO_RESULT), PAGE.format(results="")], ids=["told", "empty list"])
 def test_a_page_without_results_is_an_empty_list(duckduckgo: HTTPServer, page: str) -> None:
-    """Where the engine truly found nothing, nothing is raised."""
+    """A true empty result raises nothing."""
     served(duckduckgo, Response(page, content_type=HTML))
     assert DuckDuckGo().search("xqzzyv", 5) == []
 
@@ -326,7 +326,7 @@ def test_a_page_without_results_is_an_empty_list(duckduckgo: HTTPServer, page: s
     ],
 )
 def test_what_is_no_result_page_is_unavailable(duckduckgo: HTTPServer, response: Response) -> None:
-    """An answer of somebody else is a failure, not an empty result."""
+    """A foreign response is a failure, not an empty result."""
     served(duckduckgo, response)
     with pytest.raises(EngineUnavailable):
         DuckDuckGo().search("q", 5)
@@ -336,7 +336,7 @@ def test_what_is_no_result_page_is_unavailable(duckduckgo: HTTPServer, response:
 
 
 def test_an_unknown_backend_is_refused_with_the_known_ones(duckduckgo: HTTPServer) -> None:
-    """The library would silently take any engine instead; we name those that there are, and ask nobody."""
+    """The library would silently use any engine instead; the error lists the known ones, and no request is sent."""
     asked = served(duckduckgo, results_page(*numbered(1, 1)))
     with pytest.raises(InvalidInput, match=r"no backend 'duckduckgoo'; choose from .*duckduckgo, .*mojeek"):
         DuckDuckGo(backends=["duckduckgoo"]).search("q", 5)
@@ -370,7 +370,7 @@ def test_a_true_no_results_counts_as_an_answer(duckduckgo: HTTPServer) -> None:
     assert asked_mojeek == []
 
 
-def test_when_every_backend_fails_the_first_error_is_told(duckduckgo: HTTPServer) -> None:
+def test_when_every_backend_fails_the_first_error_is_raised(duckduckgo: HTTPServer) -> None:
     """The backend that was wanted most is the one to hear about."""
     served(duckduckgo, Response("", 429))
     served(duckduckgo, Response("", 500), uri="/search")
@@ -398,7 +398,7 @@ def test_at_its_defaults_an_engine_has_no_options() -> None:
     ],
 )
 def test_only_what_differs_is_an_option(arguments: dict[str, object], options: dict[str, object]) -> None:
-    """Options tell what changes results, and nothing else."""
+    """Options have what changes results, and nothing else."""
     assert DuckDuckGo(**arguments).options == options  # type: ignore[arg-type]
 
 

@@ -325,7 +325,7 @@ def test_a_rate_limit_at_the_second_request_is_one(httpserver: HTTPServer) -> No
 
 
 def test_a_refused_key_is_invalid_input(httpserver: HTTPServer) -> None:
-    """A wrong key is to be mended, not waited for."""
+    """A wrong key is an error to correct, not a reason to retry."""
     served(httpserver, json({"error": "API key invalid", "api-key": KEY, "type": "api", "status": "unknown"}, 400))
     with pytest.raises(InvalidInput, match="check pubmed_api_key") as caught:
         engine(httpserver, api_key=KEY).search("q", 5)
@@ -341,7 +341,7 @@ def test_a_refused_key_is_invalid_input(httpserver: HTTPServer) -> None:
     ],
 )
 def test_a_failed_search_is_unavailable(httpserver: HTTPServer, document: object) -> None:
-    """NCBI tells of its failures with status 200; they are no empty list."""
+    """NCBI reports failures with status 200; they are not an empty list."""
     served(httpserver, json(document))
     with pytest.raises(EngineUnavailable, match="Search Backend failed"):
         engine(httpserver).search("q", 5)
@@ -357,7 +357,7 @@ def test_a_failed_search_is_unavailable(httpserver: HTTPServer, document: object
     ],
 )  # fmt: skip
 def test_what_is_no_list_of_papers_is_unavailable(httpserver: HTTPServer, body: bytes) -> None:
-    """An answer of somebody else is a failure."""
+    """A foreign response is a failure."""
     served(httpserver, Response(body))
     with pytest.raises(EngineUnavailable):
         engine(httpserver).search("q", 5)
@@ -402,7 +402,7 @@ def test_entities_are_neither_expanded_nor_fetched(httpserver: HTTPServer, tmp_p
     httpserver.expect_request("/dtd").respond_with_handler(lambda request: visited.append(1) or Response(""))
     document = document.replace("{file}", secret.as_uri()).replace("{url}", httpserver.url_for("/dtd"))
     served(httpserver, json(found(1)), Response(document, content_type="text/xml"))
-    with pytest.raises(EngineUnavailable, match=r"declares entities|broken XML") as caught:
+    with pytest.raises(EngineUnavailable, match=r"entity declarations|broken XML") as caught:
         engine(httpserver).search("q", 5)
     assert "the secret" not in str(caught.value)
     assert visited == []
@@ -420,7 +420,7 @@ def test_the_document_type_is_not_fetched(httpserver: HTTPServer) -> None:
 
 @pytest.mark.parametrize("status", [400, 404, 500, 503])
 def test_another_status_is_unavailable(httpserver: HTTPServer, status: int) -> None:
-    """An error of the server is told with its status."""
+    """A server error is reported with its status."""
     served(httpserver, Response("oops", status))
     with pytest.raises(EngineUnavailable, match=f"PubMed answered HTTP {status}"):
         engine(httpserver).search("q", 5)
@@ -458,7 +458,7 @@ def test_the_key_is_sent_and_shown_nowhere(
 
 
 def test_at_its_defaults_an_engine_has_no_options() -> None:
-    """Who asks, and how fast, changes no results."""
+    """Identity and rate of the client are not in the options."""
     assert PubMed().options == {}
     assert PubMed(api_key=KEY, email="me@example.org", tool="other", timeout=3).options == {}
     assert PubMed(base_url=BASE_URL + "/").options == {}
@@ -469,7 +469,7 @@ def test_another_server_is_an_option() -> None:
     assert PubMed(base_url="http://localhost:8080/eutils/").options == {"base_url": "http://localhost:8080/eutils"}
 
 
-def test_what_is_no_address_is_refused() -> None:
+def test_an_invalid_url_is_refused() -> None:
     """A mistyped mirror ends in one line."""
-    with pytest.raises(InvalidInput, match="the address of the E-utilities"):
+    with pytest.raises(InvalidInput, match="the URL of the E-utilities"):
         PubMed(base_url="eutils.ncbi.nlm.nih.gov")

@@ -56,7 +56,7 @@ def page(*results: object, unresponsive: list[list[str]] | None = None) -> Respo
 
 
 def numbered(first: int, last: int) -> Response:
-    """Answer with results that can be told apart by their number."""
+    """Answer with results that differ by their number."""
     return page(*(result(number) for number in range(first, last + 1)))
 
 
@@ -81,7 +81,7 @@ def engine(server: HTTPServer, **options: Any) -> Searxng:
 
 
 def test_results_come_in_order_with_title_href_and_body(httpserver: HTTPServer) -> None:
-    """What the instance ranks first comes first."""
+    """Results keep the order of the instance."""
     served(httpserver, page(result(1, title="RAG & friends", content="Größer ist besser."), result(2)))
     assert engine(httpserver).search("rag", 2) == [
         {"title": "RAG & friends", "href": "https://example.org/1", "body": "Größer ist besser."},
@@ -97,7 +97,7 @@ def test_a_result_without_a_text_is_one(httpserver: HTTPServer) -> None:
 
 @pytest.mark.parametrize("url", [None, "", "magnet:?xt=urn:btih:00", "javascript:alert(1)", "https://" + "a" * 5_000])
 def test_what_has_no_address_of_the_web_is_left_out(httpserver: HTTPServer, url: str | None) -> None:
-    """What cannot be cited is no result."""
+    """An entry without a usable URL is not a result."""
     served(httpserver, page(result(1, url=url), result(2)))
     assert [each["title"] for each in engine(httpserver).search("q", 1)] == ["Title 2"]
 
@@ -109,7 +109,7 @@ def test_an_address_counts_once(httpserver: HTTPServer) -> None:
 
 
 def test_no_results_is_an_empty_list(httpserver: HTTPServer) -> None:
-    """Where all engines answered and found nothing, nothing is raised."""
+    """If all engines answered and found nothing, nothing is raised."""
     asked = served(httpserver, page())
     assert engine(httpserver).search("xqzzyv", 5) == []
     assert len(asked) == 1
@@ -126,7 +126,7 @@ def test_hostile_text_is_cleaned_and_bounded(httpserver: HTTPServer) -> None:
 
 
 def test_the_query_and_the_defaults_reach_the_instance(httpserver: HTTPServer) -> None:
-    """What an instance is asked does not depend on its own defaults."""
+    """Requests do not depend on the defaults of the instance."""
     asked = served(httpserver, numbered(1, 1))
     engine(httpserver).search("Größe & Gewicht = ?", 1)
     assert asked[0].args.to_dict() == {
@@ -239,7 +239,7 @@ def test_403_says_that_json_must_be_enabled(httpserver: HTTPServer) -> None:
 
 
 def test_429_is_a_rate_limit(httpserver: HTTPServer) -> None:
-    """The instance's limiter is told apart from a failure."""
+    """The instance's limiter is distinguished from a failure."""
     asked = served(httpserver, Response("Too Many Requests", 429))
     with pytest.raises(RateLimited, match=r"asks for fewer requests \(HTTP 429\)"):
         engine(httpserver).search("q", 5)
@@ -248,13 +248,13 @@ def test_429_is_a_rate_limit(httpserver: HTTPServer) -> None:
 
 @pytest.mark.parametrize("status", [400, 404, 500, 502])
 def test_another_status_is_unavailable(httpserver: HTTPServer, status: int) -> None:
-    """An error of the server is told with its status."""
+    """A server error is reported with its status."""
     served(httpserver, Response("oops", status))
     with pytest.raises(EngineUnavailable, match=f"HTTP {status}"):
         engine(httpserver).search("q", 5)
 
 
-def test_a_redirect_is_not_followed_but_told(httpserver: HTTPServer) -> None:
+def test_a_redirect_is_reported_not_followed(httpserver: HTTPServer) -> None:
     """No instance can send us elsewhere; the error names the host to use, without what else the address holds."""
     served(httpserver, Response("", 302, {"Location": "https://me:secret@searx.example.net/login?next=1"}))
     with pytest.raises(EngineUnavailable, match=r"redirect to https://searx\.example\.net; use the final") as caught:
@@ -263,7 +263,7 @@ def test_a_redirect_is_not_followed_but_told(httpserver: HTTPServer) -> None:
 
 
 def test_when_all_engines_of_the_instance_fail_it_is_unavailable(httpserver: HTTPServer) -> None:
-    """Nobody who could have found something answered: that is no "no results"."""
+    """No engine answered: that is not an empty result."""
     failed = [["brave", "Suspended: too many requests"], ["duckduckgo", "CAPTCHA"]]
     served(httpserver, page(unresponsive=failed))
     with pytest.raises(EngineUnavailable, match=r"brave \(Suspended: too many requests\), duckduckgo \(CAPTCHA\)"):
@@ -280,25 +280,25 @@ def test_some_unresponsive_engines_do_not_matter(httpserver: HTTPServer) -> None
     ("body", "why"),
     [
         (b"<!DOCTYPE html><html><h1>It works!</h1></html>", "HTML instead of JSON"),
-        (b"", "something else"),
-        (b'{"results": [', "something else"),
-        (b"[]", "something else"),
-        (b"{}", "something else"),
-        (b'{"results": {}}', "something else"),
-        (b'{"results": ["a"]}', "something else"),
-        (b'{"results": [{"url": 1}]}', "something else"),
-        (b'{"results": [], "unresponsive_engines": [["brave"]]}', "something else"),
-        (b'{"results": [{"url": "\xff"}]}', "something else"),
-        (b'{"results": ' + b"[" * 100_000, "something else"),
-        (bytes(range(256)) * 20, "something else"),
+        (b"", "something other"),
+        (b'{"results": [', "something other"),
+        (b"[]", "something other"),
+        (b"{}", "something other"),
+        (b'{"results": {}}', "something other"),
+        (b'{"results": ["a"]}', "something other"),
+        (b'{"results": [{"url": 1}]}', "something other"),
+        (b'{"results": [], "unresponsive_engines": [["brave"]]}', "something other"),
+        (b'{"results": [{"url": "\xff"}]}', "something other"),
+        (b'{"results": ' + b"[" * 100_000, "something other"),
+        (bytes(range(256)) * 20, "something other"),
     ],
     ids=[
         "html", "nothing", "cut off", "a list", "empty", "results no list", "result no object", "address no text",
         "no reason", "no UTF-8", "deep", "binary",
     ],
 )  # fmt: skip
-def test_what_is_no_answer_of_searxng_is_unavailable(httpserver: HTTPServer, body: bytes, why: str) -> None:
-    """An answer of somebody else is a failure, not an empty result."""
+def test_an_unusable_response_of_searxng_is_unavailable(httpserver: HTTPServer, body: bytes, why: str) -> None:
+    """A foreign response is a failure, not an empty result."""
     served(httpserver, Response(body, content_type="application/json"))
     with pytest.raises(EngineUnavailable, match=why):
         engine(httpserver).search("q", 5)
@@ -314,10 +314,10 @@ def test_an_answer_that_is_too_large_is_unavailable(httpserver: HTTPServer, pack
         engine(httpserver).search("q", 5)
 
 
-def test_an_answer_that_cannot_be_unpacked_is_unavailable(httpserver: HTTPServer) -> None:
+def test_a_response_that_cannot_be_decompressed_is_unavailable(httpserver: HTTPServer) -> None:
     """A lie about the encoding is an error of ours."""
     served(httpserver, Response(b"not gzip", headers={"Content-Encoding": "gzip"}))
-    with pytest.raises(EngineUnavailable, match="cannot be unpacked"):
+    with pytest.raises(EngineUnavailable, match="cannot be decompressed"):
         engine(httpserver).search("q", 5)
 
 
@@ -399,7 +399,7 @@ def test_an_instance_has_one_spelling(url: str) -> None:
     ],
 )
 def test_only_what_differs_is_an_option(arguments: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Options tell what changes results, and nothing else."""
+    """Options have what changes results, and nothing else."""
     assert Searxng("http://localhost:8888", **arguments).options == {"url": "http://localhost:8888"} | options
 
 
@@ -415,9 +415,9 @@ def test_only_what_differs_is_an_option(arguments: Mapping[str, Any], options: M
         "https://a b",
     ],
 )
-def test_what_is_no_address_is_refused(url: str) -> None:
+def test_an_invalid_url_is_refused(url: str) -> None:
     """A mistyped instance ends in one line before anybody is asked."""
-    with pytest.raises(InvalidInput, match=r"must be an address like https://"):
+    with pytest.raises(InvalidInput, match=r"must be a URL like https://"):
         Searxng(url)
 
 

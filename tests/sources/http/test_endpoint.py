@@ -12,12 +12,12 @@ from harness.models.remote.endpoint import checked_address, checked_key, words_o
         ({"detail": "no model"}, "no model"),
         ("<html><h1>Bad</h1>gateway</html>", "Bad gateway"),
         ({}, "{}"),
-        (None, "no words"),
-        ("<br>", "no words"),
+        (None, "no message"),
+        ("<br>", "no message"),
         ("\x1b[31mred", "[31mred"),
     ],
 )
-def test_an_error_is_told_in_one_plain_line(body: object, words: str) -> None:
+def test_an_error_is_one_plain_line(body: object, words: str) -> None:
     """Whatever shape an endpoint gives it."""
     assert words_of(body, None) == words
 

@@ -55,7 +55,7 @@ def test_past_the_deadline_nobody_is_asked(httpserver: HTTPServer) -> None:
 
 
 def test_requests_share_one_deadline(httpserver: HTTPServer) -> None:
-    """A connection that is kept does not begin to count anew."""
+    """A reused connection does not restart the deadline."""
     httpserver.expect_request("/").respond_with_handler(lambda _: time.sleep(0.2) or Response("x"))
     began = time.monotonic()
     with client(Transport(Sockets(Deadline(0.5)), None)) as patient, pytest.raises(httpx2.TimeoutException):
@@ -81,7 +81,7 @@ def slow_tls(authority: trustme.CA) -> Iterator[HTTPServer]:
 
 
 def test_the_deadline_holds_within_tls(slow_tls: HTTPServer, authority: trustme.CA) -> None:
-    """What is encrypted is timed as well."""
+    """The deadline also holds for encrypted connections."""
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
     with client(Transport(Sockets(Deadline(0.6)), trusting)) as patient:
@@ -104,7 +104,7 @@ def test_the_deadline_holds_while_tls_begins() -> None:
 
 
 def test_only_the_transports_own_key_goes_out(httpserver: HTTPServer) -> None:
-    """Of the headers of a request only those of HTTP itself are kept."""
+    """Only HTTP's own headers of a request are kept."""
     asked: list[Request] = []
     httpserver.expect_request("/").respond_with_handler(lambda request: asked.append(request) or Response("x"))
     with endpoint(httpserver, key="ours") as keyed, endpoint(httpserver) as keyless:
@@ -145,7 +145,7 @@ def test_a_refusal_that_has_to_be_whole_is_read_like_any_answer(httpserver: HTTP
 
 
 def test_what_is_compressed_is_not_read(httpserver: HTTPServer) -> None:
-    """A few bytes may stand for gigabytes."""
+    """A few bytes may expand to gigabytes."""
     httpserver.expect_request("/").respond_with_data(b"x", headers={"Content-Encoding": "gzip"})
     with endpoint(httpserver) as asking, pytest.raises(httpx2.DecodingError, match="compressed"):
         asking.get(httpserver.url_for("/"))

@@ -31,7 +31,7 @@ def test_no_address_of_somebodys_own_network_is_public(address: str) -> None:
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_addresses_of_the_internet_are_public(address: str) -> None:
-    """What routers of the internet forward is public."""
+    """Globally routed addresses are public."""
     assert is_public(address)
 
 
@@ -64,7 +64,7 @@ def test_addresses_of_the_internet_are_public(address: str) -> None:
     ],
 )
 def test_every_spelling_of_a_private_address_is_refused(url: str) -> None:
-    """What is checked is what the system would connect to, so a spelling hides nothing."""
+    """The address to connect to is checked, so another spelling hides nothing."""
     with pytest.raises(AddressRefused, match="allowed_hosts"):
         _fetch(url)
 
@@ -81,7 +81,7 @@ def test_every_spelling_of_a_private_address_is_refused(url: str) -> None:
     ],
 )
 def test_an_odd_spelling_is_an_error_if_nothing_else(url: str) -> None:
-    """What one resolver takes for an address and another does not ends in an error of ours, never in a connection."""
+    """An ambiguous spelling ends in a `HarnessError`, never in a connection."""
     with pytest.raises((PageError, InvalidInput)):
         _fetch(url)
 
@@ -131,7 +131,7 @@ def test_an_allowed_host_is_that_very_host(entry: str, host: str, port: int, all
     "entry", ["", " ", "http://host", "host/path", "host:port", "user@host", "a..b", ":80", "x" * 70]
 )
 def test_an_allowed_host_that_is_none_is_invalid(entry: str) -> None:
-    """A slip in the settings is told of, instead of allowing nothing."""
+    """A typo in the settings is an error instead of allowing nothing."""
     with pytest.raises(InvalidInput, match="allowed_hosts"):
         WebReader(allowed_hosts=[entry])
 
@@ -167,6 +167,6 @@ def test_a_host_that_cannot_be_one_is_an_error_of_ours(host: str) -> None:
 
 
 def _fetch(url: str) -> None:
-    from harness.sources.pages.fetch import Limits, fetch
+    from harness.sources.pages.fetch import FetchLimits, fetch
 
-    fetch(url, AddressGuard(), Limits(timeout=5, max_bytes=1000, max_redirects=1), None)
+    fetch(url, AddressGuard(), FetchLimits(timeout=5, max_bytes=1000, max_redirects=1), None)

@@ -25,7 +25,7 @@ def test_paragraphs_are_apart_and_headings_marked() -> None:
 
 
 def test_lists_tables_and_code_keep_their_lines() -> None:
-    """What belongs together stays one block."""
+    """Connected text stays one block."""
     found = _html(
         page(
             "First.</p><ul><li>one</li><li>two</li></ul><table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td>"
@@ -46,7 +46,7 @@ def test_lists_tables_and_code_keep_their_lines() -> None:
     ],
 )
 def test_the_title_is_the_pages_own(head: str, title: str) -> None:
-    """Of what is shared, else of the window; on one line; empty when there is none."""
+    """The title for sharing, else of the window; on one line; empty when there is none."""
     assert _html(page(head=head)).title == title
 
 
@@ -60,7 +60,7 @@ def test_the_title_is_the_pages_own(head: str, title: str) -> None:
     ],
 )
 def test_instructions_in_a_page_are_text(text: str) -> None:
-    """Nothing in a page is obeyed, filled in or followed: it comes out as it stands there."""
+    """Nothing in a page is executed, expanded or followed: the text is returned unchanged."""
     assert text in _html(page(text)).text
 
 
@@ -84,7 +84,7 @@ def test_a_page_without_text_is_an_error(html: str) -> None:
 
 
 def test_control_and_direction_characters_are_dropped() -> None:
-    """What would hide or reorder text does not get in."""
+    """Characters that hide or reorder text are removed."""
     assert "Visible text." in _html(page("Vis\u202eib&#7;le\x07 te\0xt&#x202e;\uffff.")).text
 
 
@@ -134,7 +134,7 @@ def test_a_pdf_is_read_whatever_the_header_says(declared: str) -> None:
 
 
 def test_the_pages_of_a_pdf_are_apart_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each page is a paragraph of its own; what is beyond the limits is left out."""
+    """Each page is one paragraph; text beyond the limits is left out."""
     document = pdf("Foxes sleep", pages=5)
     assert extract(document, "").text == "\n\n".join(["Foxes sleep"] * 5)
     monkeypatch.setattr(extraction, "MAX_PDF_PAGES", 2)
@@ -146,10 +146,10 @@ def test_the_pages_of_a_pdf_are_apart_and_bounded(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        (b"<html>no PDF</html>", "said to be a PDF, but is none"),
-        (b"%PDF-1.7\n", "a PDF that cannot be read"),
-        (b"%PDF-1.7\n" + b"\0\xff" * 5_000, "a PDF that cannot be read"),
-        (pdf("x")[:300], "a PDF that cannot be read|no text in this PDF"),
+        (b"<html>no PDF</html>", "declared as a PDF, but is not one"),
+        (b"%PDF-1.7\n", "an unreadable PDF"),
+        (b"%PDF-1.7\n" + b"\0\xff" * 5_000, "an unreadable PDF"),
+        (pdf("x")[:300], "an unreadable PDF|no text in this PDF"),
         (pdf(" "), "no text in this PDF"),
     ],
 )
@@ -197,6 +197,6 @@ def test_anything_else_is_an_error_that_names_it(declared: str) -> None:
 
 
 def test_binary_under_the_name_of_text_is_an_error() -> None:
-    """What holds null bytes is no text."""
+    """Data with null bytes is not text."""
     with pytest.raises(PageError, match="binary"):
         extract(b"PK\x03\x04\0\0", "text/plain")

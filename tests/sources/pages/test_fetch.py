@@ -16,7 +16,7 @@ from harness.errors import AddressRefused, InvalidInput, PageError
 from harness.sources.pages import addresses
 from harness.sources.pages import fetch as fetch_module
 from harness.sources.pages.addresses import AddressGuard
-from harness.sources.pages.fetch import Fetched, Limits, fetch, usable_proxy
+from harness.sources.pages.fetch import Fetched, FetchLimits, fetch, usable_proxy
 from tests.sources.pages.conftest import Serve
 
 LOOPBACK = AddressGuard(["127.0.0.1", "localhost"])
@@ -25,7 +25,7 @@ DIRECT = None
 
 
 def _get(url: str, *, guard: AddressGuard = LOOPBACK, timeout: float = 5, most: int = 100_000) -> Fetched:
-    return fetch(url, guard, Limits(timeout=timeout, max_bytes=most, max_redirects=3), DIRECT)
+    return fetch(url, guard, FetchLimits(timeout=timeout, max_bytes=most, max_redirects=3), DIRECT)
 
 
 def test_a_page_is_fetched_with_its_type_and_final_address(httpserver: HTTPServer) -> None:
@@ -65,7 +65,7 @@ def test_what_is_no_address_of_the_web_is_invalid_input(url: str) -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 418, 429, 500, 503, 304])
 def test_an_error_status_is_a_page_error_with_the_status(httpserver: HTTPServer, status: int) -> None:
-    """What comes with such a status is no page, whatever its text."""
+    """A response with such a status is not a page, whatever its text."""
     httpserver.expect_request("/").respond_with_data("<p>sorry</p>", status=status)
     with pytest.raises(PageError, match=f"HTTP {status}"):
         _get(httpserver.url_for("/"))
@@ -94,7 +94,7 @@ def test_a_redirect_to_what_is_not_asked_is_refused(httpserver: HTTPServer, targ
 def test_the_connection_goes_to_the_checked_address(raw_server: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that resolves to a public address for the check, and to a private one afterwards, leads to the former.
 
-    Loopback has many addresses: 127.0.0.2 stands for a public one here, 127.0.0.1 is the private one.
+    Loopback has many addresses: 127.0.0.2 represents a public one here, 127.0.0.1 is the private one.
     """
     port = raw_server(_says(b"public"), "127.0.0.2")
     raw_server(_says(b"private"), "127.0.0.1", port)
@@ -106,7 +106,7 @@ def test_the_connection_goes_to_the_checked_address(raw_server: Serve, monkeypat
 
 
 def test_a_name_that_turns_private_at_a_redirect_is_refused(raw_server: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The new connection is checked anew, although the host is the same."""
+    """The new connection is checked again, although the host is the same."""
 
     def redirect(connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: /again\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
@@ -170,17 +170,17 @@ def test_a_compression_bomb_is_left_at_the_limit(raw_server: Serve, codings: str
 
 @pytest.mark.parametrize(("coding", "compress"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
 def test_a_compressed_page_is_decompressed(httpserver: HTTPServer, coding: str, compress: object) -> None:
-    """What the reader says that it accepts, it can read."""
+    """The reader can read all that it accepts."""
     assert callable(compress)
     httpserver.expect_request("/").respond_with_data(compress(b"body" * 99), headers={"Content-Encoding": coding})
     assert _get(httpserver.url_for("/")).body == b"body" * 99
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "compress", "nonsense"])
-def test_a_compression_that_was_not_asked_for_is_an_error(httpserver: HTTPServer, coding: str) -> None:
+def test_a_compression_that_was_not_requested_is_an_error(httpserver: HTTPServer, coding: str) -> None:
     """Compressed bytes must not be taken for text."""
     httpserver.expect_request("/").respond_with_data(b"\x1b\x03\x00", headers={"Content-Encoding": coding})
-    with pytest.raises(PageError, match="not asked for"):
+    with pytest.raises(PageError, match="not requested"):
         _get(httpserver.url_for("/"))
 
 
@@ -239,7 +239,7 @@ def test_the_proxies_of_the_environment_are_ignored(httpserver: HTTPServer, monk
 
 
 def test_a_proxy_is_asked_for_public_targets_only(raw_server: Serve) -> None:
-    """What the proxy would resolve is checked here first; the proxy itself may be on the user's own network."""
+    """The target is checked here first; the proxy itself may be on the user's network."""
     seen: list[bytes] = []
 
     def answer(connection: socket.socket) -> None:
@@ -247,7 +247,7 @@ def test_a_proxy_is_asked_for_public_targets_only(raw_server: Serve) -> None:
         connection.sendall(HEAD + b"Content-Length: 4\r\n\r\nbody")
 
     proxy = usable_proxy(f"http://user:secret@127.0.0.1:{raw_server(answer)}")
-    limits = Limits(timeout=5, max_bytes=1_000, max_redirects=0)
+    limits = FetchLimits(timeout=5, max_bytes=1_000, max_redirects=0)
     public = AddressGuard(resolver=lambda host, port: ["8.8.8.8"])
     assert fetch("http://example.test/", public, limits, proxy).body == b"body"
     private = AddressGuard(resolver=lambda host, port: ["10.0.0.1"])
@@ -290,7 +290,7 @@ def test_tls_is_checked_against_the_name_not_the_address(tls_server: HTTPServer)
 
 
 def test_a_certificate_for_another_name_is_refused(tls_server: HTTPServer) -> None:
-    """Who answers for another host is not read."""
+    """A response with another host's certificate is not read."""
     guard = AddressGuard(["other.test"], resolver=_loopback)
     with pytest.raises(PageError, match="certificate"):
         _get(f"https://other.test:{tls_server.port}/", guard=guard)

@@ -90,7 +90,7 @@ def test_a_process_that_died_is_replaced() -> None:
 
 
 def test_a_process_ends_with_its_reader() -> None:
-    """Nothing is left behind by a reader that nobody closed."""
+    """A reader that was not closed leaves nothing behind."""
     reader = WebReader()
     reader._worker.start()
     process = reader._worker._process

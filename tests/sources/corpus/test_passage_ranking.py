@@ -1,4 +1,4 @@
-"""How passages become ranked documents, and how exact the kept vectors are."""
+"""Ranking of documents by their passages, and precision of the stored vectors."""
 
 import sqlite3
 
@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.sources.corpus import vectors as corpus_vectors
-from harness.sources.corpus.ranking import LEAST_SIMILARITY, Match, by_words, by_words_and_meaning
-from harness.sources.corpus.vectors import Near
+from harness.sources.corpus import passage_vectors
+from harness.sources.corpus.passage_ranking import LEAST_SIMILARITY, PassageMatch, by_words, by_words_and_meaning
+from harness.sources.corpus.passage_vectors import Near
 
 PER_DOCUMENT = 5
 """Passage n is of document n // PER_DOCUMENT."""
@@ -18,10 +18,10 @@ scores = st.dictionaries(st.integers(0, 40), st.floats(0.001, 30), max_size=20)
 cosines = st.dictionaries(st.integers(0, 40), st.floats(-1, 1, width=32), max_size=40)
 
 
-def matches_of(found: dict[int, float]) -> list[Match]:
+def matches_of(found: dict[int, float]) -> list[PassageMatch]:
     """Return matches, best first."""
     ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-    return [Match(passage, passage // PER_DOCUMENT, score) for passage, score in ordered]
+    return [PassageMatch(passage, passage // PER_DOCUMENT, score) for passage, score in ordered]
 
 
 def near_of(found: dict[int, float]) -> Near:
@@ -46,7 +46,7 @@ def test_ranked_are_documents_with_their_own_passages(
 
 @given(scores, st.integers(1, 10))
 def test_without_vectors_words_decide(words: dict[int, float], limit: int) -> None:
-    """What has no vector takes part by its words: the best document is the same as by words."""
+    """Passages without a vector count by their words: the best document is the same as by words."""
     matches = matches_of(words)
     plain, fused = by_words(matches, limit), by_words_and_meaning(matches, near_of({}), limit)
     assert {each.document for each in fused[:1]} == {each.document for each in plain[:1]}
@@ -55,8 +55,8 @@ def test_without_vectors_words_decide(words: dict[int, float], limit: int) -> No
 
 def test_equal_words_are_ordered_by_meaning_and_the_reverse() -> None:
     """Each of the two decides where the other is undecided."""
-    by_cosine = by_words_and_meaning([Match(0, 0, 5.0), Match(5, 1, 5.0)], near_of({0: 0.4, 5: 0.5}), 2)
-    by_score = by_words_and_meaning([Match(5, 1, 6.0), Match(0, 0, 5.0)], near_of({0: 0.5, 5: 0.5}), 2)
+    by_cosine = by_words_and_meaning([PassageMatch(0, 0, 5.0), PassageMatch(5, 1, 5.0)], near_of({0: 0.4, 5: 0.5}), 2)
+    by_score = by_words_and_meaning([PassageMatch(5, 1, 6.0), PassageMatch(0, 0, 5.0)], near_of({0: 0.5, 5: 0.5}), 2)
     assert [each.document for each in by_cosine] == [each.document for each in by_score] == [1, 0]
 
 
@@ -76,12 +76,12 @@ def test_a_fraction_of_a_cosine_is_lost_by_keeping_bytes(monkeypatch: pytest.Mon
     connection.execute("CREATE TABLE vectors (embedder TEXT, digest BLOB, vector BLOB, PRIMARY KEY (embedder, digest))")
     keys = [n.to_bytes(16) for n in range(len(vectors))]
     connection.executemany("INSERT INTO passages VALUES (?, ?, ?)", [(n, n, key) for n, key in enumerate(keys)])
-    corpus_vectors.keep(connection, "e", dict(zip(keys, corpus_vectors.packed(vectors), strict=True)))
+    passage_vectors.keep(connection, "e", dict(zip(keys, passage_vectors.packed(vectors), strict=True)))
     found = []
     for rows in (4_096, 37):
-        monkeypatch.setattr(corpus_vectors, "_SCAN_ROWS", rows)
-        batches = corpus_vectors.VectorReader().batches(connection, "e", 384, state=0, count=len(keys))
-        found.append(corpus_vectors.nearness(batches, vectors[7]))
+        monkeypatch.setattr(passage_vectors, "_SCAN_ROWS", rows)
+        batches = passage_vectors.VectorReader().batches(connection, "e", 384, state=0, count=len(keys))
+        found.append(passage_vectors.nearness(batches, vectors[7]))
     connection.close()
     assert np.array_equal(found[0].cosines, found[1].cosines)
     assert np.abs(found[0].cosines - (vectors @ vectors[7])[found[0].passages]).max() < 0.01

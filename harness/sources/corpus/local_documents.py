@@ -1,4 +1,4 @@
-"""Documents from local files: which there are, when they changed, and their text."""
+"""Documents from local files: list, state and text."""
 
 import logging
 import os
@@ -18,15 +18,15 @@ log = logging.getLogger(__name__)
 
 MAX_FILE_BYTES = 50 * 2**20
 MAX_HTML_BYTES = 5 * 2**20
-"""trafilatura takes 20 s for a page of this size, and four times as long for twice as much."""
+"""trafilatura takes 20 s for this size, and four times as long for twice as much."""
 
 MAX_LINES_BYTES = 4 * 2**30
 MAX_DOCUMENT_CHARS = 5_000_000
 MAX_PDF_PAGES = 2_000
 
 
-class Document(Struct, frozen=True):
-    """A text to search in: `href` is where a person finds it, `id` is unique in its corpus."""
+class CorpusDocument(Struct, frozen=True):
+    """A text to search: `href` is the link for readers, `id` is unique in the corpus."""
 
     id: str
     title: str
@@ -34,24 +34,24 @@ class Document(Struct, frozen=True):
     href: str
 
 
-class Source(Protocol):
-    """Where documents come from, in parts that change each on their own."""
+class CorpusSource(Protocol):
+    """Source of documents, divided into parts that change independently."""
 
     label: str
 
     def parts(self) -> Mapping[str, str]:
-        """Return each part with its state: as long as that stays the same, so do the part's documents."""
+        """Return each part with its state. Equal states mean equal documents."""
 
-    def read(self, part: str) -> Iterator[Document]:
-        """Yield the documents of a part. What is no readable text is skipped, with a warning that says so.
+    def read(self, part: str) -> Iterator[CorpusDocument]:
+        """Yield the documents of a part. Unreadable text is skipped with a warning.
 
         Raises:
-            PartUnavailable: the part cannot be opened; a warning has said so.
+            PartUnavailable: the part cannot be opened; a warning was logged.
         """
 
 
 class FileSource:
-    """The readable files of a folder and its subfolders (hidden ones aside), or one file."""
+    """Readable files of a folder and its subfolders (except hidden ones), or one file."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -62,7 +62,7 @@ class FileSource:
         """Return the source at `path`.
 
         Raises:
-            InvalidInput: nothing is there, or a file of a kind that cannot be read.
+            InvalidInput: no such path, or an unsupported file type.
         """
         try:
             root = Path(path).expanduser().resolve()
@@ -73,12 +73,12 @@ class FileSource:
         if not exists:
             raise InvalidInput(f"no such corpus: {path} (looked for {root}); pass corpus:PATH or corpus:python-docs")
         if root.is_file() and root.suffix.lower() not in _READERS:
-            raise InvalidInput(f"{root} is no corpus: a file must be one of {' '.join(_READERS)}")
+            raise InvalidInput(f"{root} is not a corpus: a file must be one of {' '.join(_READERS)}")
         return cls(root)
 
     def parts(self) -> Mapping[str, str]:
-        """See `Source.parts`: every file with its size and time of change."""
-        found = {}
+        """See `CorpusSource.parts`: every file with its size and modification time."""
+        parts = {}
         for path in self._files():
             try:
                 state = path.stat()
@@ -86,13 +86,13 @@ class FileSource:
                 _skipped(path, error.strerror or "cannot be read")
                 continue
             if not stat.S_ISREG(state.st_mode):
-                _skipped(path, "no regular file")  # reading a pipe would wait for ever
+                _skipped(path, "not a regular file")  # reading a pipe would wait for ever
                 continue
-            found[str(path)] = f"{state.st_size}:{state.st_mtime_ns}"
-        return found
+            parts[str(path)] = f"{state.st_size}:{state.st_mtime_ns}"
+        return parts
 
-    def read(self, part: str) -> Iterator[Document]:
-        """See `Source.read`."""
+    def read(self, part: str) -> Iterator[CorpusDocument]:
+        """See `CorpusSource.read`."""
         path = Path(part)
         try:
             yield from _READERS[path.suffix.lower()](path)
@@ -119,15 +119,15 @@ class FileSource:
 
 
 class PartUnavailable(Exception):
-    """A part could not be opened this time; it may be the next time, although its state is the same."""
+    """A part cannot be opened now; it may be possible later, with the same state."""
 
 
 class _Unreadable(Exception):
-    """A file is there but holds no text that this program can read; the message says why."""
+    """A file has no text that can be read; the message is the reason."""
 
 
 def _skipped(path: Path, reason: str) -> None:
-    log.warning("skipped %s: %s; mend or remove it", os.fsencode(path).decode(errors="replace"), reason)
+    log.warning("skipped %s: %s; fix or remove it", os.fsencode(path).decode(errors="replace"), reason)
 
 
 def _has_readable_name(path: Path) -> bool:
@@ -147,7 +147,7 @@ def _bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     return data
 
 
-def _plain(path: Path) -> Iterator[Document]:
+def _plain(path: Path) -> Iterator[CorpusDocument]:
     text = _decoded(_bytes(path))
     title = next((line.strip("#=-*~ \t") for line in text.splitlines() if line.strip("#=-*~ \t")), path.name)
     yield _document(path, title, text)
@@ -165,10 +165,10 @@ def _decoded(data: bytes) -> str:
     raise _Unreadable("not text")
 
 
-def _html(path: Path) -> Iterator[Document]:
+def _html(path: Path) -> Iterator[CorpusDocument]:
     from trafilatura import bare_extraction
 
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # what it cannot read is said here, once
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # this function reports what it cannot read
     page: Any = bare_extraction(_bytes(path, MAX_HTML_BYTES), include_comments=False, with_metadata=True)
     if page is None or not page.text:
         raise _Unreadable("no article text found in this HTML")
@@ -176,23 +176,23 @@ def _html(path: Path) -> Iterator[Document]:
     yield _document(path, page.title or path.stem, page.text.replace("\n", "\n\n"))
 
 
-def _pdf(path: Path) -> Iterator[Document]:
+def _pdf(path: Path) -> Iterator[CorpusDocument]:
     from pypdf import PdfReader
 
-    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns of every oddity that it then reads past
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns about every oddity that it can handle
     try:
         reader = PdfReader(BytesIO(_bytes(path)))
         title = reader.metadata.title if reader.metadata else None
         text = "\n\n".join(page.extract_text() for page in reader.pages[:MAX_PDF_PAGES])
-    except Exception as error:  # a damaged PDF makes pypdf raise whatever its parser runs into
-        raise _Unreadable(f"not a PDF that can be read ({type(error).__name__})") from error
+    except Exception as error:  # on a damaged PDF, pypdf raises any kind of exception
+        raise _Unreadable(f"an unreadable PDF ({type(error).__name__})") from error
     if not text.strip():
         raise _Unreadable("no text in this PDF (scanned images?)")
     yield _document(path, str(title or path.stem), text)
 
 
-def _json_lines(path: Path) -> Iterator[Document]:
-    """Yield a document a line (fields id, title, text, url); a line that is none is skipped and counted."""
+def _json_lines(path: Path) -> Iterator[CorpusDocument]:
+    """Yield one document per line (fields id, title, text, url); other lines are skipped and counted."""
     if path.stat().st_size > MAX_LINES_BYTES:
         raise _Unreadable(f"larger than {MAX_LINES_BYTES // 2**30} GB")
     bad: list[int] = []
@@ -211,18 +211,18 @@ def _json_lines(path: Path) -> Iterator[Document]:
             id_ = clean(fields.get("id"), 500) or str(number)
             title = clean(fields.get("title"), 500) or one_line(text)[:80]
             href = clean(fields.get("url"), 4_000) or f"{path.as_uri()}#L{number}"
-            yield Document(id=f"{path}#{id_}", title=title, text=text, href=href)
+            yield CorpusDocument(id=f"{path}#{id_}", title=title, text=text, href=href)
     if bad:
-        _skipped(path, f"{len(bad)} lines are no JSON object with a text, the first is line {bad[0]}")
+        _skipped(path, f"{len(bad)} lines are not JSON objects with a text, the first is line {bad[0]}")
 
 
-def _document(path: Path, title: str, text: str) -> Document:
-    return Document(
+def _document(path: Path, title: str, text: str) -> CorpusDocument:
+    return CorpusDocument(
         id=str(path), title=clean(one_line(title), 500), text=clean(text, MAX_DOCUMENT_CHARS), href=path.as_uri()
     )
 
 
-_READERS: dict[str, Callable[[Path], Iterator[Document]]] = {
+_READERS: dict[str, Callable[[Path], Iterator[CorpusDocument]]] = {
     ".md": _plain,
     ".txt": _plain,
     ".rst": _plain,

@@ -1,4 +1,4 @@
-"""How an endpoint wants to be asked: what "OpenAI-compatible" leaves open, and what to try when it refuses."""
+"""Request formats of OpenAI-compatible endpoints, and which one to try after a refusal."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,22 +12,22 @@ from harness.ports import Message
 SchemaSupport: TypeAlias = Literal["json_schema", "json_object", "none"]
 
 _WEAKER: Mapping[SchemaSupport, SchemaSupport] = {"json_schema": "json_object", "json_object": "none"}
-_OF_FORMATS = ("response_format", "json_schema", "json_object")
+_FORMAT_WORDS = ("response_format", "json_schema", "json_object")
 _MAX_NAME_CHARS = 64
 
 
-class Dialect(Struct, frozen=True):
-    """One way to ask. `bound` names the field for the most tokens; `usage` asks for the numbers of tokens."""
+class RequestFormat(Struct, frozen=True):
+    """One request format. `bound` names the field that limits tokens; `usage` asks for token counts."""
 
     schema_support: SchemaSupport = "json_schema"
     negotiable: bool = True
     bound: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     usage: bool = True
 
-    def after(self, refusal: str, *, schema: bool) -> "Dialect | None":
-        """Return the way to try next, or `None` if `refusal`, the endpoint's words, speaks of nothing that can change.
+    def after(self, refusal: str, *, schema: bool) -> "RequestFormat | None":
+        """Return the format to try next; `None` if `refusal`, the endpoint's message, mentions nothing that can change.
 
-        `schema` says whether the refused request asked for a schema.
+        `schema`: the refused request asked for a schema.
         """
         words = refusal.lower()
         if "stream_options" in words and self.usage:
@@ -35,7 +35,7 @@ class Dialect(Struct, frozen=True):
         if "max_completion_tokens" in words and self.bound == "max_tokens":
             return msgspec.structs.replace(self, bound="max_completion_tokens")
         weaker = _WEAKER.get(self.schema_support)
-        if schema and self.negotiable and weaker and any(word in words for word in _OF_FORMATS):
+        if schema and self.negotiable and weaker and any(word in words for word in _FORMAT_WORDS):
             return msgspec.structs.replace(self, schema_support=weaker)
         return None
 
@@ -46,7 +46,7 @@ class Dialect(Struct, frozen=True):
         parameters: Mapping[str, Any],
         schema: Mapping[str, Any] | None,
     ) -> dict[str, Any]:
-        """Return the request's body; `parameters` may hold `max_tokens`."""
+        """Return the request body; `parameters` may contain `max_tokens`."""
         rest = {key: value for key, value in parameters.items() if key != "max_tokens"}
         body = {"model": name, "messages": list(messages), "stream": True, **rest}
         if "max_tokens" in parameters:
@@ -63,12 +63,12 @@ class Dialect(Struct, frozen=True):
 
 
 def _schema_name(schema: Mapping[str, Any]) -> str:
-    """Return a name of letters, digits, - and _, which is what endpoints allow."""
+    """Return the schema's name in the characters that endpoints allow: letters, digits, - and _."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", str(schema.get("title", "")))[:_MAX_NAME_CHARS].strip("_") or "answer"
 
 
 def _with_schema(messages: Sequence[Message], schema: Mapping[str, Any]) -> list[Message]:
-    """Put the schema into the system message: the first one, for many models' templates allow no second."""
+    """Put the schema into the first system message: many models' templates allow no second one."""
     wanted = f"Answer with one JSON value and nothing else. It must fit this JSON schema:\n{_json(schema)}"
     if messages and messages[0]["role"] == "system":
         return [Message(role="system", content=f"{messages[0]['content']}\n\n{wanted}"), *messages[1:]]

@@ -1,8 +1,8 @@
-"""The vectors of a corpus index: which passages still have none, and how near each one is to a question.
+"""Vectors of a corpus index: storage, and cosines between passages and a question.
 
-A vector is kept as 8-bit numbers and one scale, a quarter of its float32 size; on SciFact that costs nothing. Sums of
-products of up to 1,040 such numbers are whole numbers that float32 holds exactly, in whatever order they are added: so
-the cosine of two vectors is the same to the bit on every machine and in every batch.
+A vector is stored as 8-bit numbers and one scale, a quarter of its float32 size, without loss of quality on SciFact.
+Sums of products of up to 1,040 such numbers are integers that float32 represents exactly, added in any order. So the
+cosine of two vectors has the same bits on every machine and in every batch.
 """
 
 import sqlite3
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # numpy takes 0.1 s to import, and a search by words has no v
     from numpy.typing import NDArray
 
 HELD_BYTES = 64 * 2**20
-"""Vectors that one open corpus keeps in memory: those of 170,000 passages of MiniLM. More are read at every search."""
+"""Memory for the vectors of one open corpus: 170,000 passages with MiniLM. A larger one is read at every search."""
 
 KEY_BYTES = 16
 """Bytes of `key_of`."""
@@ -46,7 +46,7 @@ class Batch(NamedTuple):
 
 
 class Near(NamedTuple):
-    """How near passages are to a question: arrays of one length, of ids, documents' ids and cosines (-1..1)."""
+    """Cosines (-1..1) of passages to a question, with the ids of passages and documents: arrays of one length."""
 
     passages: "NDArray[np.int64]"
     documents: "NDArray[np.int64]"
@@ -54,12 +54,12 @@ class Near(NamedTuple):
 
 
 def embedded_text(title: str, section: str, text: str) -> str:
-    """Return what is embedded of a passage: its text below the title and the heading that it stands under."""
+    """Return the text to embed for a passage: title, heading and text."""
     return "\n".join(dict.fromkeys(part for part in (title, section, text) if part))
 
 
 def key_of(text: str) -> bytes:
-    """Return the key of a text among the vectors: the first `KEY_BYTES` of its SHA-256."""
+    """Return the key of an embedded text: the first `KEY_BYTES` of its SHA-256."""
     return sha256(text.encode()).digest()[:KEY_BYTES]
 
 
@@ -69,7 +69,7 @@ def packed_bytes(dimension: int) -> int:
 
 
 def missing(connection: sqlite3.Connection, embedder: str) -> int:
-    """Count the texts of passages that have no vector of `embedder` yet."""
+    """Count the texts of passages without a vector of `embedder`."""
     count: int = connection.execute(
         f"SELECT count(*) FROM (SELECT DISTINCT digest FROM passages WHERE {_MISSING})", (embedder,)
     ).fetchone()[0]
@@ -77,13 +77,13 @@ def missing(connection: sqlite3.Connection, embedder: str) -> int:
 
 
 def missing_keys(connection: sqlite3.Connection, embedder: str) -> list[bytes]:
-    """Return the keys of all texts that have no vector of `embedder`."""
+    """Return the keys of all texts without a vector of `embedder`."""
     rows = connection.execute(f"SELECT DISTINCT digest FROM passages WHERE {_MISSING}", (embedder,))
     return [digest for (digest,) in rows]
 
 
 def unembedded(connection: sqlite3.Connection, embedder: str, limit: int) -> list[tuple[bytes, str]]:
-    """Return key and text of up to `limit` texts that have no vector of `embedder`."""
+    """Return key and text of up to `limit` texts without a vector of `embedder`."""
     rows = connection.execute(
         f"SELECT digest, title, section, text FROM passages WHERE {_MISSING} GROUP BY digest LIMIT ?",
         (embedder, limit),
@@ -102,7 +102,7 @@ def keep(connection: sqlite3.Connection, embedder: str, vectors: Mapping[bytes, 
 
 
 def forget_orphans(connection: sqlite3.Connection) -> None:
-    """Delete the vectors of texts that no passage has any more."""
+    """Delete vectors whose text is no longer in any passage."""
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(
@@ -111,7 +111,7 @@ def forget_orphans(connection: sqlite3.Connection) -> None:
 
 
 class VectorReader:
-    """Reads vectors batch by batch; up to `HELD_BYTES` of them stay in memory while the index stays as it is."""
+    """Reader of vectors in batches; up to `HELD_BYTES` stay in memory until the index changes."""
 
     def __init__(self) -> None:
         self._reading = free_in_child(threading.Lock())
@@ -120,25 +120,25 @@ class VectorReader:
     def batches(
         self, connection: sqlite3.Connection, embedder: str, dimension: int, *, state: Hashable, count: int
     ) -> Iterable[Batch]:
-        """Return the vectors of every passage that has one of `embedder`; `count` passages there are. What was held is
-        read again when `state` is another one.
+        """Return the vectors of all passages that have one of `embedder`; `count` is the number of passages. A change
+        of `state` drops the vectors in memory.
 
         Raises:
-            StoreCorrupt: a vector is not of this dimension, or no vector.
+            StoreCorrupt: a vector has another dimension, or is damaged.
         """
         if count * dimension > HELD_BYTES:
             return _read(connection, embedder, dimension)
         with self._reading:
             if self._held[0] != (embedder, state):
                 batches = list(_read(connection, embedder, dimension))
-                if sum(len(batch.passages) for batch in batches) < count:  # the others may come yet
+                if sum(len(batch.passages) for batch in batches) < count:  # the others may still be added
                     return batches
                 self._held = ((embedder, state), batches)
             return self._held[1]
 
 
 def nearness(batches: Iterable[Batch], question: Vectors) -> Near:
-    """Compare every vector with `question`, a unit vector of shape (dimension,); 20 bytes a passage are kept."""
+    """Compare every vector with `question`, a unit vector of shape (dimension,); uses 20 bytes per passage."""
     import numpy as np
 
     levels, scales = _unpacked(packed(question[np.newaxis]), len(question))
@@ -162,7 +162,7 @@ def _read(connection: sqlite3.Connection, embedder: str, dimension: int) -> Iter
 
 
 def packed(vectors: Vectors) -> list[bytes]:
-    """Turn each vector into bytes: the scale as float32, then a signed byte a dimension."""
+    """Return each vector as bytes: the scale as float32, then one signed byte per dimension."""
     import numpy as np
 
     scales = np.maximum(np.abs(vectors).max(axis=1), np.finfo(np.float32).tiny).astype("<f4") / np.float32(_LEVELS)
@@ -179,7 +179,7 @@ def _unpacked(vectors: Sequence[bytes], dimension: int) -> "tuple[NDArray[np.int
     import numpy as np
 
     if {len(each) for each in vectors} != {packed_bytes(dimension)}:
-        raise StoreCorrupt(f"a passage's vector is not of {dimension} dimensions; the index is damaged")
+        raise StoreCorrupt(f"a passage's vector does not have {dimension} dimensions; the index is damaged")
     raw = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1)
     scales = np.ascontiguousarray(raw[:, :_SCALE_BYTES]).view("<f4")[:, 0]
     if not np.isfinite(scales).all():

@@ -1,4 +1,4 @@
-"""The connections of one read: only to addresses that were checked."""
+"""Connections of one read, only to checked addresses."""
 
 import ssl
 from typing import Any
@@ -10,12 +10,12 @@ from harness.sources.http.transport import Deadline, Sockets, Transport
 from harness.sources.pages.addresses import AddressGuard
 
 CONNECT_SECONDS = 5.0
-"""The longest that one address of a host is tried."""
+"""Time limit for connecting to one address of a host."""
 
 
 def transport(guard: AddressGuard, deadline: Deadline, tls: ssl.SSLContext, proxy: httpx2.Proxy | None) -> Transport:
-    """Return what sends the requests of one read, until `deadline`. Without a `proxy`, every connection is to an
-    address that `guard` has passed; what `guard` raises comes through.
+    """Return the transport of one read, until `deadline`. Without a `proxy`, it connects only to addresses that `guard`
+    accepts; exceptions of `guard` propagate.
     """
     if proxy is None:
         return Transport(_CheckedSockets(guard, deadline), tls)

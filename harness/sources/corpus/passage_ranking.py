@@ -1,11 +1,11 @@
-"""From passages that match to documents in order: by words alone, or by words and vectors fused."""
+"""Ranking of documents by their matching passages: by words, or by words and vectors."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from harness.sources.corpus.vectors import Near
+from harness.sources.corpus.passage_vectors import Near
 
 if TYPE_CHECKING:  # numpy takes 0.1 s to import, and a search by words needs none
     import numpy as np
@@ -17,46 +17,46 @@ if TYPE_CHECKING:  # numpy takes 0.1 s to import, and a search by words needs no
 PASSAGES_PER_RESULT = 3
 
 MEANING = 0.5
-"""What vectors weigh beside words (0..1): on SciFact nDCG@10 changes by less than 0.01 from 0.4 to 0.7."""
+"""Weight of vectors compared with words (0..1): on SciFact nDCG@10 changes by less than 0.01 from 0.4 to 0.7."""
 
 LEAST_SIMILARITY = 0.3
-"""A document without a word of the question is a result from this cosine up: of MiniLM's cosines between a claim and
-the abstract that it cites, 2 % are lower.
+"""Minimum cosine for a document without words of the question: of MiniLM's cosines between a claim and the abstract
+that it cites, 2 % are lower.
 """
 
 _TINY = 1e-9
 
 
-class Match(NamedTuple):
-    """A passage with words of the question, and its BM25 score: above 0, the higher the better."""
+class PassageMatch(NamedTuple):
+    """A passage with words of the question and its BM25 score: above 0, higher is better."""
 
     passage: int
     document: int
     score: float
 
 
-class Ranked(Struct, frozen=True):
-    """A document with its passages that match best, in the order of the text; at most `PASSAGES_PER_RESULT`."""
+class RankedDocument(Struct, frozen=True):
+    """A document with its best passages in text order, at most `PASSAGES_PER_RESULT`."""
 
     document: int
     passages: list[int]
 
 
-def by_words(matches: Iterable[Match], limit: int) -> list[Ranked]:
+def by_words(matches: Iterable[PassageMatch], limit: int) -> list[RankedDocument]:
     """Rank documents by their best passage, at most `limit`; `matches` come best first."""
     chosen: dict[int, list[int]] = {}
     for match in matches:
         if match.document in chosen or len(chosen) < limit:
             chosen.setdefault(match.document, []).append(match.passage)
-    return [Ranked(document, sorted(held[:PASSAGES_PER_RESULT])) for document, held in chosen.items()]
+    return [RankedDocument(document, sorted(held[:PASSAGES_PER_RESULT])) for document, held in chosen.items()]
 
 
-def by_words_and_meaning(matches: Sequence[Match], near: Near, limit: int) -> list[Ranked]:
+def by_words_and_meaning(matches: Sequence[PassageMatch], near: Near, limit: int) -> list[RankedDocument]:
     """Rank documents by their best BM25 score and their best cosine, each divided by the highest of all, weighted and
     summed; at most `limit`. The passages within a document are ranked in the same way.
 
-    What has no vector takes part by its words. Of equals, the one that was indexed first comes first. Such a convex
-    combination keeps what a fusion of ranks drops, how much better the better one is: Bruch, Gai and Ingber, 2023.
+    A passage without a vector counts by its words. Of equals, the one indexed first comes first. Such a convex
+    combination uses the distance between scores, which a fusion of ranks drops (Bruch, Gai and Ingber, 2023).
     """
     import numpy as np
 
@@ -73,13 +73,13 @@ def by_words_and_meaning(matches: Sequence[Match], near: Near, limit: int) -> li
     for document in documents[np.lexsort((documents, -(best_words + best_cosines)))[:limit]].tolist():
         own = np.flatnonzero(owners == document)
         best = own[np.lexsort((passages[own], -(words + cosines)[own]))[:PASSAGES_PER_RESULT]]
-        ranked.append(Ranked(document, sorted(passages[best].tolist())))
+        ranked.append(RankedDocument(document, sorted(passages[best].tolist())))
     return ranked
 
 
-def _found(matches: Sequence[Match], near: Near) -> "tuple[Ids, Ids, Scores, Scores]":
-    """Return the passages that are found, by words or by a cosine that is high enough: passages, their documents,
-    BM25 scores and cosines, both from 0 up; in the order of passages.
+def _found(matches: Sequence[PassageMatch], near: Near) -> "tuple[Ids, Ids, Scores, Scores]":
+    """Return the passages with words of the question or a cosine of at least `LEAST_SIMILARITY`: ids, their documents,
+    BM25 scores and cosines, both at least 0; ordered by passage.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""The index of a corpus: its passages by words (SQLite FTS5, BM25) and by meaning, kept up to date part by part."""
+"""Index of a corpus: its passages by words (SQLite FTS5, BM25) and by meaning, updated part by part."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -13,17 +13,17 @@ from harness.core.text import content_words, words
 from harness.errors import EngineUnavailable
 from harness.ports import Progress, SearchResult, Vectors
 from harness.settings.code_digest import source_digest
-from harness.sources.corpus import vectors
+from harness.sources.corpus import passage_vectors
 from harness.sources.corpus.database import SCHEMA_VERSION, IndexDatabase
-from harness.sources.corpus.documents import Document, PartUnavailable, Source
-from harness.sources.corpus.ranking import Match, Ranked, by_words, by_words_and_meaning
+from harness.sources.corpus.local_documents import CorpusDocument, CorpusSource, PartUnavailable
+from harness.sources.corpus.passage_ranking import PassageMatch, RankedDocument, by_words, by_words_and_meaning
 
 MAX_TERMS = 64
 
 LEAST_MATCHES = 1_000
-"""Passages with words of the question that a search by words and meaning weighs, best first."""
+"""Passages with words of the question that a search by words and meaning ranks at least."""
 
-# bm25() is negative, best first; a heading's word weighs twice a text's
+# bm25() is negative, best first; words of a heading count twice
 _MATCHES = """
 SELECT passages.id, passages.document, best.score
 FROM (
@@ -34,36 +34,36 @@ FROM (
 
 
 class Meaning(Struct, frozen=True):
-    """What a question means: its unit vector, shape (dimension,), by the embedder of this id."""
+    """Unit vector of a question, shape (dimension,), and the id of its embedder."""
 
     embedder: str
     vector: Vectors
 
 
 class CorpusIndex:
-    """The index in the file at `path`; one of another version of the program is emptied.
+    """Index in the file at `path`; one with another schema version is emptied.
 
-    It is only a copy. When a method raises `StoreCorrupt`, `make_anew`.
+    It is only a copy: if a method raises `StoreCorrupt`, call `rebuild`.
 
     Raises:
-        StoreError: if the file cannot be made.
+        StoreError: the file cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
         self.database = IndexDatabase(path)
-        self._vectors = vectors.VectorReader()
+        self._vectors = passage_vectors.VectorReader()
 
-    def make_anew(self, source: Source, progress: Progress) -> None:
-        """Replace a damaged index by a new one, at once: whoever searches meanwhile finds the damage or all of it.
+    def rebuild(self, source: CorpusSource, progress: Progress) -> None:
+        """Replace a damaged index by a new one, atomically: a search sees either the damaged or the full index.
 
         Raises:
             StoreError: the index cannot be written.
         """
-        with self.database.made_anew() as database:
+        with self.database.rebuilt() as database:
             _update(database, source, progress)
 
-    def update(self, source: Source, progress: Progress) -> None:
-        """Index what changed since the last time, part by part; an interrupted update goes on where it stopped.
+    def update(self, source: CorpusSource, progress: Progress) -> None:
+        """Index the parts that changed since the last update; an interrupted update continues where it stopped.
 
         Raises:
             StoreError: the index cannot be written.
@@ -71,27 +71,27 @@ class CorpusIndex:
         _update(self.database, source, progress)
 
     def version(self) -> str:
-        """Return a digest of all indexed text: equal texts, equal version. Empty when there is none."""
+        """Return a digest of all indexed text, which is equal for equal texts; empty without text."""
         with self.database.connected() as connection:
             return _version(connection)
 
     def search(
         self, query: str, max_results: int, *, version: str, meaning: Meaning | None = None
     ) -> list[SearchResult]:
-        """Return the best documents, each with its passages that match best, in their order; by words alone, or by
-        words and `meaning`.
+        """Return the best documents, best first, each with its best passages in text order; by words, or by words and
+        `meaning`.
 
         Raises:
-            EngineUnavailable: the index is no longer, or not yet, at `version`, or no longer has every vector: another
-                process is at work on it. What it returned would be cached as the answer of something else.
+            EngineUnavailable: the index is not at `version`, or lacks vectors, because another process is changing it.
+                Its results would be cached under the wrong key.
         """
         expression = _match_expression(query)
         if not expression:
             return []
         with self.database.connected() as connection:
-            connection.execute("BEGIN")  # version, vectors and rows are of one moment
+            connection.execute("BEGIN")  # one snapshot of version, vectors and rows
             if _version(connection) != version:
-                raise EngineUnavailable("the corpus changed while it was searched; run the same again")
+                raise EngineUnavailable("the corpus changed during the search; try again")
             if meaning is None:
                 ranked = by_words(_matches(connection, expression, max_results), max_results)
             else:
@@ -99,17 +99,17 @@ class CorpusIndex:
                 ranked = by_words_and_meaning(matches, self._near(connection, meaning), max_results)
             return [_result(connection, each) for each in ranked]
 
-    def _near(self, connection: sqlite3.Connection, meaning: Meaning) -> vectors.Near:
+    def _near(self, connection: sqlite3.Connection, meaning: Meaning) -> passage_vectors.Near:
         count: int = connection.execute("SELECT count(*) FROM passages").fetchone()[0]
         state = tuple(made for (made,) in connection.execute("SELECT made FROM parts ORDER BY part"))
         batches = self._vectors.batches(connection, meaning.embedder, len(meaning.vector), state=state, count=count)
-        near = vectors.nearness(batches, meaning.vector)
+        near = passage_vectors.nearness(batches, meaning.vector)
         if len(near.passages) < count:
-            raise EngineUnavailable("the vectors of the corpus were lost while it was searched; run the same again")
+            raise EngineUnavailable("the vectors of the corpus were lost during the search; try again")
         return near
 
 
-def _update(database: IndexDatabase, source: Source, progress: Progress) -> None:
+def _update(database: IndexDatabase, source: CorpusSource, progress: Progress) -> None:
     current = source.parts()
     what = f"indexing {source.label}"
     with database.connected() as connection:
@@ -130,22 +130,22 @@ def _update(database: IndexDatabase, source: Source, progress: Progress) -> None
                 digest = _add(connection, part, _counted(source.read(part), progress, what, done, len(changed)))
                 connection.execute("INSERT INTO parts VALUES (?, ?, ?, randomblob(8))", (part, current[part], digest))
         if changed or gone:
-            vectors.forget_orphans(connection)
+            passage_vectors.forget_orphans(connection)
         if changed:
             progress(what, len(changed), len(changed))
 
 
-def _matches(connection: sqlite3.Connection, expression: str, max_results: int, least: int = 0) -> list[Match]:
-    """Return passages that match, best first: `least` or more, of `max_results` documents if there are so many."""
+def _matches(connection: sqlite3.Connection, expression: str, max_results: int, least: int = 0) -> list[PassageMatch]:
+    """Return matching passages, best first: at least `least`, from `max_results` documents, if there are enough."""
     limit = max(max_results * 20, least)
     rows = connection.execute(_MATCHES, (expression, limit)).fetchall()
-    while len(rows) == limit and len({row[1] for row in rows}) < max_results:  # a few documents hold them all
+    while len(rows) == limit and len({row[1] for row in rows}) < max_results:  # they come from too few documents
         limit *= 10
         rows = connection.execute(_MATCHES, (expression, limit)).fetchall()
-    return [Match(*row) for row in rows]
+    return [PassageMatch(*row) for row in rows]
 
 
-def _result(connection: sqlite3.Connection, ranked: Ranked) -> SearchResult:
+def _result(connection: sqlite3.Connection, ranked: RankedDocument) -> SearchResult:
     title, href = connection.execute("SELECT title, href FROM documents WHERE id = ?", (ranked.document,)).fetchone()
     bodies = []
     for passage in ranked.passages:
@@ -154,8 +154,8 @@ def _result(connection: sqlite3.Connection, ranked: Ranked) -> SearchResult:
     return SearchResult(title=title, href=href, body="\n\n".join(bodies))
 
 
-def _add(connection: sqlite3.Connection, part: str, documents: Iterator[Document]) -> str:
-    """Index the documents of a part; return a digest of their text, empty when there is none."""
+def _add(connection: sqlite3.Connection, part: str, documents: Iterator[CorpusDocument]) -> str:
+    """Index the documents of a part; return a digest of their text, empty without text."""
     digest = sha256()
     any_text = False
     for document in documents:
@@ -164,7 +164,7 @@ def _add(connection: sqlite3.Connection, part: str, documents: Iterator[Document
         ).lastrowid
         for passage in passages(document.text):
             any_text = True
-            key = vectors.key_of(vectors.embedded_text(document.title, passage.section, passage.text))
+            key = passage_vectors.key_of(passage_vectors.embedded_text(document.title, passage.section, passage.text))
             connection.execute(
                 "INSERT INTO passages (document, title, section, text, digest) VALUES (?, ?, ?, ?, ?)",
                 (row, document.title, passage.section, passage.text, key),
@@ -186,13 +186,15 @@ def _forget(connection: sqlite3.Connection, part: str) -> None:
 
 
 def _match_expression(query: str) -> str:
-    """Make an FTS5 expression of plain quoted words, any of which may match: no operator of a query gets through."""
+    """Return an FTS5 expression that matches any of the query's words; quoting disables FTS5 operators."""
     terms = content_words(query) or words(query)
     return " OR ".join(f'"{term}"' for term in dict.fromkeys(terms[:MAX_TERMS]))
 
 
-def _counted(documents: Iterator[Document], progress: Progress, what: str, done: int, total: int) -> Iterator[Document]:
-    """Pass documents on, telling their number where a part holds many."""
+def _counted(
+    documents: Iterator[CorpusDocument], progress: Progress, what: str, done: int, total: int
+) -> Iterator[CorpusDocument]:
+    """Yield the documents; report their number every 250."""
     for number, document in enumerate(documents, start=1):
         if number % 250 == 0:
             progress(f"{what}, {number:,} documents", done, total)
@@ -200,11 +202,9 @@ def _counted(documents: Iterator[Document], progress: Progress, what: str, done:
 
 
 def _version(connection: sqlite3.Connection) -> str:
-    """Return a digest of the texts, of how they are divided and of the code that ranks them: results are cached under
-    it.
-    """
+    """Return a digest of the texts, their division into passages and the ranking code; it is part of cache keys."""
     digests = sorted(digest for (digest,) in connection.execute("SELECT digest FROM parts") if digest)
     if not digests:
         return ""
-    ranking = source_digest("harness.sources.corpus.ranking")
+    ranking = source_digest("harness.sources.corpus.passage_ranking")
     return sha256(f"{SCHEMA_VERSION} {ranking} {' '.join(digests)}".encode()).hexdigest()[:16]
