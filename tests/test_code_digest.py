@@ -113,7 +113,7 @@ def test_an_edited_planner_gathers_again_and_an_edited_command_does_not(copy: Co
 
     first, again = ("stored", "hit") if kept else ("off", "solved")
     assert used() == first
-    copy.edit("cli/snapshots.py", "LEAST_QUESTION = 20", "LEAST_QUESTION = 21")
+    copy.edit("cli/snapshot_commands.py", "LEAST_QUESTION = 20", "LEAST_QUESTION = 21")
     copy.edit("research/planner.py", '"""Built-in planner;', '# It asks no model.\n    """The planner by rules;')
     assert used() == again
     plan_otherwise(copy)
@@ -127,7 +127,7 @@ def test_an_edited_ranking_searches_a_corpus_again(copy: Copy, tasks: Path) -> N
         return str(copy.run("search", "failed attempts", "-e", f"corpus:{tasks.parent / 'notes'}")["outcome"])
 
     assert [outcome(), outcome()] == ["miss", "hit"]
-    copy.edit("sources/corpus/ranking.py", "MEANING = 0.5", "MEANING = 0.6")
+    copy.edit("sources/corpus/passage_ranking.py", "MEANING = 0.5", "MEANING = 0.6")
     assert [outcome(), outcome()] == ["miss", "hit"]
 
 
@@ -135,7 +135,7 @@ def test_an_evaluation_gathers_again_with_an_edited_planner(copy: Copy, tasks: P
     """The next evaluation measures the edited planner; without an edit it reuses the contexts."""
 
     def queries() -> tuple[str, int]:
-        id_ = copy.run("eval", "run", "--tasks-dir", tasks, "--tasks", "retries")["id"]
+        id_ = copy.run("eval", "run", "--tasks-dir", tasks, "--tasks", "retries")["evaluation"]["id"]
         log = tmp_path / "data" / "evals" / f"{id_}.jsonl"
         outcome = json.loads(log.read_text().splitlines()[1])["outcome"]
         return outcome["digests"]["queries"], researches(tmp_path)

@@ -1,6 +1,7 @@
 """Options that several commands have, and options made from the declarations of settings."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -10,7 +11,7 @@ from msgspec import Struct
 from harness.cli import completion
 from harness.core.durations import NAMES, is_bare, seconds_in, spelled
 from harness.errors import InvalidInput
-from harness.settings import flag_of
+from harness.settings.flags import flag_of
 
 Flags: TypeAlias = dict[str, Any]
 """Settings given as options, by name; `None` where an option was not given."""
@@ -55,6 +56,7 @@ class SettingOptions:
         self.annotations = {name: _option(name, helps.get(name, "")) for name in (*names, *helps)}
 
 
+@cache
 def _option(name: str, text: str) -> Any:
     """Return the type of an option for a setting, with its declaration for typer."""
     flag = flag_of(name)

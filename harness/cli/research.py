@@ -21,7 +21,7 @@ from harness.cli.output import BY_WORDS
 from harness.cli.report import show, summary
 from harness.cli.terminal import ExitCode
 from harness.errors import InvalidInput
-from harness.settings import flagged
+from harness.settings.flags import flagged
 
 if TYPE_CHECKING:
     from harness.app import App

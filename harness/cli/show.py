@@ -46,12 +46,13 @@ def show(
     from harness.research.run_names import run_named
     from harness.research.run_view import past_run
     from harness.research.saved_report import saved_run
+    from harness.server.responses.response_schema import iso
 
     with session.app({"offline": True}) as app:
         past = past_run(app.cache, run_named(app.store, app.identity.tenant, run))
     saved = saved_run(past)
-    shown = {**saved.as_dict(), "state": past.state, "created_at": past.created_at, "error": to_builtins(past.error)}
-    report.show(saved, past.created_at, output, shown)
+    state = {"state": past.state, "created_at": iso(past.created_at), "error": to_builtins(past.error)}
+    report.show(saved, past.created_at, output, {**saved.as_dict(), **state})
     if past.report is None:
         session.note(_why(past))
         raise typer.Exit(ExitCode.NOTHING_FOUND)

@@ -9,7 +9,6 @@ and the environment `HARNESS_VECTOR_STORE__ENABLED`.
 
 from harness.settings.conversation_settings import VectorStoreSettings
 from harness.settings.declared import BLOCKS, Settings, default_data_dir
-from harness.settings.flags import Flag, flag_of, flagged
 from harness.settings.kinds import Joined, values_of
 from harness.settings.loading import (
     MAX_CONFIG_BYTES,
@@ -32,7 +31,6 @@ __all__ = [
     "MAX_CONFIG_BYTES",
     "Described",
     "FetchSettings",
-    "Flag",
     "GatheringSettings",
     "Joined",
     "Loaded",
@@ -42,8 +40,6 @@ __all__ = [
     "checked",
     "default_config_path",
     "default_data_dir",
-    "flag_of",
-    "flagged",
     "is_secret",
     "key_in",
     "load",

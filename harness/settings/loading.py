@@ -1,6 +1,5 @@
 """Loading of settings from a file, the environment and flags; checks each value and records its origin."""
 
-import difflib
 import os
 import reprlib
 from collections.abc import Iterator, Mapping
@@ -211,6 +210,8 @@ def _known(name: str, where: str) -> str:
     known = setting_names()
     if name in known:
         return name
+    import difflib
+
     own = [each for each in known if each.startswith(f"{name.partition('.')[0]}.")]
     nearest = difflib.get_close_matches(name, own or known, n=1, cutoff=0.0)
     raise InvalidInput(

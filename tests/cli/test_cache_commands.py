@@ -466,12 +466,12 @@ def test_a_calibrated_rule_is_used_until_it_is_removed(harness: Program, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_rule_that_cannot_be_kept_is_said(harness: Program, tmp_path: Path) -> None:
-    """With the file; and what was begun of it is not left behind."""
+def test_a_rule_that_cannot_be_stored_is_an_error(harness: Program, tmp_path: Path) -> None:
+    """The message has the file, and no partial file is left."""
     (tmp_path / "data" / "acceptance.json").mkdir(parents=True)
     ended = harness("cache", "calibrate", "--pairs", pairs(tmp_path / "mine.jsonl"))
     assert ended.code == ExitCode.STORE_FAILED
-    assert "cannot keep the rule in" in ended.err
+    assert "cannot store the rule in" in ended.err
     assert not list((tmp_path / "data").glob(".acceptance*"))
 
 

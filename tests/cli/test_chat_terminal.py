@@ -30,7 +30,7 @@ class Terminal:
         self._process = pexpect.spawn(
             command[0], command[1:], env=environment, dimensions=(40, columns), timeout=LONG, encoding="utf-8"
         )
-        self.waits_for("Ctrl-D leaves")
+        self.waits_for("Ctrl-D exits")
 
     def waits_for(self, text: str) -> str:
         """Wait until it shows a text; return what came before and with it."""
@@ -101,7 +101,7 @@ def test_two_conversations_and_the_first_goes_on(endpoint: Endpoint, terminals: 
     third = Terminal(endpoint)
     terminals.append(third)
     third.types(f"/continue {thread}")
-    third.waits_for("goes on: 1 exchange loaded, continuation 1")
+    third.waits_for("continues: 1 exchange loaded, continuation 1")
     third.types("When is the staging server restarted?")
     assert re.search(r"similarity 0\.\d\d", third.waits_for("/context summary shows them"))
     told = endpoint.asked[-1]["messages"]
@@ -121,7 +121,7 @@ def test_ctrl_c_stops_a_reply_and_keeps_its_text(endpoint: Endpoint, terminals: 
     chat.types("Tell me a long story")
     chat.waits_for("word word word")
     chat.keys("\x03")
-    chat.waits_for("stopped; what came is kept")
+    chat.waits_for("stopped; the text so far is kept")
     chat.types("Are you still there?")
     chat.waits_for("Here.")
     chat.types("/vget thread")
@@ -210,6 +210,6 @@ def test_a_narrow_terminal_stays_readable(endpoint: Endpoint, terminals: list[Te
     panel = chat.waits_for("session").partition("╭")[2]
     assert max(len(line) for line in panel.splitlines()) <= 40
     chat.types("/help")
-    told = chat.waits_for("begins with a slash.").partition("/research")[2]
+    told = chat.waits_for("starts with a slash.").partition("/research")[2]
     assert max(len(line) for line in told.splitlines()) <= 40
     assert chat.leaves() == 0

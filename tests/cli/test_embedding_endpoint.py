@@ -229,7 +229,7 @@ def test_doctor_names_the_embedder_in_use(harness: Program, endpoint: Endpoint) 
 def test_doctor_sends_no_request_offline(harness: Program, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """And says so."""
     monkeypatch.setenv("HARNESS_OFFLINE", "true")
-    assert f"embedder: {MiniLM.id} (offline: stems is not asked)" in harness("doctor").out
+    assert f"embedder: {MiniLM.id} (offline: stems is not used)" in harness("doctor").out
     assert not endpoint.asked
 
 

@@ -65,7 +65,7 @@ def test_a_report_is_written_to_a_file(harness: Program, notes: str, tmp_path: P
 def test_runs_are_listed_with_how_far_they_came(harness: Program, notes: str) -> None:
     """The newest first."""
     harness("research", "How do retries use exponential backoff?", "-e", notes)
-    [run] = harness("runs", "--json").told["runs"]
+    [run] = harness("runs", "--json").told["items"]
     assert (run["state"], run["engine"]) == ("finished", "corpus")
 
 

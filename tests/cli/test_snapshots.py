@@ -209,7 +209,7 @@ def test_a_run_whose_answers_have_changed_cannot_be_exported(harness: Program, f
     engine.search = lambda query, n: [{"title": "New", "href": "https://example.org/new", "body": "Backoff retries."}]
     harness("research", QUESTION, "--refresh")
     line = harness("cache", "export", file, "--run", run).one_line_error(2)
-    assert "have changed or gone since; run it again" in line
+    assert "have changed or been deleted since; run it again" in line
     assert "no such run: 'x'" in harness("cache", "export", file, "--run", "x").one_line_error(2)
     harness("cache", "clear", "--kind", "search", "--yes")
     assert "have changed" in harness("cache", "export", file, "--run", run).one_line_error(2)

@@ -308,7 +308,7 @@ def test_old_and_stopped_runs_have_a_page(client: TestClient, app: App) -> None:
     assert "Resume" in page.text
     assert "stopped while writing" in page.text
     app.cache.runs.put(NOWHERE, "retries", "corpus", {**about, "state": "finished"})
-    assert "not its report" in shown(client, f"/runs/{NOWHERE}").text
+    assert "without its report" in shown(client, f"/runs/{NOWHERE}").text
 
 
 @pytest.mark.slow
