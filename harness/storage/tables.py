@@ -1,8 +1,8 @@
 """SQL of the cache tables: statements, and the target of the migrations. `harness.core.tables` declares them."""
 
-from collections.abc import Iterable
-from functools import cached_property
-from typing import get_type_hints
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
+from typing import Any, get_type_hints
 
 from harness.core import tables
 from harness.core.freshness import NEVER, fresh_sql
@@ -41,7 +41,8 @@ class Table:
         self.own = tuple(f"{name} {_TYPES[kind]}" for name, kind in get_type_hints(declared.own).items())
         self.own_names = declared.own_names
         self.covered = sum("NOT NULL" in column for column in self.own)
-        self.make_own = declared.own._make
+        # not `_make`, which takes 0.1 µs longer on the path of every hit
+        self.make_own: Callable[[Iterable[Any]], Any] = partial(tuple.__new__, declared.own)
         """Makes the tuple of own columns of their values."""
 
     @property

@@ -126,7 +126,7 @@ def ask_together(url: str, processes: str, calls: str, ending: str) -> None:
 
 def hold_a_turn(url: str, name: str) -> None:
     """Hold a turn until killed."""
-    with opened(url).turn(name, 10) as mine:
+    with opened(url).locks.hold(name, 10) as mine:
         tell("held" if mine else "not held")
         time.sleep(600)
 
@@ -185,7 +185,7 @@ def fork_in_a_turn(url: str) -> None:
             assert os.waitpid(child, 0)[1] == 0
     if child == 0:
         os._exit(0)
-    with opened(url).turn("q", 5) as mine:
+    with opened(url).locks.hold("q", 5) as mine:
         assert mine
     store.rows.put(SEARCHES, TENANT, an_entry("after"))
     assert store.rows.get(SEARCHES, TENANT, "after")
@@ -201,7 +201,7 @@ def child_exits_as_programs_do(url: str) -> None:
         if child == 0:
             sys.exit(0)
         assert os.waitpid(child, 0)[1] == 0
-        with opened(url).turn("q", 0) as got:
+        with opened(url).locks.hold("q", 0) as got:
             assert not got
     assert store.rows.get(SEARCHES, TENANT, "before")
     assert store.rows.swap(SEARCHES, TENANT, an_entry("new"), expecting=None)

@@ -253,7 +253,7 @@ def test_who_locks_in_opposite_orders_is_served(store: PostgresStore) -> None:
                 both.wait(DEADLINE)
             connection.execute(sql, (TENANT, second))
 
-        store._write(TENANT, write, again=False)
+        store.audits._statements.write(TENANT, write, again=False)
 
     together(2, use)
     assert len(tries) == 3
