@@ -8,6 +8,7 @@ from typing import Self
 
 from harness.cache.tables import EVERY_TABLE, TOOLS
 from harness.cache.tool_cache import STALE_FOR
+from harness.core.freshness import latest_creation
 from harness.errors import HarnessError
 from harness.ports import Store
 
@@ -28,8 +29,9 @@ def sweep_all(store: Store, now: float, keep_expired: float = 0.0) -> dict[str, 
     """
     before = dict.fromkeys(SWEPT, now - keep_expired)
     before[TOOLS] = now - max(keep_expired, STALE_FOR)
+    latest = latest_creation(now)
     return {
-        tenant: sum(store.rows.sweep(table, tenant, before[table]) for table in SWEPT)
+        tenant: sum(store.rows.sweep(table, tenant, before[table], created_after=latest) for table in SWEPT)
         for tenant in store.admin.tenants()
     }
 

@@ -25,6 +25,7 @@ from harness.cache.tables import (
     UNANSWERED,
 )
 from harness.core.entries import Entry, TableStats
+from harness.core.freshness import latest_creation
 from harness.core.keys import in_words, normalise
 from harness.errors import InvalidInput
 from harness.ports import Progress
@@ -72,7 +73,11 @@ class Maintenance:
 
     def sweep(self) -> dict[str, int]:
         """Delete all expired rows; return how many of each table."""
-        deleted = {table: self._store.rows.sweep(table, self._tenant, self._clock()) for table in EVERY_TABLE}
+        now = self._clock()
+        deleted = {
+            table: self._store.rows.sweep(table, self._tenant, now, created_after=latest_creation(now))
+            for table in EVERY_TABLE
+        }
         return {table: deleted[table] for table in ANSWERS}
 
     def select(

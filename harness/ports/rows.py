@@ -1,6 +1,7 @@
 """Port of single rows: read, write, delete."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, Protocol
 
 from harness.core.access import needs
@@ -52,8 +53,10 @@ class Rows(Protocol):
         """Delete these rows, or only those that are expired at `expired_at`; return how many were deleted."""
 
     @needs("writer")
-    def sweep(self, table: str, tenant: str, before: float) -> int:
+    def sweep(self, table: str, tenant: str, before: float, *, created_after: float = inf) -> int:
         """Delete every row of the tenant that expired at or before `before`; return how many.
+
+        Rows created later than `created_after` go too, unless they never expire: the clock was set back.
 
         Works in batches; others can write between two of them.
         """

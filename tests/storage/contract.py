@@ -915,6 +915,18 @@ class StoreContract(ListingContract, AuditContract):
         assert store.rows.sweep(table, TENANT, NOW) == 2
         assert [store.rows.get(table, TENANT, key) is None for key in ("before", "at", "after")] == [True, True, False]
 
+    @each_table
+    def test_sweep_takes_what_was_created_later_than_now(self, store: Store, table: str) -> None:
+        """A clock that was set back leaves no row that never goes; rows that never expire stay."""
+        for key, created_at, expires_at in (
+            ("later", NOW + 1, NOW + 9),
+            ("now", NOW, NOW + 9),
+            ("ever", NOW + 1, NEVER),
+        ):
+            store.rows.put(table, TENANT, an_entry(key, table, created_at=created_at, expires_at=expires_at))
+        assert store.rows.sweep(table, TENANT, NOW, created_after=NOW) == 1
+        assert [store.rows.get(table, TENANT, key) is None for key in ("later", "now", "ever")] == [True, False, False]
+
     def test_sweeping_nothing_counts_nothing(self, store: Store) -> None:
         """A sweep of a table where nothing is expired returns 0 and leaves all."""
         store.rows.put(SEARCHES, TENANT, an_entry("k"))

@@ -289,11 +289,11 @@ def test_another_process_may_still_have_the_file_that_is_gone(path: Path, how: s
     """A put succeeds and is found, although another process has not noticed yet that the file is gone."""
     path = path.parent / "folder" / "harness.db"
     holder = SqliteStore(path)
-    holder.put(SEARCHES, TENANT, an_entry("before"))
+    holder.rows.put(SEARCHES, TENANT, an_entry("before"))
     _remove(path, how)
     play("put", path, "after")
     assert _found_anew(path, "after")
-    holder.put(SEARCHES, TENANT, an_entry("later"))
+    holder.rows.put(SEARCHES, TENANT, an_entry("later"))
     for key in ("after", "later"):
         assert _found_anew(path, key)
 

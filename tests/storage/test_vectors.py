@@ -71,7 +71,7 @@ def test_what_another_store_has_just_put_is_near_beyond_the_tail(store: SqliteSt
     other = opened(path)
     for number in range(BACK_AND_FORTH):
         writer, reader = (store, other) if number % 2 else (other, store)
-        writer.put(SEARCHES, TENANT, embedded(f"k{number}"))
+        writer.rows.put(SEARCHES, TENANT, embedded(f"k{number}"))
         assert keys_near(reader, vector_of(f"k{number}"), 1) == [f"k{number}"]
     other.close()
 
@@ -220,7 +220,7 @@ def test_a_row_that_moves_out_of_an_indexed_scope_is_near_there_only(
     indexed: SqliteStore, own: tuple[int, str, str]
 ) -> None:
     """The index still knows it under the old scope; the row says otherwise."""
-    indexed.put(SEARCHES, TENANT, embedded("k7", own=own))
+    indexed.rows.put(SEARCHES, TENANT, embedded("k7", own=own))
     assert "k7" not in keys_near(indexed, vector_of("k7"), 3)
     assert keys_near(indexed, vector_of("k7"), 3, scope=own[1:]) == ["k7"]
 
@@ -247,7 +247,7 @@ def test_expired_rows_do_not_hide_fresh_ones_in_the_index(store: SqliteStore) ->
 
 def test_a_vector_in_the_index_that_was_replaced_counts_no_longer(indexed: SqliteStore) -> None:
     """A row is as near as its present vector, before and after that goes to the index."""
-    indexed.put(SEARCHES, TENANT, embedded("k7", vector=vector_of("elsewhere")))
+    indexed.rows.put(SEARCHES, TENANT, embedded("k7", vector=vector_of("elsewhere")))
     for _ in range(2):
         assert keys_near(indexed, vector_of("elsewhere"), 1) == ["k7"]
         assert ask(indexed, vector_of("k7"), 1)[0][1] < 0.9
@@ -257,12 +257,12 @@ def test_a_vector_in_the_index_that_was_replaced_counts_no_longer(indexed: Sqlit
 
 def test_a_cleared_table_keeps_no_vector(indexed: SqliteStore, path: Path) -> None:
     """After `clear` nothing is near, the index takes no space, and new rows are found."""
-    assert indexed.clear(SEARCHES, TENANT) == 200
+    assert indexed.admin.clear(SEARCHES, TENANT) == 200
     assert ask(indexed, vector_of("k7")) == []
     folder = path.with_name(f"{path.name}.chroma")
     assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) < 50_000
-    assert indexed.verify(repair=False) == []
-    indexed.put(SEARCHES, TENANT, embedded("k7"))
+    assert indexed.admin.verify(repair=False) == []
+    indexed.rows.put(SEARCHES, TENANT, embedded("k7"))
     assert keys_near(indexed, vector_of("k7")) == ["k7"]
 
 
@@ -287,9 +287,12 @@ def test_a_row_that_is_in_the_tail_and_in_the_index_comes_once(store: SqliteStor
 
 def test_reindexing_makes_the_index_anew(indexed: SqliteStore, path: Path) -> None:
     """It returns how many vectors the index has, and what it had kept of deleted rows has gone."""
-    indexed.delete(SEARCHES, TENANT, _keys(20))
-    assert indexed.reindex() == 180
-    assert (indexed.stats(SEARCHES, TENANT, NOW).indexed, indexed.stats(SEARCHES, TENANT, NOW).tail) == (180, 0)
+    indexed.rows.delete(SEARCHES, TENANT, _keys(20))
+    assert indexed.admin.reindex() == 180
+    assert (
+        indexed.listings.stats(SEARCHES, TENANT, NOW).indexed,
+        indexed.listings.stats(SEARCHES, TENANT, NOW).tail,
+    ) == (180, 0)
     assert_exact(indexed, _keys(200)[20:], 20)
 
 
@@ -347,10 +350,10 @@ def test_verify_tells_of_a_lost_index_and_repairs_it(indexed: SqliteStore, path:
     """A problem is told once it is there; with `repair` it is mended, and then nothing is said."""
     indexed.close()
     shutil.rmtree(path.with_name(f"{path.name}.chroma"))
-    assert "index" in "".join(indexed.verify(repair=False))
-    assert "index" in "".join(indexed.verify(repair=True))
-    assert indexed.verify(repair=False) == []
-    assert indexed.stats(SEARCHES, TENANT, NOW).indexed == 200
+    assert "index" in "".join(indexed.admin.verify(repair=False))
+    assert "index" in "".join(indexed.admin.verify(repair=True))
+    assert indexed.admin.verify(repair=False) == []
+    assert indexed.listings.stats(SEARCHES, TENANT, NOW).indexed == 200
     assert_exact(indexed, _keys(200), 20)
 
 
@@ -359,18 +362,18 @@ def test_verify_tells_of_noise_in_the_index(indexed: SqliteStore, path: Path) ->
     indexed.close()
     for file in path.with_name(f"{path.name}.chroma").rglob("*.bin"):
         file.write_bytes(os.urandom(file.stat().st_size))
-    assert "index" in "".join(indexed.verify(repair=False))
-    assert "index" in "".join(indexed.verify(repair=True))
-    assert indexed.verify(repair=False) == []
+    assert "index" in "".join(indexed.admin.verify(repair=False))
+    assert "index" in "".join(indexed.admin.verify(repair=True))
+    assert indexed.admin.verify(repair=False) == []
 
 
 def test_a_lost_index_of_a_cleared_table_is_no_problem(indexed: SqliteStore, path: Path) -> None:
     """Where there is nothing to index any more, nothing is missed, before and after a look-up."""
-    indexed.clear(SEARCHES, TENANT)
+    indexed.admin.clear(SEARCHES, TENANT)
     indexed.close()
     shutil.rmtree(path.with_name(f"{path.name}.chroma"), ignore_errors=True)
     settle(indexed)
-    assert indexed.verify(repair=False) == []
+    assert indexed.admin.verify(repair=False) == []
 
 
 def test_without_chroma_everything_is_found(path: Path) -> None:
@@ -418,7 +421,7 @@ def test_another_file_in_the_place_of_the_old_one(indexed: SqliteStore, path: Pa
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     shutil.copyfile(other.path, path)
-    indexed.put(SEARCHES, TENANT, embedded("new"))
+    indexed.rows.put(SEARCHES, TENANT, embedded("new"))
     for _ in range(2):
         assert_exact(indexed, [*(f"other {number}" for number in range(3 * LIMIT)), "new"], 20)
         settle(indexed)
@@ -447,8 +450,8 @@ def test_a_copied_database_needs_no_index(indexed: SqliteStore, path: Path, tmp_
     for _ in range(2):
         assert_exact(copy, _keys(200), 20)
         settle(copy)
-    assert copy.verify(repair=False) == []
-    assert copy.maintenance.stats(SEARCHES, TENANT, NOW).indexed == 200
+    assert copy.admin.verify(repair=False) == []
+    assert copy.listings.stats(SEARCHES, TENANT, NOW).indexed == 200
     copy.close()
 
 

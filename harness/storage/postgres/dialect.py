@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from harness.core.freshness import MAX_CLOCK_SKEW, NEVER, fresh_sql
-from harness.storage.tables import CHECKSUMS, TABLES, TOKENS, TOOLS, Table
+from harness.storage.tables import CHECKSUMS, TABLES, TOOLS, Table
 
 TENANTS = '"Tenant"'
 USERS = '"User"'
@@ -80,11 +80,6 @@ class PostgresTable:
         if self.is_tools:
             return fresh_sql(self.moment(number), f"to_timestamp({latest})", "'infinity'")
         return fresh_sql(self.moment(number), latest, f"{NEVER}::float8")
-
-    @property
-    def user_column(self) -> str:
-        """The own column that refers to a user, "" if there is none."""
-        return "created_by" if self.is_tools else "user_id" if self.declared is TOKENS else ""
 
     # Conditions --------------------------------------------------------------------------------------------------
 

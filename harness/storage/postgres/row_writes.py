@@ -5,7 +5,10 @@ from typing import Any
 from harness.core.entries import Entry
 from harness.storage.postgres.dialect import USERS, PostgresTable, escaped
 from harness.storage.postgres.row_codec import ROW_CODECS
-from harness.storage.tables import ABBREVIATIONS
+from harness.storage.tables import ABBREVIATIONS, TOKENS, TOOLS
+
+_USER_COLUMNS = {TOOLS.name: "created_by", TOKENS.name: "user_id"}
+"""Own columns that refer to a user."""
 
 
 def plain(value: Any) -> Any:
@@ -38,6 +41,6 @@ def teach(connection: Any, table: PostgresTable, tenant: str, entry: Entry) -> N
 def name_user(connection: Any, table: PostgresTable, tenant: str, entry: Entry) -> None:
     """Make the user known whom the row refers to."""
     named = dict(zip(table.declared.own_names, entry.own, strict=True))
-    if (user := named.get(table.user_column)) is not None:
+    if (user := named.get(_USER_COLUMNS.get(table.declared.name, ""))) is not None:
         sql = f"INSERT INTO {USERS} (tenant_id, id) VALUES ($1, $2) ON CONFLICT DO NOTHING"
         connection.execute(sql, (escaped(tenant), escaped(user)))

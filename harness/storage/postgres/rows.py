@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from math import inf
 from typing import Any
 
 from harness.core.entries import Entry
+from harness.core.freshness import NEVER
 from harness.storage.postgres.dialect import POSTGRES_TABLES, PostgresTable, escaped
 from harness.storage.postgres.row_codec import ROW_CODECS
 from harness.storage.postgres.row_writes import name_user, plain, teach, write_row
@@ -106,10 +108,10 @@ class PostgresRows:
             else 0
         )
 
-    def sweep(self, table: str, tenant: str, before: float) -> int:
+    def sweep(self, table: str, tenant: str, before: float, *, created_after: float = inf) -> int:
         """See `Rows.sweep`."""
         declared = POSTGRES_TABLES[table]
-        bound = (escaped(tenant), before, SWEEP_BATCH)
+        bound = (escaped(tenant), before, SWEEP_BATCH, created_after)
         deleted = 0
         while batch := self._statements.write(
             tenant, lambda connection: int(connection.execute(_sweep(declared), bound).rowcount)
@@ -126,13 +128,12 @@ class PostgresRows:
 
 @cache
 def _sweep(table: PostgresTable) -> str:
-    """Return the statement that deletes up to `$3` rows of a tenant that expired at or before `$2`; rows that others
-    work on are left.
+    """Return the statement that deletes up to `$3` rows of a tenant that expired at or before `$2` or were created
+    after `$4`; rows that others work on are left.
     """
-    expired = (
-        f"SELECT ctid FROM {table.name} WHERE {table.mine} AND expires_at <= {table.moment(2)} "
-        "LIMIT $3 FOR UPDATE SKIP LOCKED"
-    )
+    never = "'infinity'" if table.is_tools else f"{NEVER}::float8"
+    gone = f"expires_at <= {table.moment(2)} OR (created_at > {table.moment(4)} AND expires_at < {never})"
+    expired = f"SELECT ctid FROM {table.name} WHERE {table.mine} AND ({gone}) LIMIT $3 FOR UPDATE SKIP LOCKED"
     return f"DELETE FROM {table.name} WHERE {table.mine} AND ctid = ANY (ARRAY({expired}))"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 from weakref import WeakSet
 
+import harness.storage.forks  # noqa: F401 - filelock's fork hooks must be registered before ours, to run after them
 from harness.errors import MigrationError, StoreBusy, StoreError
 from harness.storage import forks  # noqa: F401 - its hooks, and those of filelock, must run after the ones here
 from harness.storage.sqlite.damaged_files import (

@@ -2,11 +2,13 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 from msgspec import structs
 
 from harness.core.entries import Entry
+from harness.core.freshness import NEVER
 from harness.storage.checksums import report, row_checksum
 from harness.storage.sqlite.database import Database
 from harness.storage.sqlite.entries import as_text, entries_of, row_values, write_row
@@ -112,10 +114,12 @@ class SqliteRows:
             sql, values = f"{sql} AND expires_at <= ?", [(*each, expired_at) for each in values]
         return self._connections.write(lambda connection: connection.executemany(sql, values).rowcount) if values else 0
 
-    def sweep(self, table: str, tenant: str, before: float) -> int:
+    def sweep(self, table: str, tenant: str, before: float, *, created_after: float = inf) -> int:
         """See `Rows.sweep`."""
         deleted = 0
-        while batch := self._connections.write(lambda connection: _sweep_batch(connection, table, tenant, before)):
+        while batch := self._connections.write(
+            lambda connection: _sweep_batch(connection, table, tenant, before, created_after)
+        ):
             deleted += batch
         return deleted
 
@@ -127,7 +131,11 @@ class SqliteRows:
         return self._connections.write(lambda connection: connection.execute(sql, values).rowcount)
 
 
-def _sweep_batch(connection: sqlite3.Connection, table: str, tenant: str, before: float) -> int:
+def _sweep_batch(
+    connection: sqlite3.Connection, table: str, tenant: str, before: float, created_after: float = inf
+) -> int:
     name = TABLES[table].name
-    expired = f"SELECT rowid FROM {name} WHERE tenant = ? AND expires_at <= ? LIMIT {SWEEP_BATCH}"
-    return connection.execute(f"DELETE FROM {name} WHERE rowid IN ({expired})", (tenant, before)).rowcount
+    gone = f"expires_at <= ? OR (created_at > ? AND expires_at < {NEVER})"
+    expired = f"SELECT rowid FROM {name} WHERE tenant = ? AND ({gone}) LIMIT {SWEEP_BATCH}"
+    sql = f"DELETE FROM {name} WHERE rowid IN ({expired})"
+    return connection.execute(sql, (tenant, before, created_after)).rowcount
