@@ -31,6 +31,7 @@ def index(
     from harness.sources.corpus.engine import Corpus
 
     with session.app(flags) as app:
+        app.models.embedder  # noqa: B018 - raises where an extra is missing
         [engine] = app.sources.engines([corpus], waits=True)
         if not isinstance(engine, Corpus):
             raise InvalidInput(f"{corpus} is not a corpus; give corpus:PATH")

@@ -13,6 +13,7 @@ from harness.cache import Cache, ResearchContext
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
 from harness.core.pages import Page
+from harness.core.tables import KnowledgeColumns
 from harness.errors import InvalidInput
 from harness.ports import Completion
 from harness.storage.snapshots import entry_of, line_of, read_snapshot, write_snapshot
@@ -180,7 +181,7 @@ def test_a_newer_version_replaces_an_older_one_only(tmp_path: Path) -> None:
     cache = Cache(store)
 
     def document(key: str, url: str, version: int) -> Entry:
-        return Entry(key, "T", b"{}", 1.0, 2.0, 3.0, (url, version))
+        return Entry(key, "T", b"{}", 1.0, 2.0, 3.0, KnowledgeColumns(url, version))
 
     assert cache.maintenance.restore("knowledge", document("a", "u", 2))
     assert not cache.maintenance.restore("knowledge", document("a", "u", 2))

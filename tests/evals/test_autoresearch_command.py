@@ -119,7 +119,7 @@ def test_experiments_are_not_in_the_history_of_the_user(
 ) -> None:
     """Nor in the statistics, unless asked for."""
     research(*file_of(tmp_path, {"max_evidence": 4}))
-    assert harness("history", "--json").told == {"items": []}
+    assert harness("history", "--json").told == {"items": [], "next_offset": None}
     assert len(harness("history", "--json", "--source", "research", "--origin", "experiment").told["items"]) > 0
     assert harness("cache", "stats", "--json").told["misses"] == 0
     assert harness("cache", "stats", "--json", "--origin", "experiment").told["misses"] > 0

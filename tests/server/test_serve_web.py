@@ -96,7 +96,7 @@ def test_the_help_shows_how(harness: Program) -> None:
     """It has examples, and says who can reach the server."""
     said = harness("serve", "--help").out
     assert "harness serve --port 0" in said
-    assert "Only this machine can reach it" in " ".join(said.split())
+    assert "Only this machine can reach the server" in " ".join(said.split())
 
 
 @pytest.mark.slow
