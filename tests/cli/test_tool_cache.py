@@ -13,7 +13,7 @@ from harness.cache import Cache, ResearchContext
 from harness.core.entries import Entry
 from harness.core.freshness import DAY, HOUR
 from harness.core.pages import Page
-from harness.core.tables import KnowledgeColumns
+from harness.core.tables import KnowledgeColumns, KnowledgeHistoryColumns
 from harness.errors import InvalidInput
 from harness.ports import Completion
 from harness.storage.snapshots import entry_of, line_of, read_snapshot, write_snapshot
@@ -191,7 +191,7 @@ def test_a_newer_version_replaces_an_older_one_only(tmp_path: Path) -> None:
     assert cache.maintenance.restore("knowledge", document("b", "", 1))
     assert cache.maintenance.restore("knowledge", document("c", "", 1)), "no address is nobody's"
     for document_id, added in (("a", True), ("z", False)):
-        entry = Entry(f"{document_id}@1", "T", b"{}", 1.0, 2.0, 3.0, (document_id, 1))
+        entry = Entry(f"{document_id}@1", "T", b"{}", 1.0, 2.0, 3.0, KnowledgeHistoryColumns(document_id, 1))
         assert cache.maintenance.restore("knowledge_history", entry) is added
     store.close()
 
