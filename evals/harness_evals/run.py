@@ -40,7 +40,7 @@ def research_task(app: App, task: Task, repeat: int = 0) -> Research:
     Raises:
         HarnessError: the error of the research.
     """
-    researcher = app.researcher((task.engine,), epoch=f"repeat {repeat}" if repeat else "")
+    researcher = app.researcher((task.engine,) if task.engine else (), epoch=f"repeat {repeat}" if repeat else "")
     return researcher.run(task.question, sections=task.structure.exactly or task.structure.at_least)
 
 

@@ -73,7 +73,8 @@ class Structure(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Task(Struct, frozen=True, forbid_unknown_fields=True):
-    """A question to research with `engine`, and the requirements for the report.
+    """A question to research with `engine` (by default that of the settings), and the requirements for the report. The
+    name of its file is its default id.
 
     `nuggets`, at least one of them vital, and `gold`, the URLs of sources that answer the question, may be left out;
     then the scorers that need them do not apply. `same` are groups of URLs with the same text: finding one of a group
@@ -83,9 +84,9 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
 
     id: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{1,60}$")]
     question: _Line
-    task_type: Literal["enumerated", "best_practices", "research"]
-    engine: _Line
     structure: Structure
+    task_type: Literal["enumerated", "best_practices", "research"] = "research"
+    engine: _Line | None = None
     nuggets: Annotated[tuple[Nugget, ...], Meta(min_length=2, max_length=50)] = ()
     gold: Annotated[tuple[_Address, ...], Meta(min_length=1, max_length=50)] = ()
     split: Literal["tune", "confirm"] = "tune"
@@ -259,7 +260,10 @@ def _read(path: Path) -> tuple[Task, yaml.Node]:
         node = loader.get_single_node()
         if node is None:
             raise InvalidInput(f"{path} is not a task: it is empty")
-        return msgspec.convert(loader.construct_document(node), Task), node
+        document = loader.construct_document(node)
+        if isinstance(document, dict):
+            document.setdefault("id", path.stem)
+        return msgspec.convert(document, Task), node
     except msgspec.ValidationError as error:
         problem, _, place = str(error).partition(" - at `")
         raise InvalidInput(f"{_place(path, node, place.rstrip('`'), problem)} is not a task: {problem}") from error

@@ -104,7 +104,8 @@ class RunnerOptions(Options):
         int | None, typer.Option("--budget-calls", metavar="N", help="Start no experiment after N live calls.")
     ] = None
     task_seconds: Annotated[
-        float, duration("--task-seconds", bare="s", help="Kill a run after this time; it counts as a crash.")
+        float,
+        duration("--task-seconds", bare="s", help="Kill a run after this time; it counts as a crash.", default="10m"),
     ] = 600.0
     workers: Annotated[int, typer.Option("--workers", metavar="N", help="Processes that run tasks.")] = 2
     dask: DaskOption = None

@@ -27,11 +27,11 @@ class Duration(float):
     note = ""
 
 
-def duration(*names: str, bare: str = "", help: str) -> Any:  # noqa: A002 - as in `typer.Option`
+def duration(*names: str, bare: str = "", help: str, default: str = "") -> Any:  # noqa: A002 - as in `typer.Option`
     """Return an option that takes a duration (see `harness.core.durations`) and gives the command seconds.
 
     A number without a unit is read in the unit `bare`, and the command prints a note, unless the option's name has the
-    unit. Where `bare` is empty, such a number is an error.
+    unit. Where `bare` is empty, such a number is an error. `default` is how the help spells the default.
     """
 
     def parse(given: Any) -> Duration:
@@ -46,7 +46,7 @@ def duration(*names: str, bare: str = "", help: str) -> Any:  # noqa: A002 - as 
             seconds.note = f"{names[0]} {given} is read as {NAMES[bare]}; write {' or '.join(spellings)}"
         return seconds
 
-    return typer.Option(*names, metavar="TIME", help=help, parser=parse)
+    return typer.Option(*names, metavar="TIME", help=help, parser=parse, show_default=default or True)
 
 
 class SettingOptions:

@@ -33,7 +33,7 @@ def create(
     ],
     name: Annotated[str, typer.Option("--name", metavar="TEXT", help="Purpose of the token, shown in lists.")] = "",
     expires: Annotated[
-        float, duration("--expires", "--expires-days", bare="d", help="How long it is valid: 30d, 1y.")
+        float, duration("--expires", "--expires-days", bare="d", help="How long it is valid: 30d, 1y.", default="1y")
     ] = 365 * DAY,
     as_json: JsonOption = False,
 ) -> None:

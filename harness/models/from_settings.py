@@ -114,6 +114,7 @@ class Models:
                 temperature=settings.model_temperature,
                 max_tokens=settings.model_max_tokens,
                 timeout=settings.model_timeout,
+                total_timeout=settings.model_total_timeout,
                 max_wait=settings.model_wait,
             ),
             api_key=key_in(settings.model_key_variable),

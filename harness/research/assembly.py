@@ -49,7 +49,7 @@ def researcher_of(
     writing: WritingSettings = run or settings
     epoch = run.epoch if run else epoch
     planner: Planner = RulePlanner(gathering.follow_ups)
-    model = None if parts.model is None else ModelForRun(parts.model)
+    model = None if parts.model is None else ModelForRun(parts.model, settings.model_total_timeout)
     if model is not None:
         planner = ModelPlanner(model, epoch=epoch, follow_ups=gathering.follow_ups)
     return Researcher(

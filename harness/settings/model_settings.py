@@ -36,6 +36,10 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
         Seconds,
         Meta(gt=0, le=3_600, description="seconds to wait until an answer of the model begins, retries included"),
     ] = 60.0
+    model_total_timeout: Annotated[
+        Seconds,
+        Meta(gt=0, le=86_400, description="seconds of one answer of the model, and of all its answers in one research"),
+    ] = 300.0
 
 
 class EmbeddingSettings(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 import typer
 
 from harness.cli.main import commands
@@ -56,3 +57,12 @@ def test_a_duration_reaches_what_it_is_for(harness: Program) -> None:
     document = harness("knowledge", "get", told["id"], "--json").told
     assert document["expires_at"] != document["updated_at"]
     assert harness("knowledge", "lookup", "Retries", "--max-age", "1m").code == 0
+
+
+@pytest.mark.parametrize(("command", "default"), [(("token", "create"), "(1y)"), (("autoresearch",), "(10m)")])
+def test_help_spells_default_times(harness: Program, command: tuple[str, ...], default: str) -> None:
+    """As one writes them: not as a bare number of seconds."""
+    text = harness(*command, "--help").out
+    assert default in text
+    assert "31536000" not in text
+    assert "600.0" not in text

@@ -151,6 +151,19 @@ def test_a_task_without_nuggets_is_scored_by_what_applies(
     assert harness("eval", "show").out.splitlines()[3].split()[:3] == ["caches", "-", "-"]
 
 
+def test_a_question_and_a_structure_are_a_task(
+    harness: Program, tasks_dir: Path, words: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file names it, and the settings its engine."""
+    monkeypatch.setenv("HARNESS_ENGINE", f"corpus:{tasks_dir.parent / 'notes'}")
+    lines = (tasks_dir / "caches.yaml").read_text().partition("split:")[0].splitlines(keepends=True)
+    left_out = ("id:", "task_type:", "engine:")
+    (tasks_dir / "caches.yaml").write_text("".join(line for line in lines if not line.startswith(left_out)))
+    assert harness("eval", "check", "--tasks-dir", tasks_dir).code == 0
+    payload = harness("eval", "run", "--tasks-dir", tasks_dir, "--tasks", "caches", "--json").told
+    assert [task["task"] for task in payload["tasks"]] == ["caches"]
+
+
 def test_weights_for_no_scorer_of_a_task_are_refused(harness: Program, tasks_dir: Path) -> None:
     """Before anything runs."""
     (tasks_dir / "caches.yaml").write_text((tasks_dir / "caches.yaml").read_text().partition("split:")[0])

@@ -114,6 +114,19 @@ def test_a_silent_model_is_waited_for_once(
     assert len(endpoint.asked) == 1
 
 
+def test_a_slow_model_is_waited_for_once(
+    harness: Program, notes: str, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that answers word by word, without end, takes `model_total_timeout` at most; then rules and excerpts."""
+    monkeypatch.setenv("HARNESS_MODEL_TOTAL_TIMEOUT", "0.6")
+    endpoint.answers(endless(said("drip "), lambda: endpoint.pause(0.02)))
+    how = ("-e", notes, "--model", "scripted", "--model-url", endpoint.url, "--max-rounds", "2", "--json")
+    fallen_back = harness("research", QUESTION, *how)
+    assert fallen_back.told["quotations_verified"] > 0
+    assert "has taken 1 s in this run; allow it more with model_total_timeout" in fallen_back.told["remark"]
+    assert len(endpoint.asked) == 1
+
+
 @pytest.mark.full
 def test_a_small_model_leads_a_whole_research(harness: Program, notes: str, smollm: str) -> None:
     """It plans, writes and streams; quotations are checked, or excerpts are used. Repeated, it costs nothing."""

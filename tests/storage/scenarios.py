@@ -279,9 +279,17 @@ def clear_on_a_full_disk(size: str, payload: str) -> None:
             while True:
                 file.write(bytes(100))
         assert os.statvfs(folder).f_bavail == 0
-        store.close()
+        store.close()  # which may free the space of the log
+        with rest.open("ab", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(100))
+        assert os.statvfs(folder).f_bavail == 0
         before = store.admin.size()
         os.environ["HARNESS_DATA_DIR"] = folder
+        code, told, _ = _command("cache", "stats", "--json")
+        assert (code, '"search_cache"' in told) == (0, True), told
+        code, _, told = _command("cache", "expired")
+        assert (code, "the disk is full" in told) == (4, True), told
         code, told, _ = _command("cache", "clear", "--yes")
         assert (code, "deleted" in told) == (0, True), told
         assert store.admin.size() < before / 2

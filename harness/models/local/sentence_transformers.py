@@ -1,5 +1,6 @@
 """sentence-transformers models, with the extra `[sentence-transformers]` (which installs torch)."""
 
+import logging
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -60,6 +61,7 @@ class SentenceTransformers:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise EmbeddingError(NOT_INSTALLED) from error
+        logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # it logs each failed download; we raise
         try:
             return SentenceTransformer(self._name, device="cpu", local_files_only=self._local_only)
         except (OSError, ValueError) as error:

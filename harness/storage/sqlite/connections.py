@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 from weakref import WeakSet
@@ -29,7 +29,7 @@ from harness.storage.sqlite.damaged_files import (
     without,
 )
 from harness.storage.sqlite.migrations import is_current, migrate
-from harness.storage.sqlite.store_errors import is_full, store_error
+from harness.storage.sqlite.store_errors import has_no_space, is_full, store_error
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -41,6 +41,7 @@ Durability: TypeAlias = Literal["normal", "full"]
 SYNCHRONOUS: Mapping[Durability, str] = {"normal": "NORMAL", "full": "FULL"}
 """SQLite's setting for each durability: FULL waits at every commit until the disk has the log."""
 _REFUSED = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
+_NO_SPACE = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN})
 
 
 class Handle:
@@ -137,7 +138,8 @@ class SqliteConnections:
         """Run `operation` in one transaction, on the file that is at `path` now."""
 
         def transaction(handle: Handle) -> T:
-            if handle.file != identity(self.path):  # deleted or moved under us: writing on would lose it all
+            # deleted or moved under us: writing on would lose it all; or the disk may have space again
+            if handle.file != identity(self.path) or self._without_space:
                 self.reopen()
                 handle = self.handle()
             with handle.connection as connection:  # commits, or rolls back
@@ -199,7 +201,7 @@ class SqliteConnections:
         self.database = self.path.absolute().as_uri()
         connection = self._connect()
         try:
-            if not (is_current(connection) and _journal_mode(connection) == "wal"):
+            if not (is_current(connection) and connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"):
                 with self._file_lock():
                     migrate(connection)
                     self._switch_to_wal(connection)
@@ -207,12 +209,19 @@ class SqliteConnections:
             connection.close()
             if self._is_read_only() and (isinstance(error, OSError) or primary(error) in _REFUSED):
                 return self._read_only()
+            if has_no_space(self.path) and primary(error) in _NO_SPACE:
+                return self._read_only()
             # SQLITE_ERROR: a header that asks for another version of SQLite, if the file is not sound
             unreadable = primary(error) in DAMAGED | {sqlite3.SQLITE_ERROR}
             if (unreadable and self._move_aside()) or file != identity(self.path):
                 return None
             raise
         return connection
+
+    @property
+    def _without_space(self) -> bool:
+        """Whether the file is only read, because the disk had no space for the log's index when it was opened."""
+        return self.database != self.path.absolute().as_uri() and not self._is_read_only()
 
     def _is_read_only(self) -> bool:
         """Say whether this user may read the file, and may not write it or make a file in its folder."""
@@ -290,8 +299,9 @@ class SqliteConnections:
                 raise
         with self._writing, self._opening, self._translating(), self._file_lock():
             with closing(sqlite3.connect(self.path, timeout=self._busy_seconds, isolation_level=None)) as lock:
-                lock.execute("BEGIN IMMEDIATE")  # blocks writers; this takes no room
-                content, gone = without(self.path, table, tenant)
+                with suppress(*([sqlite3.OperationalError] if self._without_space else [])):
+                    lock.execute("BEGIN IMMEDIATE")  # blocks writers; without space for a log's index, none can write
+                content, gone = without(self.database, table, tenant)
             self.reopen()
             replace_database(self.path, content)
             return gone
@@ -352,11 +362,6 @@ class SqliteConnections:
 
 def _refuse(*_statement: object) -> sqlite3.Cursor:
     raise sqlite3.ProgrammingError("the connection was closed because the process forks")
-
-
-def _journal_mode(connection: sqlite3.Connection) -> str:
-    mode: str = connection.execute("PRAGMA journal_mode").fetchone()[0]
-    return mode
 
 
 # A fork copies one thread, every lock, and what SQLite knows of the parent's locks on the file, none of which holds for

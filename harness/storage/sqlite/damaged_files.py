@@ -80,12 +80,12 @@ def remove_copy(copy: Path, process: int) -> None:
         shutil.rmtree(copy.parent, ignore_errors=True)
 
 
-def without(path: Path, table: str, tenant: str) -> tuple[bytes, int]:
-    """Return the database at `path` without the tenant's rows of `table`, as the bytes of a file, and how many rows
+def without(database: str, table: str, tenant: str) -> tuple[bytes, int]:
+    """Return the database at a URI without the tenant's rows of `table`, as the bytes of a file, and how many rows
     those were. It is made in memory, and nothing is written.
     """
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as rest:
-        rest.execute("ATTACH ? AS old", (str(path),))
+    with closing(sqlite3.connect("file::memory:", isolation_level=None, uri=True)) as rest:
+        rest.execute("ATTACH ? AS old", (database,))
         made = rest.execute("SELECT type, name, sql FROM old.sqlite_master WHERE sql IS NOT NULL").fetchall()
         tables = [(name, sql) for kind, name, sql in made if kind == "table" and not name.startswith("sqlite_")]
         for name, sql in tables:
