@@ -4,7 +4,7 @@ import inspect
 import itertools
 import logging
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from operator import attrgetter
@@ -24,7 +24,7 @@ from harness.core.freshness import DAY, HOUR
 from harness.core.pages import Page
 from harness.errors import AccessDenied, HarnessError, InvalidInput, OfflineMiss
 from harness.identity import LOCAL, Identity, Role, Tokens
-from harness.ports import Store
+from harness.ports import STORE_PARTS, Store
 from harness.settings import Settings, is_secret, load
 from harness.storage.guarded import guarded
 from harness.storage.opening import DATABASE
@@ -278,7 +278,18 @@ def test_a_reader_stores_no_tool_result(bench: App) -> None:
 # --- the guarded store
 
 
-METHODS = [name for name, _ in inspect.getmembers(Store, inspect.isfunction) if not name.startswith("_")]
+METHODS = [
+    f"{part}.{name}"
+    for part, port in STORE_PARTS.items()
+    for name, _ in inspect.getmembers(port, inspect.isfunction)
+    if not name.startswith("_")
+]
+
+
+def parameters_of(method: str) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a method of the store, with `self`."""
+    part, name = method.split(".")
+    return inspect.signature(getattr(STORE_PARTS[part], name)).parameters
 
 
 def arguments_for(name: str, tenant: str) -> dict[str, Any]:
@@ -292,8 +303,9 @@ def arguments_for(name: str, tenant: str) -> dict[str, Any]:
         "day": "2026-11-22", "times": {"exact": 1}, "name": f"{tenant} lock", "wait": 0.0, "at_least": 0.0,
         "sweep_before": None, "expecting": None, "expired_at": None, "repair": False, "after": 0, "since": 0.0,
         "offset": 0, "moments": [1.0], "audit": an_audit("a", "b"), "origin": "user", "origins": ("user",),
+        "created_after": 9e9,
     }  # fmt: skip
-    return {each: given[each] for each in list(inspect.signature(getattr(Store, name)).parameters)[1:]}
+    return {each: given[each] for each in list(parameters_of(name))[1:]}
 
 
 @pytest.mark.parametrize("by_name", [True, False])
@@ -301,11 +313,11 @@ def arguments_for(name: str, tenant: str) -> dict[str, Any]:
 def test_no_method_of_the_store_reaches_another_tenant(tmp_path: Path, name: str, by_name: bool) -> None:
     """Nor all of them at once, for any role, with arguments by position or by name."""
     arguments = arguments_for(name, "mill")
-    parameters = inspect.signature(getattr(Store, name)).parameters
+    parameters = parameters_of(name)
     places = [] if by_name else [key for key in arguments if parameters[key].kind is not inspect.Parameter.KEYWORD_ONLY]
     named = {key: value for key, value in arguments.items() if key not in places}
     with closing(SqliteStore(tmp_path / "harness.db")) as store, pytest.raises(AccessDenied):
-        getattr(guarded(store, ADA), name)(*[arguments[key] for key in places], **named)
+        attrgetter(name)(guarded(store, ADA))(*[arguments[key] for key in places], **named)
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if "tenant" in arguments_for(name, "lab")])
@@ -313,7 +325,7 @@ def test_an_admin_reaches_its_own(tmp_path: Path, name: str) -> None:
     """Every method that names a tenant works for it."""
     arguments = arguments_for(name, "lab")
     with closing(SqliteStore(tmp_path / "harness.db")) as store:
-        found = getattr(guarded(store, ADA), name)(**arguments)
+        found = attrgetter(name)(guarded(store, ADA))(**arguments)
         if isinstance(found, Iterator):
             list(found)
 
@@ -324,9 +336,12 @@ def test_a_guarded_store_has_no_other_attributes(tmp_path: Path) -> None:
         seen = guarded(store, ADA)
         assert not hasattr(seen, "path")
         assert not hasattr(seen, "vectors")
-        with pytest.raises(AccessDenied, match="another's"), seen.turn("mill q", 0.0):
+        assert not hasattr(seen.rows, "_connections")
+        with pytest.raises(AccessDenied):
+            seen.close()
+        with pytest.raises(AccessDenied, match="another's"), seen.locks.hold("mill q", 0.0):
             pass
-        with seen.turn("lab q", 0.0) as got:
+        with seen.locks.hold("lab q", 0.0) as got:
             assert got
         assert guarded(store, LOCAL) is store
 

@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.core.entries import Entry
 from harness.core.freshness import DAY
 from harness.errors import AccessDenied, InvalidInput, StoreError, TooManyRequests
 from harness.identity import LOCAL, MAX_KNOWN, REFUSED, ROLES, TOKENS, Identity, NewToken, RateLimit, Tokens
 from harness.ports import Store
 from harness.storage.sqlite.store import SqliteStore
-from tests.fakes import FakeClock, MemoryStore
+from tests.fakes import FakeClock, MemoryStore, refusing
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", fullmatch=True)
 TEXTS = st.one_of(
@@ -217,19 +216,11 @@ def test_no_other_text_is_a_token(text: str) -> None:
     assert str(raised.value) == REFUSED
 
 
-class Dead(MemoryStore):
-    """A store that cannot be read."""
-
-    def get(self, table: str, tenant: str, key: str) -> Entry | None:
-        """Fail."""
-        raise StoreError("the disk is gone")
-
-
 def test_an_unreadable_store_is_not_a_refusal() -> None:
     """The token may be valid, so the error is the store's."""
     text = Tokens(MemoryStore()).create("lab", "ada", "admin").text
     with pytest.raises(StoreError, match="the disk is gone"):
-        Tokens(Dead()).verify(text)
+        Tokens(refusing(StoreError("the disk is gone"), "rows.get")).verify(text)
 
 
 def test_nothing_is_logged(tokens: Tokens, caplog: pytest.LogCaptureFixture) -> None:

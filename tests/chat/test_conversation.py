@@ -50,7 +50,11 @@ class Scripted:
 class BrokenStore(MemoryStore):
     """A store that fails every call once it is `broken`."""
 
-    broken = True
+    broken = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broken = True
 
     def __getattribute__(self, name: str) -> Any:
         """Refuse the methods of the port."""

@@ -11,7 +11,7 @@ from harness.chat import Memory
 from harness.core.freshness import DAY
 from harness.errors import InvalidInput, StoreBusy, StoreError
 from tests.chat.said import BEGAN, said
-from tests.fakes import FakeClock, MemoryStore, WordEmbedder
+from tests.fakes import FakeClock, WordEmbedder, refusing
 
 Remembering = Callable[..., Memory]
 
@@ -157,13 +157,9 @@ def test_what_to_forget_must_be_clear(memory: Memory, how: dict[str, Any]) -> No
 
 def test_memories_in_the_journal_are_forgotten_too(remembering: Remembering, journal: Path) -> None:
     """Otherwise they would return at the next start."""
-
-    class Failing(MemoryStore):
-        def put(self, *_: Any, **__: Any) -> NoReturn:
-            raise StoreBusy("locked")
-
+    failing = refusing(StoreBusy("locked"), "rows.put")
     with pytest.raises(StoreError):
-        remembering(opens=Failing()).writer.remember(said("e1", "hello"))
+        remembering(opens=failing).writer.remember(said("e1", "hello"))
     memory = remembering()
     assert memory.writer.forget(thread="t1") == 1
     assert not journal.exists()

@@ -14,22 +14,15 @@ from harness.chat.exchanges import MAX_MESSAGE
 from harness.errors import EmbeddingError, InvalidInput, StoreBusy, StoreError
 from harness.ports import Store
 from tests.chat.said import said
-from tests.fakes import MemoryStore, WordEmbedder
+from tests.fakes import WordEmbedder, refusing
 
 Remembering = Callable[..., Memory]
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 
 
-class Failing(MemoryStore):
-    """A store that fails every write."""
-
-    def put(self, *_: Any, **__: Any) -> NoReturn:
-        """Fail."""
-        raise StoreBusy("the database is locked; try again")
-
-    def replace(self, *_: Any, **__: Any) -> NoReturn:
-        """Fail."""
-        raise StoreBusy("the database is locked; try again")
+def failing_store() -> Any:
+    """Return a store that fails every write."""
+    return refusing(StoreBusy("the database is locked; try again"), "rows.put", "rows.replace")
 
 
 class Speechless(WordEmbedder):
@@ -136,7 +129,7 @@ def test_an_unstored_exchange_waits_for_the_next_start(remembering: Remembering,
     """The error says so; the next start stores it once, and the journal is gone."""
     exchange = said("e1", f"remember {KEY}")
     with pytest.raises(StoreError, match=r"locked.*waits in .*journal\.jsonl"):
-        remembering(opens=Failing()).writer.remember(exchange)
+        remembering(opens=failing_store()).writer.remember(exchange)
     assert KEY not in journal.read_text()
     assert stat.S_IMODE(journal.stat().st_mode) == 0o600
     later = remembering()
@@ -159,7 +152,7 @@ def test_a_store_that_does_not_open_loses_nothing(remembering: Remembering) -> N
 
 def test_exchanges_wait_as_long_as_storing_fails(remembering: Remembering, journal: Path) -> None:
     """A failed start loses nothing and keeps the order."""
-    failing = remembering(opens=Failing())
+    failing = remembering(opens=failing_store())
     for number in range(3):
         with pytest.raises(StoreError):
             failing.writer.remember(said(f"e{number}", "hello"))
@@ -174,9 +167,9 @@ def test_exchanges_wait_as_long_as_storing_fails(remembering: Remembering, journ
 def test_lines_of_others_stay_in_the_journal(remembering: Remembering) -> None:
     """Another tenant's or collection's lines are not stored under this one."""
     with pytest.raises(StoreError):
-        remembering(opens=Failing(), tenant="ann").writer.remember(said("e1", "hello"))
+        remembering(opens=failing_store(), tenant="ann").writer.remember(said("e1", "hello"))
     with pytest.raises(StoreError):
-        remembering(opens=Failing(), collection_name="other").writer.remember(said("e2", "hello"))
+        remembering(opens=failing_store(), collection_name="other").writer.remember(said("e2", "hello"))
     assert remembering().writer.retry_journal() == 0
     assert remembering(tenant="ann").writer.retry_journal() == 1
     assert remembering(collection_name="other").writer.retry_journal() == 1
@@ -184,7 +177,7 @@ def test_lines_of_others_stay_in_the_journal(remembering: Remembering) -> None:
 
 def test_without_a_journal_the_error_is_from_the_store() -> None:
     """The message does not mention a journal."""
-    memory = Memory(Failing(), WordEmbedder())
+    memory = Memory(failing_store(), WordEmbedder())
     with pytest.raises(StoreBusy, match=r"^the database is locked; try again$"):
         memory.writer.remember(said("e1", "hello"))
 
@@ -250,7 +243,7 @@ def test_a_failed_document_stores_nothing(remembering: Remembering, broken: str,
     """Embedding or the store fails: a typed error, and no chunk."""
     file = tmp_path / "long.txt"
     file.write_text("A sentence about ferrets. " * 400)
-    failing = remembering(opens=Failing()) if broken == "store" else remembering(model=Speechless())
+    failing = remembering(opens=failing_store()) if broken == "store" else remembering(model=Speechless())
     with pytest.raises((StoreBusy, EmbeddingError)):
         failing.writer.add_document(file)
     assert failing.listing.stats().document_chunks == 0

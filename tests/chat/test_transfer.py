@@ -38,7 +38,7 @@ def test_export_and_import_are_lossless(full: Memory, remembering: Remembering, 
     other, model = MemoryStore(), WordEmbedder()
     imported = remembering(opens=other, model=model).transfer.import_from(file)
     assert (imported.added, imported.known, imported.kept) == (count, 0, 0)
-    assert list(other.scan("memory", "default")) == list(store.listings.scan("memory", "default"))
+    assert list(other.listings.scan("memory", "default")) == list(store.listings.scan("memory", "default"))
     assert model.texts == []
 
 
@@ -99,7 +99,7 @@ def test_a_damaged_file_adds_nothing(full: Memory, remembering: Remembering, fil
     with pytest.raises(InvalidInput) as caught:
         remembering(opens=other).transfer.import_from(file)
     assert str(file) in str(caught.value)
-    assert list(other.scan("memory", "default")) == []
+    assert list(other.listings.scan("memory", "default")) == []
 
 
 def test_a_vector_must_have_the_length_1(full: Memory, remembering: Remembering, file: Path) -> None:
@@ -129,7 +129,7 @@ def test_secrets_are_masked_by_an_import(memory: Memory, remembering: Rememberin
     file.write_bytes(msgspec.json.encode(told) + b"\n" + line + b"\n")
     other = MemoryStore()
     assert remembering(opens=other).transfer.import_from(file).added == 1
-    (row,) = other.scan("memory", "default")
+    (row,) = other.listings.scan("memory", "default")
     assert KEY not in row.text + row.payload.decode()
     assert row.embedding is None
 

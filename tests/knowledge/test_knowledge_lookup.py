@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.core.entries import Neighbour
 from harness.errors import EmbeddingError, InvalidInput, SearchBackendError, StoreCorrupt, StoreError
 from harness.knowledge import HISTORY, KNOWLEDGE, Knowledge
 from harness.knowledge.knowledge_documents import KnowledgeDocument
 from harness.ports import Store
-from tests.fakes import FakeClock, MemoryStore, WordEmbedder
+from tests.fakes import FakeClock, MemoryStore, WordEmbedder, refusing
 
 HOURS = 3_600.0
 TITLE, ASKED = "github rest rate limits", "what are the github rest rate limits"
@@ -190,13 +189,9 @@ def test_a_failing_model_is_not_a_miss(store: Store) -> None:
 
 def test_a_failing_vector_search_is_not_a_miss(embedder: WordEmbedder) -> None:
     """It is the same error."""
-
-    class Deaf(MemoryStore):
-        def nearest(self, *args: Any, **kwargs: Any) -> list[Neighbour]:
-            raise StoreError("the disk is full")
-
+    deaf = refusing(StoreError("the disk is full"), "nearest.search")
     with pytest.raises(SearchBackendError, match="disk is full"):
-        Knowledge(Deaf(), embedder).lookup(ASKED)
+        Knowledge(deaf, embedder).lookup(ASKED)
 
 
 def test_a_document_without_a_vector_gets_one(store: Store, caplog: pytest.LogCaptureFixture) -> None:
