@@ -43,7 +43,7 @@ class PostgresRows:
 
         def write(connection: Any) -> None:
             if sweep_before is not None:
-                connection.execute(_sweep(declared), (escaped(tenant), sweep_before, SWEEP_BATCH))
+                connection.execute(_sweep(declared), (escaped(tenant), sweep_before, SWEEP_BATCH, inf))
             write_row(connection, declared, tenant, entry)
 
         self._statements.write(tenant, write)

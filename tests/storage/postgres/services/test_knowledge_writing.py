@@ -2,5 +2,5 @@
 
 # ruff: noqa: F401, F403 - the very tests; the store comes last, instead of theirs
 from tests.knowledge.conftest import clock, embedder, knowledge
-from tests.knowledge.test_writing import *
+from tests.knowledge.test_knowledge_writing import *
 from tests.storage.postgres.services.conftest import store

@@ -8,7 +8,7 @@ from harness.server.mcp.server import build_server
 from harness.settings import Settings
 from harness.storage.postgres.store import PostgresStore
 from tests.server.mcp.conftest import anyio_backend, notes  # noqa: F401
-from tests.server.mcp.test_story import failed, told
+from tests.server.mcp.test_agent_session import failed, payload
 from tests.storage.postgres.servers import Server
 from tests.storage.postgres.services.team import settings  # noqa: F401
 
@@ -22,7 +22,7 @@ async def test_every_tool_says_that_the_database_is_away(settings: Settings, pos
     with App(settings) as app:
         app.databases.__dict__["store"] = PostgresStore(postgres.url, busy_seconds=0.5)
         async with Client(build_server(app)) as client:
-            stored = await told(client, "research_cache", **LOOK_UP | {"action": "store", "data": [1]})
+            stored = await payload(client, "research_cache", **LOOK_UP | {"action": "store", "data": [1]})
             assert stored["found"]
             postgres.stop()
             try:
@@ -37,4 +37,4 @@ async def test_every_tool_says_that_the_database_is_away(settings: Settings, pos
                     assert (await failed(client, name, **arguments))["code"] == expected, name
             finally:
                 postgres.start()
-            assert (await told(client, "research_cache", **LOOK_UP))["results"] == [1]
+            assert (await payload(client, "research_cache", **LOOK_UP))["results"] == [1]

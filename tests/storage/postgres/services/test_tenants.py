@@ -35,7 +35,7 @@ def test_whatever_one_tenant_does_the_other_sees_no_change(tmp_path: Path, ticks
     steps = [*shared.FILLED, ("tick", "", ticks)]
     for operation in shared.OPERATIONS:
         steps += [("mill", operation, 0), *looks]
-    shared.check_that_nothing_is_told(tmp_path, tmp_path, steps)
+    shared.check_isolation(tmp_path, tmp_path, steps)
 
 
 @pytest.mark.slow
@@ -47,4 +47,4 @@ def test_no_sequence_of_calls_tells_of_another_tenant(
 ) -> None:
     """Nothing is returned, counted, refused or deleted differently."""
     folder = tmp_path_factory.mktemp("worlds")
-    shared.check_that_nothing_is_told(folder, folder, [*shared.FILLED, *steps])
+    shared.check_isolation(folder, folder, [*shared.FILLED, *steps])
